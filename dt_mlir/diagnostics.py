@@ -1,0 +1,123 @@
+"""Errors as the user sees them: a place, what is wrong, and what would mend it.
+
+Everything that the *user* can cause is a :class:`CompileError`. An ``assert`` or any other
+exception is a fault of the compiler itself.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from xdsl.dialects.builtin import FileLineColLoc, FusedLoc, IntAttr, NameLoc, StringAttr
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.exceptions import PassFailedException
+
+
+@dataclass
+class Note:
+    """A further place that explains an error."""
+
+    message: str
+    location: Attribute | None = None
+
+
+class CompileError(PassFailedException):
+    """A mistake in the user's program, schedule, IR or options.
+
+    Args:
+        message: what is wrong, in one sentence without a full stop.
+        at: the operation or location attribute that it is about.
+        hint: the change that would make it right.
+        notes: other places that the reader needs to see.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        at: Operation | Attribute | None = None,
+        hint: str | None = None,
+        notes: Iterable[Note] = (),
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.location = at.location if isinstance(at, Operation) else at
+        self.hint = hint
+        self.notes = list(notes)
+
+    def __str__(self) -> str:
+        return self.message + (f"; {self.hint}" if self.hint else "")
+
+
+@dataclass
+class SourceTexts:
+    """The texts that locations point into; files are read when they are first needed."""
+
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+
+    def line(self, file: str, number: int) -> str | None:
+        """Line `number` (from 1) of `file`, or None where there is no such text."""
+        if file not in self.texts:
+            try:
+                self.texts[file] = Path(file).read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError):
+                return None
+        lines = self.texts[file].splitlines()
+        return lines[number - 1] if 0 < number <= len(lines) else None
+
+    def show(self, location: Attribute | None, kind: str, message: str) -> str:
+        """`file:line:column: kind: message`, followed by the line and a caret."""
+        place = file_line_col(location)
+        if place is None:
+            return f"{kind}: {message}"
+        file, line, column = place
+        head = f"{file}:{line}:{column}: {kind}: {message}"
+        text = self.line(file, line)
+        if text is None:
+            return head
+        caret = "".join("\t" if c == "\t" else " " for c in text[: column - 1]) + "^"
+        return f"{head}\n  {text}\n  {caret}"
+
+    def show_error(self, error: CompileError) -> str:
+        """The whole of an error: place, message, hint, notes."""
+        parts = [self.show(error.location, "error", error.message)]
+        if error.hint:
+            parts.append(f"  help: {error.hint}")
+        parts.extend(self.show(n.location, "note", n.message) for n in error.notes)
+        return "\n".join(parts)
+
+
+def make_location(file: str, line: int, column: int) -> FileLineColLoc:
+    """The location attribute of a place in a text (lines and columns from 1)."""
+    return FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
+
+
+def file_line_col(location: Attribute | None) -> tuple[str, int, int] | None:
+    """The file, line and column that a location stands for; None for an unknown one.
+
+    Of a fused location the first part that names a place counts: that is the most specific.
+    """
+    match location:
+        case FileLineColLoc():
+            return location.filename.data, location.line.data, location.column.data
+        case NameLoc():
+            return file_line_col(location.location)
+        case FusedLoc():
+            places = (file_line_col(part) for part in location.locations)  # pyright: ignore
+            return next((place for place in places if place is not None), None)
+        case _:
+            return None
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` was probably meant to be."""
+    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A hint with the nearest of the known names, or None."""
+    match = nearest(name, known)
+    return f"did you mean '{match}'?" if match else None

@@ -1,0 +1,125 @@
+"""The `elem` dialect: what scalar code needs and `arith` and `math` lack, at every level.
+
+It holds the activation functions as single operations (so that they survive as such down to the
+emitter, and come back as one word when a program is printed as DT) and the kinds of reduction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import auto
+
+from xdsl.dialects.builtin import FunctionType, StringAttr
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from dt_mlir.element_types import is_bool, is_float, is_integer
+from dt_mlir.elementwise import APPLICABLE, Domain
+
+
+class ReductionKind(StrEnum):
+    """How a reduction combines elements."""
+
+    ADD = auto()
+    MUL = auto()
+    MAXIMUM = auto()
+    MINIMUM = auto()
+    AND = auto()
+    OR = auto()
+    ARGMAX = auto()
+    ARGMIN = auto()
+    DOT = auto()
+
+    @property
+    def needs_elements(self) -> bool:
+        """Whether a reduction over nothing has no value."""
+        return self in (
+            ReductionKind.MAXIMUM,
+            ReductionKind.MINIMUM,
+            ReductionKind.ARGMAX,
+            ReductionKind.ARGMIN,
+        )
+
+    @property
+    def is_arg(self) -> bool:
+        """Whether the result is an index."""
+        return self in (ReductionKind.ARGMAX, ReductionKind.ARGMIN)
+
+
+@irdl_attr_definition
+class ReductionKindAttr(EnumAttribute[ReductionKind], SpacedOpaqueSyntaxAttribute):
+    """How a reduction combines elements: `add`, `mul`, `maximum`, `minimum` (both propagate NaN),
+    `and`, `or`, `argmax`, `argmin` (the first of equals), `dot` (the sum of the products of two
+    operands)."""
+
+    name = "elem.reduction"
+
+
+@irdl_op_definition
+class ApplyOp(IRDLOperation):
+    """Applies a named elementwise function to scalars of one type.
+
+    The names are those of the language reference's table that upstream dialects have no operation
+    for (`sigmoid`, `gelu`, `clamp`, …).
+    """
+
+    name = "elem.apply"
+
+    function = prop_def(StringAttr)
+    """The function's name."""
+    arguments = var_operand_def()
+    """Its operands, of one type."""
+    result = result_def()
+    """Its value, of the operands' type."""
+
+    assembly_format = (
+        "$function `(` $arguments `)` attr-dict `:` functional-type($arguments, $result)"
+    )
+    traits = traits_def(Pure())
+
+    def __init__(self, function: str, arguments: Sequence[SSAValue]) -> None:
+        super().__init__(
+            operands=[arguments],
+            properties={"function": StringAttr(function)},
+            result_types=[arguments[0].type],
+        )
+
+    def verify_(self) -> None:
+        name = self.function.data
+        row = APPLICABLE.get(name)
+        if row is None:
+            raise VerifyException(f"'{name}' is no elementwise function")
+        if len(self.arguments) != row.arity:
+            raise VerifyException(
+                f"'{name}' takes {row.arity} operands but has {len(self.arguments)}"
+            )
+        types: set[Attribute] = {value.type for value in (*self.arguments, self.result)}
+        if len(types) != 1:
+            raise VerifyException(f"'{name}' needs operands and a result of one type")
+        type = types.pop()
+        if row.domain is Domain.FLOAT and not is_float(type):
+            raise VerifyException(f"'{name}' is computed in floating point, not in {type}")
+        if not (is_float(type) or is_integer(type)) or is_bool(type):
+            raise VerifyException(f"'{name}' is not defined on {type}")
+        if (row.float_op if is_float(type) else row.int_op) is not None:
+            raise VerifyException(f"'{name}' on {type} has an operation of its own upstream")
+
+    @property
+    def signature(self) -> FunctionType:
+        """The types of the operands and of the result."""
+        return FunctionType.from_lists([a.type for a in self.arguments], [self.result.type])
+
+
+Elem = Dialect("elem", [ApplyOp], [ReductionKindAttr])

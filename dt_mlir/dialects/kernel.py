@@ -1,0 +1,193 @@
+"""What the kernel operations of the `loop` and the `tile` level have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    SymbolNameConstraint,
+    UnitAttr,
+    i32,
+)
+from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
+from xdsl.ir import Attribute, BlockArgument, Region
+from xdsl.irdl import IRDLOperation, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.dialects.formats import name_array, names
+from dt_mlir.dialects.host import AXES, NAME
+from dt_mlir.element_types import ELEMENT_TYPES
+
+_RESERVED = ("sym_name", "function_type", "arg_attrs")
+_STORED = frozenset(ELEMENT_TYPES.values())
+
+
+def argument_attributes(name: str, axes: Sequence[str]) -> DictionaryAttr:
+    """The attributes of a kernel's or a wrapper's argument."""
+    return DictionaryAttr({NAME: StringAttr(name), AXES: name_array(axes)})
+
+
+class KernelOp(IRDLOperation):
+    """A kernel: its body is what one launch computes.
+
+    Its arguments are tensors (memrefs) and scalars; each has its name in the source and the
+    labels of its axes as attributes.
+    """
+
+    sym_name = prop_def(SymbolNameConstraint())
+    """The kernel's name."""
+    function_type = prop_def(FunctionType)
+    """The types of its arguments."""
+    arg_attrs = prop_def(ArrayAttr[DictionaryAttr])
+    """For each argument `host.name` and `host.axes`."""
+    root = prop_def(StringAttr)
+    """The function whose kernel it is."""
+    labels = prop_def(ArrayAttr[StringAttr])
+    """The labels that occur in it, in declared order."""
+    num_warps = opt_prop_def(IntegerAttr)
+    """The number of warps of a program instance."""
+    num_stages = opt_prop_def(IntegerAttr)
+    """The depth to which Triton pipelines loops."""
+    precision = opt_prop_def(StringAttr)
+    """How dots multiply f32 operands: `ieee`, `tf32` or `tf32x3`."""
+    dynamic = opt_prop_def(UnitAttr)
+    """Whether sizes and strides are run-time arguments."""
+    body = region_def("single_block")
+    """What the kernel does."""
+
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), NoTerminator())
+
+    PRECISIONS: ClassVar = ("ieee", "tf32", "tf32x3")
+
+    def __init__(
+        self,
+        name: str,
+        root: str,
+        labels: Sequence[str],
+        arguments: Sequence[tuple[str, Sequence[str]]],
+        body: Region,
+        **properties: Attribute | None,
+    ) -> None:
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "function_type": FunctionType.from_lists([a.type for a in body.block.args], []),
+                "arg_attrs": ArrayAttr([argument_attributes(n, axes) for n, axes in arguments]),
+                "root": StringAttr(root),
+                "labels": name_array(labels),
+                **properties,
+            },
+            regions=[body],
+        )
+
+    @property
+    def args(self) -> tuple[BlockArgument, ...]:
+        """The arguments."""
+        return tuple(self.body.block.args)
+
+    @property
+    def argument_names(self) -> tuple[str, ...]:
+        """The arguments' names in the source."""
+        return tuple(_string(attrs.data[NAME]) for attrs in self.arg_attrs)
+
+    def axes_of(self, argument: BlockArgument) -> tuple[str, ...]:
+        """The labels of a tensor's axes."""
+        axes = self.arg_attrs.data[argument.index].data[AXES]
+        return names(axes)  # pyright: ignore[reportArgumentType]
+
+    def name_of(self, argument: BlockArgument) -> str:
+        """An argument's name in the source."""
+        return self.argument_names[argument.index]
+
+    def set_arguments(self, arguments: Sequence[tuple[str, Sequence[str]]]) -> None:
+        """Record the arguments anew after the block's arguments have changed."""
+        self.function_type = FunctionType.from_lists([a.type for a in self.args], [])
+        self.arg_attrs = ArrayAttr([argument_attributes(n, axes) for n, axes in arguments])
+
+    def int_hint(self, hint: str) -> int | None:
+        """The value of `num_warps` or `num_stages`, if it is set."""
+        attr = self.properties.get(hint)
+        return attr.value.data if isinstance(attr, IntegerAttr) else None
+
+    def set_hint(self, hint: str, value: int | str) -> None:
+        """Set a launch hint."""
+        attr = IntegerAttr(value, i32) if isinstance(value, int) else StringAttr(value)
+        self.properties[hint] = attr
+
+    def verify_(self) -> None:
+        types = [arg.type for arg in self.args]
+        if list(self.function_type.inputs) != types or len(self.function_type.outputs):
+            raise VerifyException("the type of a kernel must be that of its arguments")
+        if len(self.arg_attrs) != len(types):
+            raise VerifyException("a kernel needs attributes for each of its arguments")
+        for attrs, type in zip(self.arg_attrs, types):
+            name, axes = attrs.data.get(NAME), attrs.data.get(AXES)
+            if not isinstance(name, StringAttr) or not isinstance(axes, ArrayAttr):
+                raise VerifyException(f"an argument of a kernel needs '{NAME}' and '{AXES}'")
+            rank = type.get_num_dims() if isinstance(type, MemRefType) else 0
+            if len(axes) != rank:
+                raise VerifyException(
+                    f"argument '{name.data}' has {rank} axes but {len(axes)} labels"
+                )
+            element = type.element_type if isinstance(type, MemRefType) else type
+            if element not in _STORED:
+                raise VerifyException(f"argument '{name.data}' has elements of {element}")
+        if len(set(self.argument_names)) != len(types):
+            raise VerifyException("the arguments of a kernel must have different names")
+        warps = self.int_hint("num_warps")
+        if warps is not None and (warps < 1 or warps & (warps - 1)):
+            raise VerifyException("'num_warps' must be a power of two")
+        stages = self.int_hint("num_stages")
+        if stages is not None and stages < 1:
+            raise VerifyException("'num_stages' must be positive")
+        if self.precision is not None and self.precision.data not in self.PRECISIONS:
+            raise VerifyException(f"'precision' must be one of {', '.join(self.PRECISIONS)}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        name, inputs, outputs, body, extra, arg_attrs, _ = parse_func_op_like(
+            parser, reserved_attr_names=_RESERVED
+        )
+        attributes: dict[str, Attribute] = dict(extra.data) if extra else {}
+        declared = {n for n, _ in cls.get_irdl_definition().properties.items()}
+        properties: dict[str, Any] = {n: a for n, a in attributes.items() if n in declared}
+        op = cls.create(
+            properties={
+                "sym_name": StringAttr(name),
+                "function_type": FunctionType.from_lists(inputs, outputs),
+                "arg_attrs": arg_attrs or ArrayAttr([]),
+                **properties,
+            },
+            attributes={n: a for n, a in attributes.items() if n not in declared},
+            regions=[body],
+        )
+        if not body.blocks:
+            parser.raise_error("a kernel needs a body")
+        return op
+
+    def print(self, printer: Printer) -> None:
+        shown = {n: a for n, a in self.properties.items() if n not in _RESERVED}
+        print_func_op_like(
+            printer,
+            self.sym_name,
+            self.function_type,
+            self.body,
+            {**dict(sorted(shown.items())), **self.attributes},
+            arg_attrs=self.arg_attrs if self.args else None,
+            reserved_attr_names=_RESERVED,
+        )
+
+
+def _string(attr: Attribute) -> str:
+    assert isinstance(attr, StringAttr)
+    return attr.data

@@ -1,0 +1,83 @@
+"""The element types of DT: their names, what they are computed in, and how they mix."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    Signedness,
+    f32,
+    f64,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute
+
+ELEMENT_TYPES: dict[str, Attribute] = {
+    "f64": Float64Type(),
+    "f32": Float32Type(),
+    "f16": Float16Type(),
+    "bf16": BFloat16Type(),
+    "f8e4m3": Float8E4M3FNType(),
+    "f8e5m2": Float8E5M2Type(),
+    "i64": IntegerType(64),
+    "i32": IntegerType(32),
+    "i16": IntegerType(16),
+    "i8": IntegerType(8),
+    "u8": IntegerType(8, Signedness.UNSIGNED),
+    "bool": IntegerType(1),
+}
+"""DT's element types by name, as they lie in memory."""
+
+_NAMES = {type: name for name, type in ELEMENT_TYPES.items()}
+
+
+def type_name(type: Attribute) -> str:
+    """DT's name of an element type."""
+    return _NAMES[type]
+
+
+def value_type(element: Attribute) -> Attribute:
+    """The type of a value read from memory of an element type: signless, as `arith` wants it."""
+    if isinstance(element, IntegerType):
+        return IntegerType(element.width.data)
+    return element
+
+
+def is_float(type: Attribute) -> bool:
+    """Whether a scalar type is a floating-point type."""
+    return isinstance(type, AnyFloat)
+
+
+def is_bool(type: Attribute) -> bool:
+    """Whether a scalar type is the truth values' type."""
+    return type == i1
+
+
+def is_integer(type: Attribute) -> bool:
+    """Whether a scalar type is an integer type; truth values do not count."""
+    return isinstance(type, IntegerType | IndexType) and type != i1
+
+
+def compute_type(type: Attribute) -> Attribute:
+    """What values of an element type are computed in: f64, f32, i64, i32 or bool."""
+    if is_float(type):
+        return f64 if type == f64 else f32
+    if is_bool(type):
+        return i1
+    assert isinstance(type, IntegerType)
+    return i64 if type.width.data == 64 else i32
+
+
+def promote(a: Attribute, b: Attribute) -> Attribute:
+    """The type in which two computed types meet: the wider, a float wins over an integer."""
+    order = (i1, i32, i64, f32, f64)
+    return max(a, b, key=order.index)

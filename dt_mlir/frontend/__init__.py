@@ -1,0 +1,1 @@
+"""From `.dt` text to `dt` IR, and back to canonical text."""

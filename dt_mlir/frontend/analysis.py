@@ -1,0 +1,435 @@
+"""Names and well-formedness of a program: everything that can be said before types are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import FileLineColLoc
+
+from dt_mlir.diagnostics import CompileError, Note, did_you_mean, make_location
+from dt_mlir.element_types import ELEMENT_TYPES
+from dt_mlir.frontend.syntax import (
+    Call,
+    Declaration,
+    Definition,
+    DirectiveCall,
+    Expr,
+    Infix,
+    Name,
+    Number,
+    Position,
+    Prefix,
+    Program,
+    Read,
+)
+
+CONSTANTS = ("inf", "nan", "pi")
+"""Names that stand for numbers unless a program declares them."""
+
+REDUCTIONS = {
+    name: f"the {what} over the labels"
+    for name, what in {
+        "rsum": "sum",
+        "rprod": "product",
+        "rmax": "maximum",
+        "rmin": "minimum",
+        "rmean": "mean",
+        "rany": "disjunction",
+        "rall": "conjunction",
+        "rargmax": "index of the first maximum",
+        "rargmin": "index of the first minimum",
+        "rdot": "sum of the products of two operands",
+    }.items()
+}
+"""The reductions by name."""
+
+OUTPUT_DIRECTIVES = ("compile", "compile_to_kernel")
+"""The directives that say what the program is compiled for; they are no part of the schedule."""
+
+
+@dataclass
+class Symbols:
+    """A program whose names have been checked."""
+
+    program: Program
+    declarations: dict[str, Declaration]
+    definitions: dict[str, Definition]
+    order: list[str]
+    """The defined functions, each after those that it reads."""
+    ranks: dict[str, int]
+    """The rank of each input tensor that something reads."""
+    outputs: list[DirectiveCall]
+    schedule: list[DirectiveCall]
+    warnings: list[Note] = field(default_factory=list[Note])
+
+    def location(self, at: Position) -> FileLineColLoc:
+        """The location attribute of a position in the program."""
+        return make_location(self.program.file, at.line, at.column)
+
+    def kind(self, name: str) -> str | None:
+        """How a name was declared, or None."""
+        found = self.declarations.get(name)
+        return None if found is None else found.kind
+
+    def is_label(self, name: str) -> bool:
+        """Whether a name is a label."""
+        return self.kind(name) in ("Var", "RVar")
+
+    def labels(self) -> list[str]:
+        """The labels in declared order."""
+        return [d.name for d in self.declarations.values() if self.is_label(d.name)]
+
+
+class _Checker:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.symbols = Symbols(program, {}, {}, [], {}, [], [])
+        self.used: dict[str, set[str]] = {}
+
+    def error(
+        self, message: str, at: Position, hint: str | None = None, notes: tuple[Note, ...] = ()
+    ) -> CompileError:
+        return CompileError(message, self.symbols.location(at), hint, notes)
+
+    def check(self) -> Symbols:
+        self._declare()
+        self._define()
+        for definition in self.symbols.definitions.values():
+            self.used[definition.name] = set()
+            self._expression(definition.expression, definition, set(definition.labels))
+        self._order()
+        self._directives()
+        return self.symbols
+
+    def _declare(self) -> None:
+        declarations = self.symbols.declarations
+        for item in self.program.declarations:
+            earlier = declarations.get(item.name)
+            if earlier is not None:
+                note = Note("it was declared here", self.symbols.location(earlier.at))
+                raise self.error(f"'{item.name}' is declared twice", item.at, None, (note,))
+            if item.type is not None:
+                if item.kind in ("Var", "RVar"):
+                    raise self.error("a label has no type", item.type_at)
+                if item.type not in ELEMENT_TYPES:
+                    raise self.error(
+                        f"'{item.type}' is no element type",
+                        item.type_at,
+                        did_you_mean(item.type, ELEMENT_TYPES)
+                        or f"there are {', '.join(ELEMENT_TYPES)}",
+                    )
+            declarations[item.name] = item
+
+    def _define(self) -> None:
+        for item in self.program.definitions:
+            declared = self._declared(item.name, item.at, "Func")
+            if declared.kind != "Func":
+                raise self.error(
+                    f"'{item.name}' is declared as {declared.kind} and cannot be defined",
+                    item.at,
+                    f"declare it with 'Func {item.name};'",
+                )
+            earlier = self.symbols.definitions.get(item.name)
+            if earlier is not None:
+                note = Note("it was defined here", self.symbols.location(earlier.at))
+                raise self.error(f"'{item.name}' is defined twice", item.at, None, (note,))
+            positions = item.label_positions or (item.at,) * len(item.labels)
+            for i, (label, at) in enumerate(zip(item.labels, positions)):
+                self._label(label, at)
+                if label in item.labels[:i]:
+                    raise self.error(f"'{label}' stands twice on the left of '{item.name}'", at)
+            self.symbols.definitions[item.name] = item
+        for item in self.symbols.declarations.values():
+            if item.kind == "Func" and item.name not in self.symbols.definitions:
+                raise self.error(
+                    f"function '{item.name}' is declared but never defined",
+                    item.at,
+                    f"add '{item.name}[…] = …;' or drop the declaration",
+                )
+
+    def _declared(self, name: str, at: Position, kind: str) -> Declaration:
+        found = self.symbols.declarations.get(name)
+        if found is None:
+            hint = did_you_mean(name, self.symbols.declarations)
+            raise self.error(
+                f"'{name}' is not declared", at, hint or f"add '{kind} {name};'"
+            )
+        return found
+
+    def _label(self, name: str, at: Position) -> None:
+        if name not in self.symbols.declarations:
+            labels = self.symbols.labels()
+            raise self.error(
+                f"label '{name}' is not declared",
+                at,
+                did_you_mean(name, labels) or f"add 'Var {name};'",
+            )
+        if not self.symbols.is_label(name):
+            raise self.error(
+                f"'{name}' is declared as {self.symbols.kind(name)}, not as a label", at
+            )
+
+    def _bound(self, name: str, at: Position, definition: Definition, scope: set[str]) -> None:
+        self._label(name, at)
+        if name not in scope:
+            raise self.error(
+                f"label '{name}' is neither an axis of '{definition.name}' nor reduced here",
+                at,
+                f"put it on the left or reduce over it, as in 'rsum(…, {name})'",
+            )
+
+    def _expression(self, expr: Expr, definition: Definition, scope: set[str]) -> None:
+        match expr:
+            case Number():
+                pass
+            case Name(name, at):
+                self._name(name, at, definition, scope)
+            case Read():
+                self._read(expr, definition, scope)
+            case Prefix(_, operand):
+                self._expression(operand, definition, scope)
+            case Infix(_, left, right):
+                self._expression(left, definition, scope)
+                self._expression(right, definition, scope)
+            case Call():
+                self._call(expr, definition, scope)
+
+    def _name(self, name: str, at: Position, definition: Definition, scope: set[str]) -> None:
+        if name in CONSTANTS and name not in self.symbols.declarations:
+            return
+        kind = self._declared(name, at, "SIn").kind
+        if kind in ("Var", "RVar"):
+            self._bound(name, at, definition, scope)
+        elif kind == "Func":
+            self._use(name, definition)
+            rank = len(self.symbols.definitions[name].labels)
+            if rank:
+                raise self.error(
+                    f"function '{name}' is read without indices", at,
+                    f"write '{name}[{', '.join(self.symbols.definitions[name].labels)}]'",
+                )
+        elif kind == "In":
+            raise self.error(
+                f"tensor '{name}' is read without indices", at, f"write '{name}[…]'"
+            )
+
+    def _use(self, name: str, definition: Definition) -> None:
+        self.used[definition.name].add(name)
+
+    def _read(self, expr: Read, definition: Definition, scope: set[str]) -> None:
+        kind = self._declared(expr.name, expr.at, "In").kind
+        if kind in ("Var", "RVar", "SIn"):
+            what = "a scalar" if kind == "SIn" else "a label"
+            raise self.error(f"'{expr.name}' is {what} and cannot be indexed", expr.at)
+        for index in expr.indices:
+            match index:
+                case Name(name, at) if self.symbols.is_label(name):
+                    self._bound(name, at, definition, scope)
+                case Name(name, at) if name not in self.symbols.declarations:
+                    self._label(name, at)
+                case Number(int(value), at):
+                    if value < 0:
+                        raise self.error("an index cannot be negative", at)
+                case _:
+                    raise self.error("an index is a label or a whole number", index.at)
+        rank = len(expr.indices)
+        if kind == "Func":
+            self._use(expr.name, definition)
+            known = len(self.symbols.definitions[expr.name].labels)
+            if known != rank:
+                raise self.error(
+                    f"function '{expr.name}' has {known} axes but is read with {rank} indices",
+                    expr.at,
+                )
+        elif self.symbols.ranks.setdefault(expr.name, rank) != rank:
+            raise self.error(
+                f"tensor '{expr.name}' is read with {rank} indices here and with "
+                f"{self.symbols.ranks[expr.name]} elsewhere",
+                expr.at,
+            )
+
+    def _call(self, expr: Call, definition: Definition, scope: set[str]) -> None:
+        from dt_mlir.elementwise import FUNCTIONS
+
+        arguments = expr.arguments
+        if expr.name in REDUCTIONS:
+            values = 2 if expr.name == "rdot" else 1
+            if len(arguments) <= values:
+                shown = "two values" if values == 2 else "a value"
+                raise self.error(
+                    f"'{expr.name}' takes {shown} and the labels to reduce over", expr.at
+                )
+            reduced: list[str] = []
+            for label in arguments[values:]:
+                if not isinstance(label, Name):
+                    raise self.error(f"'{expr.name}' reduces over labels", label.at)
+                self._label(label.name, label.at)
+                if label.name in reduced:
+                    raise self.error(f"'{expr.name}' reduces '{label.name}' twice", label.at)
+                reduced.append(label.name)
+            if expr.name in ("rargmax", "rargmin") and len(reduced) > 1:
+                raise self.error(f"'{expr.name}' reduces one label", expr.at)
+            for value in arguments[:values]:
+                self._expression(value, definition, scope | set(reduced))
+        elif expr.name == "len":
+            if len(arguments) != 1 or not isinstance(arguments[0], Name):
+                raise self.error("'len' takes a label", expr.at)
+            self._label(arguments[0].name, arguments[0].at)
+        elif expr.name == "cast":
+            if len(arguments) != 2 or not isinstance(arguments[1], Name):
+                raise self.error("'cast' takes a value and a type", expr.at)
+            type = arguments[1].name
+            if type not in ELEMENT_TYPES:
+                raise self.error(
+                    f"'{type}' is no element type", arguments[1].at,
+                    did_you_mean(type, ELEMENT_TYPES) or f"there are {', '.join(ELEMENT_TYPES)}",
+                )
+            self._expression(arguments[0], definition, scope)
+        elif expr.name == "reshape":
+            self._reshape(expr, definition, scope)
+        elif expr.name == "where":
+            self._arity(expr, 3)
+            for argument in arguments:
+                self._expression(argument, definition, scope)
+        elif expr.name in FUNCTIONS:
+            self._arity(expr, FUNCTIONS[expr.name].arity)
+            for argument in arguments:
+                self._expression(argument, definition, scope)
+        else:
+            known = [*FUNCTIONS, *REDUCTIONS, "len", "cast", "where", "reshape"]
+            raise self.error(
+                f"'{expr.name}' is no function", expr.at, did_you_mean(expr.name, known)
+            )
+
+    def _arity(self, expr: Call, arity: int) -> None:
+        if len(expr.arguments) != arity:
+            raise self.error(
+                f"'{expr.name}' takes {arity} operand{'s' if arity > 1 else ''} "
+                f"but has {len(expr.arguments)}",
+                expr.at,
+            )
+
+    def _reshape(self, expr: Call, definition: Definition, scope: set[str]) -> None:
+        if len(expr.arguments) < 2:
+            raise self.error("'reshape' takes a value and its labels or 1", expr.at)
+        value, *dims = expr.arguments
+        self._expression(value, definition, scope)
+        stated: set[str] = set()
+        for dim in dims:
+            match dim:
+                case Name(name, at):
+                    self._bound(name, at, definition, scope)
+                    stated.add(name)
+                case Number(1):
+                    pass
+                case _:
+                    raise self.error("'reshape' takes labels and 1", dim.at)
+        actual = free_labels(value, self.symbols)
+        if stated != actual:
+            shown = ", ".join(sorted(actual)) or "none"
+            raise self.error(
+                f"'reshape' does not agree with the labels of its value ({shown})", expr.at
+            )
+
+    def _order(self) -> None:
+        done: dict[str, bool] = {}
+
+        def visit(name: str, path: list[str]) -> None:
+            if done.get(name):
+                return
+            if name in path:
+                cycle = " -> ".join([*path[path.index(name) :], name])
+                at = self.symbols.definitions[name].at
+                raise self.error(f"the definitions form a cycle: {cycle}", at)
+            for used in self.symbols.definitions:
+                if used in self.used[name]:
+                    visit(used, [*path, name])
+            done[name] = True
+            self.symbols.order.append(name)
+
+        for name in self.symbols.definitions:
+            visit(name, [])
+
+    def _directives(self) -> None:
+        for item in self.program.directives:
+            declared = self.symbols.declarations.get(item.target)
+            if declared is None or declared.kind != "Func":
+                functions = list(self.symbols.definitions)
+                hint = did_you_mean(item.target, functions)
+                raise self.error(f"'{item.target}' is not a function", item.at, hint)
+            if item.name in OUTPUT_DIRECTIVES:
+                self._output(item)
+            else:
+                self.symbols.schedule.append(item)
+        if not self.symbols.outputs:
+            at = Position(1, 1)
+            if self.symbols.definitions:
+                at = next(reversed(self.symbols.definitions.values())).at
+            raise self.error(
+                "nothing is compiled", at, "end the program with '….compile();'"
+            )
+        wanted = {item.target for item in self.symbols.outputs}
+        pending = list(wanted)
+        while pending:
+            for used in self.used[pending.pop()]:
+                if used not in wanted:
+                    wanted.add(used)
+                    pending.append(used)
+        for name, definition in self.symbols.definitions.items():
+            if name not in wanted:
+                self.symbols.warnings.append(
+                    Note(f"function '{name}' is never used", self.symbols.location(definition.at))
+                )
+
+    def _output(self, item: DirectiveCall) -> None:
+        for argument in item.arguments:
+            known = argument.key == "dynamic" and item.name == "compile"
+            if not known or argument.value not in (0, 1):
+                raise self.error(
+                    f"'{item.name}' takes no argument '{argument}'",
+                    item.name_at,
+                    "it takes dynamic:1" if item.name == "compile" else None,
+                )
+        for other in self.symbols.outputs:
+            note = Note("the other one is here", self.symbols.location(other.at))
+            if other.target == item.target:
+                raise self.error(f"'{item.target}' is compiled twice", item.at, None, (note,))
+            if other.name != item.name or other.arguments != item.arguments:
+                raise self.error(
+                    "the outputs of a program are compiled in one way", item.at, None, (note,)
+                )
+        self.symbols.outputs.append(item)
+
+
+def analyse(program: Program) -> Symbols:
+    """Check the names of a program.
+
+    Raises:
+        CompileError: at the first mistake.
+    """
+    return _Checker(program).check()
+
+
+def free_labels(expr: Expr, symbols: Symbols) -> set[str]:
+    """The labels that a value depends on."""
+    match expr:
+        case Number():
+            return set()
+        case Name(name):
+            return {name} if symbols.is_label(name) else set()
+        case Read(_, indices):
+            return {label for index in indices for label in free_labels(index, symbols)}
+        case Prefix(_, operand):
+            return free_labels(operand, symbols)
+        case Infix(_, left, right):
+            return free_labels(left, symbols) | free_labels(right, symbols)
+        case Call("len"):
+            return set()
+        case Call("cast", arguments):
+            return free_labels(arguments[0], symbols)
+        case Call("reshape", arguments):
+            return free_labels(arguments[0], symbols)
+        case Call(name, arguments):
+            values = 2 if name == "rdot" else 1 if name in REDUCTIONS else len(arguments)
+            found = {label for a in arguments[:values] for label in free_labels(a, symbols)}
+            return found - {a.name for a in arguments[values:] if isinstance(a, Name)}

@@ -1,0 +1,153 @@
+"""Emits `dt` IR from a checked syntax tree; this is where types are inferred."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ModuleOp,
+    TensorType,
+    UnrankedTensorType,
+)
+from xdsl.ir import Attribute, Block, Operation, Region
+
+from dt_mlir.diagnostics import CompileError, Note
+from dt_mlir.dialects import dt, sched
+from dt_mlir.element_types import ELEMENT_TYPES, compute_type
+from dt_mlir.frontend.analysis import Symbols, analyse
+from dt_mlir.frontend.expressions import ExpressionEmitter
+from dt_mlir.frontend.parser import parse_program
+from dt_mlir.frontend.syntax import Program
+
+
+def compile_text(text: str, file: str) -> tuple[ModuleOp, list[Note]]:
+    """Compile a program's text to a module of the `dt` level.
+
+    Args:
+        text: the program.
+        file: what to call it in locations and messages.
+
+    Returns:
+        The module, and the warnings and remarks.
+
+    Raises:
+        CompileError: at the first mistake of the program.
+    """
+    symbols = analyse(parse_program(text, file))
+    return emit(symbols), symbols.warnings
+
+
+def emit_program(program: Program) -> ModuleOp:
+    """Emit the module of a syntax tree.
+
+    Raises:
+        CompileError: at the first mistake.
+    """
+    return emit(analyse(program))
+
+
+def emit(symbols: Symbols) -> ModuleOp:
+    """Emit the module of a checked program.
+
+    Raises:
+        CompileError: where an operator is not defined on its operands' types.
+    """
+    elements = _input_elements(symbols)
+    functions: dict[str, dt.FuncOp] = {}
+    for name in symbols.order:
+        functions[name] = _function(symbols, name, elements)
+        elements[name] = functions[name].element
+    ops: list[Operation] = []
+    for item in symbols.declarations.values():
+        match item.kind:
+            case "Var" | "RVar":
+                op: Operation = dt.LabelOp(item.name, item.kind == "RVar")
+            case "In" | "SIn":
+                op = dt.InputOp(item.name, _input_type(symbols, item.name, elements))
+            case _:
+                continue
+        op.location = symbols.location(item.at)
+        ops.append(op)
+    ops.extend(functions[name] for name in symbols.definitions)
+    if symbols.schedule:
+        body: list[Operation] = []
+        for item in symbols.schedule:
+            directive = sched.DirectiveOp(item.name, item.target, item.arguments)
+            directive.location = symbols.location(item.name_at)
+            body.append(directive)
+        ops.append(sched.ScheduleOp(Region(Block(body))))
+    for item in symbols.outputs:
+        dynamic = any(a.key == "dynamic" and a.value == 1 for a in item.arguments)
+        op = dt.OutputOp(item.target, item.name == "compile_to_kernel", dynamic)
+        op.location = symbols.location(item.at)
+        ops.append(op)
+    return ModuleOp(ops)
+
+
+def _input_elements(symbols: Symbols) -> dict[str, Attribute]:
+    return {
+        item.name: ELEMENT_TYPES[item.type or "f32"]
+        for item in symbols.declarations.values()
+        if item.kind in ("In", "SIn")
+    }
+
+
+def _input_type(symbols: Symbols, name: str, elements: dict[str, Attribute]) -> Attribute:
+    if symbols.kind(name) == "SIn":
+        return elements[name]
+    rank = symbols.ranks.get(name)
+    if rank is None:
+        return UnrankedTensorType(elements[name])
+    return TensorType(elements[name], [DYNAMIC_INDEX] * rank)
+
+
+def _function(symbols: Symbols, name: str, elements: dict[str, Attribute]) -> dt.FuncOp:
+    definition = symbols.definitions[name]
+    declared = symbols.declarations[name].type
+    block = Block()
+    emitter = ExpressionEmitter(symbols, elements, block)
+    value = emitter.emit(definition.expression)
+    natural = compute_type(emitter.element_of(value))
+    element = ELEMENT_TYPES[declared] if declared is not None else natural
+    location = symbols.location(definition.at)
+    result = emitter.convert(value, element, definition.expression.at)
+    block.add_op(dt.YieldOp(result))
+    op = dt.FuncOp(name, definition.labels, element, Region(block), declared is not None)
+    op.location = location
+    return op
+
+
+def set_types(program: Program, types: Iterable[tuple[str, str]]) -> Program:
+    """A program with element types declared anew.
+
+    Args:
+        program: the program.
+        types: pairs of a function's or an input's name and DT's name of a type.
+
+    Raises:
+        CompileError: if there is no such name or type.
+    """
+    wanted = dict(types)
+    by_name = {d.name: d for d in program.declarations}
+    for name, type in wanted.items():
+        found = by_name.get(name)
+        if found is None or found.kind in ("Var", "RVar"):
+            from dt_mlir.diagnostics import did_you_mean
+
+            tensors = [d.name for d in program.declarations if d.kind not in ("Var", "RVar")]
+            raise CompileError(
+                f"there is no input or function '{name}' to give a type", None,
+                did_you_mean(name, tensors),
+            )
+        if type not in ELEMENT_TYPES:
+            raise CompileError(
+                f"'{type}' is no element type", None, f"there are {', '.join(ELEMENT_TYPES)}"
+            )
+    declarations = [
+        type(d)(d.kind, d.name, wanted.get(d.name, d.type), d.at, d.type_at)
+        for d in program.declarations
+    ]
+    return Program(program.file, declarations, program.definitions, program.directives)
+
+

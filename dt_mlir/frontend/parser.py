@@ -1,0 +1,238 @@
+"""Parses `.dt` text into a syntax tree."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.visitors import v_args
+
+from dt_mlir.diagnostics import CompileError, make_location
+from dt_mlir.dialects.sched import Argument
+from dt_mlir.frontend.syntax import (
+    Call,
+    Declaration,
+    Definition,
+    DirectiveCall,
+    Expr,
+    Infix,
+    Name,
+    Number,
+    Position,
+    Prefix,
+    Program,
+    Read,
+)
+
+_EXPECTED = {
+    "NAME": "a name",
+    "INT": "a number",
+    "FLOAT": "a number",
+    "KIND": "a declaration",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "COMMA": "','",
+    "COLON": "':'",
+    "EQUAL": "'='",
+    "DOT": "'.'",
+    "SEMICOLON": "';'",
+    "SLASH": "'/'",
+    "MINUS": "'-'",
+    "$END": "the end of the program",
+}
+_OPERATORS = frozenset(
+    "OR AND COMPARE SHIFT FLOORDIV POWER PLUS STAR SLASH PERCENT BAR HAT AMPERSAND".split()
+)
+_OPERANDS = frozenset("FLOAT INT NAME LPAR TILDE NOT PLUS MINUS".split())
+_STATEMENT = frozenset("KIND NAME SEMICOLON $END".split())
+
+
+@cache
+def _grammar() -> Lark:
+    return Lark(
+        Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8"),
+        parser="lalr",
+        propagate_positions=True,
+        maybe_placeholders=True,
+    )
+
+
+def parse_program(text: str, file: str) -> Program:
+    """Parse a program.
+
+    Args:
+        text: the program.
+        file: what to call the text in messages.
+
+    Raises:
+        CompileError: at the first place where the text is no program.
+    """
+    try:
+        tree = _grammar().parse(text)
+    except UnexpectedInput as error:
+        raise _syntax_error(error, text, file) from None
+    program: Program = _Builder(file).transform(tree)
+    return program
+
+
+def _syntax_error(error: UnexpectedInput, text: str, file: str) -> CompileError:
+    match error:
+        case UnexpectedCharacters():
+            location = make_location(file, error.line, error.column)
+            character = text[error.pos_in_stream or 0]
+            return CompileError(f"unexpected character {character!r}", location)
+        case UnexpectedToken():
+            token = error.token
+            if token.type == "$END":
+                lines = text.splitlines() or [""]
+                location = make_location(file, len(lines), len(lines[-1]) + 1)
+                found = "end of the program"
+            else:
+                location = make_location(file, token.line or 1, token.column or 1)
+                found = f"'{token}'"
+            expected = _expectation(set(error.accepts or error.expected))
+            return CompileError(f"unexpected {found}: expected {expected}", location)
+        case _:
+            return CompileError("this is no DT program", make_location(file, 1, 1))
+
+
+def _expectation(accepts: set[str]) -> str:
+    parts: list[str] = []
+    if len(accepts & _OPERATORS) > 3:
+        parts.append("an operator")
+        accepts = accepts - _OPERATORS - {"MINUS"}
+        # Where an expression may end, so may the statement.
+        if _STATEMENT <= accepts:
+            parts.append("';'")
+            accepts = accepts - _STATEMENT
+    if accepts >= {"FLOAT", "INT", "NAME", "LPAR"}:
+        parts.append("an expression")
+        accepts = accepts - _OPERANDS
+    if accepts >= _STATEMENT:
+        parts.append("a statement")
+        accepts = accepts - _STATEMENT
+    parts.extend(sorted({_EXPECTED.get(name, f"'{name.lower()}'") for name in accepts}))
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " or " + parts[-1]
+
+
+def _at(token: Token) -> Position:
+    return Position(token.line or 0, token.column or 0)
+
+
+@v_args(inline=True)
+class _Builder(Transformer[Token, Any]):
+    """Builds the syntax tree bottom up; each method is named after its rule."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self.file = file
+
+    def start(self, *statements: list[Declaration] | Definition | DirectiveCall) -> Program:
+        program = Program(self.file)
+        for statement in statements:
+            match statement:
+                case Definition():
+                    program.definitions.append(statement)
+                case DirectiveCall():
+                    program.directives.append(statement)
+                case _:
+                    program.declarations.extend(statement)
+        return program
+
+    def declaration(self, kind: Token, *items: tuple[Token, Token | None]) -> list[Declaration]:
+        return [
+            Declaration(
+                str(kind),
+                str(name),
+                None if type is None else str(type),
+                _at(name),
+                _at(type or name),
+            )
+            for name, type in items
+        ]
+
+    def item(self, name: Token, type: Token | None) -> tuple[Token, Token | None]:
+        return name, type
+
+    def labels(self, *items: Token) -> list[Token]:
+        return list(items)
+
+    def definition(self, name: Token, labels: list[Token] | None, value: Expr) -> Definition:
+        found = labels or []
+        return Definition(
+            str(name), tuple(map(str, found)), value, _at(name), tuple(map(_at, found))
+        )
+
+    def directive(self, target: Token, name: Token, *items: Argument | None) -> DirectiveCall:
+        arguments = tuple(item for item in items if item is not None)
+        return DirectiveCall(str(target), str(name), arguments, _at(target), _at(name))
+
+    def number_argument(self, value: Token) -> Argument:
+        return Argument(None, int(value))
+
+    def negative_argument(self, value: Token) -> Argument:
+        return Argument(None, -int(value))
+
+    def name_argument(self, value: Token) -> Argument:
+        return Argument(None, str(value))
+
+    def keyed_number(self, key: Token, value: Token) -> Argument:
+        return Argument(str(key), int(value))
+
+    def keyed_negative(self, key: Token, value: Token) -> Argument:
+        return Argument(str(key), -int(value))
+
+    def keyed_name(self, key: Token, value: Token) -> Argument:
+        return Argument(str(key), str(value))
+
+    def keyed_split(self, key: Token, value: Token, factor: Token) -> Argument:
+        return Argument(str(key), str(value), int(factor))
+
+    def float(self, token: Token) -> Expr:
+        return Number(float(token), _at(token))
+
+    def integer(self, token: Token) -> Expr:
+        return Number(int(token), _at(token))
+
+    def name(self, token: Token) -> Expr:
+        return Name(str(token), _at(token))
+
+    def read(self, name: Token, *indices: Expr | None) -> Expr:
+        return Read(str(name), tuple(i for i in indices if i is not None), _at(name))
+
+    def call(self, name: Token, *arguments: Expr | None) -> Expr:
+        return Call(str(name), tuple(a for a in arguments if a is not None), _at(name))
+
+    def prefix(self, operator: Token, operand: Expr) -> Expr:
+        if operator == "+":
+            return operand
+        if operator == "-" and isinstance(operand, Number):
+            return Number(-operand.value, _at(operator))
+        return Prefix(str(operator), operand, _at(operator))
+
+    def _chain(self, first: Expr, *rest: Token | Expr) -> Expr:
+        result = first
+        for operator, right in zip(rest[::2], rest[1::2]):
+            assert isinstance(operator, Token)
+            assert not isinstance(right, Token)
+            result = Infix(str(operator), result, right, _at(operator))
+        return result
+
+    disjunction = conjunction = bit_or = bit_xor = bit_and = _chain
+    shift = sum = product = power = _chain
+
+    def comparison(self, first: Expr, *rest: Token | Expr) -> Expr:
+        result: Expr | None = None
+        left = first
+        for operator, right in zip(rest[::2], rest[1::2]):
+            assert isinstance(operator, Token)
+            assert not isinstance(right, Token)
+            link = Infix(str(operator), left, right, _at(operator))
+            result = link if result is None else Infix("and", result, link, _at(operator))
+            left = right
+        assert result is not None
+        return result

@@ -1,0 +1,123 @@
+"""Prints syntax trees as canonical DT text."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+from dt_mlir.frontend.syntax import (
+    Call,
+    Declaration,
+    Definition,
+    DirectiveCall,
+    Expr,
+    Infix,
+    Name,
+    Number,
+    Prefix,
+    Program,
+    Read,
+)
+
+_LEVELS = (
+    ("or",),
+    ("and",),
+    ("not",),
+    ("==", "!=", "<", "<=", ">", ">="),
+    ("|",),
+    ("^",),
+    ("&",),
+    ("<<", ">>"),
+    ("+", "-"),
+    ("*", "/", "//", "%"),
+    ("~",),
+    ("**",),
+)
+_LEVEL = {operator: level for level, group in enumerate(_LEVELS) for operator in group}
+_SIGN = _LEVEL["~"]
+_ATOM = len(_LEVELS)
+
+
+def print_number(value: float) -> str:
+    """A number as DT writes it; of a float the shortest text that means the same f32 or f64."""
+    if isinstance(value, int):
+        return str(value)
+    if math.isnan(value):
+        return "nan"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    text = repr(value)
+    single = _single(value)
+    if single == value:
+        text = next(
+            (t for p in range(1, 10) if _single(float(t := f"{value:.{p}g}")) == value), text
+        )
+    return text if any(c in text for c in ".e") else f"{text}.0"
+
+
+def _single(value: float) -> float:
+    try:
+        return struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        return math.inf
+
+
+def print_expression(expr: Expr, least: int = 0) -> str:
+    """An expression, in parentheses if it binds less than the level `least`."""
+    text, level = _expression(expr)
+    return f"({text})" if level < least else text
+
+
+def _expression(expr: Expr) -> tuple[str, int]:
+    match expr:
+        case Number(value):
+            text = print_number(value)
+            return text, _SIGN if text.startswith("-") else _ATOM
+        case Name(name):
+            return name, _ATOM
+        case Read(name, indices):
+            return f"{name}[{', '.join(map(print_expression, indices))}]", _ATOM
+        case Call(name, arguments):
+            return f"{name}({', '.join(map(print_expression, arguments))})", _ATOM
+        case Prefix("not", operand):
+            level = _LEVEL["not"]
+            return f"not {print_expression(operand, level)}", level
+        case Prefix(operator, operand):
+            return f"{operator}{print_expression(operand, _SIGN)}", _SIGN
+        case Infix("**", left, right):
+            level = _LEVEL["**"]
+            return f"{print_expression(left, _ATOM)} ** {print_expression(right, _SIGN)}", level
+        case Infix(operator, left, right):
+            level = _LEVEL[operator]
+            # Comparisons chain, so neither side may be one.
+            left_least = level + 1 if level == _LEVEL["=="] else level
+            shown = print_expression(left, left_least), print_expression(right, level + 1)
+            return f"{shown[0]} {operator} {shown[1]}", level
+
+
+def print_definition(item: Definition) -> str:
+    """`f[x, y] = …;`"""
+    return f"{item.name}[{', '.join(item.labels)}] = {print_expression(item.expression)};"
+
+
+def print_directive(item: DirectiveCall) -> str:
+    """`f.block(x:128, y:64);`"""
+    return f"{item.target}.{item.name}({', '.join(map(str, item.arguments))});"
+
+
+def print_declarations(items: list[Declaration]) -> list[str]:
+    """One statement for each kind of declaration that occurs, in the order of first occurrence."""
+    by_kind: dict[str, list[str]] = {}
+    for item in items:
+        shown = item.name if item.type is None else f"{item.name} : {item.type}"
+        by_kind.setdefault(item.kind, []).append(shown)
+    return [f"{kind} {', '.join(names)};" for kind, names in by_kind.items()]
+
+
+def print_program(program: Program) -> list[str]:
+    """The statements of a program in canonical form."""
+    return [
+        *print_declarations(program.declarations),
+        *map(print_definition, program.definitions),
+        *map(print_directive, program.directives),
+    ]

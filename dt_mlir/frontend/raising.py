@@ -1,0 +1,360 @@
+"""Raises `dt` IR back to a syntax tree.
+
+The widening casts that types imply are dropped, and a cast is written where emitting the tree
+again would not give the type that the IR has: emitting a raised program gives the same module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, StringAttr, f32, i1, i32, i64
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+
+from dt_mlir.diagnostics import CompileError, file_line_col
+from dt_mlir.dialects import dt, elem, sched
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.element_types import (
+    ELEMENT_TYPES,
+    compute_type,
+    is_float,
+    promote,
+    type_name,
+    value_type,
+)
+from dt_mlir.elementwise import FUNCTIONS, Domain
+from dt_mlir.frontend.syntax import (
+    Call,
+    Declaration,
+    Definition,
+    DirectiveCall,
+    Expr,
+    Infix,
+    Name,
+    Number,
+    Position,
+    Prefix,
+    Program,
+    Read,
+)
+
+_INFIX: dict[str, tuple[str, Attribute]] = {
+    "arith.addf": ("+", i32), "arith.addi": ("+", i32),
+    "arith.subf": ("-", i32), "arith.subi": ("-", i32),
+    "arith.mulf": ("*", i32), "arith.muli": ("*", i32),
+    "arith.divf": ("/", f32),
+    "arith.andi": ("&", i1), "arith.ori": ("|", i1), "arith.xori": ("^", i1),
+    "arith.shli": ("<<", i32), "arith.shrsi": (">>", i32),
+    "arith.floordivsi": ("//", i32),
+}  # fmt: skip
+"""Upstream operations that are operators of the language, and the least type of those."""
+
+_CALLS = {
+    name: (function.name, f32 if function.domain is Domain.FLOAT else i32)
+    for function in FUNCTIONS.values()
+    for name in (function.float_op, function.int_op)
+    if name is not None
+}
+_REDUCTIONS = {
+    ReductionKind.ADD: "rsum", ReductionKind.MUL: "rprod",
+    ReductionKind.MAXIMUM: "rmax", ReductionKind.MINIMUM: "rmin",
+    ReductionKind.AND: "rall", ReductionKind.OR: "rany",
+    ReductionKind.ARGMAX: "rargmax", ReductionKind.ARGMIN: "rargmin",
+    ReductionKind.DOT: "rdot",
+}  # fmt: skip
+_COMPARISONS = {
+    "oeq": "==", "une": "!=", "olt": "<", "ole": "<=", "ogt": ">", "oge": ">=",
+    "eq": "==", "ne": "!=", "slt": "<", "sle": "<=", "sgt": ">", "sge": ">=",
+    "ult": "<", "ule": "<=", "ugt": ">", "uge": ">=",
+}  # fmt: skip
+_WIDENING = ("arith.extf", "arith.extsi", "arith.extui", "arith.sitofp")
+_NARROWING = ("arith.truncf", "arith.trunci", "arith.fptosi")
+
+Raised = tuple[Expr, Attribute | None]
+"""A tree and the element type that emitting it gives; None for a number."""
+
+
+def raise_module(module: ModuleOp) -> Program:
+    """The program that a module of the `dt` level stands for.
+
+    Raises:
+        CompileError: where the module holds what no program says.
+    """
+    program = Program(_file(module))
+    for op in module.ops:
+        match op:
+            case dt.LabelOp():
+                kind = "RVar" if op.reduction else "Var"
+                program.declarations.append(Declaration(kind, op.sym_name.data, None, _at(op)))
+            case dt.InputOp():
+                kind = "SIn" if op.is_scalar else "In"
+                type = None if op.element == f32 else type_name(op.element)
+                program.declarations.append(
+                    Declaration(kind, op.sym_name.data, type, _at(op), _at(op))
+                )
+            case dt.FuncOp():
+                type = type_name(op.element) if op.declared else None
+                at = _at(op)
+                program.declarations.append(Declaration("Func", op.sym_name.data, type, at, at))
+                value = _function_value(op)
+                program.definitions.append(
+                    Definition(op.sym_name.data, op.label_names, value, at)
+                )
+            case sched.ScheduleOp():
+                for item in op.body.block.ops:
+                    assert isinstance(item, sched.DirectiveOp)
+                    program.directives.append(
+                        DirectiveCall(
+                            item.target_name,
+                            item.directive.data,
+                            tuple(item.argument_list),
+                            _at(item),
+                            _at(item),
+                        )
+                    )
+            case dt.OutputOp():
+                name = "compile_to_kernel" if op.kernel_only else "compile"
+                arguments = (sched.Argument("dynamic", 1),) if op.dynamic else ()
+                target = op.function.root_reference.data
+                program.directives.append(DirectiveCall(target, name, arguments, _at(op), _at(op)))
+            case _:
+                raise CompileError(f"'{op.name}' is not of the 'dt' level", op)
+    return program
+
+
+def _file(module: ModuleOp) -> str:
+    for op in module.ops:
+        place = file_line_col(op.location)
+        if place is not None:
+            return place[0]
+    return "-"
+
+
+def _at(op: Operation) -> Position:
+    place = file_line_col(op.location)
+    return Position(place[1], place[2]) if place else Position(1, 1)
+
+
+def _function_value(op: dt.FuncOp) -> Expr:
+    value = op.value
+    if op.declared:
+        # The definition itself converts to the declared type.
+        owner = value.owner
+        if isinstance(owner, Operation) and owner.name in _NARROWING:
+            value, inner = owner.operands[0], owner.operands[0].owner
+            if owner.name == "arith.trunci" and isinstance(inner, Operation) and inner.name == "arith.fptosi":
+                value = inner.operands[0]
+    expr, natural = _raise(value)
+    if op.declared:
+        return expr
+    return expr if _computed(natural, expr) == op.element else _cast(expr, op.element)
+
+
+def _computed(natural: Attribute | None, expr: Expr) -> Attribute:
+    if natural is None:
+        return f32 if isinstance(expr, Number) and isinstance(expr.value, float) else i32
+    return compute_type(natural)
+
+
+def _cast(expr: Expr, element: Attribute) -> Expr:
+    return Call("cast", (expr, Name(type_name(element))), expr.at)
+
+
+def _raise(value: SSAValue) -> Raised:
+    assert isinstance(value, OpResult)
+    op, at = value.op, _at(value.op)
+    if op.name in _WIDENING:
+        return _widened(op)
+    if op.name in _NARROWING:
+        return _narrowed(op)
+    if op.name in ("math.powf", "math.ipowi"):
+        base, exponent = _operands(op.operands, value.type, i32)
+        return Infix("**", base, exponent, at), value.type
+    if op.name in _CALLS:
+        name, least = _CALLS[op.name]
+        return Call(name, _operands(op.operands, op.operands[0].type, least), at), value.type
+    if op.name in _INFIX:
+        return _infix(op), value.type
+    match op:
+        case arith.ConstantOp():
+            return Number(_constant(op), at), None
+        case dt.ReadOp():
+            return _read(op)
+        case dt.IndexOp():
+            return _index(Name(op.label.data, at), value.type)
+        case dt.SizeOp():
+            return _index(Call("len", (Name(op.label.data, at),), at), value.type)
+        case dt.ReduceOp():
+            return _reduce(op), value.type
+        case elem.ApplyOp():
+            return _apply(op), value.type
+        case arith.CmpfOp() | arith.CmpiOp():
+            operator = _COMPARISONS.get(_predicate(op))
+            if operator is None:
+                raise CompileError(f"no operator compares as '{op.name}' does here", op)
+            left, right = _operands(op.operands, op.operands[0].type, i1)
+            return Infix(operator, left, right, at), i1
+        case arith.SelectOp():
+            condition, _ = _raise(op.operands[0])
+            return Call("where", (condition, *_operands(op.operands[1:], value.type, i1)), at), (
+                value.type
+            )
+        case arith.NegfOp():
+            return Prefix("-", _operands(op.operands, value.type, i32)[0], at), value.type
+        case _:
+            raise CompileError(f"'{op.name}' is no operation that a program can say", op)
+
+
+def _predicate(op: arith.CmpfOp | arith.CmpiOp) -> str:
+    table = (
+        ("false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true")
+        if isinstance(op, arith.CmpfOp)
+        else "eq ne slt sle sgt sge ult ule ugt uge"
+    )
+    return table.split()[op.predicate.value.data]
+
+
+def _constant(op: arith.ConstantOp) -> int | float:
+    attr = op.value
+    if isinstance(attr, FloatAttr):
+        number = attr.value.data
+        # A whole number is written as one: it takes the type of what it meets.
+        return int(number) if number.is_integer() and abs(number) < 2**24 else number
+    assert isinstance(attr, IntegerAttr)
+    return abs(attr.value.data) if attr.type == i1 else attr.value.data
+
+
+def _index(expr: Expr, type: Attribute) -> Raised:
+    return (expr, i32) if type == i32 else (_cast(expr, i64), i64)
+
+
+def _read(op: dt.ReadOp) -> Raised:
+    at = _at(op)
+    labels = op.used_labels
+    indices: list[Expr] = []
+    for expr in op.map.data.results:
+        match expr:
+            case AffineConstantExpr():
+                indices.append(Number(expr.value, at))
+            case AffineDimExpr():
+                indices.append(Name(labels[expr.position], at))
+            case _:
+                raise CompileError("an index is a label or a number", op)
+    element = op.result.type
+    source = _symbol(op, op.source_name)
+    if isinstance(source, dt.InputOp | dt.FuncOp):
+        element = source.element
+    if isinstance(source, dt.InputOp) and source.is_scalar:
+        return Name(op.source_name, at), element
+    return Read(op.source_name, tuple(indices), at), element
+
+
+def _symbol(op: Operation, name: str) -> Operation | None:
+    from xdsl.traits import SymbolTable
+
+    return SymbolTable.lookup_symbol(op, StringAttr(name))
+
+
+def _widened(op: Operation) -> Raised:
+    expr, natural = _raise(op.operands[0])
+    type = op.results[0].type
+    if natural is None:
+        return _cast(expr, type), type
+    # Implied where the value meets a wider one; the caller sees to it that it does.
+    return expr, natural
+
+
+def _narrowed(op: Operation) -> Raised:
+    expr, natural = _raise(op.operands[0])
+    type = op.results[0].type
+    if op.name == "arith.fptosi" and natural is not None and not is_float(natural):
+        expr = _cast(expr, op.operands[0].type)
+    return _cast(expr, type), type
+
+
+def _infix(op: Operation) -> Expr:
+    operator, least = _INFIX[op.name]
+    type, at = op.results[0].type, _at(op)
+    left, right = op.operands
+    if operator == "^" and isinstance(right.owner, arith.ConstantOp):
+        ones = _constant(right.owner)
+        if type == i1 and ones == 1:
+            return Prefix("not", _operands([left], i1, i1)[0], at)
+        if ones == -1:
+            return Prefix("~", _operands([left], type, i1)[0], at)
+    if type == i1 and operator in "&|":
+        operator = {"&": "and", "|": "or"}[operator]
+    shown = _operands([left, right], type, least)
+    return Infix(operator, shown[0], shown[1], at)
+
+
+def _apply(op: elem.ApplyOp) -> Expr:
+    name, at = op.function.data, _at(op)
+    operators = {"floordiv": "//", "mod": "%"}
+    if name in operators:
+        shown = _operands(op.operands, op.result.type, i32)
+        return Infix(operators[name], shown[0], shown[1], at)
+    least = f32 if FUNCTIONS[name].domain is Domain.FLOAT else i32
+    return Call(name, _operands(op.operands, op.result.type, least), at)
+
+
+def _reduce(op: dt.ReduceOp) -> Expr:
+    last = op.body.block.last_op
+    assert isinstance(last, dt.YieldOp)
+    kind, at = op.kind.data, _at(op)
+    labels = tuple(Name(label, at) for label in op.label_names)
+    values = list(last.values)
+    if kind is ReductionKind.DOT:
+        return Call("rdot", (*_dot_operands(values), *labels), at)
+    least = i1 if kind in (ReductionKind.AND, ReductionKind.OR) else i32
+    return Call(_REDUCTIONS[kind], (*_operands(values, values[0].type, least), *labels), at)
+
+
+def _dot_operands(values: list[SSAValue]) -> tuple[Expr, ...]:
+    raised = [_raise(value) for value in values]
+    type = values[0].type
+    naturals = {natural for _, natural in raised}
+    if len(naturals) == 1 and None not in naturals:
+        natural = naturals.pop()
+        assert natural is not None
+        unsigned = natural in (i1, ELEMENT_TYPES["u8"])
+        given = compute_type(natural) if unsigned else value_type(natural)
+    else:
+        given = _common([n for _, n in raised], [e for e, _ in raised], i32)
+    if given == type:
+        return tuple(expr for expr, _ in raised)
+    return tuple(
+        expr if natural is not None and value_type(natural) == type else _cast(expr, type)
+        for expr, natural in raised
+    )
+
+
+def _common(
+    naturals: list[Attribute | None], exprs: list[Expr], least: Attribute
+) -> Attribute:
+    typed = [compute_type(n) for n in naturals if n is not None]
+    type = least
+    for other in typed:
+        type = promote(type, other)
+    for expr, natural in zip(exprs, naturals):
+        if natural is None:
+            own = _computed(None, expr)
+            if not typed or type == i1 or (is_float(own) and not is_float(type)):
+                type = promote(type, own)
+    return type
+
+
+def _operands(
+    values: Iterable[SSAValue], type: Attribute, least: Attribute
+) -> tuple[Expr, ...]:
+    """Operands such that emitting their operator computes in `type`."""
+    raised = [_raise(value) for value in values]
+    exprs = [expr for expr, _ in raised]
+    if _common([natural for _, natural in raised], exprs, least) == type:
+        return tuple(exprs)
+    return tuple(
+        expr if natural is not None and compute_type(natural) == type else _cast(expr, type)
+        for expr, natural in raised
+    )

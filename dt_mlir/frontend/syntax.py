@@ -1,0 +1,119 @@
+"""The syntax tree of a DT program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dt_mlir.dialects.sched import Argument
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place in a text; lines and columns from 1."""
+
+    line: int
+    column: int
+
+
+NOWHERE = Position(0, 0)
+"""The position of what was not read from a text."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number; an `int` has no type of its own, a `float` is at least f32."""
+
+    value: int | float
+    at: Position = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True)
+class Name:
+    """A bare name: a label as a value, a scalar, a function of rank 0, or a constant."""
+
+    name: str
+    at: Position = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True)
+class Read:
+    """`A[x, 0]`."""
+
+    name: str
+    indices: tuple[Expr, ...]
+    at: Position = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True)
+class Call:
+    """`exp(e)`, `rsum(e, x)`, `cast(e, f16)`, …"""
+
+    name: str
+    arguments: tuple[Expr, ...]
+    at: Position = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """`-e`, `~e`, `not e`."""
+
+    operator: str
+    operand: Expr
+    at: Position = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True)
+class Infix:
+    """`a + b`; a chain of comparisons is a conjunction."""
+
+    operator: str
+    left: Expr
+    right: Expr
+    at: Position = field(default=NOWHERE, compare=False)
+
+
+Expr = Number | Name | Read | Call | Prefix | Infix
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """One name of a declaration."""
+
+    kind: str
+    """`Func`, `In`, `SIn`, `Var` or `RVar`."""
+    name: str
+    type: str | None
+    at: Position
+    type_at: Position = NOWHERE
+
+
+@dataclass(frozen=True)
+class Definition:
+    """`f[x, y] = expression`."""
+
+    name: str
+    labels: tuple[str, ...]
+    expression: Expr
+    at: Position
+    label_positions: tuple[Position, ...] = ()
+
+
+@dataclass(frozen=True)
+class DirectiveCall:
+    """`f.block(x:128)`."""
+
+    target: str
+    name: str
+    arguments: tuple[Argument, ...]
+    at: Position
+    name_at: Position = NOWHERE
+
+
+@dataclass
+class Program:
+    """A whole program, each kind of statement in the order of the text."""
+
+    file: str
+    declarations: list[Declaration] = field(default_factory=list[Declaration])
+    definitions: list[Definition] = field(default_factory=list[Definition])
+    directives: list[DirectiveCall] = field(default_factory=list[DirectiveCall])

@@ -1,0 +1,1 @@
+"""The passes: one a file, the file being named after the pass."""

@@ -1,0 +1,460 @@
+"""`convert-dt-to-loop`: writes the default schedule of an algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    UnrankedMemRefType,
+    UnrealizedConversionCastOp,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.passes import ModulePass
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import dt, host, loop, sched
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.formats import name_array
+from dt_mlir.frontend.printer import print_declarations, print_definition, print_directive
+from dt_mlir.frontend.raising import raise_module
+from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
+
+
+@dataclass
+class _Labels:
+    """Which labels have one size: those that index one axis, or an axis of one function."""
+
+    order: list[str]
+    parent: dict[str, str] = field(default_factory=dict[str, str])
+
+    def find(self, label: str) -> str:
+        """The first declared of the labels that have the size of `label`."""
+        while self.parent.get(label, label) != label:
+            label = self.parent[label]
+        return label
+
+    def unite(self, a: str, b: str) -> None:
+        """Record that two labels have one size."""
+        first, second = sorted((self.find(a), self.find(b)), key=self.order.index)
+        self.parent[second] = first
+
+    def classes(self) -> list[list[str]]:
+        """The labels of each size, in declared order."""
+        found: dict[str, list[str]] = {}
+        for label in self.order:
+            found.setdefault(self.find(label), []).append(label)
+        return list(found.values())
+
+
+@dataclass
+class _Binder:
+    """A loop around the place where something is computed."""
+
+    label: str
+    block: Block
+    iv: SSAValue
+
+
+class _Program:
+    """What the conversion knows of a module of the `dt` level."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self.module = module
+        self.inputs = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.InputOp)}
+        self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
+        self.outputs = [op for op in module.ops if isinstance(op, dt.OutputOp)]
+        self.labels = _Labels(
+            [op.sym_name.data for op in module.ops if isinstance(op, dt.LabelOp)]
+        )
+        self.axes: dict[str, list[str]] = {}
+        self.minimums: dict[str, list[int]] = {}
+        self.conditions: list[tuple[str, int, str]] = []
+        self.order = self._needed()
+        for name in self.order:
+            self._constrain(self.functions[name])
+
+    def reads(self, op: Operation) -> list[dt.ReadOp]:
+        return [inner for inner in op.walk() if isinstance(inner, dt.ReadOp)]
+
+    def _needed(self) -> list[str]:
+        """The functions that the outputs need, each after those that it reads."""
+        done: list[str] = []
+
+        def visit(name: str, path: tuple[str, ...]) -> None:
+            if name in path:
+                raise CompileError(
+                    f"the definitions form a cycle: {' -> '.join([*path, name])}",
+                    self.functions[name],
+                )
+            if name in done:
+                return
+            read = {r.source_name for r in self.reads(self.functions[name])}
+            for other in self.functions:
+                if other in read:
+                    visit(other, (*path, name))
+            done.append(name)
+
+        for output in self.outputs:
+            visit(output.function.root_reference.data, ())
+        return done
+
+    def _constrain(self, function: dt.FuncOp) -> None:
+        for read in self.reads(function):
+            source = self.functions.get(read.source_name)
+            rank = len(read.map.data.results)
+            known = self.axes.setdefault(
+                read.source_name, list(source.label_names) if source else [""] * rank
+            )
+            least = self.minimums.setdefault(read.source_name, [0] * rank)
+            for axis, expr in enumerate(read.map.data.results):
+                match expr:
+                    case AffineDimExpr():
+                        label = read.used_labels[expr.position]
+                        known[axis] = known[axis] or label
+                        self.labels.unite(known[axis], label)
+                    case AffineConstantExpr():
+                        least[axis] = max(least[axis], expr.value + 1)
+                        if source is not None:
+                            what = f"reading {read.source_name}[… {expr.value} …]"
+                            self.conditions.append((known[axis], expr.value + 1, what))
+                    case _:
+                        raise CompileError("an index is a label or a number", read)
+        for op in function.walk():
+            if isinstance(op, dt.ReduceOp) and op.kind.data.needs_elements:
+                what = f"{op.kind.data} in '{function.sym_name.data}'"
+                self.conditions.extend((label, 1, what) for label in op.label_names)
+
+    def tensors(self) -> list[str]:
+        """Tensors in the order of a kernel's pointers: inputs, then functions as defined."""
+        inputs = [name for name, op in self.inputs.items() if not op.is_scalar]
+        return [*inputs, *(name for name in self.functions if name in self.order)]
+
+    def scalars(self) -> list[str]:
+        """The scalars in declared order."""
+        return [name for name, op in self.inputs.items() if op.is_scalar]
+
+    def memref_of(self, name: str) -> Attribute:
+        """The type of a tensor in memory."""
+        if name in self.functions:
+            function = self.functions[name]
+            return MemRefType(function.element, [DYNAMIC_INDEX] * len(function.labels))
+        op = self.inputs[name]
+        if op.is_scalar:
+            return op.element
+        if op.rank is None or name not in self.axes:
+            return UnrankedMemRefType.from_type(op.element)
+        return MemRefType(op.element, [DYNAMIC_INDEX] * op.rank)
+
+    def axis_labels(self, name: str) -> list[str]:
+        """The labels of a tensor's axes."""
+        if name in self.functions:
+            return list(self.functions[name].label_names)
+        return self.axes.get(name, [])
+
+
+class _KernelBuilder:
+    """Builds the kernel of one function: a nest of loops of step 1 over its labels."""
+
+    def __init__(self, program: _Program, function: dt.FuncOp) -> None:
+        self.program = program
+        self.function = function
+        self.name = function.sym_name.data
+        read = {r.source_name for r in program.reads(function)}
+        tensors = [t for t in program.tensors() if t in read or t == self.name]
+        scalars = [s for s in program.scalars() if s in read]
+        self.arguments = [*tensors, *scalars]
+        self.entry = Block(arg_types=[program.memref_of(name) for name in self.arguments])
+        self.values = dict(zip(self.arguments, self.entry.args))
+        for name, value in self.values.items():
+            value.name_hint = name
+        self.lowered: dict[tuple[SSAValue, Block], SSAValue] = {}
+
+    def build(self) -> loop.KernelOp:
+        grid = Block()
+        chain = [_Binder("", grid, self.entry.args[0])]
+        loops: list[Operation] = []
+        for label in self.function.label_names:
+            op = loop.ForOp(label, self.name, Region(Block(arg_types=[loop.IndexType()])))
+            op.location = self.function.location
+            op.iv.name_hint = label
+            loops.append(op)
+            chain.append(_Binder(label, op.body.block, op.iv))
+        value = self.lower(self.function.value, chain)
+        ivs = [binder.iv for binder in chain[1:]]
+        write = loop.WriteOp(value, self.values[self.name], ivs)
+        write.location = self.function.location
+        chain[-1].block.add_op(write)
+        for binder, op in zip(chain, loops):
+            binder.block.add_op(op)
+        self.entry.add_op(loop.GridOp(Region(grid)))
+        used = self._labels()
+        kernel = loop.KernelOp(
+            f"{self.name}_kernel",
+            self.name,
+            [label for label in self.program.labels.order if label in used],
+            [(name, self.program.axis_labels(name)) for name in self.arguments],
+            Region(self.entry),
+            dynamic=UnitAttr() if any(o.dynamic for o in self.program.outputs) else None,
+        )
+        kernel.location = self.function.location
+        return kernel
+
+    def _labels(self) -> set[str]:
+        used = set(self.function.label_names)
+        for op in self.function.walk():
+            if isinstance(op, dt.ReduceOp):
+                used.update(op.label_names)
+            elif isinstance(op, dt.SizeOp):
+                used.add(op.label.data)
+        return used
+
+    def lower(self, value: SSAValue, chain: list[_Binder]) -> SSAValue:
+        """Lower what computes a value to the block of the chain's last binder, or further out."""
+        for binder in chain:
+            found = self.lowered.get((value, binder.block))
+            if found is not None:
+                return found
+        op = value.owner
+        assert isinstance(op, Operation)
+        if isinstance(op, dt.ReduceOp):
+            # A reduction belongs to the level of the labels that it depends on.
+            chain = chain[: self._depth(op, chain) + 1]
+            found = self.lowered.get((value, chain[-1].block))
+            if found is not None:
+                return found
+            result = self._reduce(op, op.label_names, chain)
+        else:
+            result = self._scalar(op, chain)
+        self.lowered[value, chain[-1].block] = result
+        return result
+
+    def _depth(self, op: Operation, chain: list[_Binder]) -> int:
+        """The index in the chain of the innermost loop that an operation depends on."""
+        depth = 0
+        for label in _free_labels(op):
+            depth = max(depth, *(i for i, b in enumerate(chain) if b.label == label))
+        return depth
+
+    def _reduce(
+        self, op: dt.ReduceOp, labels: tuple[str, ...], chain: list[_Binder]
+    ) -> SSAValue:
+        label, *rest = labels
+        kind = op.kind.data
+        body = Block(arg_types=[loop.IndexType()])
+        inner = [*chain, _Binder(label, body, body.args[0])]
+        last = op.body.block.last_op
+        assert isinstance(last, dt.YieldOp)
+        if rest:
+            values = [self._reduce(op, tuple(rest), inner)]
+            kind = ReductionKind.ADD if kind is ReductionKind.DOT else kind
+        else:
+            values = [self.lower(value, inner) for value in last.values]
+        body.add_op(loop.YieldOp(*values))
+        result = loop.ReduceOp(kind, label, self.name, op.result.type, Region(body))
+        result.location = op.location
+        result.iv.name_hint = label
+        chain[-1].block.add_op(result)
+        return result.result
+
+    def _scalar(self, op: Operation, chain: list[_Binder]) -> SSAValue:
+        block = chain[-1].block
+        match op:
+            case dt.ReadOp():
+                return self._read(op, chain)
+            case dt.IndexOp():
+                iv = next(b.iv for b in reversed(chain) if b.label == op.label.data)
+                new: Operation = arith.IndexCastOp(iv, op.result.type)
+            case dt.SizeOp():
+                size = loop.SizeOp(op.label.data)
+                size.location = op.location
+                block.add_op(size)
+                new = arith.IndexCastOp(size.result, op.result.type)
+            case _:
+                operands = {v: self.lower(v, chain) for v in op.operands}
+                new = op.clone(dict(operands))
+        new.location = op.location
+        block.add_op(new)
+        return new.results[0]
+
+    def _read(self, op: dt.ReadOp, chain: list[_Binder]) -> SSAValue:
+        base = self.values[op.source_name]
+        block = chain[-1].block
+        if not isinstance(base.type, MemRefType):
+            if base.type == op.result.type:
+                return base
+            new: Operation = UnrealizedConversionCastOp.get([base], [op.result.type])
+        else:
+            indices: list[SSAValue | int] = []
+            for expr in op.map.data.results:
+                if isinstance(expr, AffineConstantExpr):
+                    indices.append(expr.value)
+                    continue
+                assert isinstance(expr, AffineDimExpr)
+                label = op.used_labels[expr.position]
+                indices.append(next(b.iv for b in reversed(chain) if b.label == label))
+            new = loop.ReadOp(base, indices)
+        new.location = op.location
+        new.results[0].name_hint = op.source_name
+        block.add_op(new)
+        return new.results[0]
+
+
+def _free_labels(op: Operation) -> set[str]:
+    """The labels that an operation depends on, itself or through what it captures."""
+    found: set[str] = set()
+    if isinstance(op, dt.ReadOp | dt.IndexOp):
+        found.update(op.used_labels)
+    for operand in op.operands:
+        if isinstance(operand.owner, Operation):
+            found.update(_free_labels(operand.owner))
+    if isinstance(op, dt.ReduceOp):
+        inside: set[str] = set()
+        for inner in op.body.block.ops:
+            inside.update(_free_labels(inner))
+        found.update(inside - set(op.label_names))
+    return found
+
+
+def _host(program: _Program, kernels: list[loop.KernelOp], name: str) -> func.FuncOp:
+    inputs = list(program.inputs)
+    inputs.sort(key=lambda n: program.inputs[n].is_scalar)
+    types = [program.memref_of(n) for n in inputs]
+    block = Block(arg_types=types)
+    values = dict(zip(inputs, block.args))
+    for n, value in values.items():
+        value.name_hint = n
+    sizes: dict[str, SSAValue] = {}
+    labels = [label for f in program.order for label in program.functions[f].label_names]
+    for label in program.labels.order:
+        if label in labels:
+            op = host.SizeOp(label)
+            op.result.name_hint = label
+            block.add_op(op)
+            sizes[label] = op.result
+    for n in program.tensors():
+        if n not in program.functions:
+            continue
+        function = program.functions[n]
+        extents = [sizes[label] for label in function.label_names]
+        alloc = memref.AllocOp.get(function.element, None, [DYNAMIC_INDEX] * len(extents), extents)
+        alloc.attributes[host.NAME] = StringAttr(n)
+        alloc.attributes[host.AXES] = name_array(function.label_names)
+        alloc.location = function.location
+        alloc.memref.name_hint = n
+        block.add_op(alloc)
+        values[n] = alloc.memref
+    for kernel in kernels:
+        launch = host.LaunchOp(kernel.sym_name.data, [values[n] for n in kernel.argument_names])
+        launch.location = kernel.location
+        block.add_op(launch)
+    outputs = [values[o.function.root_reference.data] for o in program.outputs]
+    block.add_op(func.ReturnOp(*outputs))
+    op = func.FuncOp(
+        name, (types, [value.type for value in outputs]), Region(block), visibility=None
+    )
+    op.arg_attrs = ArrayAttr([_argument(program, n) for n in inputs])
+    op.location = program.outputs[0].location
+    op.attributes.update(_host_attributes(program))
+    return op
+
+
+def _argument(program: _Program, name: str) -> DictionaryAttr:
+    attrs: dict[str, Attribute] = {host.NAME: StringAttr(name)}
+    attrs[host.AXES] = name_array(program.axis_labels(name))
+    minimums = program.minimums.get(name, [])
+    if any(minimums):
+        attrs[host.MINIMUMS] = ArrayAttr([IntegerAttr(m, i64) for m in minimums])
+    return DictionaryAttr(attrs)
+
+
+def _host_attributes(program: _Program) -> dict[str, Attribute]:
+    tree = raise_module(program.module)
+    outputs = [d for d in tree.directives if d.name in OUTPUT_DIRECTIVES]
+    algorithm = [
+        *print_declarations(tree.declarations),
+        *map(print_definition, tree.definitions),
+    ]
+    attrs: dict[str, Attribute] = {
+        host.ALGORITHM: name_array(algorithm),
+        host.SCHEDULE: name_array([]),
+        host.OUTPUTS: name_array([print_directive(d) for d in outputs]),
+        host.CLASSES: ArrayAttr([name_array(c) for c in program.labels.classes()]),
+    }
+    if program.conditions:
+        unique = dict.fromkeys(program.conditions)
+        attrs[host.NONEMPTY] = ArrayAttr(
+            [
+                DictionaryAttr(
+                    {
+                        "label": StringAttr(label),
+                        "least": IntegerAttr(least, i64),
+                        "reason": StringAttr(reason),
+                    }
+                )
+                for label, least, reason in unique
+            ]
+        )
+    if program.outputs[0].kernel_only is not None:
+        attrs[host.KERNEL_ONLY] = UnitAttr()
+    return attrs
+
+
+@dataclass(frozen=True)
+class ConvertDtToLoopPass(ModulePass):
+    """Writes the default schedule of an algorithm.
+
+    Each function that the outputs need becomes a kernel of its own: one program instance, a nest
+    of sequential loops of step 1 over the function's labels in their written order. A reduction
+    is a loop at the level of the labels that it depends on. The host part allocates the
+    functions' tensors and launches the kernels in dependence order. A schedule in the module
+    stays, for `apply-schedule`.
+
+    ```
+    dt.func @f[x] : f32 {            loop.kernel @f_kernel(%A, %f) {
+      %a = dt.read @A[x] : f32   ->    loop.grid () {
+      dt.yield %a : f32                  loop.for %x = x of f {
+    }                                      %a = loop.read %A[%x]
+                                           loop.write %a, %f[%x]
+    ```
+    """
+
+    name = "convert-dt-to-loop"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if not any(isinstance(inner, dt.OutputOp) for inner in op.ops):
+            raise CompileError(
+                "there is no 'dt.output' to convert", op, "say what the program is compiled for"
+            )
+        for inner in op.ops:
+            if not isinstance(inner, sched.ScheduleOp) and inner.name.split(".")[0] != "dt":
+                raise CompileError(f"'{inner.name}' is not of the 'dt' level", inner)
+        program = _Program(op)
+        kernels = [_KernelBuilder(program, program.functions[n]).build() for n in program.order]
+        taken = set(program.functions)
+        name = program.outputs[0].function.root_reference.data
+        for kernel in kernels:
+            while kernel.sym_name.data in taken:
+                kernel.sym_name = StringAttr(kernel.sym_name.data + "_")
+            taken.add(kernel.sym_name.data)
+        new = [_host(program, kernels, name), *kernels]
+        for inner in list(op.ops):
+            if not isinstance(inner, sched.ScheduleOp):
+                inner.detach()
+                inner.erase(safe_erase=False)
+        first = op.body.block.first_op
+        if first is None:
+            op.body.block.add_ops(new)
+        else:
+            op.body.block.insert_ops_before(new, first)
