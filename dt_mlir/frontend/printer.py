@@ -106,12 +106,12 @@ def print_directive(item: DirectiveCall) -> str:
 
 
 def print_declarations(items: list[Declaration]) -> list[str]:
-    """One statement for each kind of declaration that occurs, in the order of first occurrence."""
-    by_kind: dict[str, list[str]] = {}
+    """One statement for each kind of declaration that occurs."""
+    by_kind: dict[str, list[str]] = {kind: [] for kind in ("Func", "In", "SIn", "Var", "RVar")}
     for item in items:
         shown = item.name if item.type is None else f"{item.name} : {item.type}"
-        by_kind.setdefault(item.kind, []).append(shown)
-    return [f"{kind} {', '.join(names)};" for kind, names in by_kind.items()]
+        by_kind[item.kind].append(shown)
+    return [f"{kind} {', '.join(names)};" for kind, names in by_kind.items() if names]
 
 
 def print_program(program: Program) -> list[str]:

@@ -390,8 +390,11 @@ def _host_attributes(program: _Program) -> dict[str, Attribute]:
         host.ALGORITHM: name_array(algorithm),
         host.SCHEDULE: name_array([]),
         host.OUTPUTS: name_array([print_directive(d) for d in outputs]),
-        host.CLASSES: ArrayAttr([name_array(c) for c in program.labels.classes()]),
+        host.LABELS: name_array(program.labels.order),
     }
+    same = [name_array(c) for c in program.labels.classes() if len(c) > 1]
+    if same:
+        attrs[host.SAME] = ArrayAttr(same)
     if program.conditions:
         unique = dict.fromkeys(program.conditions)
         attrs[host.NONEMPTY] = ArrayAttr(

@@ -1,0 +1,90 @@
+"""`apply-schedule`: applies the directives that the module holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from dt_mlir.diagnostics import CompileError, did_you_mean
+from dt_mlir.dialects import sched
+from dt_mlir.registry import directive_names, find_directive
+from dt_mlir.scheduling.directive import Directive, Phase
+from dt_mlir.scheduling.parameters import ArgumentError
+from dt_mlir.scheduling.program import LoopProgram, argument_named, reads_of
+
+
+def directives_of(module: ModuleOp) -> list[tuple[sched.DirectiveOp, Directive]]:
+    """The directives that a module holds, checked by their classes, in the order of the text.
+
+    Raises:
+        CompileError: where a directive or one of its arguments is unknown.
+    """
+    found: list[tuple[sched.DirectiveOp, Directive]] = []
+    for schedule in module.ops:
+        if not isinstance(schedule, sched.ScheduleOp):
+            continue
+        for op in schedule.body.block.ops:
+            assert isinstance(op, sched.DirectiveOp)
+            name = op.directive.data
+            cls = find_directive(name)
+            if cls is None:
+                known = [*directive_names(), "compile", "compile_to_kernel"]
+                raise CompileError(
+                    f"there is no directive '{name}'",
+                    op,
+                    did_you_mean(name, known) or f"there are {', '.join(known)}",
+                )
+            try:
+                found.append((op, cls.decode(op.target_name, op.argument_list)))
+            except ArgumentError as error:
+                raise CompileError(f"{op.target_name}.{name}: {error}", op, error.hint) from None
+    return found
+
+
+def _consumers_first(program: LoopProgram) -> list[str]:
+    """The functions, each after those that read it."""
+    order: list[str] = []
+
+    def visit(name: str) -> None:
+        if name in order:
+            return
+        for kernel in program.kernels:
+            argument = argument_named(kernel, name)
+            if argument is not None and kernel.root.data != name and reads_of(argument):
+                visit(kernel.root.data)
+        order.append(name)
+
+    for name in program.functions():
+        visit(name)
+    return order
+
+
+@dataclass(frozen=True)
+class ApplySchedulePass(ModulePass):
+    """Applies the directives that the module holds, in their fixed order of phases.
+
+    The order on the page does not matter: fusion (consumers first), partition, order of loops,
+    tiling, mapping, hints. Each directive does what its own pass does.
+    """
+
+    name = "apply-schedule"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        directives = directives_of(op)
+        program = LoopProgram(op)
+        rank = {name: i for i, name in enumerate(_consumers_first(program))}
+
+        def key(item: tuple[sched.DirectiveOp, Directive]) -> tuple[int, int]:
+            directive = item[1]
+            fusion = directive.phase is Phase.FUSION
+            return directive.phase, rank.get(directive.function, 0) if fusion else 0
+
+        for source, directive in sorted(directives, key=key):
+            directive.run(op, source.location)
+        for schedule in list(op.ops):
+            if isinstance(schedule, sched.ScheduleOp):
+                schedule.detach()
+                schedule.erase()

@@ -1,0 +1,81 @@
+"""`schedule-block`: partitions the output over the launch grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dt_mlir.diagnostics import did_you_mean
+from dt_mlir.dialects.loop import Walk
+from dt_mlir.scheduling.bounds import check_written_once, infer_bounds
+from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.parameters import Sizes
+from dt_mlir.scheduling.program import function_labels, labels_in, loop_of, writes_of
+
+_SIZES = Sizes(least=1)
+
+
+@dataclass(frozen=True)
+class BlockPass(Directive):
+    """Partitions the output over the launch grid.
+
+    Each program instance computes one block of the given extents. Halide: `tile` with
+    `gpu_blocks`; TVM: `split` and `bind` to `blockIdx`.
+
+    ```
+    loop.grid () {                 loop.grid (%x0 = x by 128) order [x] {
+      loop.for %x = x of f {   ->    loop.for %x = x in %x0 by 128 of f {
+    ```
+    """
+
+    name = "schedule-block"
+    phase: ClassVar[Phase] = Phase.PARTITION
+
+    sizes: tuple[str, ...] = parameter(
+        _SIZES, "The labels to partition, output labels only, with the extent of a block."
+    )
+
+    def rewrite(self, target: Target) -> None:
+        kernel = target.kernel
+        grid = kernel.grid
+        write = writes_of(kernel, self.function)[0]
+        labels = function_labels(kernel, write)
+        indices = dict(zip(labels, write.index_values()))
+        for label, extent in _SIZES.items(self.sizes):
+            if label not in labels:
+                if label in labels_in(kernel):
+                    raise target.error(
+                        f"label '{label}' is not one of the output '{self.function}'",
+                        f"only {', '.join(labels) or 'no label'} can be blocked; "
+                        f"to step the loop over '{label}' use tensorize({label}:…)",
+                    )
+                raise target.error(
+                    f"there is no label '{label}' in the kernel of '{self.function}'",
+                    did_you_mean(label, labels),
+                )
+            known = grid.block_sizes.get(label)
+            if known is not None:
+                if known != extent:
+                    raise target.error(
+                        f"'{label}' already has blocks of {known}, which contradicts {extent}"
+                    )
+                continue
+            if grid.mapped is not None:
+                raise target.error("the grid is already mapped", "block all labels before map")
+            index = indices[label]
+            assert not isinstance(index, int)
+            own = loop_of(index)
+            if own.step_size > 0 and extent % own.step_size:
+                raise target.error(
+                    f"a block of {extent} is no multiple of the tile of {own.step_size} "
+                    f"along '{label}'",
+                    f"choose a multiple of {own.step_size}",
+                )
+            blocked = {*grid.label_names, label}
+            order = [Walk(other) for other in reversed(labels) if other in blocked]
+            origin = grid.add_block(label, extent, order)
+            own.set_range(origin, extent)
+            if own.step_size == 0:
+                own.set_step(0)
+        infer_bounds(kernel)
+        check_written_once(kernel, target.program.outputs())

@@ -1,0 +1,43 @@
+"""`schedule-fuse-at`: computes a function inside a loop of its consumer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dt_mlir.scheduling.bounds import check_written_once, infer_bounds
+from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.fusion import check_fusible, find_loops, fuse
+from dt_mlir.scheduling.parameters import Name
+
+
+@dataclass(frozen=True)
+class FuseAtPass(Directive):
+    """Computes a function inside a loop of its consumer, just before it is used.
+
+    As much of it is computed as one iteration of that loop needs; the loops over labels that the
+    two share around the place become one. A function that is read under several labellings
+    there is computed once for each. Halide and TVM: `compute_at`.
+
+    ```
+    loop.kernel @p_kernel(…) {…}                loop.kernel @f_kernel(%A, %f) {
+    loop.kernel @f_kernel(%p, %f) {               loop.for %x = x of f {
+      loop.for %x = x of f {              ->        %p = loop.local "p"[x]
+        %0 = loop.read %p[%x]                       … loop.write %1, %p[%x]
+        loop.write %0, %f[%x]                       %0 = loop.read %p[%x]
+    ```
+    """
+
+    name = "schedule-fuse-at"
+    phase: ClassVar[Phase] = Phase.FUSION
+
+    consumer: str = parameter(Name("function"), "The function in whose nest it is computed.")
+    label: str = parameter(Name("label"), "The label of the loop in which it is computed.")
+
+    def rewrite(self, target: Target) -> None:
+        producer = target.kernel
+        home = check_fusible(target, producer, self.consumer)
+        loops = find_loops(target, home, self.consumer, self.label, self.function)
+        fuse(target, producer, home, loops)
+        infer_bounds(home)
+        check_written_once(home, target.program.outputs())

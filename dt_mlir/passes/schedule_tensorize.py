@@ -1,0 +1,60 @@
+"""`schedule-tensorize`: steps loops by tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dt_mlir.diagnostics import did_you_mean
+from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.parameters import Sizes
+from dt_mlir.scheduling.program import labels_in, loops_over
+
+_SIZES = Sizes(least=0)
+
+
+@dataclass(frozen=True)
+class TensorizePass(Directive):
+    """Steps every sequential loop over a label by tiles.
+
+    The elements of a step are computed at once, as one axis of a tile. `0` takes the loop's whole
+    extent: that of the block, if the loop walks one, else the label's size. Halide: `vectorize`;
+    TVM: `tensorize`.
+
+    ```
+    loop.for %x = x of f {   ->   loop.for %x = x step 64 tile of f {
+    ```
+    """
+
+    name = "schedule-tensorize"
+    phase: ClassVar[Phase] = Phase.TILING
+
+    sizes: tuple[str, ...] = parameter(
+        _SIZES, "The labels whose loops are stepped, with the number of elements of a step."
+    )
+
+    def rewrite(self, target: Target) -> None:
+        kernel = target.kernel
+        for label, step in _SIZES.items(self.sizes):
+            loops = loops_over(kernel, label)
+            if not loops:
+                raise target.error(
+                    f"there is no loop over '{label}' in the kernel of '{self.function}'",
+                    did_you_mean(label, labels_in(kernel)),
+                )
+            for op in loops:
+                extent = op.extent_size
+                wanted = extent if step == 0 and extent is not None else step
+                if op.is_tile and op.step_size != wanted:
+                    raise target.error(
+                        f"the loop over '{label}' already has tiles of {op.step_size or 'its whole extent'}"
+                        f", which contradicts {step or 'its whole extent'}"
+                    )
+                if extent is not None and step and extent % step:
+                    raise target.error(
+                        f"a block of {extent} is no multiple of the tile of {step} along '{label}'",
+                        f"choose a divisor of {extent}, or 0 for the whole block",
+                    )
+                if target.location is not None:
+                    op.location = target.fused_location(op.location)
+                op.set_step(step)

@@ -1,0 +1,118 @@
+"""Where dialects, passes, targets and directives are found: by name, loaded when they are used."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Dialect
+from xdsl.passes import ModulePass
+from xdsl.utils.target import Target
+
+if TYPE_CHECKING:
+    from dt_mlir.scheduling.directive import Directive
+
+_PREFIX = "schedule-"
+
+PASS_NAMES = (
+    "dt-set-types",
+    "convert-dt-to-loop",
+    "verify-dt",
+    "verify-schedule",
+    "apply-schedule",
+    "schedule-fuse-at",
+    "schedule-block",
+    "schedule-tensorize",
+    "schedule-map",
+    "schedule-num-warps",
+    "schedule-num-stages",
+    "schedule-precision",
+    "verify-loop",
+    "loop-split-products",
+    "convert-loop-to-tile",
+    "tile-fuse-maps",
+    "tile-propagate-transposes",
+    "tile-place-masks",
+    "tile-elide-masks",
+    "expand-elementwise",
+    "verify-tile",
+)
+"""This package's passes; each lives in the module of `dt_mlir.passes` that is named after it."""
+
+
+def _pass(name: str) -> Callable[[], type[ModulePass]]:
+    def load() -> type[ModulePass]:
+        module = importlib.import_module(f"dt_mlir.passes.{name.replace('-', '_')}")
+        return next(
+            item
+            for item in vars(module).values()
+            if isinstance(item, type) and issubclass(item, ModulePass) and _named(item) == name
+        )
+
+    return load
+
+
+def _named(cls: type[ModulePass]) -> str | None:
+    return getattr(cls, "name", None)
+
+
+def _dialect(name: str) -> Callable[[], Dialect]:
+    def load() -> Dialect:
+        module = importlib.import_module(f"dt_mlir.dialects.{name}")
+        dialect = getattr(module, name.capitalize())
+        assert isinstance(dialect, Dialect)
+        return dialect
+
+    return load
+
+
+def _triton() -> type[Target]:
+    from dt_mlir.backend.triton.target import TritonTarget
+
+    return TritonTarget
+
+
+DIALECTS: dict[str, Callable[[], Dialect]] = {
+    name: _dialect(name) for name in ("dt", "sched", "elem", "host", "loop", "tile")
+}
+"""This package's dialects."""
+
+PASSES: dict[str, Callable[[], type[ModulePass]]] = {name: _pass(name) for name in PASS_NAMES}
+"""This package's passes."""
+
+TARGETS: dict[str, Callable[[], type[Target]]] = {"triton": _triton}
+"""This package's targets."""
+
+
+def plugin_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    """The passes of other packages' `xdsl.universe` entry points, xDSL's own left out."""
+    found: dict[str, Callable[[], type[ModulePass]]] = {}
+    for plugin in entry_points(group="xdsl.universe"):
+        if not plugin.value.startswith(("xdsl.", "dt_mlir.")):
+            found.update(plugin.load().all_passes)
+    return found
+
+
+def find_directive(name: str) -> type[Directive] | None:
+    """The class of a directive: of this package, of a plug-in, or loaded from a file."""
+    from dt_mlir.scheduling.directive import Directive
+
+    pass_name = _PREFIX + name.replace("_", "-")
+    if pass_name in PASSES:
+        PASSES[pass_name]()
+    elif name not in Directive.registry:
+        plugins = plugin_passes()
+        if pass_name in plugins:
+            plugins[pass_name]()
+    return Directive.registry.get(name)
+
+
+def directive_names() -> list[str]:
+    """The names of all directives that can be found."""
+    from dt_mlir.scheduling.directive import Directive
+
+    passes = [*PASSES, *plugin_passes()]
+    names = [n.removeprefix(_PREFIX).replace("-", "_") for n in passes if n.startswith(_PREFIX)]
+    return list(dict.fromkeys([*names, *Directive.registry]))

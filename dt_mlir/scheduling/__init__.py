@@ -1,0 +1,1 @@
+"""What scheduling directives share: their declaration, and views of kernels, nests and bounds."""

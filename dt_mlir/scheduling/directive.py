@@ -1,0 +1,237 @@
+"""Scheduling directives: one class each, from which everything else follows.
+
+A directive is a pass on the `loop` level. Its class declares its name, its parameters with a
+sentence each, its phase, when it is legal and what it does. The method of `.dt` programs, the
+checks of `sched.directive`, the pass with its options and the documentation come from that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, ClassVar, Self
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FusedLoc, LocationAttr, ModuleOp, StringAttr
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.diagnostics import CompileError, did_you_mean
+from dt_mlir.dialects import loop
+from dt_mlir.dialects.sched import Argument
+from dt_mlir.scheduling.parameters import ArgumentError, Kind
+from dt_mlir.scheduling.program import LoopProgram
+
+PASS_PREFIX = "schedule-"
+
+
+class Phase(IntEnum):
+    """When `apply-schedule` applies a directive."""
+
+    FUSION = 1
+    """What is computed where."""
+    PARTITION = 2
+    """What one program instance computes."""
+    ORDER = 3
+    """The order of the loops in it."""
+    TILING = 4
+    """What is computed at once."""
+    MAPPING = 5
+    """Which program instance computes what."""
+    HINTS = 6
+    """What the target is told."""
+
+
+def parameter(kind: Kind, doc: str) -> Any:
+    """Declare a parameter of a directive.
+
+    Args:
+        kind: what it may be.
+        doc: a sentence that says what it means.
+    """
+    return dataclasses.field(metadata={"kind": kind, "doc": doc})
+
+
+@dataclass
+class Target:
+    """What a directive is applied to."""
+
+    program: LoopProgram
+    function: str
+    location: Attribute | None
+    """Where the directive stands in the source."""
+    directive: str
+
+    def error(self, message: str, hint: str | None = None) -> CompileError:
+        """A refusal of the directive, at its place."""
+        location = self.location
+        if location is None:
+            home = self.program.home_of(self.function)
+            location = None if home is None else home.location
+        return CompileError(f"{self.function}.{self.directive}: {message}", location, hint)
+
+    @property
+    def kernel(self) -> loop.KernelOp:
+        """The kernel whose root the function is.
+
+        Raises:
+            CompileError: if it is no root, or no function at all.
+        """
+        kernel = self.program.kernel_of(self.function)
+        if kernel is not None:
+            return kernel
+        home = self.program.home_of(self.function)
+        if home is not None:
+            raise self.error(
+                f"'{self.function}' is fused into the kernel of '{home.root.data}'",
+                f"write '{home.root.data}.{self.directive}(…)'",
+            )
+        raise self.error(
+            f"there is no function '{self.function}' to schedule",
+            did_you_mean(self.function, self.program.functions()),
+        )
+
+    def set_hint(self, hint: str, value: int | str) -> None:
+        """Set a launch hint of the kernel.
+
+        Raises:
+            CompileError: if the function is no root, or the hint already has another value.
+        """
+        kernel = self.kernel
+        known = kernel.properties.get(hint)
+        if known is not None:
+            shown = known.data if isinstance(known, StringAttr) else kernel.int_hint(hint)
+            if shown != value:
+                raise self.error(f"it is already {shown}, which contradicts {value}")
+        kernel.set_hint(hint, value)
+
+    def fused_location(self, location: LocationAttr) -> LocationAttr:
+        """The location of a loop that the directive shaped: its own, then the directive's."""
+        if self.location is None or location == self.location:
+            return location
+        parts = [location]
+        if isinstance(location, FusedLoc):
+            parts = [part for part in location.locations if part != self.location]
+        return FusedLoc([*parts, self.location], StringAttr(self.directive))
+
+
+@dataclass(frozen=True)
+class Directive(ModulePass):
+    """A scheduling directive. Subclasses are frozen dataclasses whose fields are parameters."""
+
+    function: str
+    """The function that the directive is applied to."""
+
+    phase: ClassVar[Phase]
+    """When `apply-schedule` applies it."""
+
+    registry: ClassVar[dict[str, type[Directive]]] = {}
+    """The directives that have been defined, by name."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" in cls.__dict__:
+            assert cls.name.startswith(PASS_PREFIX), "a directive's pass is named 'schedule-…'"
+            Directive.registry[cls.directive_name()] = cls
+
+    @classmethod
+    def directive_name(cls) -> str:
+        """The directive's name in programs: `fuse_at` for the pass `schedule-fuse-at`."""
+        return cls.name.removeprefix(PASS_PREFIX).replace("-", "_")
+
+    @classmethod
+    def parameters(cls) -> list[tuple[str, Kind, str]]:
+        """The parameters: name, kind and meaning."""
+        return [
+            (field.name, field.metadata["kind"], field.metadata["doc"])
+            for field in dataclasses.fields(cls)
+            if "kind" in field.metadata
+        ]
+
+    @classmethod
+    def signature(cls) -> str:
+        """How the directive is written: `block(label:number, …)`."""
+        return f"{cls.directive_name()}({', '.join(k.form for _, k, _ in cls.parameters())})"
+
+    @classmethod
+    def decode(cls, function: str, arguments: Sequence[Argument]) -> Self:
+        """The directive for arguments of the source.
+
+        Raises:
+            ArgumentError: if they do not fit the parameters.
+        """
+        values: dict[str, Any] = {}
+        pending = list(arguments)
+        for name, kind, _ in cls.parameters():
+            if kind.takes_rest:
+                values[name] = kind.decode(pending)
+                pending = []
+                continue
+            keyed = [a for a in pending if a.key == name]
+            given = keyed[:1] or [a for a in pending if a.key is None][:1]
+            if not given:
+                raise ArgumentError(f"it needs a {kind.form}", f"write '{cls.signature()}'")
+            pending.remove(given[0])
+            values[name] = kind.decode([given[0]])
+        if pending:
+            raise ArgumentError(
+                f"it takes no argument '{pending[0]}'", f"write '{cls.signature()}'"
+            )
+        return cls(function, **values)
+
+    def arguments(self) -> list[Argument]:
+        """The arguments that say this directive."""
+        found: list[Argument] = []
+        for name, kind, _ in self.parameters():
+            found.extend(kind.encode(getattr(self, name)))
+        return found
+
+    def text(self) -> str:
+        """The directive in canonical DT: `f.block(x:128);`"""
+        shown = ", ".join(map(str, self.arguments()))
+        return f"{self.function}.{self.directive_name()}({shown});"
+
+    @abstractmethod
+    def rewrite(self, target: Target) -> None:
+        """Do what the directive says.
+
+        What is refused is refused with `target.error`; the module is as it was then.
+
+        Raises:
+            CompileError: where the directive is not legal.
+        """
+
+    def run(self, module: ModuleOp, location: Attribute | None) -> None:
+        """Apply the directive, wholly or not at all.
+
+        Args:
+            module: a module of the `loop` level.
+            location: where the directive stands in the source.
+
+        Raises:
+            CompileError: where the directive is not legal; the module is unchanged.
+        """
+        try:
+            checked = self.decode(self.function, self.arguments())
+        except ArgumentError as error:
+            named = f"{self.function}.{self.directive_name()}: {error}"
+            raise CompileError(named, location, error.hint) from None
+        trial = module.clone()
+        program = LoopProgram(trial)
+        checked.rewrite(Target(program, self.function, location, self.directive_name()))
+        program.record(checked.text())
+        try:
+            trial.verify()
+        except VerifyException as error:
+            raise AssertionError(f"{self.name} made a malformed module: {error}") from error
+        region = trial.detach_region(trial.body)
+        module.body.detach_block(module.body.block).erase(safe_erase=False)
+        region.move_blocks(module.body)
+        module.attributes.update(trial.attributes)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        self.run(op, None)

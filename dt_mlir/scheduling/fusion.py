@@ -1,0 +1,296 @@
+"""Fusion: moves the nest of a function into a loop of its consumer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import MemRefType, StringAttr
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from dt_mlir.diagnostics import did_you_mean
+from dt_mlir.dialects import host, loop
+from dt_mlir.dialects.formats import name_array
+from dt_mlir.scheduling.directive import Target
+from dt_mlir.scheduling.program import (
+    LoopProgram,
+    argument_named,
+    encloses,
+    function_labels,
+    loop_of,
+    loops_in,
+    reads_of,
+    writes_of,
+)
+
+Binding = tuple[SSAValue | int | None, ...]
+"""For each axis of a fused function the index that it is computed at, or None: a loop of its own."""
+
+
+def check_fusible(target: Target, producer: loop.KernelOp, consumer: str) -> loop.KernelOp:
+    """Check what must hold before a producer can move; gives the kernel that it moves to.
+
+    Raises:
+        CompileError: where it cannot.
+    """
+    program, name = target.program, target.function
+    home = program.home_of(consumer)
+    if home is None:
+        raise target.error(
+            f"there is no function '{consumer}' to fuse into",
+            did_you_mean(consumer, program.functions()),
+        )
+    if home is producer:
+        raise target.error(f"'{name}' cannot be fused into itself")
+    if producer.grid.label_names:
+        raise target.error(f"'{name}' is already partitioned into blocks", "fuse it first")
+    for hint in ("num_warps", "num_stages", "precision"):
+        if hint in producer.properties:
+            raise target.error(
+                f"'{name}' has a '{hint}', which belongs to the kernel that it is fused into",
+                f"write '{home.root.data}.{hint}(…)'",
+            )
+    if any(op.is_tile for op in loops_in(producer)):
+        raise target.error(f"the loops of '{name}' are already tiled", "fuse it first")
+    for kernel in program.kernels:
+        argument = argument_named(kernel, name)
+        if kernel not in (home, producer) and argument is not None and reads_of(argument):
+            raise target.error(
+                f"'{kernel.root.data}' needs '{name}' outside the kernel of '{home.root.data}'",
+                f"fuse '{kernel.root.data}' too, or leave '{name}' unfused",
+            )
+    return home
+
+
+def find_loops(
+    target: Target, home: loop.KernelOp, consumer: str, label: str, producer: str
+) -> list[loop.LoopLike]:
+    """The loops over a label in the nests of a consumer that use a producer.
+
+    There is one for each time that the consumer is computed.
+
+    Raises:
+        CompileError: if there is no such loop, or a use lies outside.
+    """
+    argument = argument_named(home, producer)
+    reads = reads_of(argument) if argument is not None else []
+    found: list[loop.LoopLike] = []
+    labels: list[str] = []
+    for write in writes_of(home, consumer):
+        axes = dict(zip(function_labels(home, write), write.index_values()))
+        labels.extend(axes)
+        index = axes.get(label)
+        if index is not None and not isinstance(index, int):
+            found.append(loop_of(index))
+            continue
+        reductions = [op for op in loops_in(_nest(write)) if op.function_name == consumer]
+        labels.extend(op.label_name for op in reductions)
+        found.extend(
+            op
+            for op in reductions
+            if op.label_name == label and any(encloses(op, read) for read in reads)
+        )
+    if label not in labels:
+        raise target.error(
+            f"'{consumer}' has no loop over '{label}'", did_you_mean(label, labels)
+        )
+    outside = [read for read in reads if not any(encloses(op, read) for op in found)]
+    if len(outside) == len(reads):
+        raise target.error(
+            f"'{consumer}' does not use '{producer}'"
+            + (f" in its loop over '{label}'" if reads else ""),
+            f"fuse '{producer}' where it is used",
+        )
+    if outside:
+        user = _function_of(home, outside[0])
+        raise target.error(
+            f"'{user}' needs '{producer}' outside the loop over '{label}' of '{consumer}'",
+            "fuse it further out, at a loop around every use",
+        )
+    return list(dict.fromkeys(op for op in found if any(encloses(op, r) for r in reads)))
+
+
+def _nest(write: loop.WriteOp) -> Operation:
+    """The outermost loop of a function's nest."""
+    op: Operation = write
+    parent = write.parent_op()
+    while isinstance(parent, loop.LoopLike):
+        op, parent = parent, parent.parent_op()
+    return parent if op is write and parent is not None else op
+
+
+def _function_of(kernel: loop.KernelOp, op: Operation) -> str:
+    parent = op.parent_op()
+    return parent.function_name if isinstance(parent, loop.LoopLike) else kernel.root.data
+
+
+def fuse(
+    target: Target,
+    producer: loop.KernelOp,
+    home: loop.KernelOp,
+    loops: Sequence[loop.LoopLike],
+) -> None:
+    """Move a producer's nest into loops of another kernel, and take its kernel from the host."""
+    name = target.function
+    stays = name in target.program.outputs()
+    old = argument_named(home, name)
+    assert old is not None
+    wanted = {*home.argument_names, *producer.argument_names}
+    _set_arguments(target.program, home, wanted)
+    argument = argument_named(home, name)
+    assert argument is not None
+    for place in loops:
+        groups: dict[Binding, list[loop.ReadOp]] = {}
+        for read in reads_of(argument):
+            if encloses(place, read):
+                groups.setdefault(_binding(read, place), []).append(read)
+        for binding, reads in groups.items():
+            buffer = _insert(target, producer, home, place, binding, reads, stays)
+            for read in reads:
+                read.operands[0] = buffer.result
+    if not stays:
+        _set_arguments(target.program, home, wanted - {name})
+    labels = {*_labels(home), *_labels(producer)}
+    home.labels = name_array([x for x in target.program.labels() if x in labels])
+    _drop_kernel(target.program, producer, name, stays)
+    _set_launch(target.program, home)
+
+
+def _labels(kernel: loop.KernelOp) -> set[str]:
+    return {label.data for label in kernel.labels}
+
+
+def _binding(read: loop.ReadOp, place: loop.LoopLike) -> Binding:
+    """What a read fixes around a place: a number, or the index of a loop that encloses it."""
+    return tuple(
+        index if isinstance(index, int) or encloses(loop_of(index), place) else None
+        for index in read.index_values()
+    )
+
+
+def _insert(
+    target: Target,
+    producer: loop.KernelOp,
+    home: loop.KernelOp,
+    place: loop.LoopLike,
+    binding: Binding,
+    reads: list[loop.ReadOp],
+    stays: bool,
+) -> loop.LocalOp:
+    """Insert a copy of the producer's nest before its first use in a loop."""
+    block = place.body.block
+    first: Operation = reads[0]
+    while first.parent is not block:
+        parent = first.parent_op()
+        assert parent is not None
+        first = parent
+    argument = argument_named(producer, target.function)
+    assert argument is not None
+    assert isinstance(argument.type, MemRefType)
+    labels = producer.axes_of(argument)
+    buffer = loop.LocalOp(target.function, labels, argument.type)
+    buffer.location = target.location or producer.location
+    buffer.result.name_hint = target.function
+    block.insert_op_before(buffer, first)
+
+    mapper: dict[SSAValue, SSAValue] = {}
+    for arg, arg_name in zip(producer.args, producer.argument_names):
+        ours = argument_named(home, arg_name)
+        mapper[arg] = ours if ours is not None else arg
+    mapper[argument] = buffer.result
+    nest = [op.clone(mapper) for op in producer.grid.body.block.ops]
+    block.insert_ops_before(nest, first)
+    write = next(u.operation for u in buffer.result.uses if isinstance(u.operation, loop.WriteOp))
+    if stays:
+        ours = argument_named(home, target.function)
+        assert ours is not None
+        copy = loop.WriteOp(write.value, ours, write.index_values())
+        copy.location = write.location
+        assert write.parent is not None
+        write.parent.insert_op_after(copy, write)
+    own = [loop_of(index) for index in write.index_values() if not isinstance(index, int)]
+    for op, bound in zip(own, binding):
+        if bound is not None:
+            _bind(op, bound)
+    return buffer
+
+
+def _bind(op: loop.LoopLike, bound: SSAValue | int) -> None:
+    """Replace a loop by what its index is bound to."""
+    iv = op.iv
+    for user in [use.operation for use in iv.uses]:
+        if isinstance(user, loop.AccessOp):
+            values = [bound if value is iv else value for value in user.index_values()]
+            user.set_index_values(values)
+        elif isinstance(bound, int):
+            # Only the conversion of an index to a value uses it elsewhere.
+            constant = arith.ConstantOp.from_int_and_width(bound, user.results[0].type)
+            constant.location = user.location
+            block = user.parent
+            assert block is not None
+            block.insert_op_before(constant, user)
+            user.results[0].replace_all_uses_with(constant.result)
+            user.detach()
+            user.erase()
+        else:
+            iv.replace_all_uses_with(bound)
+    block = op.parent
+    assert block is not None
+    for inner in list(op.body.block.ops):
+        inner.detach()
+        block.insert_op_before(inner, op)
+    op.detach()
+    op.erase()
+
+
+def _set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str]) -> None:
+    """Give a kernel the arguments of these names, in the order of a kernel's arguments."""
+    values = program.tensor_values()
+    order = [name for name in values if name in wanted]
+    axes = dict(zip(kernel.argument_names, (kernel.axes_of(a) for a in kernel.args)))
+    for other in program.kernels:
+        for arg, name in zip(other.args, other.argument_names):
+            axes.setdefault(name, other.axes_of(arg))
+    block = kernel.body.block
+    old: dict[str, BlockArgument] = dict(zip(kernel.argument_names, kernel.args))
+    fresh = {}
+    for name in order:
+        arg = block.insert_arg(values[name].type, len(block.args))
+        arg.name_hint = name
+        fresh[name] = arg
+        if name in old:
+            old[name].replace_all_uses_with(arg)
+    for arg in old.values():
+        block.erase_arg(arg)
+    kernel.set_arguments([(name, axes[name]) for name in order])
+
+
+def _drop_kernel(
+    program: LoopProgram, producer: loop.KernelOp, name: str, stays: bool
+) -> None:
+    launch = program.launch_of(producer)
+    launch.detach()
+    launch.erase()
+    producer.detach()
+    producer.erase()
+    if stays:
+        return
+    for op in program.host.body.block.ops:
+        if isinstance(op, memref.AllocOp) and op.attributes[host.NAME] == StringAttr(name):
+            for launch in [use.operation for use in op.memref.uses]:
+                assert isinstance(launch, host.LaunchOp)
+                launch.operands = [v for v in launch.operands if v is not op.memref]
+            op.detach()
+            op.erase()
+            break
+    block: Block = program.host.body.block
+    for op in list(block.ops):
+        if isinstance(op, host.SizeOp) and not op.result.uses:
+            op.detach()
+            op.erase()
+
+
+def _set_launch(program: LoopProgram, kernel: loop.KernelOp) -> None:
+    launch = program.launch_of(kernel)
+    values = program.tensor_values()
+    launch.operands = [values[name] for name in kernel.argument_names]

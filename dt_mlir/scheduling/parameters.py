@@ -1,0 +1,220 @@
+"""The kinds of parameters that a directive may take.
+
+A kind knows how arguments of the source become the value of the pass option of the same name, and
+back.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.dialects.sched import Argument
+
+
+class ArgumentError(VerifyException):
+    """An argument that does not fit a directive's parameters."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class Kind(ABC):
+    """A kind of parameter."""
+
+    @property
+    @abstractmethod
+    def form(self) -> str:
+        """How the parameter is written, for messages and documentation."""
+
+    @property
+    def takes_rest(self) -> bool:
+        """Whether the parameter takes all remaining arguments."""
+        return False
+
+    @abstractmethod
+    def decode(self, arguments: list[Argument]) -> Any:
+        """The option's value for arguments of the source.
+
+        Raises:
+            ArgumentError: if they are not of this kind.
+        """
+
+    @abstractmethod
+    def encode(self, value: Any) -> list[Argument]:
+        """The arguments that say an option's value."""
+
+
+@dataclass(frozen=True)
+class Sizes(Kind):
+    """Labels with a number each: `x:128, y:64`; as an option `"x:128","y:64"`."""
+
+    least: int = 1
+
+    @property
+    def form(self) -> str:
+        return "label:number, …"
+
+    @property
+    def takes_rest(self) -> bool:
+        return True
+
+    def decode(self, arguments: list[Argument]) -> tuple[str, ...]:
+        if not arguments:
+            raise ArgumentError("it needs at least one label with its number, as in 'x:64'")
+        found: dict[str, int] = {}
+        for argument in arguments:
+            key, value, factor = argument
+            if key is None or not isinstance(value, int) or factor is not None:
+                raise ArgumentError(f"'{argument}' is no label with a number, as in 'x:64'")
+            if value < self.least:
+                what = "positive" if self.least == 1 else "positive, or 0 for the whole extent"
+                raise ArgumentError(f"the number for '{key}' must be {what}, not {value}")
+            if found.setdefault(key, value) != value:
+                raise ArgumentError(f"label '{key}' is given twice")
+        return tuple(f"{key}:{value}" for key, value in found.items())
+
+    def encode(self, value: Any) -> list[Argument]:
+        return [Argument(key, size) for key, size in self.items(value)]
+
+    def items(self, value: tuple[str, ...]) -> list[tuple[str, int]]:
+        """The labels and numbers of an option's value."""
+        arguments = [parse_argument(item) for item in value]
+        self.decode(arguments)
+        return [(cast(str, a.key), cast(int, a.value)) for a in arguments]
+
+
+@dataclass(frozen=True)
+class Names(Kind):
+    """Names in an order, some of them splits: `x:x1/8, y, x1`."""
+
+    splits: bool = False
+
+    @property
+    def form(self) -> str:
+        return "name or label:name/number, …" if self.splits else "name, …"
+
+    @property
+    def takes_rest(self) -> bool:
+        return True
+
+    def decode(self, arguments: list[Argument]) -> tuple[str, ...]:
+        if not arguments:
+            raise ArgumentError("it needs at least one name")
+        for argument in arguments:
+            key, value, factor = argument
+            is_split = key is not None and factor is not None
+            is_name = key is None and factor is None
+            if not isinstance(value, str) or not (is_name or (self.splits and is_split)):
+                raise ArgumentError(
+                    f"'{argument}' is neither a name nor a split, as in 'x:x1/8'"
+                    if self.splits
+                    else f"'{argument}' is no name"
+                )
+            if factor is not None and factor < 1:
+                raise ArgumentError(f"the factor of '{argument}' must be positive")
+        return tuple(map(str, arguments))
+
+    def encode(self, value: Any) -> list[Argument]:
+        return [parse_argument(item) for item in value]
+
+
+@dataclass(frozen=True)
+class Name(Kind):
+    """One name: of a function or of a label."""
+
+    what: str = "name"
+
+    @property
+    def form(self) -> str:
+        return self.what
+
+    def decode(self, arguments: list[Argument]) -> str:
+        value = arguments[0].value
+        if not isinstance(value, str) or arguments[0].factor is not None:
+            raise ArgumentError(f"'{arguments[0]}' is no {self.what}")
+        return value
+
+    def encode(self, value: Any) -> list[Argument]:
+        return [Argument(None, str(value))]
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of some words."""
+
+    words: tuple[str, ...] = field(default=())
+
+    @property
+    def form(self) -> str:
+        return " | ".join(self.words)
+
+    def decode(self, arguments: list[Argument]) -> str:
+        value = arguments[0].value
+        if value not in self.words:
+            from dt_mlir.diagnostics import did_you_mean
+
+            raise ArgumentError(
+                f"'{value}' is none of {', '.join(self.words)}",
+                did_you_mean(str(value), self.words),
+            )
+        return str(value)
+
+    def encode(self, value: Any) -> list[Argument]:
+        return [Argument(None, str(value))]
+
+
+@dataclass(frozen=True)
+class Integer(Kind):
+    """A whole number."""
+
+    least: int = 1
+    power_of_two: bool = False
+    most: int | None = None
+
+    @property
+    def form(self) -> str:
+        return "number"
+
+    def decode(self, arguments: list[Argument]) -> int:
+        value = arguments[0].value
+        if not isinstance(value, int) or arguments[0].factor is not None:
+            raise ArgumentError(f"'{arguments[0]}' is no number")
+        if value < self.least:
+            raise ArgumentError(f"{value} is too small: at least {self.least} is needed")
+        if self.power_of_two and value & (value - 1):
+            raise ArgumentError(f"{value} is no power of two")
+        if self.most is not None and value > self.most:
+            raise ArgumentError(f"{value} is too large: at most {self.most} are possible")
+        return value
+
+    def encode(self, value: Any) -> list[Argument]:
+        return [Argument(None, int(value))]
+
+
+def parse_argument(text: str) -> Argument:
+    """An argument from the text of a pass option: `x:128`, `x:x1/8`, `y`.
+
+    Raises:
+        ArgumentError: if the text is no argument.
+    """
+    key, colon, rest = text.rpartition(":")
+    value, slash, factor = rest.partition("/")
+    parts = [key] if colon else []
+    number = value.lstrip("-")
+    if (
+        not all(part.isidentifier() for part in parts)
+        or not (value.isidentifier() or number.isdigit())
+        or (slash and not factor.isdigit())
+    ):
+        raise ArgumentError(f"'{text}' is no argument of a directive")
+    return Argument(
+        key if colon else None,
+        int(value) if number.isdigit() else value,
+        int(factor) if slash else None,
+    )

@@ -1,0 +1,182 @@
+"""Views of a module of the `loop` level: its kernels, its host part, the nests in a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import host, loop
+from dt_mlir.dialects.formats import name_array, names
+
+
+class LoopProgram:
+    """A module of the `loop` level.
+
+    Raises:
+        CompileError: if the module is not of that level.
+    """
+
+    def __init__(self, module: ModuleOp) -> None:
+        self.module = module
+        functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
+        if len(functions) != 1 or not any(isinstance(op, loop.KernelOp) for op in module.ops):
+            raise CompileError(
+                "the module is not of the 'loop' level: it needs kernels and one host function",
+                module,
+                "run convert-dt-to-loop first",
+            )
+        self.host = functions[0]
+
+    @property
+    def kernels(self) -> list[loop.KernelOp]:
+        """The kernels."""
+        return [op for op in self.module.ops if isinstance(op, loop.KernelOp)]
+
+    def kernel_of(self, function: str) -> loop.KernelOp | None:
+        """The kernel of a root; None if the function is none."""
+        return next((k for k in self.kernels if k.root.data == function), None)
+
+    def home_of(self, function: str) -> loop.KernelOp | None:
+        """The kernel that computes a function, as its root or fused."""
+        own = self.kernel_of(function)
+        if own is not None:
+            return own
+        return next((k for k in self.kernels if locals_of(k, function)), None)
+
+    def functions(self) -> list[str]:
+        """The functions that kernels compute, roots and fused ones."""
+        found: dict[str, None] = {}
+        for kernel in self.kernels:
+            found[kernel.root.data] = None
+            for op in kernel.walk():
+                if isinstance(op, loop.LocalOp):
+                    found[op.function.data] = None
+        return list(found)
+
+    def labels(self) -> list[str]:
+        """The program's labels in declared order."""
+        return list(names(self.host.attributes[host.LABELS]))  # pyright: ignore
+
+    def tensor_values(self) -> dict[str, SSAValue]:
+        """What the host part passes to kernels, in the order of a kernel's arguments."""
+        tensors: dict[str, SSAValue] = {}
+        scalars: dict[str, SSAValue] = {}
+        assert self.host.arg_attrs is not None
+        for arg, attrs in zip(self.host.body.block.args, self.host.arg_attrs):
+            name = attrs.data[host.NAME]
+            assert isinstance(name, StringAttr)
+            into = tensors if isinstance(arg.type, MemRefType) else scalars
+            into[name.data] = arg
+        for op in self.host.body.block.ops:
+            if isinstance(op, memref.AllocOp):
+                name = op.attributes[host.NAME]
+                assert isinstance(name, StringAttr)
+                tensors[name.data] = op.memref
+        return {**tensors, **scalars}
+
+    def launch_of(self, kernel: loop.KernelOp) -> host.LaunchOp:
+        """The launch of a kernel."""
+        return next(
+            op
+            for op in self.host.body.block.ops
+            if isinstance(op, host.LaunchOp) and op.kernel_name == kernel.sym_name.data
+        )
+
+    def outputs(self) -> set[str]:
+        """The functions that the program returns."""
+        last = self.host.body.block.last_op
+        assert isinstance(last, func.ReturnOp)
+        values = {value: name for name, value in self.tensor_values().items()}
+        return {values[value] for value in last.arguments}
+
+    def record(self, directive: str) -> None:
+        """Note an applied directive, for the documentation of what is emitted."""
+        applied = names(self.host.attributes[host.SCHEDULE])  # pyright: ignore
+        if directive not in applied:
+            self.host.attributes[host.SCHEDULE] = name_array([*applied, directive])
+
+
+def loops_in(op: Operation) -> Iterator[loop.LoopLike]:
+    """The loops in an operation, outer before inner."""
+    for inner in op.walk():
+        if isinstance(inner, loop.LoopLike):
+            yield inner
+
+
+def loops_over(kernel: loop.KernelOp, label: str) -> list[loop.LoopLike]:
+    """The loops over a label in a kernel."""
+    return [op for op in loops_in(kernel) if op.label_name == label]
+
+
+def labels_in(kernel: loop.KernelOp) -> list[str]:
+    """The labels that a kernel has loops over."""
+    return list(dict.fromkeys(op.label_name for op in loops_in(kernel)))
+
+
+def locals_of(kernel: loop.KernelOp, function: str | None = None) -> list[loop.LocalOp]:
+    """The local buffers of a kernel, or those of one function."""
+    return [
+        op
+        for op in kernel.walk()
+        if isinstance(op, loop.LocalOp) and function in (None, op.function.data)
+    ]
+
+
+def write_to(base: SSAValue) -> loop.WriteOp:
+    """The operation that writes a tensor or a local buffer; there is one."""
+    return next(
+        use.operation for use in base.uses if isinstance(use.operation, loop.WriteOp)
+    )
+
+
+def reads_of(base: SSAValue) -> list[loop.ReadOp]:
+    """The operations that read a tensor or a local buffer, in program order."""
+    block = base.owner if isinstance(base.owner, Block) else base.owner.parent
+    assert block is not None
+    users = {use.operation for use in base.uses}
+    top = block.parent_op()
+    assert top is not None
+    return [op for op in top.walk() if isinstance(op, loop.ReadOp) and op in users]
+
+
+def argument_named(kernel: loop.KernelOp, name: str) -> BlockArgument | None:
+    """A kernel's argument by its name in the source."""
+    names = kernel.argument_names
+    return kernel.args[names.index(name)] if name in names else None
+
+
+def writes_of(kernel: loop.KernelOp, function: str) -> list[loop.WriteOp]:
+    """The writes that define a function in a kernel: to its tensor, or to its local buffers."""
+    bases: list[SSAValue] = [op.result for op in locals_of(kernel, function)]
+    if not bases:
+        argument = argument_named(kernel, function)
+        bases = [] if argument is None else [argument]
+    return [write_to(base) for base in bases]
+
+
+def loop_of(index: SSAValue) -> loop.LoopLike:
+    """The loop whose index a value is."""
+    owner = index.owner
+    assert isinstance(owner, Block)
+    op = owner.parent_op()
+    assert isinstance(op, loop.LoopLike)
+    return op
+
+
+def encloses(outer: Operation, inner: Operation) -> bool:
+    """Whether an operation is another, or contains it."""
+    return outer is inner or outer.is_ancestor(inner)
+
+
+def function_labels(kernel: loop.KernelOp, write: loop.WriteOp) -> tuple[str, ...]:
+    """The labels of the function that a write defines."""
+    base = write.base
+    if isinstance(base, OpResult):
+        assert isinstance(base.op, loop.LocalOp)
+        return base.op.label_names
+    assert isinstance(base, BlockArgument)
+    return kernel.axes_of(base)
