@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from xdsl.dialects.builtin import FileLineColLoc, FusedLoc, IntAttr, NameLoc, StringAttr
+from xdsl.dialects.builtin import FileLineColLoc, FusedLoc, IntAttr, NameLoc, StringAttr, UnknownLoc
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import PassFailedException
 
@@ -109,6 +109,11 @@ def file_line_col(location: Attribute | None) -> tuple[str, int, int] | None:
             return next((place for place in places if place is not None), None)
         case _:
             return None
+
+
+def has_location(op: Operation) -> bool:
+    """Whether an operation knows where it comes from."""
+    return not isinstance(op.location, UnknownLoc)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

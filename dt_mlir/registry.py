@@ -32,6 +32,7 @@ PASS_NAMES = (
     "verify-loop",
     "loop-split-products",
     "convert-loop-to-tile",
+    "tile-merge-axes",
     "tile-fuse-maps",
     "tile-propagate-transposes",
     "tile-place-masks",

@@ -11,6 +11,7 @@ from typing import Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DictionaryAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -37,7 +38,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsTerminator, Pure
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.dt import check_reduction
@@ -63,8 +64,8 @@ SCALAR_DIALECTS = ("arith", "math", "elem")
 class KernelOp(KernelBase):
     """A kernel as a block program: its body is what one program instance does.
 
-    `grid` says for each partitioned label the extent of a block; `least` the least power of two
-    that the whole extent of a label is padded to (a dot needs 16).
+    `grid_labels` and `grid_blocks` say what each program instance computes; `least` says to what
+    power of two at least the whole extent of a label is padded (a dot needs 16).
     """
 
     name = "tile.kernel"
@@ -73,8 +74,8 @@ class KernelOp(KernelBase):
     """The partitioned labels; the grid has a program instance for each block."""
     grid_blocks = prop_def(ArrayAttr[IntegerAttr])
     """The extent of a block along each."""
-    least = opt_prop_def(ArrayAttr[StringAttr])
-    """Labels whose whole extent is padded to 16 at least."""
+    least = opt_prop_def(DictionaryAttr)
+    """Labels whose whole extent is padded to a least power of two, with that."""
 
     @property
     def grid(self) -> list[tuple[str, int]]:
@@ -82,9 +83,10 @@ class KernelOp(KernelBase):
         return [(n.data, b.value.data) for n, b in zip(self.grid_labels, self.grid_blocks)]
 
     @property
-    def padded_labels(self) -> set[str]:
-        """The labels whose whole extent is padded to 16 at least."""
-        return {n.data for n in self.least} if self.least else set()
+    def least_extents(self) -> dict[str, int]:
+        """The least extents that whole labels are padded to."""
+        items = self.least.data.items() if self.least else ()
+        return {n: v.value.data for n, v in items if isinstance(v, IntegerAttr)}
 
     def verify_(self) -> None:
         super().verify_()
@@ -326,10 +328,7 @@ class LoadOp(AccessOp):
 
 @irdl_op_definition
 class StoreOp(AccessOp):
-    """Stores a tile; where a mask is false, nothing is written.
-
-    A value that lacks axes of the indices is stored to each of their places.
-    """
+    """Stores a tile, its axes in any order; where a mask is false, nothing is written."""
 
     name = "tile.store"
 
@@ -352,9 +351,8 @@ class StoreOp(AccessOp):
 
     def verify_(self) -> None:
         self.check_access(self.value.type)
-        order = [n for n in self.access_axes() if n in axis_names(self.value.type)]
-        if tuple(order) != axis_names(self.value.type):
-            raise VerifyException("the tile must have its axes in the order of the indices")
+        if set(axis_names(self.value.type)) != set(self.access_axes()):
+            raise VerifyException("the tile must have the axes that the indices have")
 
 
 @irdl_op_definition
@@ -374,7 +372,7 @@ class MapOp(IRDLOperation):
     result = result_def(TensorType)
     """The tile."""
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), IsolatedFromAbove())
 
     def __init__(self, inputs: Sequence[SSAValue], type: Attribute, body: Region) -> None:
         super().__init__(operands=[inputs], result_types=[type], regions=[body])
@@ -404,11 +402,6 @@ class MapOp(IRDLOperation):
         for op in self.body.block.ops:
             if op is not last and op.name.split(".")[0] not in SCALAR_DIALECTS:
                 raise VerifyException(f"'{op.name}' cannot stand in the body of a map")
-            for operand in op.operands:
-                owner = operand.owner
-                block = owner.parent if isinstance(owner, Operation) else owner
-                if block is not self.body.block:
-                    raise VerifyException("the body of a map uses only its own values")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

@@ -1,0 +1,224 @@
+"""Which tiled loops a value of the `loop` level depends on, and what buffers can be held.
+
+A tiled loop becomes one axis of the tiles of everything that depends on its index.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import loop
+from dt_mlir.dialects.tile_types import Axis
+from dt_mlir.scheduling.program import (
+    encloses,
+    locals_of,
+    loop_of,
+    loops_in,
+    reads_of,
+    write_to,
+)
+
+TILE_LIMIT = 2**20
+"""The most elements that Triton allows a tile."""
+
+
+@dataclass
+class TileAxes:
+    """The axes of the tiled loops of a kernel, and which of them values have.
+
+    Args:
+        kernel: a kernel of the `loop` level.
+        same: for a label the first of the labels that have its size.
+    """
+
+    kernel: loop.KernelOp
+    same: dict[str, str]
+    loops: dict[loop.LoopLike, Axis] = field(default_factory=dict[loop.LoopLike, Axis])
+    """The axis of each tiled loop, outer loops first."""
+    _known: dict[SSAValue, frozenset[loop.LoopLike]] = field(
+        default_factory=dict[SSAValue, frozenset[loop.LoopLike]]
+    )
+
+    def __post_init__(self) -> None:
+        taken: set[str] = set()
+        for op in loops_in(self.kernel):
+            if not op.is_tile:
+                continue
+            label = op.label_name
+            name, number = label, 0
+            while name in taken:
+                number += 1
+                name = f"{label}_{number}"
+            taken.add(name)
+            extent: int | str = op.step_size or self.same.get(label, label)
+            self.loops[op] = Axis(name, extent)
+
+    def of(self, value: SSAValue) -> frozenset[loop.LoopLike]:
+        """The tiled loops that a value depends on."""
+        if value not in self._known:
+            self._known[value] = self._compute(value)
+        return self._known[value]
+
+    def axes(self, loops: frozenset[loop.LoopLike]) -> list[Axis]:
+        """The axes of tiled loops in the order that all tiles have them: outer loops first."""
+        return [axis for op, axis in self.loops.items() if op in loops]
+
+    def _compute(self, value: SSAValue) -> frozenset[loop.LoopLike]:
+        owner = value.owner
+        if isinstance(owner, Block):
+            op = owner.parent_op()
+            return frozenset([op]) if isinstance(op, loop.LoopLike) and op.is_tile else frozenset()
+        if isinstance(owner, loop.ReadOp) and isinstance(owner.base.owner, loop.LocalOp):
+            return self._of_buffer(owner)
+        if isinstance(owner, loop.ReduceOp):
+            found = frozenset[loop.LoopLike]().union(*map(self.of, owner.yielded))
+            return found - {owner}
+        return frozenset[loop.LoopLike]().union(*map(self.of, owner.operands))
+
+    def _of_buffer(self, read: loop.ReadOp) -> frozenset[loop.LoopLike]:
+        """A buffer's tile has the axes of what was written, those of its own loops renamed."""
+        write = write_to(read.base)
+        renamed = dict(self.renaming(write, read))
+        found: set[loop.LoopLike] = set()
+        for op in self.of(write.value):
+            found.add(renamed.get(op, op))
+        return frozenset(found)
+
+    def renaming(
+        self, write: loop.WriteOp, read: loop.ReadOp
+    ) -> list[tuple[loop.LoopLike, loop.LoopLike]]:
+        """The loops over a buffer's axes where it is written, with those where it is read."""
+        pairs: list[tuple[loop.LoopLike, loop.LoopLike]] = []
+        for ours, theirs in zip(write.index_values(), read.index_values()):
+            if isinstance(ours, int) or isinstance(theirs, int) or ours is theirs:
+                continue
+            pairs.append((loop_of(ours), loop_of(theirs)))
+        return pairs
+
+
+def check_buffers(kernel: loop.KernelOp, axes: TileAxes) -> None:
+    """Check that each local buffer can be held in tiles.
+
+    Raises:
+        CompileError: at the `fuse_at` that made the buffer, with what would mend it.
+    """
+    for buffer in locals_of(kernel):
+        write = write_to(buffer.result)
+        for index in write.index_values():
+            if isinstance(index, int) or encloses(loop_of(index), buffer):
+                continue
+            _check_one_trip(buffer, loop_of(index))
+        for read in reads_of(buffer.result):
+            pairs = axes.renaming(write, read)
+            for ours, theirs in pairs:
+                _check_one_trip(buffer, theirs)
+                if _range(ours, axes) != _range(theirs, axes):
+                    raise _refusal(
+                        buffer,
+                        f"its loop over '{ours.label_name}' and the loop over "
+                        f"'{theirs.label_name}' of '{theirs.function_name}' differ in extent",
+                    )
+            if len({theirs for _, theirs in pairs}) < len(pairs):
+                raise _refusal(buffer, "it is read along a diagonal")
+
+
+def _check_one_trip(buffer: loop.LocalOp, op: loop.LoopLike) -> None:
+    if not op.has_one_trip:
+        raise _refusal(
+            buffer,
+            f"it spans '{op.label_name}', which '{op.function_name}' walks in steps of "
+            f"{op.step_size}",
+            f"tensorize({op.label_name}:0), fuse '{buffer.function.data}' deeper, "
+            "or leave it unfused",
+        )
+
+
+def _refusal(buffer: loop.LocalOp, reason: str, hint: str | None = None) -> CompileError:
+    return CompileError(
+        f"'{buffer.function.data}' cannot be held in tiles where it is fused: {reason}",
+        buffer,
+        hint or f"leave '{buffer.function.data}' unfused",
+    )
+
+
+def _range(op: loop.LoopLike, axes: TileAxes) -> tuple[object, ...]:
+    axis = axes.loops.get(op)
+    label = axes.same.get(op.label_name, op.label_name)
+    return label, op.origin, op.extent_size, None if axis is None else axis.extent
+
+
+@dataclass(frozen=True)
+class DotPlan:
+    """How a product of matrices is carried out on tiles."""
+
+    batch: tuple[Axis, ...]
+    rows: Axis
+    columns: Axis
+    depth: Axis
+    swapped: bool
+    """Whether the second operand is the left matrix, so that the result's axes are in order."""
+
+
+def least_depth(bits: int) -> int:
+    """The least depth of Triton's dot for operands of a width."""
+    return 32 if bits <= 8 else 16
+
+
+def plan_dot(op: loop.ReduceOp, axes: TileAxes, bits: int, dottable: bool) -> DotPlan | None:
+    """How Triton's dot can carry out a product; None if it cannot.
+
+    Args:
+        op: a `dot` reduction.
+        axes: the axes of its kernel.
+        bits: the width of its operands.
+        dottable: whether Triton's dot takes the operands' type.
+    """
+    if not op.is_tile or not dottable:
+        return None
+    left, right = (axes.of(value) for value in op.yielded)
+    if op not in left or op not in right:
+        return None
+    rows, columns = axes.axes(left - right), axes.axes(right - left)
+    batch = axes.axes((left & right) - {op})
+    depth = axes.loops[op]
+    if len(rows) != 1 or len(columns) != 1 or len(batch) > 1:
+        return None
+    if isinstance(depth.extent, int) and depth.extent < least_depth(bits):
+        return None
+    order = list(axes.loops.values())
+    swapped = order.index(rows[0]) > order.index(columns[0])
+    if swapped:
+        rows, columns = columns, rows
+    return DotPlan(tuple(batch), rows[0], columns[0], depth, swapped)
+
+
+def padded(extent: int) -> int:
+    """The least power of two that is not below an extent."""
+    return 1 << (extent - 1).bit_length()
+
+
+def static_elements(axes: list[Axis]) -> int:
+    """The number of elements of a tile, its unknown extents counted as one."""
+    count = 1
+    for axis in axes:
+        if isinstance(axis.extent, int):
+            count *= padded(axis.extent)
+    return count
+
+
+def label_classes(module: Operation) -> dict[str, str]:
+    """For each label the first of those that have its size, from the host part."""
+    from xdsl.dialects import func
+
+    from dt_mlir.dialects import host
+
+    found: dict[str, str] = {}
+    for op in module.walk():
+        if isinstance(op, func.FuncOp) and host.SAME in op.attributes:
+            for group in op.attributes[host.SAME]:  # pyright: ignore
+                first, *rest = [item.data for item in group]  # pyright: ignore
+                found.update({label: first for label in rest})
+    return found

@@ -1,0 +1,33 @@
+"""Walks over kernels of the `tile` level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.rewriter import Rewriter
+
+from dt_mlir.dialects import tile
+
+
+def kernels_of(module: ModuleOp) -> list[tile.KernelOp]:
+    """The kernels of a module."""
+    return [op for op in module.ops if isinstance(op, tile.KernelOp)]
+
+
+def values_of(kernel: tile.KernelOp) -> Iterator[SSAValue]:
+    """All values that a kernel defines, its arguments among them."""
+    for op in kernel.walk():
+        yield from op.results
+        for region in op.regions:
+            for block in region.blocks:
+                yield from block.args
+
+
+def retype(kernel: tile.KernelOp, change: Callable[[Attribute], Attribute]) -> None:
+    """Change the types of all of a kernel's values."""
+    for value in list(values_of(kernel)):
+        new = change(value.type)
+        if new != value.type:
+            Rewriter.replace_value_with_new_type(value, new)

@@ -1,0 +1,74 @@
+"""Identities and combinations of reductions, in scalar operations."""
+
+from __future__ import annotations
+
+import math
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
+from xdsl.ir import Attribute, SSAValue
+
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.element_types import is_float
+
+
+def identity(kind: ReductionKind, type: Attribute) -> FloatAttr | IntegerAttr:
+    """What a reduction of a kind starts from, in a type."""
+    if isinstance(type, AnyFloat):
+        value = {
+            ReductionKind.MUL: 1.0,
+            ReductionKind.MAXIMUM: -math.inf,
+            ReductionKind.ARGMAX: -math.inf,
+            ReductionKind.MINIMUM: math.inf,
+            ReductionKind.ARGMIN: math.inf,
+        }.get(kind, 0.0)
+        return FloatAttr(value, type)
+    assert isinstance(type, IntegerType)
+    width = type.width.data
+    least, most = -(2 ** (width - 1)), 2 ** (width - 1) - 1
+    number = {
+        ReductionKind.MUL: 1,
+        ReductionKind.AND: -1,
+        ReductionKind.MAXIMUM: least,
+        ReductionKind.ARGMAX: least,
+        ReductionKind.MINIMUM: most,
+        ReductionKind.ARGMIN: most,
+    }.get(kind, 0)
+    return IntegerAttr(number, type)
+
+
+def combine(builder: Builder, kind: ReductionKind, a: SSAValue, b: SSAValue) -> SSAValue:
+    """Combine two scalars as a reduction of a kind does."""
+    floats = {
+        ReductionKind.ADD: arith.AddfOp,
+        ReductionKind.DOT: arith.AddfOp,
+        ReductionKind.MUL: arith.MulfOp,
+        ReductionKind.MAXIMUM: arith.MaximumfOp,
+        ReductionKind.MINIMUM: arith.MinimumfOp,
+    }
+    integers = {
+        ReductionKind.ADD: arith.AddiOp,
+        ReductionKind.DOT: arith.AddiOp,
+        ReductionKind.MUL: arith.MuliOp,
+        ReductionKind.MAXIMUM: arith.MaxSIOp,
+        ReductionKind.MINIMUM: arith.MinSIOp,
+        ReductionKind.AND: arith.AndIOp,
+        ReductionKind.OR: arith.OrIOp,
+    }
+    cls = floats[kind] if is_float(a.type) else integers[kind]
+    return builder.insert(cls(a, b)).results[0]
+
+
+def is_more_extreme(
+    builder: Builder, kind: ReductionKind, new: SSAValue, old: SSAValue
+) -> SSAValue:
+    """Whether `new` takes the place of `old`, which came earlier: NaN wins, equals do not."""
+    largest = kind is ReductionKind.ARGMAX
+    if not is_float(new.type):
+        return builder.insert(arith.CmpiOp(new, old, "sgt" if largest else "slt")).result
+    beyond = builder.insert(arith.CmpfOp(new, old, "ogt" if largest else "olt")).result
+    new_nan = builder.insert(arith.CmpfOp(new, new, "une")).result
+    old_number = builder.insert(arith.CmpfOp(old, old, "oeq")).result
+    first_nan = builder.insert(arith.AndIOp(new_nan, old_number)).result
+    return builder.insert(arith.OrIOp(beyond, first_nan)).result

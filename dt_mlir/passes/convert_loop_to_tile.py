@@ -1,0 +1,453 @@
+"""`convert-loop-to-tile`: turns loop nests over scalars into block programs on tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import (
+    DictionaryAttr,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    UnrealizedConversionCastOp,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from dt_mlir.diagnostics import CompileError, has_location
+from dt_mlir.dialects import loop, sched, tile
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.tile_types import Axis, axes_of, tile_type
+from dt_mlir.element_types import is_float
+from dt_mlir.lowering.axes import (
+    DotPlan,
+    TileAxes,
+    check_buffers,
+    label_classes,
+    least_depth,
+    plan_dot,
+)
+from dt_mlir.lowering.grid import IndexBuilder, lower_grid
+from dt_mlir.lowering.operands import dot_operand_bits, is_dottable
+from dt_mlir.lowering.reductions import combine, identity, is_more_extreme
+from dt_mlir.lowering.values import ValueBuilder
+from dt_mlir.scheduling.program import write_to
+
+
+@dataclass
+class _Scope:
+    """Where operations go, and what builds them."""
+
+    block: Block
+    order: list[Axis]
+    builder: Builder = field(init=False)
+    values: ValueBuilder = field(init=False)
+    index: IndexBuilder = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.builder = Builder(InsertPoint.at_end(self.block))
+        self.values = ValueBuilder(self.builder, self.order)
+        self.index = IndexBuilder(self.builder)
+
+
+class _Converter:
+    """Converts one kernel."""
+
+    def __init__(self, kernel: loop.KernelOp, same: dict[str, str]) -> None:
+        self.kernel = kernel
+        self.axes = TileAxes(kernel, same)
+        self.order = list(self.axes.loops.values())
+        self.env: dict[SSAValue, SSAValue] = {}
+        self.written: dict[SSAValue, SSAValue] = {}
+        self.sizes: dict[str, SSAValue] = {}
+        self.least: dict[str, int] = {}
+        self.top: _Scope
+
+    def convert(self) -> tile.KernelOp:
+        kernel = self.kernel
+        block = Block(arg_types=[arg.type for arg in kernel.args])
+        for old, new in zip(kernel.args, block.args):
+            new.name_hint = old.name_hint
+            self.env[old] = new
+        self.top = _Scope(block, self.order)
+        grid = kernel.grid
+        sizes = {label: self._size(label) for label in grid.label_names}
+        for arg, origin in zip(
+            grid.body.block.args, lower_grid(grid, self.top.index, sizes)
+        ):
+            self.env[arg] = origin
+        self._block(grid.body.block, self.top)
+        kept = {"num_warps", "num_stages", "precision", "dynamic"}
+        result = tile.KernelOp(
+            kernel.sym_name.data,
+            kernel.root.data,
+            [label.data for label in kernel.labels],
+            [(n, kernel.axes_of(a)) for n, a in zip(kernel.argument_names, kernel.args)],
+            Region(block),
+            grid_labels=grid.labels,
+            grid_blocks=grid.blocks,
+            **{n: a for n, a in kernel.properties.items() if n in kept},
+        )
+        if self.least:
+            items = {n: IntegerAttr(v, i64) for n, v in self.least.items()}
+            result.least = DictionaryAttr(items)
+        for name, attr in kernel.attributes.items():
+            result.attributes[name] = attr
+        result.location = kernel.location
+        for op in block.walk():
+            if not has_location(op):
+                op.location = kernel.location
+        return result
+
+    def _size(self, label: str) -> SSAValue:
+        """The size of a label, at the top of the kernel."""
+        if label not in self.sizes:
+            op = tile.SizeOp(label)
+            op.location = self.kernel.location
+            op.result.name_hint = f"{label}_size"
+            block = self.top.block
+            first = block.first_op
+            while isinstance(first, tile.SizeOp):
+                first = first.next_op
+            if first is None:
+                block.add_op(op)
+            else:
+                block.insert_op_before(op, first)
+            self.sizes[label] = op.result
+        return self.sizes[label]
+
+    def _block(self, block: Block, scope: _Scope) -> None:
+        for op in block.ops:
+            before = scope.block.last_op
+            self._op(op, scope)
+            # What an operation was lowered to stands where it stood in the source.
+            new = before.next_op if before is not None else scope.block.first_op
+            while new is not None:
+                for inner in new.walk():
+                    if not has_location(inner):
+                        inner.location = op.location
+                new = new.next_op
+
+    def _op(self, op: Operation, scope: _Scope) -> None:
+        match op:
+            case loop.ForOp():
+                self._for(op, scope)
+            case loop.ReduceOp():
+                self.env[op.result] = self._reduce(op, scope)
+            case loop.ReadOp():
+                self.env[op.result] = self._read(op, scope)
+            case loop.WriteOp():
+                self._write(op, scope)
+            case loop.SizeOp():
+                self.env[op.result] = self._size(op.label.data)
+            case loop.LocalOp() | loop.YieldOp():
+                pass
+            case arith.ConstantOp() | UnrealizedConversionCastOp():
+                copy = op.clone({v: self.env[v] for v in op.operands})
+                scope.builder.insert(copy)
+                self.env[op.results[0]] = copy.results[0]
+            case _:
+                operands = [self.env[value] for value in op.operands]
+                self.env[op.results[0]] = scope.values.clone(op, operands)
+
+    def _start(self, op: loop.LoopLike, scope: _Scope) -> SSAValue:
+        return scope.index.constant(0) if op.origin is None else self.env[op.origin]
+
+    def _end(self, op: loop.LoopLike, scope: _Scope) -> SSAValue:
+        """Where a loop ends: at its extent, but not beyond its label."""
+        size = self._size(op.label_name)
+        if op.origin is None or op.extent_size is None:
+            return size
+        end = scope.index.add(self.env[op.origin], scope.index.constant(op.extent_size))
+        return scope.index.minimum(end, size, f"{op.label_name}_end")
+
+    def _enter(self, op: loop.LoopLike, start: SSAValue, scope: _Scope) -> None:
+        """Define a loop's index for one trip from `start`."""
+        if not op.is_tile:
+            self.env[op.iv] = start
+            return
+        extent, step = op.extent_size, op.step_size
+        # Where tiles fill the loop's extent, only the label's end can cut one short.
+        fills = extent is None or (step > 0 and extent % step == 0)
+        bound = self._size(op.label_name) if fills else self._end(op, scope)
+        range_op = tile.RangeOp(op.label_name, start, bound, self.axes.loops[op])
+        range_op.location = op.location
+        scope.builder.insert(range_op)
+        range_op.result.name_hint = op.label_name
+        self.env[op.iv] = range_op.result
+
+    def _has_one_trip(self, op: loop.LoopLike) -> bool:
+        return op.has_one_trip and (op.is_tile or op.extent_size is not None)
+
+    def _loop(
+        self, op: loop.LoopLike, scope: _Scope, carried: list[SSAValue], hints: list[str]
+    ) -> tuple[scf.ForOp, _Scope]:
+        """A sequential loop; gives it and the scope of its body, its index entered."""
+        start, end = self._start(op, scope), self._end(op, scope)
+        step = scope.index.constant(op.step_size)
+        body = Block(arg_types=[IndexType(), *(value.type for value in carried)])
+        body.args[0].name_hint = f"{op.label_name}_start" if op.is_tile else op.label_name
+        for arg, hint in zip(body.args[1:], hints):
+            arg.name_hint = hint
+        result = scf.ForOp(start, end, step, carried, Region(body))
+        result.location = op.location
+        scope.builder.insert(result)
+        for value, hint in zip(result.results, hints):
+            value.name_hint = hint
+        inner = _Scope(body, self.order)
+        self._enter(op, body.args[0], inner)
+        return result, inner
+
+    def _for(self, op: loop.ForOp, scope: _Scope) -> None:
+        if self._has_one_trip(op):
+            self._enter(op, self._start(op, scope), scope)
+            self._block(op.body.block, scope)
+            return
+        result, inner = self._loop(op, scope, [], [])
+        self._block(op.body.block, inner)
+        inner.builder.insert(scf.YieldOp())
+        assert result.parent is not None
+
+    def _reduce(self, op: loop.ReduceOp, scope: _Scope) -> SSAValue:
+        axes = self.axes.axes(self.axes.of(op.result))
+        kind = op.kind.data
+        once = self._has_one_trip(op)
+        if kind is ReductionKind.DOT:
+            return self._product(op, axes, scope, once)
+        if kind.is_arg:
+            return self._arg_reduce(op, axes, scope, once)
+        type = op.result.type
+        if once:
+            self._enter(op, self._start(op, scope), scope)
+            self._block(op.body.block, scope)
+            return self._reduced(op, kind, self.env[op.yielded[0]], axes, scope)
+        init = scope.values.fill(identity(kind, type), axes)
+        result, inner = self._loop(op, scope, [init], ["acc"])
+        self._block(op.body.block, inner)
+        value = self._reduced(op, kind, self.env[op.yielded[0]], axes, inner)
+        acc = result.body.block.args[1]
+        total = inner.values.elementwise([acc, value], lambda b, v: combine(b, kind, v[0], v[1]))
+        inner.builder.insert(scf.YieldOp(total))
+        return result.results[0]
+
+    def _reduced(
+        self,
+        op: loop.ReduceOp,
+        kind: ReductionKind,
+        value: SSAValue,
+        axes: list[Axis],
+        scope: _Scope,
+    ) -> SSAValue:
+        """One trip's contribution: the value itself, or reduced along the loop's axis."""
+        if not op.is_tile:
+            return scope.values.broadcast(value, axes)
+        value = self._spread(op, value, axes, scope)
+        kind = ReductionKind.ADD if kind is ReductionKind.DOT else kind
+        return scope.builder.insert(
+            tile.ReduceOp(kind, value, self.axes.loops[op].name)
+        ).results[0]
+
+    def _spread(
+        self, op: loop.ReduceOp, value: SSAValue, axes: list[Axis], scope: _Scope
+    ) -> SSAValue:
+        """A value with the axes of the result and the reduction's own."""
+        own = self.axes.loops[op]
+        wanted = [axis for axis in self.order if axis in axes or axis == own]
+        return scope.values.broadcast(value, wanted)
+
+    def _product(
+        self, op: loop.ReduceOp, axes: list[Axis], scope: _Scope, once: bool
+    ) -> SSAValue:
+        type = op.result.type
+        operand = op.yielded[0].type
+        bits = dot_operand_bits(operand)
+        plan = plan_dot(op, self.axes, bits, is_dottable(operand))
+        if once:
+            self._enter(op, self._start(op, scope), scope)
+            self._block(op.body.block, scope)
+            return self._multiplied(op, plan, axes, None, scope)
+        zero = identity(ReductionKind.DOT, type)
+        result, inner = self._loop(op, scope, [scope.values.fill(zero, axes)], ["acc"])
+        self._block(op.body.block, inner)
+        total = self._multiplied(op, plan, axes, result.body.block.args[1], inner)
+        inner.builder.insert(scf.YieldOp(total))
+        return result.results[0]
+
+    def _multiplied(
+        self,
+        op: loop.ReduceOp,
+        plan: DotPlan | None,
+        axes: list[Axis],
+        acc: SSAValue | None,
+        scope: _Scope,
+    ) -> SSAValue:
+        left, right = (self.env[value] for value in op.yielded)
+        values = scope.values
+        if plan is None:
+            product = values.elementwise(
+                [left, right],
+                lambda b, v: _multiply(b, v[0], v[1], op.result.type),
+            )
+            value = self._reduced(op, ReductionKind.ADD, product, axes, scope)
+        else:
+            if isinstance(plan.depth.extent, str):
+                known = self.least.get(plan.depth.extent, 1)
+                bits = dot_operand_bits(op.yielded[0].type)
+                self.least[plan.depth.extent] = max(known, least_depth(bits))
+            left, right = (right, left) if plan.swapped else (left, right)
+            left = values.transpose(left, [*plan.batch, plan.rows, plan.depth])
+            right = values.transpose(right, [*plan.batch, plan.depth, plan.columns])
+            order = [*plan.batch, plan.rows, plan.columns]
+            type = tile_type(op.result.type, order)
+            in_order = order == axes
+            dot = tile.DotOp(left, right, acc if in_order else None, type)
+            value = values.transpose(scope.builder.insert(dot).result, axes)
+            if in_order:
+                return value
+        if acc is None:
+            return value
+        kind = ReductionKind.ADD
+        return values.elementwise([acc, value], lambda b, v: combine(b, kind, v[0], v[1]))
+
+    def _arg_reduce(
+        self, op: loop.ReduceOp, axes: list[Axis], scope: _Scope, once: bool
+    ) -> SSAValue:
+        kind = op.kind.data
+        if once:
+            self._enter(op, self._start(op, scope), scope)
+            self._block(op.body.block, scope)
+            return self._extreme(op, axes, scope)[1]
+        value_type = op.yielded[0].type
+        init = [
+            scope.values.fill(identity(kind, value_type), axes),
+            scope.values.fill(IntegerAttr(0, i64), axes),
+        ]
+        result, inner = self._loop(op, scope, init, ["best", "best_index"])
+        self._block(op.body.block, inner)
+        new = self._extreme(op, axes, inner)
+        old = list(result.body.block.args[1:])
+        better = inner.values.elementwise(
+            [new[0], old[0]], lambda b, v: is_more_extreme(b, kind, v[0], v[1])
+        )
+        chosen = [
+            inner.values.elementwise(
+                [better, n, o], lambda b, v: b.insert(arith.SelectOp(*v)).result
+            )
+            for n, o in zip(new, old)
+        ]
+        inner.builder.insert(scf.YieldOp(*chosen))
+        return result.results[1]
+
+    def _extreme(
+        self, op: loop.ReduceOp, axes: list[Axis], scope: _Scope
+    ) -> tuple[SSAValue, SSAValue]:
+        """One trip's extreme elements and their indices."""
+        values = scope.values
+        value = self.env[op.yielded[0]]
+        index = values.elementwise(
+            [self.env[op.iv]], lambda b, v: b.insert(arith.IndexCastOp(v[0], i64)).result
+        )
+        if not op.is_tile:
+            return values.broadcast(value, axes), values.broadcast(index, axes)
+        value = self._spread(op, value, axes, scope)
+        index = self._spread(op, index, axes, scope)
+        axis = self.axes.loops[op].name
+        found = scope.builder.insert(tile.ArgReduceOp(op.kind.data, value, index, axis))
+        return found.results[0], found.results[1]
+
+    def _indices(self, op: loop.AccessOp, scope: _Scope) -> list[SSAValue]:
+        return [
+            scope.index.constant(index) if isinstance(index, int) else self.env[index]
+            for index in op.index_values()
+        ]
+
+    def _read(self, op: loop.ReadOp, scope: _Scope) -> SSAValue:
+        if isinstance(op.base.owner, loop.LocalOp):
+            return self._forward(op, scope)
+        indices = self._indices(op, scope)
+        axes = scope.values.union(indices)
+        load = tile.LoadOp(self.env[op.base], indices, axes)
+        load.result.name_hint = op.result.name_hint
+        return scope.builder.insert(load).result
+
+    def _forward(self, op: loop.ReadOp, scope: _Scope) -> SSAValue:
+        """What was written to a local buffer, its axes renamed to those of the reader."""
+        value = self.written[op.base]
+        write = write_to(op.base)
+        renaming = {
+            self.axes.loops[ours].name: self.axes.loops[theirs]
+            for ours, theirs in self.axes.renaming(write, op)
+            if ours in self.axes.loops
+        }
+        axes = [renaming.get(axis.name, axis) for axis in axes_of(value.type)]
+        if axes == list(axes_of(value.type)):
+            return value
+        renamed = scope.builder.insert(tile.RenameOp(value, axes)).result
+        renamed.name_hint = value.name_hint
+        return scope.values.transpose(renamed, [a for a in self.order if a in axes])
+
+    def _write(self, op: loop.WriteOp, scope: _Scope) -> None:
+        value = self.env[op.value]
+        if isinstance(op.base.owner, loop.LocalOp):
+            if not isinstance(value.owner, Block) and value.name_hint in (None, "acc"):
+                value.name_hint = op.base.owner.function.data
+            self.written[op.base] = value
+            return
+        indices = self._indices(op, scope)
+        value = scope.values.broadcast(value, scope.values.union(indices))
+        scope.builder.insert(tile.StoreOp(value, self.env[op.base], indices))
+
+
+def _multiply(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SSAValue:
+    """A product of scalars, widened first."""
+
+    def widen(value: SSAValue) -> SSAValue:
+        if value.type == type:
+            return value
+        cls = arith.ExtFOp if is_float(value.type) else arith.ExtSIOp
+        return builder.insert(cls(value, type)).results[0]  # pyright: ignore
+
+    cls = arith.MulfOp if is_float(type) else arith.MuliOp
+    return builder.insert(cls(widen(a), widen(b))).results[0]
+
+
+@dataclass(frozen=True)
+class ConvertLoopToTilePass(ModulePass):
+    """Turns loop nests over scalars into block programs on tiles.
+
+    Each value gets one axis for each tiled loop that it depends on; what depends on none stays
+    a scalar. Loops of one trip go, local buffers become values, products become dots where
+    Triton's dot takes their extents and types. Axes end at their label's end by definition;
+    `tile-place-masks` makes that explicit.
+
+    ```
+    loop.for %x = x step 64 tile of f {        scf.for %x_start = %c0 to %x_size step %c64 {
+      %a = loop.read %A[%x]              ->      %x = tile.range "x" from %x_start to %x_size
+      loop.write %a, %f[%x]                      %a = tile.load %A[%x]
+                                                 tile.store %a, %f[%x]
+    ```
+    """
+
+    name = "convert-loop-to-tile"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        kernels = [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]
+        for inner in op.ops:
+            if isinstance(inner, sched.ScheduleOp):
+                raise CompileError(
+                    "the module holds a schedule that is not applied", inner,
+                    "run apply-schedule first",
+                )
+        same = label_classes(op)
+        for kernel in kernels:
+            check_buffers(kernel, TileAxes(kernel, same))
+        for kernel in kernels:
+            new = _Converter(kernel, same).convert()
+            op.body.block.insert_op_before(new, kernel)
+            kernel.detach()
+            kernel.erase()

@@ -1,0 +1,315 @@
+"""`expand-elementwise`: writes functions that the target lacks in terms of those that it has."""
+
+from __future__ import annotations
+
+import math as pymath
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp, f64
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from dt_mlir.dialects import elem
+from dt_mlir.element_types import is_float
+
+
+class _Emit:
+    """Builds scalar operations of one type in front of an operation."""
+
+    def __init__(self, op: Operation) -> None:
+        self.op = op
+        self.type = op.results[0].type
+        self.builder = Builder(InsertPoint.before(op))
+
+    def insert(self, op: Operation) -> SSAValue:
+        op.location = self.op.location
+        return self.builder.insert(op).results[0]
+
+    def constant(self, value: float) -> SSAValue:
+        if isinstance(self.type, AnyFloat):
+            return self.insert(arith.ConstantOp(FloatAttr(float(value), self.type)))
+        return self.insert(arith.ConstantOp(IntegerAttr(int(value), self.type)))  # pyright: ignore
+
+    @property
+    def is_float(self) -> bool:
+        return is_float(self.type)
+
+    def add(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.insert(arith.AddfOp(a, b) if self.is_float else arith.AddiOp(a, b))
+
+    def sub(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.insert(arith.SubfOp(a, b) if self.is_float else arith.SubiOp(a, b))
+
+    def mul(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.insert(arith.MulfOp(a, b) if self.is_float else arith.MuliOp(a, b))
+
+    def div(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.insert(arith.DivfOp(a, b))
+
+    def compare(self, a: SSAValue, b: SSAValue, how: str) -> SSAValue:
+        """`how` is eq, ne, lt, le, gt or ge."""
+        if self.is_float:
+            return self.insert(arith.CmpfOp(a, b, ("u" if how == "ne" else "o") + how))
+        return self.insert(arith.CmpiOp(a, b, how if how in ("eq", "ne") else "s" + how))
+
+    def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.insert(arith.SelectOp(condition, a, b))
+
+    def maximum(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.insert(arith.MaximumfOp(a, b) if self.is_float else arith.MaxSIOp(a, b))
+
+    def minimum(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.insert(arith.MinimumfOp(a, b) if self.is_float else arith.MinSIOp(a, b))
+
+    def neg(self, a: SSAValue) -> SSAValue:
+        return self.insert(arith.NegfOp(a))
+
+    def call(self, cls: type[Operation], *operands: SSAValue) -> SSAValue:
+        return self.insert(cls(*operands))
+
+
+def _sign(e: _Emit, x: SSAValue) -> SSAValue:
+    zero = e.constant(0)
+    negative = e.select(e.compare(x, zero, "lt"), e.constant(-1), x if e.is_float else zero)
+    # NaN and the zeros are their own sign.
+    return e.select(e.compare(x, zero, "gt"), e.constant(1), negative)
+
+
+def _gelu(e: _Emit, x: SSAValue) -> SSAValue:
+    inner = e.call(math.ErfOp, e.mul(x, e.constant(pymath.sqrt(0.5))))
+    return e.mul(e.mul(x, e.constant(0.5)), e.add(inner, e.constant(1)))
+
+
+def _silu(e: _Emit, x: SSAValue) -> SSAValue:
+    return e.mul(x, e.insert(elem.ApplyOp("sigmoid", [x])))
+
+
+def _softplus(e: _Emit, x: SSAValue) -> SSAValue:
+    # log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)), which cannot overflow.
+    tail = e.call(math.ExpOp, e.neg(e.call(math.AbsFOp, x)))
+    return e.add(e.maximum(x, e.constant(0)), e.call(math.Log1pOp, tail))
+
+
+def _clamp(e: _Emit, x: SSAValue, low: SSAValue, high: SSAValue) -> SSAValue:
+    return e.minimum(e.maximum(x, low), high)
+
+
+def _floor_div(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:
+    if e.is_float:
+        return e.call(math.FloorOp, e.div(a, b))
+    # The target's quotient is rounded towards zero.
+    quotient = e.call(arith.DivSIOp, a, b)
+    return e.sub(quotient, e.select(_off(e, a, b), e.constant(1), e.constant(0)))
+
+
+def _mod(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:
+    if e.is_float:
+        return e.sub(a, e.mul(e.call(math.FloorOp, e.div(a, b)), b))
+    rest = e.call(arith.RemSIOp, a, b)
+    return e.select(_off(e, a, b), e.add(rest, b), rest)
+
+
+def _off(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:
+    """Whether truncated division differs from floored division."""
+    zero = e.constant(0)
+    inexact = e.compare(e.call(arith.RemSIOp, a, b), zero, "ne")
+    signs = e.compare(e.call(arith.XOrIOp, a, b), zero, "lt")
+    return e.call(arith.AndIOp, inexact, signs)
+
+
+def _tanh(e: _Emit, x: SSAValue) -> SSAValue:
+    # (1 - t) / (1 + t) with t = exp(-2|x|) loses digits near 0; there the series is exact enough.
+    magnitude = e.call(math.AbsFOp, x)
+    t = e.call(math.ExpOp, e.mul(magnitude, e.constant(-2)))
+    one = e.constant(1)
+    large = e.div(e.sub(one, t), e.add(one, t))
+    large = e.select(e.compare(x, e.constant(0), "lt"), e.neg(large), large)
+    square = e.mul(x, x)
+    terms = (21844 / 6081075, -1382 / 155925, 62 / 2835, -17 / 315, 2 / 15, -1 / 3)
+    series = e.constant(-929569 / 638512875) if e.type == f64 else e.constant(terms[0])
+    for term in terms if e.type == f64 else terms[1:]:
+        series = e.add(e.mul(series, square), e.constant(term))
+    small = e.add(x, e.mul(e.mul(x, square), series))
+    limit = 0.05 if e.type == f64 else 0.25
+    return e.select(e.compare(magnitude, e.constant(limit), "lt"), small, large)
+
+
+def _expm1(e: _Emit, x: SSAValue) -> SSAValue:
+    # exp(x) - 1 = tanh(x/2) * (exp(x) + 1)
+    half = e.mul(x, e.constant(0.5))
+    power = e.call(math.ExpOp, x)
+    small = e.mul(_tanh(e, half), e.add(power, e.constant(1)))
+    near = e.compare(e.call(math.AbsFOp, x), e.constant(0.5), "lt")
+    return e.select(near, small, e.sub(power, e.constant(1)))
+
+
+def _log1p(e: _Emit, x: SSAValue) -> SSAValue:
+    # log(u) * x / (u - 1) with u = 1 + x corrects the rounding of u (Kahan).
+    one = e.constant(1)
+    u = e.add(x, one)
+    rest = e.sub(u, one)
+    exact = e.compare(rest, e.constant(0), "eq")
+    infinite = e.compare(u, e.constant(pymath.inf), "eq")
+    safe = e.select(exact, one, rest)
+    corrected = e.mul(e.call(math.LogOp, u), e.div(x, safe))
+    return e.select(exact, x, e.select(infinite, u, corrected))
+
+
+def _tan(e: _Emit, x: SSAValue) -> SSAValue:
+    return e.div(e.call(math.SinOp, x), e.call(math.CosOp, x))
+
+
+def _log10(e: _Emit, x: SSAValue) -> SSAValue:
+    return e.mul(e.call(math.Log2Op, x), e.constant(pymath.log10(2)))
+
+
+def _trunc(e: _Emit, x: SSAValue) -> SSAValue:
+    down, up = e.call(math.FloorOp, x), e.call(math.CeilOp, x)
+    return e.select(e.compare(x, e.constant(0), "lt"), up, down)
+
+
+def _round_even(e: _Emit, x: SSAValue) -> SSAValue:
+    # Adding 1.5 * 2^(digits - 1) leaves no room for a fraction, and hardware rounds to even.
+    digits = 52 if e.type == f64 else 23
+    magic = e.constant(1.5 * 2.0**digits)
+    rounded = e.sub(e.add(x, magic), magic)
+    small = e.compare(e.call(math.AbsFOp, x), e.constant(2.0 ** (digits - 1)), "lt")
+    return e.select(small, rounded, x)
+
+
+def _known(value: SSAValue) -> float | None:
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, FloatAttr | IntegerAttr):
+        return owner.value.value.data
+    return None
+
+
+def _power(e: _Emit, x: SSAValue, exponent: int) -> SSAValue:
+    """x to a positive whole power, by repeated squaring."""
+    result: SSAValue | None = None
+    square = x
+    while True:
+        if exponent & 1:
+            result = square if result is None else e.mul(result, square)
+        exponent >>= 1
+        if not exponent:
+            assert result is not None
+            return result
+        square = e.mul(square, square)
+
+
+def _powf(e: _Emit, x: SSAValue, y: SSAValue) -> SSAValue:
+    known = _known(y)
+    if known is not None and known == int(known) and 0 < abs(known) <= 16:
+        power = _power(e, x, int(abs(known)))
+        return power if known > 0 else e.div(e.constant(1), power)
+    if known == 0:
+        return e.constant(1)
+    if known == 0.5:
+        # Of minus infinity the power is infinite, the root is not a number.
+        return e.call(math.SqrtOp, e.select(
+            e.compare(x, e.constant(-pymath.inf), "eq"), e.constant(pymath.inf), x))
+    zero, one = e.constant(0), e.constant(1)
+    magnitude = e.call(math.AbsFOp, x)
+    value = e.call(math.Exp2Op, e.mul(y, e.call(math.Log2Op, magnitude)))
+    whole = e.compare(e.call(math.FloorOp, y), y, "eq")
+    half = e.mul(y, e.constant(0.5))
+    odd = e.call(arith.AndIOp, whole, e.compare(e.call(math.FloorOp, half), half, "ne"))
+    signed = e.select(odd, e.neg(value), value)
+    # A negative number has only whole powers; infinite ones count as whole.
+    negative = e.select(whole, signed, e.constant(pymath.nan))
+    finite = e.compare(magnitude, e.constant(pymath.inf), "ne")
+    negative = e.select(finite, negative, signed)
+    result = e.select(e.compare(x, zero, "lt"), negative, value)
+    trivial = e.call(
+        arith.OrIOp, e.compare(y, zero, "eq"), e.compare(x, one, "eq")
+    )
+    return e.select(trivial, one, result)
+
+
+def _powi(e: _Emit, x: SSAValue, y: SSAValue) -> SSAValue:
+    known = _known(y)
+    if known is not None and known > 0:
+        return _power(e, x, int(known))
+    one, zero = e.constant(1), e.constant(0)
+    result, square = one, x
+    for bit in range(6):
+        # Beyond the sixth bit only powers of 0, 1 and -1 are left, which squaring keeps.
+        mask = e.constant(1 << bit)
+        has = e.compare(e.call(arith.AndIOp, y, mask), zero, "ne")
+        result = e.select(has, e.mul(result, square), result)
+        square = e.mul(square, square)
+    return e.select(e.compare(y, zero, "lt"), e.select(
+        e.compare(x, one, "eq"), one, zero), result)
+
+
+APPLY_EXPANSIONS: dict[str, Callable[..., SSAValue]] = {
+    "sign": _sign,
+    "relu": lambda e, x: e.maximum(x, e.constant(0)),
+    "gelu": _gelu,
+    "silu": _silu,
+    "softplus": _softplus,
+    "clamp": _clamp,
+    "floordiv": _floor_div,
+    "mod": _mod,
+}
+"""Expansions of `elem.apply`; `sigmoid` is the target's own."""
+
+OP_EXPANSIONS: dict[str, Callable[..., SSAValue]] = {
+    "arith.floordivsi": _floor_div,
+    "math.tanh": _tanh,
+    "math.expm1": _expm1,
+    "math.log1p": _log1p,
+    "math.tan": _tan,
+    "math.log10": _log10,
+    "math.trunc": _trunc,
+    "math.roundeven": _round_even,
+    "math.powf": _powf,
+    "math.ipowi": _powi,
+}
+"""Expansions of upstream operations."""
+
+
+def expand(module: ModuleOp) -> None:
+    """Expand what the target lacks, until nothing is left to expand."""
+    pending = list(module.walk())
+    while pending:
+        op = pending.pop()
+        if isinstance(op, elem.ApplyOp):
+            expansion = APPLY_EXPANSIONS.get(op.function.data)
+        else:
+            expansion = OP_EXPANSIONS.get(op.name)
+        if expansion is None or op.parent is None:
+            continue
+        before = op.prev_op
+        result = expansion(_Emit(op), *op.operands)
+        op.results[0].replace_all_uses_with(result)
+        new = op.prev_op
+        while new is not None and new is not before:
+            pending.append(new)
+            new = new.prev_op
+        op.detach()
+        op.erase()
+
+
+@dataclass(frozen=True)
+class ExpandElementwisePass(ModulePass):
+    """Writes elementwise functions that Triton lacks in terms of those that it has.
+
+    ```
+    %0 = elem.apply "relu"(%x) : (f32) -> f32
+      ->
+    %c = arith.constant 0.0 : f32
+    %0 = arith.maximumf %x, %c : f32
+    ```
+    """
+
+    name = "expand-elementwise"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        expand(op)

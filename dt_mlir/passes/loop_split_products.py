@@ -1,0 +1,83 @@
+"""`loop-split-products`: steps products that no dot carries out, where their tile is too large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.passes import ModulePass
+
+from dt_mlir.dialects import loop
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.lowering.axes import (
+    TILE_LIMIT,
+    TileAxes,
+    label_classes,
+    padded,
+    plan_dot,
+    static_elements,
+)
+from dt_mlir.lowering.operands import dot_operand_bits, is_dottable
+from dt_mlir.scheduling.program import loops_in
+
+PRODUCT_LIMIT = 2**15
+"""The most elements of a product's tile that a step is made for: what registers can hold."""
+
+
+def split_products(kernel: loop.KernelOp, same: dict[str, str]) -> None:
+    """Step the products of a kernel that become a multiplication and a sum on tiles.
+
+    Such a product is a tile over all of its labels at once; a smaller step of the reduction
+    makes it smaller. Where the reduction's axis comes from a local buffer, it must stay whole.
+    """
+    axes = TileAxes(kernel, same)
+    for op in list(loops_in(kernel)):
+        if not isinstance(op, loop.ReduceOp) or op.kind.data is not ReductionKind.DOT:
+            continue
+        if not op.is_tile or _reads_buffer(op):
+            continue
+        operand = op.yielded[0].type
+        if plan_dot(op, axes, dot_operand_bits(operand), is_dottable(operand)) is not None:
+            continue
+        found = axes.axes(axes.of(op.yielded[0]) | axes.of(op.yielded[1]))
+        own = axes.loops[op]
+        others = static_elements([axis for axis in found if axis != own])
+        step = max(1, PRODUCT_LIMIT // others)
+        extent = own.extent if isinstance(own.extent, int) else TILE_LIMIT
+        if any(axis.is_symbolic for axis in found if axis != own):
+            step = 1
+        if padded(extent) > step:
+            op.step = IntegerAttr(step, i64)
+            op.tile = op.tile if step > 1 else None
+
+
+def _reads_buffer(op: loop.ReduceOp) -> bool:
+    """Whether a local buffer is read along a reduction's axis."""
+    return any(
+        isinstance(use.operation, loop.ReadOp)
+        and isinstance(use.operation.base.owner, loop.LocalOp)
+        for use in op.iv.uses
+    )
+
+
+@dataclass(frozen=True)
+class LoopSplitProductsPass(ModulePass):
+    """Steps products that no dot carries out, where their tile is too large.
+
+    A product whose extents or types Triton's dot does not take is multiplied and summed on a tile
+    over all of its labels. The reduction's step is made smaller until that tile fits in
+    registers, at the least until it is within Triton's limit of 2^20 elements.
+
+    ```
+    loop.reduce dot %k = k step 128 tile of mm : f64   ->   … step 2 tile of mm : f64
+    ```
+    """
+
+    name = "loop-split-products"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        same = label_classes(op)
+        for kernel in op.ops:
+            if isinstance(kernel, loop.KernelOp):
+                split_products(kernel, same)

@@ -1,0 +1,213 @@
+"""`tile-place-masks`: makes axes physical, with masks where elements beyond their end matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import tile
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.tile_types import Axis, axes_of, axis_names, element_of, tile_type
+from dt_mlir.lowering.axes import TILE_LIMIT, padded
+from dt_mlir.lowering.divisibility import multiple_of
+from dt_mlir.lowering.grid import IndexBuilder
+from dt_mlir.lowering.kernels import kernels_of, retype, values_of
+from dt_mlir.lowering.reductions import identity
+from dt_mlir.lowering.values import ValueBuilder
+
+
+class _Masks:
+    """The masks of a kernel's axes, made where they are first needed."""
+
+    def __init__(self, kernel: tile.KernelOp) -> None:
+        self.kernel = kernel
+        self.ranges = [op for op in kernel.walk() if isinstance(op, tile.RangeOp)]
+        self.logical = {op: op.axis.extent for op in self.ranges}
+        self.bounds = {op: op.bound for op in self.ranges}
+        self.order = list({op.axis.name: op.axis for op in self.ranges}.values())
+        self.known: dict[tile.RangeOp, SSAValue | None] = {}
+
+    def make_physical(self) -> None:
+        """Pad the extents of all axes to powers of two, and drop their bounds."""
+
+        def physical(type: Attribute) -> Attribute:
+            axes = [
+                Axis(a.name, padded(a.extent) if isinstance(a.extent, int) else a.extent)
+                for a in axes_of(type)
+            ]
+            return tile_type(element_of(type), axes)
+
+        retype(self.kernel, physical)
+        for op in self.ranges:
+            op.operands = [op.origin]
+
+    def of_axis(self, name: str, user: Operation) -> SSAValue | None:
+        """The mask of an axis for a user; None if all of its elements always exist."""
+        for op in self.ranges:
+            block = op.parent
+            if op.axis.name == name and block is not None and _before(op, user):
+                return self._of_range(op)
+        raise AssertionError(f"no range of '{name}' is in scope")
+
+    def _of_range(self, op: tile.RangeOp) -> SSAValue | None:
+        if op not in self.known:
+            self.known[op] = self._make(op)
+        return self.known[op]
+
+    def _make(self, op: tile.RangeOp) -> SSAValue | None:
+        bound, extent = self.bounds[op], self.logical[op]
+        assert op.parent is not None
+        builder = Builder(InsertPoint.after(op))
+        index = IndexBuilder(builder)
+        divisor: int | None = None
+        if isinstance(extent, int) and padded(extent) > extent:
+            # The elements that pad the tile belong to the next one.
+            end = index.add(op.origin, index.constant(extent))
+            bound = end if bound is None else index.minimum(end, bound)
+            bound.name_hint = f"{op.label.data}_end"
+        elif bound is None:
+            return None
+        elif isinstance(extent, int) and isinstance(bound.owner, tile.SizeOp):
+            divisor = extent if multiple_of(op.origin) % extent == 0 else None
+        mask = tile.MaskOp(op.result, bound, divisor, whole=isinstance(extent, str))
+        builder.insert(mask)
+        mask.result.name_hint = f"{op.axis.name}_mask"
+        for new in (mask, *(v.owner for v in mask.operands)):
+            if isinstance(new, Operation) and new.location != op.location:
+                new.location = op.location
+        return mask.result
+
+
+def _before(op: Operation, user: Operation) -> bool:
+    """Whether an operation comes before a user, in its block or in one around."""
+    inner: Operation | None = user
+    while inner is not None and inner.parent is not op.parent:
+        inner = inner.parent_op()
+    return inner is not None and inner is not op and op.is_before_in_block(inner)
+
+
+def place_masks(kernel: tile.KernelOp) -> None:
+    """Make the axes of a kernel physical and mask what depends on where they end."""
+    masks = _Masks(kernel)
+    masks.make_physical()
+    for op in list(kernel.walk()):
+        match op:
+            case tile.LoadOp():
+                found = [masks.of_axis(name, op) for name in op.access_axes()]
+                needed = [mask for mask in found if mask is not None]
+                if needed:
+                    zero = _zero(element_of(op.result.type))
+                    new = tile.LoadOp(op.base, op.indices, axes_of(op.result.type), needed, zero)
+                    _replace(op, new)
+            case tile.StoreOp():
+                found = [masks.of_axis(name, op) for name in op.access_axes()]
+                needed = [mask for mask in found if mask is not None]
+                if needed:
+                    _replace(op, tile.StoreOp(op.value, op.base, op.indices, needed))
+            case tile.ReduceOp():
+                _mask_operand(masks, op, 0, op.axis.data, op.kind.data)
+            case tile.ArgReduceOp():
+                _mask_operand(masks, op, 0, op.axis.data, op.kind.data)
+            case tile.DotOp():
+                depth = axis_names(op.lhs.type)[-1]
+                for operand in (0, 1):
+                    _mask_operand(masks, op, operand, depth, ReductionKind.ADD)
+            case _:
+                pass
+    check_sizes(kernel)
+
+
+def _zero(type: Attribute) -> FloatAttr | IntegerAttr:
+    return identity(ReductionKind.ADD, type)
+
+
+def _replace(op: Operation, new: Operation) -> None:
+    assert op.parent is not None
+    new.location = op.location
+    new.attributes.update(op.attributes)
+    op.parent.insert_op_before(new, op)
+    for old_result, new_result in zip(op.results, new.results):
+        new_result.name_hint = old_result.name_hint
+        old_result.replace_all_uses_with(new_result)
+    op.detach()
+    op.erase()
+
+
+def _mask_operand(
+    masks: _Masks, op: Operation, operand: int, axis: str, kind: ReductionKind
+) -> None:
+    """Give the elements of an operand beyond the end of an axis the reduction's identity."""
+    mask = masks.of_axis(axis, op)
+    if mask is None:
+        return
+    value = op.operands[operand]
+    builder = Builder(InsertPoint.before(op))
+    values = ValueBuilder(builder, axes_of(value.type))
+    attr = identity(kind, element_of(value.type))
+    chosen = values.elementwise(
+        [mask, value],
+        lambda b, v: b.insert(arith.SelectOp(v[0], v[1], b.insert(arith.ConstantOp(attr)).result))
+        .result,
+        op.location,
+    )
+    chosen.name_hint = value.name_hint
+    op.operands[operand] = chosen
+
+
+def check_sizes(kernel: tile.KernelOp) -> None:
+    """Check that each tile is within Triton's limit, as far as extents are known.
+
+    Raises:
+        CompileError: at the loop that makes it too large, naming the tile's extents.
+    """
+    places = {op.axis.name: op for op in kernel.walk() if isinstance(op, tile.RangeOp)}
+    for value in values_of(kernel):
+        axes = axes_of(value.type)
+        count = 1
+        for axis in axes:
+            if isinstance(axis.extent, int):
+                count *= axis.extent
+            else:
+                count *= kernel.least_extents.get(axis.extent, 1)
+        if count > TILE_LIMIT:
+            shown = " x ".join(f"{axis.name}: {axis.extent}" for axis in axes)
+            largest = max(axes, key=lambda a: a.extent if isinstance(a.extent, int) else 0)
+            at = places.get(largest.name)
+            raise CompileError(
+                f"a tile of {shown} has {count} elements in the kernel of "
+                f"'{kernel.root.data}', more than Triton's {TILE_LIMIT}",
+                kernel if at is None else at,
+                f"tensorize '{largest.name}' by less",
+            )
+
+
+@dataclass(frozen=True)
+class TilePlaceMasksPass(ModulePass):
+    """Makes axes physical: powers of two, without bounds, and masks where they matter.
+
+    Loads and stores do not touch elements beyond the end of an axis, and a reduction along it
+    sees its own identity there (a dot zeros in both operands).
+
+    ```
+    %x = tile.range "x" from %o to %X : tensor<24xindex, …>
+    %a = tile.load %A[%x]
+      ->
+    %x = tile.range "x" from %o : tensor<32xindex, …>
+    %x_mask = tile.mask %x below %x_end
+    %a = tile.load %A[%x] masked[%x_mask] pad 0.0
+    ```
+    """
+
+    name = "tile-place-masks"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in kernels_of(op):
+            place_masks(kernel)

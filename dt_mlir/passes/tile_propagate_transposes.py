@@ -1,0 +1,91 @@
+"""`tile-propagate-transposes`: moves transposes up to the loads, which take any order of axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from dt_mlir.dialects import tile
+from dt_mlir.dialects.tile_types import Axis, axes_of, element_of, tile_type
+from dt_mlir.lowering.kernels import kernels_of
+
+
+def _can_move(value: SSAValue) -> bool:
+    """Whether what computes a value can as well compute it with its axes in another order."""
+    owner = value.owner
+    if len(axes_of(value.type)) < 2:
+        return True
+    if isinstance(owner, Block) or len(list(value.uses)) != 1:
+        return False
+    match owner:
+        case tile.LoadOp() | tile.FillOp() | tile.TransposeOp():
+            return True
+        case tile.MapOp():
+            return all(_can_move(v) for v in owner.inputs if len(axes_of(v.type)) > 1)
+        case tile.BroadcastOp():
+            return _can_move(owner.value)
+        case _:
+            return False
+
+
+def _reorder(value: SSAValue, axes: Sequence[Axis]) -> SSAValue:
+    """The value with its axes in another order, recomputed so."""
+    order = [axis for axis in axes if axis in axes_of(value.type)]
+    if tuple(order) == axes_of(value.type):
+        return value
+    owner = value.owner
+    assert isinstance(owner, Operation)
+    assert owner.parent is not None
+    if isinstance(owner, tile.TransposeOp):
+        if tuple(order) == axes_of(owner.value.type):
+            return owner.value
+        new = tile.TransposeOp(owner.value, order)
+        new.location = owner.location
+        owner.parent.insert_op_before(new, owner)
+        return new.result
+    if isinstance(owner, tile.MapOp | tile.BroadcastOp):
+        operands = list(owner.operands)
+        for i, operand in enumerate(operands):
+            owner.operands[i] = _reorder(operand, axes)
+    type = tile_type(element_of(value.type), order)
+    return Rewriter.replace_value_with_new_type(value, type)
+
+
+def propagate_transposes(kernel: tile.KernelOp) -> None:
+    """Remove the transposes of a kernel whose operands can be computed in the other order."""
+    for op in list(kernel.walk()):
+        if isinstance(op, tile.TransposeOp) and op.parent is not None and _can_move(op.value):
+            result = _reorder(op.value, axes_of(op.result.type))
+            op.result.replace_all_uses_with(result)
+            op.detach()
+            op.erase()
+    for op in reversed(list(kernel.walk())):
+        if isinstance(op, tile.TransposeOp) and not op.result.uses:
+            op.detach()
+            op.erase()
+
+
+@dataclass(frozen=True)
+class TilePropagateTransposesPass(ModulePass):
+    """Moves transposes up through elementwise work to the loads, which take any order of axes.
+
+    ```
+    %b = tile.load %B[%k, %y] : … -> tensor<…, #tile.axes<y, k>>
+    %t = tile.transpose %b : … -> tensor<…, #tile.axes<k, y>>
+      ->
+    %b = tile.load %B[%k, %y] : … -> tensor<…, #tile.axes<k, y>>
+    ```
+    A transpose of what other operations use too, or of a loop's result, stays.
+    """
+
+    name = "tile-propagate-transposes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in kernels_of(op):
+            propagate_transposes(kernel)
