@@ -1,0 +1,1 @@
+"""From the `tile` level to code for a target."""

@@ -1,0 +1,389 @@
+"""Prints one kernel of the `tile` level as a `triton.jit` function."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    UnrealizedConversionCastOp,
+    f32,
+    i32,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+
+from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.scalars import (
+    constant_of,
+    literal,
+    scalar_expression,
+    triton_type,
+    typed_literal,
+)
+from dt_mlir.backend.triton.signature import Signature
+from dt_mlir.dialects import tile
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.tile_types import Axis, axes_of, axis_names, element_of
+from dt_mlir.element_types import is_float, is_integer
+
+INLINE = 60
+"""How long an expression may be to stand inside another."""
+
+
+class KernelPrinter:
+    """Prints a kernel.
+
+    Args:
+        kernel: the kernel.
+        signature: its parameters' names.
+        helpers: collects the names of the combine functions that it uses.
+    """
+
+    def __init__(
+        self, kernel: tile.KernelOp, signature: Signature, helpers: set[str]
+    ) -> None:
+        self.kernel = kernel
+        self.signature = signature
+        self.helpers = helpers
+        self.names = signature.names
+        self.writer = code.Writer()
+        self.values: dict[SSAValue, ast.expr] = {}
+        self.tensors: set[SSAValue] = set()
+
+    def print(self, documentation: Sequence[str]) -> list[str]:
+        """The function's lines.
+
+        Args:
+            documentation: the lines of its docstring.
+        """
+        writer = self.writer
+        writer.line("@triton.jit")
+        writer.signature(self.signature.name, self.signature.parameters())
+        writer.docstring(documentation)
+        for arg, variable in self.signature.variables.items():
+            self.values[arg] = code.name(variable)
+        self._block(self.kernel.body.block)
+        return writer.lines
+
+    def _block(self, block: Block) -> None:
+        for op in block.ops:
+            self._op(op)
+
+    # Names and inlining
+
+    def _variable(self, value: SSAValue, default: str) -> str:
+        # Text loses the numbers that tell equal hints apart, so they must not count.
+        hint = re.sub(r"(_\d+)+$", "", value.name_hint or "") or default
+        hint = re.sub(r"\W", "_", hint)
+        return self.names.fresh(hint if not hint[0].isdigit() else default)
+
+    def _define(self, value: SSAValue, expression: ast.expr, default: str = "value") -> None:
+        """Bind a value: in place where it is used once, nearby and short, else as a variable."""
+        uses = list(value.uses)
+        user = uses[0].operation if len(uses) == 1 else None
+        nearby = user is not None and user.parent is self._block_of(value)
+        yielded = nearby and isinstance(user, tile.YieldOp | scf.YieldOp)
+        short = len(code.text(expression)) <= INLINE and not self._must_name(user)
+        if yielded or (nearby and short):
+            self.values[value] = expression
+        else:
+            self._assign(value, expression, default)
+
+    def _must_name(self, user: Operation | None) -> bool:
+        """Whether an operand reads better as a name."""
+        return isinstance(user, tile.DotOp)
+
+    def _assign(self, value: SSAValue, expression: ast.expr, default: str) -> None:
+        if not value.uses:
+            return
+        variable = self._variable(value, default)
+        self.writer.assign(variable, expression)
+        self.values[value] = code.name(variable)
+
+    def _block_of(self, value: SSAValue) -> Block | None:
+        owner = value.owner
+        return owner if isinstance(owner, Block) else owner.parent
+
+    def _is_tensor(self, value: SSAValue) -> bool:
+        """Whether a value is surely a tensor of Triton's (a loop's index may be a number)."""
+        return bool(axes_of(value.type)) or value in self.tensors
+
+    # Shapes
+
+    def _extent(self, axis: Axis) -> ast.expr:
+        if isinstance(axis.extent, str):
+            return code.name(self.signature.tiles[axis.extent])
+        return code.constant(axis.extent)
+
+    def _shape(self, type: Attribute) -> ast.expr:
+        return code.tuple_of([self._extent(axis) for axis in axes_of(type)])
+
+    def _spread(self, value: SSAValue, axes: Sequence[Axis]) -> ast.expr:
+        """A value with axes of one element for those that it lacks."""
+        names = axis_names(value.type)
+        return code.new_axes(self.values[value], [axis.name in names for axis in axes])
+
+    # Operations
+
+    def _op(self, op: Operation) -> None:
+        match op:
+            case arith.ConstantOp():
+                self.values[op.result] = literal(op.value)
+            case UnrealizedConversionCastOp():
+                self.values[op.results[0]] = self.values[op.operands[0]]
+                self.tensors.update(op.results)
+            case tile.SizeOp():
+                self.values[op.result] = code.name(self.signature.sizes[op.label.data])
+            case tile.ProgramIdOp():
+                index = code.call("tl.program_id", code.constant(0))
+                wide = code.method(index, "to", code.name(self.signature.index))
+                self.tensors.add(op.result)
+                self._assign(op.result, wide, "pid")
+            case tile.RangeOp():
+                self._range(op)
+            case tile.MaskOp():
+                self._assign(op.result, self._mask(op), "mask")
+            case tile.LoadOp():
+                self._load(op)
+            case tile.StoreOp():
+                self._store(op)
+            case tile.MapOp():
+                self._map(op)
+            case tile.ReduceOp():
+                self._reduce(op)
+            case tile.ArgReduceOp():
+                self._arg_reduce(op)
+            case tile.DotOp():
+                self._dot(op)
+            case tile.FillOp():
+                self._define(op.result, self._fill(op))
+            case tile.BroadcastOp():
+                spread = self._spread(op.value, axes_of(op.result.type))
+                shape = self._shape(op.result.type)
+                self._define(op.result, code.call("tl.broadcast_to", spread, shape))
+            case tile.TransposeOp():
+                self._transpose(op)
+            case tile.RenameOp():
+                self.values[op.result] = self.values[op.value]
+            case scf.ForOp():
+                self._for(op)
+            case scf.YieldOp():
+                pass
+            case _:
+                self._scalar(op)
+
+    def _scalar(self, op: Operation) -> None:
+        result = op.results[0]
+        expression = scalar_expression(op, lambda v: self.values[v], self._is_tensor)
+        if not isinstance(result.type, IndexType) or any(
+            operand in self.tensors for operand in op.operands
+        ):
+            self.tensors.add(result)
+        self._define(result, expression)
+
+    def _range(self, op: tile.RangeOp) -> None:
+        indices = code.call("tl.arange", code.constant(0), self._extent(op.axis))
+        origin = op.origin
+        known = constant_of(origin)
+        if known is None or known.value.data != 0:
+            indices = code.binary("+", self.values[origin], indices)
+        if origin not in self.tensors:
+            # What comes from the program's id is wide already.
+            indices = code.method(indices, "to", code.name(self.signature.index))
+        self._assign(op.result, indices, op.label.data)
+
+    def _mask(self, op: tile.MaskOp) -> ast.expr:
+        bound = self.values[op.bound]
+        below = code.compare("<", self.values[op.index], bound)
+        axis = axes_of(op.index.type)[0]
+        if op.divisor is not None and not self.signature.dynamic:
+            needed = code.binary("%", bound, code.constant(op.divisor.value.data))
+        elif op.whole is not None and not self.signature.dynamic:
+            needed = code.compare("!=", self._extent(axis), bound)
+        else:
+            return below
+        all_true = code.call(
+            "tl.full", code.tuple_of([self._extent(axis)]), code.constant(True),
+            code.path("tl.int1"),
+        )  # fmt: skip
+        return code.conditional(needed, below, all_true)
+
+    def _pointer(self, op: tile.AccessOp, axes: Sequence[Axis]) -> ast.expr:
+        assert isinstance(op.base, BlockArgument)
+        base = self.values[op.base]
+        terms: list[ast.expr] = []
+        for index, stride in zip(op.indices, self.signature.strides[op.base]):
+            known = constant_of(index)
+            if known is not None and known.value.data == 0:
+                continue
+            factor = self._spread(index, axes)
+            if not axes_of(index.type) and index not in self.tensors:
+                factor = code.call("tl.cast", factor, code.name(self.signature.index))
+            terms.append(code.binary("*", factor, code.name(stride)))
+        return code.binary("+", base, code.total("+", terms)) if terms else base
+
+    def _masks(self, op: tile.AccessOp, axes: Sequence[Axis]) -> ast.expr | None:
+        masks = [self._spread(mask, axes) for mask in op.masks]
+        return code.total("&", masks) if masks else None
+
+    def _load(self, op: tile.LoadOp) -> None:
+        axes = axes_of(op.result.type)
+        keywords: dict[str, ast.expr] = {}
+        mask = self._masks(op, axes)
+        if mask is not None:
+            assert op.pad is not None
+            keywords = {"mask": mask, "other": literal(op.pad)}
+        self.tensors.add(op.result)
+        loaded = code.call("tl.load", self._pointer(op, axes), **keywords)
+        self._assign(op.result, loaded, "loaded")
+
+    def _store(self, op: tile.StoreOp) -> None:
+        axes = axes_of(op.value.type)
+        mask = self._masks(op, axes)
+        keywords = {} if mask is None else {"mask": mask}
+        pointer = self._pointer(op, axes)
+        self.writer.expression(
+            code.call("tl.store", pointer, self.values[op.value], **keywords)
+        )
+
+    def _fill(self, op: tile.FillOp) -> ast.expr:
+        type = triton_type(element_of(op.result.type))
+        shape = self._shape(op.result.type)
+        attr = constant_of(op.value)
+        if attr is not None and attr.value.data == 0:
+            return code.call("tl.zeros", shape, type)
+        return code.call("tl.full", shape, self.values[op.value], type)
+
+    def _transpose(self, op: tile.TransposeOp) -> None:
+        value = self.values[op.value]
+        before, after = axis_names(op.value.type), axis_names(op.result.type)
+        if len(before) == 2:
+            expression = code.call("tl.trans", value)
+        else:
+            order = [code.constant(before.index(name)) for name in after]
+            expression = code.call("tl.permute", value, code.tuple_of(order))
+        self._define(op.result, expression)
+
+    def _map(self, op: tile.MapOp) -> None:
+        axes = axes_of(op.result.type)
+        covered: dict[SSAValue, frozenset[str]] = {}
+        body = op.body.block
+        for arg, value in zip(body.args, op.inputs):
+            self.values[arg] = self._spread(value, axes)
+            covered[arg] = frozenset(axis_names(value.type))
+            if self._is_tensor(value):
+                self.tensors.add(arg)
+        for inner in body.ops:
+            if isinstance(inner, tile.YieldOp):
+                break
+            if isinstance(inner, arith.ConstantOp):
+                self.values[inner.result] = literal(inner.value)
+                covered[inner.result] = frozenset()
+                continue
+            result = inner.results[0]
+            covered[result] = frozenset[str]().union(*(covered[v] for v in inner.operands))
+            self._scalar(inner)
+        value = op.yielded
+        expression = self.values[value]
+        if not covered[value]:
+            attr = constant_of(value)
+            type = triton_type(value.type)
+            shown = expression if attr is None else literal(attr)
+            expression = code.call("tl.full", self._shape(op.result.type), shown, type)
+        elif len(covered[value]) < len(axes):
+            shape = self._shape(op.result.type)
+            expression = code.call("tl.broadcast_to", expression, shape)
+        self._define(op.result, expression)
+
+    def _combine(self, helper: str) -> ast.expr:
+        self.helpers.add(helper)
+        return code.name(helper)
+
+    def _reduce(self, op: tile.ReduceOp) -> None:
+        value = self.values[op.value]
+        axis = code.constant(axis_names(op.value.type).index(op.axis.data))
+        kind = op.kind.data
+        floats = is_float(element_of(op.value.type))
+        match kind:
+            case ReductionKind.ADD:
+                expression = code.call("tl.sum", value, axis=axis)
+            case ReductionKind.MAXIMUM | ReductionKind.MINIMUM if not floats:
+                function = "tl.max" if kind is ReductionKind.MAXIMUM else "tl.min"
+                expression = code.call(function, value, axis=axis)
+            case ReductionKind.AND | ReductionKind.OR:
+                # Triton reduces no truth values.
+                function = "tl.max" if kind is ReductionKind.OR else "tl.min"
+                wide = code.method(value, "to", code.path("tl.int32"))
+                reduced = code.call(function, wide, axis=axis)
+                expression = code.compare("!=", reduced, code.constant(0))
+            case _:
+                combine = self._combine(f"_{kind}")
+                expression = code.call("tl.reduce", value, axis, combine)
+        self.tensors.add(op.result)
+        self._define(op.result, expression, kind)
+
+    def _arg_reduce(self, op: tile.ArgReduceOp) -> None:
+        pair = code.tuple_of([self.values[op.value], self.values[op.index]])
+        axis = code.constant(axis_names(op.value.type).index(op.axis.data))
+        combine = self._combine(f"_{op.kind.data}")
+        names = [self._variable(op.extreme, "best"), self._variable(op.position, "best_index")]
+        self.writer.assign(", ".join(names), code.call("tl.reduce", pair, axis, combine))
+        for result, variable in zip(op.results, names):
+            self.values[result] = code.name(variable)
+            self.tensors.add(result)
+
+    def _dot(self, op: tile.DotOp) -> None:
+        args = [self.values[op.lhs], self.values[op.rhs]]
+        keywords: dict[str, ast.expr] = {}
+        element = element_of(op.lhs.type)
+        if op.acc is not None:
+            args.append(self.values[op.acc])
+        if element == f32:
+            precision = self.kernel.precision
+            chosen = "ieee" if precision is None else precision.data
+            keywords["input_precision"] = code.constant(chosen)
+        if is_integer(element):
+            keywords["out_dtype"] = code.path("tl.int32")
+        self._define(op.result, code.call("tl.dot", *args, **keywords), "product")
+
+    def _for(self, op: scf.ForOp) -> None:
+        iv, *carried = op.body.block.args
+        for arg, init, result in zip(carried, op.iter_args, op.results):
+            variable = self._variable(result, "acc")
+            self.writer.assign(variable, self._initial(init))
+            self.values[arg] = self.values[result] = code.name(variable)
+            self.tensors.update((arg, result))
+        index = self._variable(iv, "i")
+        self.values[iv] = code.name(index)
+        bounds = [self.values[op.lb], self.values[op.ub]]
+        step = constant_of(op.step)
+        if step is None or step.value.data != 1:
+            bounds.append(self.values[op.step])
+        start = constant_of(op.lb)
+        if start is not None and start.value.data == 0 and len(bounds) == 2:
+            bounds = bounds[1:]
+        self.writer.line(f"for {index} in {code.text(code.call('range', *bounds))}:")
+        self.writer.indent()
+        self._block(op.body.block)
+        last = op.body.block.last_op
+        assert isinstance(last, scf.YieldOp)
+        if carried:
+            targets = ", ".join(code.text(self.values[arg]) for arg in carried)
+            values = [self.values[value] for value in last.arguments]
+            # Several are assigned at once: one may stand on the right of another.
+            self.writer.assign(targets, values[0] if len(values) == 1 else code.tuple_of(values))
+        self.writer.dedent()
+
+    def _initial(self, value: SSAValue) -> ast.expr:
+        """What a carried variable starts from, as a value of its type."""
+        attr = constant_of(value)
+        if attr is None or (attr.type == f32 and isinstance(attr, FloatAttr)):
+            return self.values[value]
+        assert isinstance(attr, FloatAttr | IntegerAttr)
+        return literal(attr) if attr.type == i32 else typed_literal(attr)
+

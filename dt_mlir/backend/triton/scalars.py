@@ -1,0 +1,208 @@
+"""Scalar operations as Python expressions of Triton's language."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    f32,
+    i1,
+    i32,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from dt_mlir.backend.triton import code
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import elem
+
+_TYPES: dict[Attribute, str] = {
+    Float64Type(): "tl.float64",
+    Float32Type(): "tl.float32",
+    Float16Type(): "tl.float16",
+    BFloat16Type(): "tl.bfloat16",
+    Float8E4M3FNType(): "tl.float8e4nv",
+    Float8E5M2Type(): "tl.float8e5",
+    IntegerType(64): "tl.int64",
+    IntegerType(32): "tl.int32",
+    IntegerType(16): "tl.int16",
+    IntegerType(8): "tl.int8",
+    IntegerType(1): "tl.int1",
+    IndexType(): "INDEX",
+}
+
+_INFIX = {
+    "arith.addf": "+", "arith.addi": "+", "arith.subf": "-", "arith.subi": "-",
+    "arith.mulf": "*", "arith.muli": "*", "arith.divf": "/", "arith.divsi": "//",
+    "arith.remsi": "%", "arith.andi": "&", "arith.ori": "|", "arith.xori": "^",
+    "arith.shli": "<<", "arith.shrsi": ">>",
+}  # fmt: skip
+_CALLS = {
+    "math.exp": "tl.exp", "math.exp2": "tl.exp2", "math.log": "tl.log", "math.log2": "tl.log2",
+    "math.sqrt": "tl.sqrt", "math.rsqrt": "tl.rsqrt", "math.sin": "tl.sin", "math.cos": "tl.cos",
+    "math.erf": "tl.erf", "math.floor": "tl.floor", "math.ceil": "tl.ceil",
+    "math.absf": "tl.abs", "math.absi": "tl.abs", "math.fma": "tl.fma",
+    "arith.maxsi": "tl.maximum", "arith.minsi": "tl.minimum", "arith.ceildivsi": "tl.cdiv",
+}  # fmt: skip
+_NAN = {"arith.maximumf": "tl.maximum", "arith.minimumf": "tl.minimum"}
+_CASTS = frozenset(
+    f"arith.{name}" for name in "extf truncf extsi extui trunci sitofp fptosi index_cast".split()
+)
+_COMPARISONS = {
+    "oeq": "==", "une": "!=", "olt": "<", "ole": "<=", "ogt": ">", "oge": ">=",
+    "eq": "==", "ne": "!=", "slt": "<", "sle": "<=", "sgt": ">", "sge": ">=",
+    "ult": "<", "ule": "<=", "ugt": ">", "uge": ">=",
+}  # fmt: skip
+_FLOAT_PREDICATES = "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()
+_INT_PREDICATES = "eq ne slt sle sgt sge ult ule ugt uge".split()
+
+
+def triton_type(type: Attribute) -> ast.expr:
+    """Triton's name of a scalar type."""
+    return code.path(_TYPES[type])
+
+
+def literal(attr: Attribute) -> ast.expr:
+    """A constant as a Python literal."""
+    if isinstance(attr, FloatAttr):
+        return code.constant(attr.value.data)
+    assert isinstance(attr, IntegerAttr)
+    value = attr.value.data
+    return code.constant(bool(value)) if attr.type == i1 else code.constant(value)
+
+
+def typed_literal(attr: FloatAttr | IntegerAttr) -> ast.expr:
+    """A constant as a value of its type."""
+    return code.call("tl.full", code.tuple_of([]), literal(attr), triton_type(attr.type))
+
+
+def constant_of(value: SSAValue) -> FloatAttr | IntegerAttr | None:
+    """The constant that a value is; None if it is none."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, FloatAttr | IntegerAttr):
+        return owner.value
+    return None
+
+
+def scalar_expression(
+    op: Operation,
+    operand: Callable[[SSAValue], ast.expr],
+    is_tile: Callable[[SSAValue], bool],
+) -> ast.expr:
+    """A scalar operation as an expression.
+
+    Args:
+        op: an operation of `arith`, `math` or `elem`, on scalars or for each element of tiles.
+        operand: the expression of an operand.
+        is_tile: whether an operand's expression is surely a tile of Triton's, and no number.
+
+    Raises:
+        CompileError: if Triton has no such operation.
+    """
+    values = list(op.operands)
+    constants = [constant_of(value) for value in values]
+    folded = bool(values) and all(attr is not None for attr in constants)
+
+    def shown(index: int, in_call: bool = False) -> ast.expr:
+        attr = constants[index]
+        if attr is None:
+            return operand(values[index])
+        # In a call Triton gives a number a type of its own: f32 or i32.
+        untyped = attr.type in (f32, i32, i1) or isinstance(attr.type, IndexType)
+        if (folded and index == 0) or (in_call and not untyped):
+            return literal(attr) if isinstance(attr.type, IndexType) else typed_literal(attr)
+        return literal(attr)
+
+    if op.name in _INFIX:
+        if op.name == "arith.xori" and _is_all_ones(constants[1]):
+            return code.inverted(shown(0))
+        return code.binary(_INFIX[op.name], shown(0), shown(1))
+    if op.name in _CALLS:
+        args = [shown(i, in_call=True) for i in range(len(values))]
+        return code.call(_CALLS[op.name], *args)
+    if op.name in _NAN:
+        nan = code.path("tl.PropagateNan.ALL")
+        return code.call(_NAN[op.name], shown(0, True), shown(1, True), propagate_nan=nan)
+    if op.name in _CASTS:
+        return _cast(op, operand, is_tile)
+    match op:
+        case arith.NegfOp():
+            return code.negative(shown(0))
+        case arith.CmpfOp() | arith.CmpiOp():
+            return _comparison(op, [shown(0), shown(1)])
+        case arith.SelectOp():
+            return code.call("tl.where", shown(0), shown(1, True), shown(2, True))
+        case elem.ApplyOp() if op.function.data == "sigmoid":
+            return code.call("tl.sigmoid", shown(0, True))
+        case _:
+            raise CompileError(
+                f"the Triton backend has no '{op.name}'", op, "run expand-elementwise first"
+            )
+
+
+def _is_all_ones(attr: Attribute | None) -> bool:
+    if not isinstance(attr, IntegerAttr):
+        return False
+    return attr.value.data == -1 or (attr.type == i1 and attr.value.data == 1)
+
+
+def _comparison(op: arith.CmpfOp | arith.CmpiOp, operands: Sequence[ast.expr]) -> ast.expr:
+    table = _FLOAT_PREDICATES if isinstance(op, arith.CmpfOp) else _INT_PREDICATES
+    predicate = table[op.predicate.value.data]
+    operator = _COMPARISONS.get(predicate)
+    if operator is None or (predicate.startswith("u") and operator != "!=" and _wide(op)):
+        raise CompileError(f"the Triton backend has no comparison '{predicate}'", op)
+    left, right = operands
+    if not _wide(op) and operator not in ("==", "!="):
+        left, right = (
+            code.call("tl.cast", value, code.path("tl.int32")) for value in operands
+        )
+    return code.compare(operator, left, right)
+
+
+def _wide(op: Operation) -> bool:
+    return op.operands[0].type != i1
+
+
+def _cast(
+    op: Operation, operand: Callable[[SSAValue], ast.expr], is_tile: Callable[[SSAValue], bool]
+) -> ast.expr:
+    value = op.operands[0]
+    source, target = value.type, op.results[0].type
+    inner = value.owner
+    if op.name == "arith.sitofp" and isinstance(inner, arith.IndexCastOp):
+        # An index becomes a float at once.
+        value, source = inner.input, inner.input.type
+    attr = constant_of(value)
+    if attr is not None:
+        number = attr.value.data
+        converted = (
+            FloatAttr(float(number), target)
+            if isinstance(target, AnyFloat)
+            else IntegerAttr(int(number), target)  # pyright: ignore
+        )
+        return typed_literal(converted)
+    expression = operand(value)
+    if op.name == "arith.extui" and source == IntegerType(8):
+        expression = _convert(expression, code.path("tl.uint8"), is_tile(value))
+        return code.method(expression, "to", triton_type(target))
+    return _convert(expression, triton_type(target), is_tile(value))
+
+
+def _convert(expression: ast.expr, type: ast.expr, tile: bool) -> ast.expr:
+    """A conversion; what may be a plain number (a size, a loop's index) has no methods."""
+    if tile:
+        return code.method(expression, "to", type)
+    return code.call("tl.cast", expression, type)

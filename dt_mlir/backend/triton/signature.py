@@ -1,0 +1,101 @@
+"""The parameters of a kernel: their names and their order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, SSAValue
+
+from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.scalars import triton_type
+from dt_mlir.dialects import tile
+from dt_mlir.dialects.tile_types import axes_of
+from dt_mlir.element_types import ELEMENT_TYPES
+from dt_mlir.lowering.kernels import values_of
+
+RESERVED = ("tl", "triton", "torch", "INDEX")
+"""Names that generated code uses for itself."""
+
+
+@dataclass
+class Signature:
+    """The parameters of a kernel.
+
+    Pointers come first, then scalars, sizes by label in declared order, strides tensor by tensor,
+    then tile constants: the padded extent of each label that a tile holds whole, and the type of
+    indices.
+    """
+
+    name: str
+    dynamic: bool
+    names: code.Names
+    variables: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
+    """The parameter of each argument."""
+    annotations: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
+    """The types of the scalars."""
+    sizes: dict[str, str] = field(default_factory=dict[str, str])
+    """The parameter of each label's size."""
+    strides: dict[SSAValue, list[str]] = field(default_factory=dict[SSAValue, list[str]])
+    """The parameters of each tensor's strides."""
+    tiles: dict[str, str] = field(default_factory=dict[str, str])
+    """The parameter of the padded extent of each label that a tile holds whole."""
+    index: str = "INDEX"
+
+    @staticmethod
+    def of(kernel: tile.KernelOp, taken: set[str]) -> Signature:
+        """The parameters of a kernel.
+
+        Args:
+            kernel: the kernel.
+            taken: names that the module uses.
+        """
+        names = code.Names({*RESERVED, *taken})
+        result = Signature(kernel.sym_name.data, kernel.dynamic is not None, names)
+        arguments = list(zip(kernel.args, kernel.argument_names))
+        tensors = [(arg, n) for arg, n in arguments if isinstance(arg.type, MemRefType)]
+        for arg, argument in tensors:
+            result.variables[arg] = names.fresh(f"{argument}_ptr")
+        for arg, argument in arguments:
+            if not isinstance(arg.type, MemRefType):
+                result.variables[arg] = names.fresh(argument)
+                result.annotations[arg] = _annotation(arg.type)
+        for label in kernel.labels:
+            result.sizes[label.data] = names.fresh(f"{label.data}_SIZE")
+        for arg, argument in tensors:
+            result.strides[arg] = [
+                names.fresh(f"{argument}_{axis or number}_stride")
+                for number, axis in enumerate(kernel.axes_of(arg))
+            ]
+        for label in whole_labels(kernel):
+            result.tiles[label] = names.fresh(f"{label}_TILE")
+        return result
+
+    def parameters(self) -> list[str]:
+        """The parameters as a function's definition has them."""
+        kind = "" if self.dynamic else ": tl.constexpr"
+        shown = [
+            f"{variable}: {self.annotations[arg]}" if arg in self.annotations else variable
+            for arg, variable in self.variables.items()
+        ]
+        shown += [f"{size}{kind}" for size in self.sizes.values()]
+        shown += [f"{s}{kind}" for strides in self.strides.values() for s in strides]
+        shown += [f"{constant}: tl.constexpr" for constant in self.tiles.values()]
+        return [*shown, f"{self.index}: tl.constexpr = tl.int64"]
+
+
+def whole_labels(kernel: tile.KernelOp) -> list[str]:
+    """The labels that some tile of a kernel holds whole, in order of occurrence."""
+    found: dict[str, None] = {}
+    for value in values_of(kernel):
+        for axis in axes_of(value.type):
+            if isinstance(axis.extent, str):
+                found[axis.extent] = None
+    return list(found)
+
+
+def _annotation(type: Attribute) -> str:
+    if type == ELEMENT_TYPES["u8"]:
+        return "tl.uint8"
+    return code.text(triton_type(type))
+

@@ -1,0 +1,192 @@
+"""What emitted wrappers call. The functions' text is copied into the module that needs them, so
+that it stands alone; nothing here is imported by it.
+"""
+
+# pyright: basic, reportMissingImports=false
+# ruff: noqa: B904
+
+import contextlib
+import numbers
+
+import torch
+import triton
+
+
+def _check_tensor(function, name, value, axes, dtype):
+    """Refuse what is not a tensor of these axes and this element type."""
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(f"{function}: '{name}' must be a tensor, not {type(value).__name__}")
+    if axes is not None and value.dim() != len(axes):
+        raise ValueError(
+            f"{function}: '{name}[{', '.join(axes)}]' has {len(axes)} axes, "
+            f"but the tensor given has {value.dim()}"
+        )
+    if value.dtype != dtype:
+        raise TypeError(f"{function}: '{name}' must have elements of {dtype}, not {value.dtype}")
+
+
+def _check_scalar(function, name, value, kind):
+    """Refuse what is not a number of a kind."""
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise TypeError(
+            f"{function}: '{name}' must be a {kind.__name__.lower()} number, "
+            f"not {type(value).__name__}"
+        )
+    return value
+
+
+def _check_device(function, name, tensor, first_name, first):
+    """Refuse tensors on different devices."""
+    if tensor.device != first.device:
+        raise ValueError(
+            f"{function}: '{name}' is on {tensor.device}, but '{first_name}' is on {first.device}"
+        )
+
+
+def _check_size(function, label, name, axis, size, known_name, known_axis, known):
+    """Refuse tensors that disagree about the size of a label."""
+    if size != known:
+        raise ValueError(
+            f"{function}: axis {axis} of '{name}' has size {size}, but axis {known_axis} of "
+            f"'{known_name}' has {known}: both are '{label}'"
+        )
+
+
+def _check_least(function, what, size, least, reason):
+    """Refuse a size that is too small for what is done with it."""
+    if size < least:
+        raise ValueError(f"{function}: {what} has size {size}, but {reason} needs {least} or more")
+
+
+def _check_label(function, label, size):
+    """Refuse what is not the size of a label."""
+    if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+        raise TypeError(f"{function}: '{label}' must be a size, a number of 0 or more, not {size!r}")
+    return size
+
+
+def _check_tile(function, tile, elements, where):
+    """Refuse a tile that Triton cannot hold."""
+    if elements > 2**20:
+        raise ValueError(
+            f"{function}: a tile of {tile} has {elements} elements, more than Triton's "
+            f"{2**20}; {where}"
+        )
+
+
+def _check_out(function, name, out, shape, dtype, device, inputs):
+    """Refuse a tensor that cannot take the result; allocate one where none is given."""
+    if out is None:
+        return torch.empty(shape, dtype=dtype, device=device)
+    if not isinstance(out, torch.Tensor):
+        raise TypeError(f"{function}: 'out' must be a tensor, not {type(out).__name__}")
+    if tuple(out.shape) != tuple(shape):
+        raise ValueError(
+            f"{function}: 'out' has shape {tuple(out.shape)}, but '{name}' has {tuple(shape)}"
+        )
+    if out.dtype != dtype:
+        raise TypeError(f"{function}: 'out' must have elements of {dtype}, not {out.dtype}")
+    if out.device != device:
+        raise ValueError(f"{function}: 'out' is on {out.device}, but the inputs are on {device}")
+    if _overlaps_itself(out):
+        raise ValueError(f"{function}: 'out' overlaps itself: some of its elements share memory")
+    for other, tensor in inputs.items():
+        if _overlap(out, tensor):
+            raise ValueError(f"{function}: 'out' overlaps '{other}' in memory")
+    return out
+
+
+def _check_outs(function, out, count):
+    """Refuse anything but a tuple with a tensor for each result."""
+    if out is None:
+        return (None,) * count
+    if not isinstance(out, tuple | list) or len(out) != count:
+        raise TypeError(f"{function}: 'out' must be a tuple of {count} tensors")
+    for i, first in enumerate(out):
+        for second in out[:i]:
+            if isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor):
+                if _overlap(first, second):
+                    raise ValueError(f"{function}: two tensors of 'out' overlap in memory")
+    return out
+
+
+def _default_device(out):
+    """The device of a result that no input has: that of `out`, else the current GPU."""
+    tensors = [t for t in (out if isinstance(out, tuple | list) else [out]) if t is not None]
+    if tensors and isinstance(tensors[0], torch.Tensor):
+        return tensors[0].device
+    if triton.knobs.runtime.interpret or not torch.cuda.is_available():
+        return torch.device("cpu")
+    return torch.device("cuda", torch.cuda.current_device())
+
+
+def _overlaps_itself(tensor):
+    """Whether two elements of a tensor may share memory."""
+    reach = 0
+    dims = [d for d in zip(tensor.stride(), tensor.shape) if d[1] != 1]
+    if tensor.numel() == 0:
+        return False
+    for stride, size in sorted(dims):
+        if stride <= reach:
+            return True
+        reach += stride * (size - 1)
+    return False
+
+
+def _overlap(a, b):
+    """Whether two tensors share an element's memory (exact, but for very odd strides)."""
+    if a.numel() == 0 or b.numel() == 0 or a.device != b.device:
+        return False
+    if a.untyped_storage().data_ptr() != b.untyped_storage().data_ptr():
+        return False
+    # Elements i of a and j of b overlap if the sum below falls short of neither element's width.
+    steps = [(s * a.element_size(), 0, n - 1) for s, n in zip(a.stride(), a.shape)]
+    steps += [(s * b.element_size(), 1 - n, 0) for s, n in zip(b.stride(), b.shape)]
+    steps = sorted((step for step in steps if step[0] and step[1] != step[2]), reverse=True)
+    start = a.data_ptr() - b.data_ptr()
+    budget = [10000]
+
+    def meets(low, high, index):
+        budget[0] -= 1
+        if low <= 0 <= high or budget[0] < 0:
+            return True
+        if index == len(steps):
+            return False
+        step, least, most = steps[index]
+        down = sum(s * m for s, m, _ in steps[index + 1 :])
+        up = sum(s * m for s, _, m in steps[index + 1 :])
+        first = max(least, -((high + up) // step))
+        last = min(most, (-low - down) // step)
+        return any(
+            meets(low + step * i, high + step * i, index + 1) for i in range(first, last + 1)
+        )
+
+    return meets(start - b.element_size() + 1, start + a.element_size() - 1, 0)
+
+
+def _is_wide(*tensors):
+    """Whether some offset into the tensors does not fit in 32 bits."""
+    return any(
+        sum(stride * (size - 1) for stride, size in zip(t.stride(), t.shape) if size) >= 2**30
+        for t in tensors
+    )
+
+
+@contextlib.contextmanager
+def _launching(function, device):
+    """Launch on a device and its current stream; say what the device cannot hold."""
+    guard = torch.cuda.device(device) if device.type == "cuda" else contextlib.nullcontext()
+    if device.type == "cpu" and not triton.knobs.runtime.interpret:
+        raise ValueError(
+            f"{function}: the tensors are on the CPU; move them to a GPU, or set "
+            "TRITON_INTERPRET=1 before triton is imported"
+        )
+    try:
+        with guard:
+            yield
+    except triton.runtime.errors.OutOfResources as error:
+        raise RuntimeError(
+            f"{function}: a kernel needs {error.required} of {error.name}, but {device} has "
+            f"{error.limit}: make its tiles (tensorize), num_stages or num_warps smaller"
+        )
+

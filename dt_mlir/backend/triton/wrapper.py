@@ -1,0 +1,493 @@
+"""Prints the host part of a module: the function that takes tensors and launches the kernels."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    UnrankedMemRefType,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.signature import RESERVED, Signature
+from dt_mlir.diagnostics import file_line_col
+from dt_mlir.dialects import host, tile
+from dt_mlir.dialects.formats import names
+from dt_mlir.dialects.tile_types import Axis, axes_of
+from dt_mlir.element_types import is_bool, is_float, type_name
+from dt_mlir.lowering.axes import TILE_LIMIT
+from dt_mlir.lowering.kernels import values_of
+
+TORCH_TYPES = {
+    "f64": "torch.float64", "f32": "torch.float32", "f16": "torch.float16",
+    "bf16": "torch.bfloat16", "f8e4m3": "torch.float8_e4m3fn", "f8e5m2": "torch.float8_e5m2",
+    "i64": "torch.int64", "i32": "torch.int32", "i16": "torch.int16", "i8": "torch.int8",
+    "u8": "torch.uint8", "bool": "torch.bool",
+}  # fmt: skip
+"""PyTorch's names of the element types."""
+
+
+def torch_type(type: Attribute) -> ast.expr:
+    """PyTorch's name of an element type."""
+    return code.path(TORCH_TYPES[type_name(type)])
+
+
+@dataclass
+class _Tensor:
+    """A tensor of the host part."""
+
+    name: str
+    variable: str
+    axes: tuple[str, ...]
+    element: Attribute
+    ranked: bool = True
+
+
+@dataclass
+class HostPart:
+    """What the host part of a module says."""
+
+    function: func.FuncOp
+    inputs: list[tuple[SSAValue, str, tuple[str, ...], DictionaryAttr]] = field(
+        default_factory=list[tuple[SSAValue, str, tuple[str, ...], DictionaryAttr]]
+    )
+    allocations: list[memref.AllocOp] = field(default_factory=list[memref.AllocOp])
+    launches: list[host.LaunchOp] = field(default_factory=list[host.LaunchOp])
+    outputs: list[SSAValue] = field(default_factory=list[SSAValue])
+
+    @staticmethod
+    def of(function: func.FuncOp) -> HostPart:
+        """Read a host function."""
+        result = HostPart(function)
+        assert function.arg_attrs is not None
+        for arg, attrs in zip(function.body.block.args, function.arg_attrs):
+            name, axes = attrs.data[host.NAME], attrs.data[host.AXES]
+            assert isinstance(name, StringAttr)
+            assert isinstance(axes, ArrayAttr)
+            found = names(axes)  # pyright: ignore[reportArgumentType]
+            result.inputs.append((arg, name.data, found, attrs))
+        for op in function.body.block.ops:
+            match op:
+                case memref.AllocOp():
+                    result.allocations.append(op)
+                case host.LaunchOp():
+                    result.launches.append(op)
+                case func.ReturnOp():
+                    result.outputs = list(op.arguments)
+                case _:
+                    pass
+        return result
+
+    def strings(self, attribute: str) -> list[str]:
+        """An attribute of the host function that is an array of strings."""
+        attr = self.function.attributes.get(attribute)
+        return list(names(attr)) if isinstance(attr, ArrayAttr) else []  # pyright: ignore
+
+    def program(self) -> list[str]:
+        """The program in canonical DT."""
+        return [
+            *self.strings(host.ALGORITHM),
+            *self.strings(host.SCHEDULE),
+            *self.strings(host.OUTPUTS),
+        ]
+
+    @property
+    def kernel_only(self) -> bool:
+        """Whether only the kernels are wanted."""
+        return host.KERNEL_ONLY in self.function.attributes
+
+    def same(self) -> dict[str, str]:
+        """For each label the first of those that have its size."""
+        attr = self.function.attributes.get(host.SAME)
+        found: dict[str, str] = {}
+        for group in attr if isinstance(attr, ArrayAttr) else ():
+            first, *rest = names(group)  # pyright: ignore[reportArgumentType]
+            found.update({label: first for label in rest})
+        return found
+
+
+class WrapperPrinter:
+    """Prints the wrapper of a module.
+
+    Args:
+        part: the host part.
+        kernels: the kernels and their signatures, by name.
+        name: the wrapper's name.
+        taken: names that the module uses.
+    """
+
+    def __init__(
+        self,
+        part: HostPart,
+        kernels: dict[str, tuple[tile.KernelOp, Signature]],
+        name: str,
+        taken: set[str],
+    ) -> None:
+        self.part = part
+        self.kernels = kernels
+        self.name = name
+        self.names = code.Names({*RESERVED, *taken, "out"})
+        self.same = part.same()
+        self.writer = code.Writer()
+        self.tensors: dict[SSAValue, _Tensor] = {}
+        self.scalars: dict[SSAValue, str] = {}
+        self.sizes: dict[str, str] = {}
+        self.used: set[str] = set()
+
+    def print(self) -> list[str]:
+        """The function's lines."""
+        for value, name, axes, _ in self.part.inputs:
+            variable = self.names.fresh(name)
+            type = value.type
+            if isinstance(type, MemRefType | UnrankedMemRefType):
+                ranked = isinstance(type, MemRefType)
+                element = type.element_type
+                self.tensors[value] = _Tensor(name, variable, axes, element, ranked)
+            else:
+                self.scalars[value] = variable
+        inputs = list(self.tensors.values())
+        free = self._free_labels(inputs)
+        parameters = [t.variable for t in inputs] + list(self.scalars.values())
+        keywords = [self._size_name(label) for label in free]
+        self.writer.signature(self.name, [*parameters, "*", *keywords, "out=None"])
+        self.writer.docstring(self._documentation(inputs, free))
+        self._check_inputs(inputs)
+        self._sizes(inputs, free)
+        self._least()
+        self._outputs(inputs)
+        self._launches(inputs)
+        results = [code.name(self.tensors[value].variable) for value in self.part.outputs]
+        self.writer.returns(results[0] if len(results) == 1 else code.tuple_of(results))
+        return self.writer.lines
+
+    def _label(self, label: str) -> str:
+        """The first of the labels that have a label's size."""
+        return self.same.get(label, label)
+
+    def _needed_labels(self) -> list[str]:
+        """The labels whose sizes something needs."""
+        needed: dict[str, None] = {}
+        for op in self.part.allocations:
+            axes = op.attributes[host.AXES]
+            needed.update(dict.fromkeys(names(axes)))  # pyright: ignore[reportArgumentType]
+        for kernel, _ in self.kernels.values():
+            needed.update(dict.fromkeys(label.data for label in kernel.labels))
+        found = [self._label(x) for x in self.part.strings(host.LABELS) if x in needed]
+        return list(dict.fromkeys(found))
+
+    def _free_labels(self, inputs: list[_Tensor]) -> list[str]:
+        """The labels that only the caller knows."""
+        bound = {self._label(axis) for t in inputs for axis in t.axes}
+        return [label for label in self._needed_labels() if label not in bound]
+
+    def _size_name(self, label: str) -> str:
+        if label not in self.sizes:
+            self.sizes[label] = self.names.fresh(label)
+        return self.sizes[label]
+
+    def _size(self, label: str) -> ast.expr:
+        return code.name(self.sizes[self._label(label)])
+
+    def _documentation(self, inputs: list[_Tensor], free: list[str]) -> list[str]:
+        results = ", ".join(
+            f"{self._output_name(v)}[{', '.join(self._output_axes(v))}]" for v in self.part.outputs
+        )
+        lines = [f"Compute {results}.", "", "Args:"]
+        for t in inputs:
+            axes = f"[{', '.join(a or '_' for a in t.axes)}]" if t.ranked else ""
+            lines.append(f"    {t.variable}: {t.name}{axes}, of {type_name(t.element)}.")
+        lines.extend(f"    {v}: a scalar of {type_name(s.type)}." for s, v in self.scalars.items())
+        lines.extend(f"    {self.sizes[label]}: the size of '{label}'." for label in free)
+        lines.append("    out: where the result goes (several: a tuple); allocated if None.")
+        return lines
+
+    def _output_axes(self, value: SSAValue) -> tuple[str, ...]:
+        op = value.owner
+        assert isinstance(op, memref.AllocOp)
+        return names(op.attributes[host.AXES])  # pyright: ignore[reportArgumentType]
+
+    def _output_name(self, value: SSAValue) -> str:
+        op = value.owner
+        assert isinstance(op, memref.AllocOp)
+        name = op.attributes[host.NAME]
+        assert isinstance(name, StringAttr)
+        return name.data
+
+    def _call(self, helper: str, *args: ast.expr) -> ast.expr:
+        self.used.add(helper)
+        return code.call(helper, code.constant(self.name), *args)
+
+    def _check_inputs(self, inputs: list[_Tensor]) -> None:
+        for t in inputs:
+            axes = (
+                code.tuple_of([code.constant(axis or "_") for axis in t.axes])
+                if t.ranked
+                else code.constant(None)
+            )
+            self.writer.expression(
+                self._call(
+                    "_check_tensor",
+                    code.constant(t.name),
+                    code.name(t.variable),
+                    axes,
+                    torch_type(t.element),
+                )
+            )
+        for value, variable in self.scalars.items():
+            kind = "bool" if is_bool(value.type) else (
+                "numbers.Real" if is_float(value.type) else "numbers.Integral"
+            )
+            checked = self._call(
+                "_check_scalar", code.constant(variable), code.name(variable), code.path(kind)
+            )
+            self.writer.expression(checked)
+        for t in inputs[1:]:
+            first = inputs[0]
+            self.writer.expression(
+                self._call(
+                    "_check_device",
+                    code.constant(t.name),
+                    code.name(t.variable),
+                    code.constant(first.name),
+                    code.name(first.variable),
+                )
+            )
+
+    def _sizes(self, inputs: list[_Tensor], free: list[str]) -> None:
+        for label in free:
+            self.writer.expression(
+                self._call("_check_label", code.constant(label), self._size(label))
+            )
+        known: dict[str, tuple[str, int]] = {}
+        for t in inputs:
+            for axis, label in enumerate(t.axes):
+                if not label:
+                    continue
+                size = code.subscript(
+                    code.path(f"{t.variable}.shape"), [code.constant(axis)]
+                )
+                first = self._label(label)
+                if first not in known:
+                    known[first] = t.name, axis
+                    self.writer.assign(self._size_name(first), size)
+                    continue
+                name, at = known[first]
+                self.writer.expression(
+                    self._call(
+                        "_check_size",
+                        code.constant(label),
+                        code.constant(t.name),
+                        code.constant(axis),
+                        size,
+                        code.constant(name),
+                        code.constant(at),
+                        self._size(first),
+                    )
+                )
+
+    def _least(self) -> None:
+        """Sizes that reading by numbers, or a reduction without identity, asks for."""
+        for value, name, _, attrs in self.part.inputs:
+            least = attrs.data.get(host.MINIMUMS)
+            for axis, attr in enumerate(least if isinstance(least, ArrayAttr) else ()):
+                assert isinstance(attr, IntegerAttr)
+                if not attr.value.data:
+                    continue
+                variable = self.tensors[value].variable
+                size = code.subscript(code.path(f"{variable}.shape"), [code.constant(axis)])
+                what = f"axis {axis} of '{name}'"
+                reason = f"reading {name}[… {attr.value.data - 1} …]"
+                self._check_least(what, size, attr.value.data, reason)
+        conditions = self.part.function.attributes.get(host.NONEMPTY)
+        needed = set(self._needed_labels())
+        for item in conditions if isinstance(conditions, ArrayAttr) else ():
+            assert isinstance(item, DictionaryAttr)
+            label, least, reason = (item.data[key] for key in ("label", "least", "reason"))
+            assert isinstance(label, StringAttr)
+            assert isinstance(least, IntegerAttr)
+            assert isinstance(reason, StringAttr)
+            if self._label(label.data) in needed:
+                self._check_least(
+                    f"'{label.data}'", self._size(label.data), least.value.data, reason.data
+                )
+
+    def _check_least(self, what: str, size: ast.expr, least: int, reason: str) -> None:
+        self.writer.expression(
+            self._call(
+                "_check_least", code.constant(what), size, code.constant(least),
+                code.constant(reason),
+            )  # fmt: skip
+        )
+
+    def _outputs(self, inputs: list[_Tensor]) -> None:
+        device = code.path(f"{inputs[0].variable}.device") if inputs else self._default_device()
+        several = len(self.part.outputs) > 1
+        if several:
+            count = len(self.part.outputs)
+            outs = self._call("_check_outs", code.name("out"), code.constant(count))
+            self.writer.assign("out", outs)
+        for op in self.part.allocations:
+            value = op.memref
+            axes = self._output_axes(value)
+            name = self._output_name(value)
+            assert isinstance(value.type, MemRefType)
+            element = value.type.element_type
+            tensor = _Tensor(name, self.names.fresh(name), axes, element)
+            shape = code.tuple_of([self._size(axis) for axis in axes])
+            if value in self.part.outputs:
+                given = code.name("out")
+                if several:
+                    number = self.part.outputs.index(value)
+                    given = code.subscript(given, [code.constant(number)])
+                shown = ast.Dict(
+                    [code.constant(t.name) for t in self.tensors.values()],
+                    [code.name(t.variable) for t in self.tensors.values()],
+                )
+                result = self._call(
+                    "_check_out", code.constant(name), given, shape, torch_type(element), device,
+                    shown,
+                )  # fmt: skip
+            else:
+                result = code.call(
+                    "torch.empty", shape, dtype=torch_type(element), device=device
+                )
+            self.writer.assign(tensor.variable, result)
+            self.tensors[value] = tensor
+
+    def _default_device(self) -> ast.expr:
+        self.used.add("_default_device")
+        return code.call("_default_device", code.name("out"))
+
+    def _launches(self, inputs: list[_Tensor]) -> None:
+        first = next(iter(self.tensors.values()))
+        for op in self.part.launches:
+            kernel, signature = self.kernels[op.kernel_name]
+            self._constants(kernel, signature, op)
+        device = code.path(f"{first.variable}.device")
+        launching = code.text(self._call("_launching", device))
+        self.writer.line(f"with {launching}:")
+        self.writer.indent()
+        for op in self.part.launches:
+            self._launch(op)
+        self.writer.dedent()
+
+    def _constants(self, kernel: tile.KernelOp, signature: Signature, op: host.LaunchOp) -> None:
+        """The padded extents of whole labels, and the checks of the tiles that have them."""
+        for label in signature.tiles:
+            variable = f"{label}_TILE"
+            key = f"#{label}#{kernel.least_extents.get(label, 1)}"
+            if key in self.sizes:
+                continue
+            self.sizes[key] = self.names.fresh(variable)
+            power = code.call("triton.next_power_of_2", self._size(label))
+            least = code.constant(kernel.least_extents.get(label, 1))
+            self.writer.assign(self.sizes[key], code.call("max", least, power))
+        for tile_axes, count, symbols, where in symbolic_tiles(kernel):
+            factors: list[ast.expr] = [code.constant(count)] if count > 1 else []
+            factors += [self._tile_constant(kernel, label) for label in symbols]
+            self.writer.expression(
+                self._call(
+                    "_check_tile", code.constant(tile_axes), code.total("*", factors),
+                    code.constant(where),
+                )  # fmt: skip
+            )
+
+    def _tile_constant(self, kernel: tile.KernelOp, label: str) -> ast.expr:
+        return code.name(self.sizes[f"#{label}#{kernel.least_extents.get(label, 1)}"])
+
+    def _launch(self, op: host.LaunchOp) -> None:
+        kernel, signature = self.kernels[op.kernel_name]
+        output = self.tensors[self._written(op, kernel)]
+        blocks = [
+            code.call("triton.cdiv", self._size(label), code.constant(extent))
+            if extent > 1
+            else self._size(label)
+            for label, extent in kernel.grid
+        ]
+        grid = code.tuple_of([code.total("*", blocks) if blocks else code.constant(1)])
+        guarded = bool(output.axes)
+        if guarded:
+            # There is nothing to do for an empty result, and no instance to launch.
+            count = code.method(code.name(output.variable), "numel")
+            self.writer.line(f"if {code.text(count)}:")
+            self.writer.indent()
+        args: list[ast.expr] = []
+        tensors: list[str] = []
+        for value, arg in zip(op.arguments, kernel.args):
+            if value in self.tensors:
+                variable = self.tensors[value].variable
+                tensors.append(variable)
+                args.append(code.name(variable))
+        args.extend(code.name(self.scalars[v]) for v in op.arguments if v in self.scalars)
+        args.extend(self._size(label) for label in signature.sizes)
+        for value, arg in zip(op.arguments, kernel.args):
+            for axis in range(len(signature.strides.get(arg, []))):
+                stride = code.path(f"{self.tensors[value].variable}.stride")
+                args.append(ast.Call(stride, [code.constant(axis)], []))
+        args.extend(self._tile_constant(kernel, label) for label in signature.tiles)
+        self.used.add("_is_wide")
+        wide = code.call("_is_wide", *(code.name(t) for t in tensors))
+        keywords: dict[str, ast.expr] = {
+            signature.index: code.conditional(
+                wide, code.path("triton.language.int64"), code.path("triton.language.int32")
+            )
+        }
+        for hint in ("num_warps", "num_stages"):
+            value = kernel.int_hint(hint)
+            if value is not None:
+                keywords[hint] = code.constant(value)
+        launcher = code.subscript(code.name(signature.name), [grid])
+        self.writer.expression(code.call(launcher, *args, **keywords))
+        if guarded:
+            self.writer.dedent()
+
+    def _written(self, op: host.LaunchOp, kernel: tile.KernelOp) -> SSAValue:
+        """The tensor that a kernel is launched for: its root's."""
+        position = kernel.argument_names.index(kernel.root.data)
+        return op.arguments[position]
+
+
+def symbolic_tiles(kernel: tile.KernelOp) -> list[tuple[str, int, tuple[str, ...], str]]:
+    """The largest tiles of a kernel for each set of labels that they hold whole.
+
+    Returns:
+        For each the axes as text, the product of the known extents, the labels, and where to
+        make it smaller.
+    """
+    largest: dict[tuple[str, ...], tuple[int, tuple[Axis, ...]]] = {}
+    for value in values_of(kernel):
+        axes = axes_of(value.type)
+        symbols = tuple(sorted(a.extent for a in axes if isinstance(a.extent, str)))
+        if not symbols:
+            continue
+        count = 1
+        for axis in axes:
+            count *= axis.extent if isinstance(axis.extent, int) else 1
+        if count > largest.get(symbols, (0, ()))[0]:
+            largest[symbols] = count, axes
+    places = {op.label.data: op for op in kernel.walk() if isinstance(op, tile.RangeOp)}
+    found: list[tuple[str, int, tuple[str, ...], str]] = []
+    for symbols, (count, axes) in largest.items():
+        shown = " x ".join(f"{axis.name}: {axis.extent}" for axis in axes)
+        place = file_line_col(_directive_location(places[symbols[0]].location))
+        at = f" ({place[0]}:{place[1]}:{place[2]})" if place else ""
+        found.append((shown, count, symbols, f"step the loop over '{symbols[0]}' by less than its whole extent{at}"))
+    assert TILE_LIMIT == 2**20
+    return found
+
+
+def _directive_location(location: Attribute) -> Attribute:
+    """Of a loop that a directive shaped, the directive's place."""
+    from xdsl.dialects.builtin import FusedLoc
+
+    if isinstance(location, FusedLoc):
+        return list(location.locations)[-1]  # pyright: ignore
+    return location
