@@ -151,14 +151,14 @@ class _Walker:
         partner = {"outer": "inner", "inner": "outer"}.get(walk.part)
         if partner is None or (walk.label, partner) in self.parts:
             below = self._product(later)
-            return index.div(rest, below), index.rem(rest, below)
+            return index.div(rest, below), index.rem(rest, below, "rest")
         others = [w for w in later if w.label != walk.label]
         unit = self._product(others) if others else index.constant(1)
         factor, count = index.constant(walk.factor), self.counts[walk.label]
         if walk.part == "outer":
             # All groups before the last are full.
-            below = index.mul(factor, unit)
-            return index.div(rest, below), index.rem(rest, below)
+            below = index.mul(factor, unit, f"{walk.label}_group_blocks")
+            return index.div(rest, below), index.rem(rest, below, "rest")
         # The inner half first: it meets one group more while the last group lasts.
         full = index.div(count, factor)
         tail = index.rem(count, factor)
@@ -204,7 +204,9 @@ class _Walker:
             return count
         factor = index.constant(walk.factor)
         if walk.part == "inner":
-            start = index.mul(self.parts[walk.label, "outer"], factor)
+            start = index.mul(
+                self.parts[walk.label, "outer"], factor, f"{walk.label}_group_start"
+            )
             return index.minimum(index.sub(count, start), factor, f"{walk.label}_group_size")
         inner = self.parts[walk.label, "inner"]
         return index.ceil_div(index.sub(count, inner), factor, f"{walk.label}_groups")

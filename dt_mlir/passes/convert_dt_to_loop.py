@@ -164,6 +164,11 @@ class _Program:
         return self.axes.get(name, [])
 
 
+def label_groups(module: ModuleOp) -> list[list[str]]:
+    """The labels of a module of the `dt` level, those of one size together."""
+    return _Program(module).labels.classes()
+
+
 class _KernelBuilder:
     """Builds the kernel of one function: a nest of loops of step 1 over its labels."""
 

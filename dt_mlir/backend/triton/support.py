@@ -137,8 +137,6 @@ def _overlap(a, b):
     """Whether two tensors share an element's memory (exact, but for very odd strides)."""
     if a.numel() == 0 or b.numel() == 0 or a.device != b.device:
         return False
-    if a.untyped_storage().data_ptr() != b.untyped_storage().data_ptr():
-        return False
     # Elements i of a and j of b overlap if the sum below falls short of neither element's width.
     steps = [(s * a.element_size(), 0, n - 1) for s, n in zip(a.stride(), a.shape)]
     steps += [(s * b.element_size(), 1 - n, 0) for s, n in zip(b.stride(), b.shape)]
@@ -167,7 +165,7 @@ def _overlap(a, b):
 def _is_wide(*tensors):
     """Whether some offset into the tensors does not fit in 32 bits."""
     return any(
-        sum(stride * (size - 1) for stride, size in zip(t.stride(), t.shape) if size) >= 2**30
+        sum(stride * (size - 1) for stride, size in zip(t.stride(), t.shape) if size) >= 2**31
         for t in tensors
     )
 

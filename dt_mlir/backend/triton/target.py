@@ -46,8 +46,12 @@ def support_functions(wanted: set[str]) -> list[str]:
     return found
 
 
-def emit_module(module: ModuleOp) -> str:
+def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
     """The Python module that a module of the `tile` level stands for.
+
+    Args:
+        module: a module of the `tile` level.
+        wrapped: whether to print the wrapper also where only the kernels are wanted.
 
     Raises:
         CompileError: if the module is not of that level.
@@ -75,7 +79,7 @@ def emit_module(module: ModuleOp) -> str:
         bodies.append(printer.print(_documentation(part, kernel)))
     wrapper: list[str] = []
     support: list[str] = []
-    if not part.kernel_only:
+    if wrapped or not part.kernel_only:
         printer = WrapperPrinter(part, signatures, wrapper_name, taken)
         wrapper = printer.print()
         support = support_functions(printer.used)

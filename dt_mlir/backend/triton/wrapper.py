@@ -340,7 +340,9 @@ class WrapperPrinter:
             name = self._output_name(value)
             assert isinstance(value.type, MemRefType)
             element = value.type.element_type
-            tensor = _Tensor(name, self.names.fresh(name), axes, element)
+            single = value in self.part.outputs and not several
+            variable = "out" if single else self.names.fresh(name)
+            tensor = _Tensor(name, variable, axes, element)
             shape = code.tuple_of([self._size(axis) for axis in axes])
             if value in self.part.outputs:
                 given = code.name("out")
@@ -437,7 +439,7 @@ class WrapperPrinter:
         wide = code.call("_is_wide", *(code.name(t) for t in tensors))
         keywords: dict[str, ast.expr] = {
             signature.index: code.conditional(
-                wide, code.path("triton.language.int64"), code.path("triton.language.int32")
+                wide, code.path("tl.int64"), code.path("tl.int32")
             )
         }
         for hint in ("num_warps", "num_stages"):

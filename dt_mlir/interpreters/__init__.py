@@ -1,0 +1,1 @@
+"""Direct evaluation of IR, to compare compiled programs with."""

@@ -1,0 +1,61 @@
+"""`verify-loop`: checks that a module is of the `loop` level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import loop
+from dt_mlir.scheduling.program import LoopProgram, reads_of
+
+BODY_DIALECTS = ("loop", "arith", "math", "elem")
+"""The dialects that the body of a kernel is made of."""
+
+
+@dataclass(frozen=True)
+class VerifyLoopPass(ModulePass):
+    """Checks that a module is of the `loop` level: kernels, launched by one host function.
+
+    No schedule is left to apply, a kernel holds loops over labels and scalar operations, and each
+    tensor or buffer that it writes it writes in one place, and does not read it if it is a tensor.
+    """
+
+    name = "verify-loop"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        program = LoopProgram(op)
+        for inner in op.ops:
+            if inner.name not in ("func.func", "loop.kernel"):
+                raise CompileError(f"'{inner.name}' is not of the 'loop' level", inner)
+        for kernel in program.kernels:
+            self._kernel(kernel)
+
+    def _kernel(self, kernel: loop.KernelOp) -> None:
+        for inner in kernel.body.block.walk():
+            dialect = inner.name.split(".")[0]
+            if dialect not in BODY_DIALECTS and inner.name != "builtin.unrealized_conversion_cast":
+                raise CompileError(f"'{inner.name}' cannot stand in a 'loop.kernel'", inner)
+            if isinstance(inner, loop.LocalOp):
+                writes = [
+                    use.operation
+                    for use in inner.result.uses
+                    if isinstance(use.operation, loop.WriteOp)
+                ]
+                if len(writes) != 1:
+                    raise CompileError(
+                        f"the local buffer '{inner.function.data}' is written "
+                        f"{len(writes)} times, not once",
+                        inner,
+                    )
+        for argument, name in zip(kernel.args, kernel.argument_names):
+            writes = [
+                use.operation for use in argument.uses if isinstance(use.operation, loop.WriteOp)
+            ]
+            if writes and reads_of(argument):
+                raise CompileError(f"'{name}' is both read and written in one kernel", writes[0])
+            if len(writes) > 1:
+                raise CompileError(f"'{name}' is written in {len(writes)} places", writes[1])

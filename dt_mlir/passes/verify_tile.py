@@ -1,0 +1,62 @@
+"""`verify-tile`: checks that a module is of the `tile` level and physical."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import tile
+from dt_mlir.dialects.tile_types import axes_of
+from dt_mlir.lowering.axes import padded
+from dt_mlir.lowering.kernels import kernels_of, values_of
+
+BODY_DIALECTS = ("tile", "scf", "arith", "math", "elem")
+"""The dialects that the body of a kernel is made of."""
+
+
+@dataclass(frozen=True)
+class VerifyTilePass(ModulePass):
+    """Checks that a module is what the emitter takes.
+
+    Kernels are block programs without loops over labels, all extents are powers of two, no axis
+    has a bound, and what a kernel loads from it does not store to.
+    """
+
+    name = "verify-tile"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in op.ops:
+            if inner.name not in ("func.func", "tile.kernel"):
+                raise CompileError(f"'{inner.name}' is not of the 'tile' level", inner)
+        for kernel in kernels_of(op):
+            self._kernel(kernel)
+
+    def _kernel(self, kernel: tile.KernelOp) -> None:
+        loaded: set[object] = set()
+        for inner in kernel.body.block.walk():
+            dialect = inner.name.split(".")[0]
+            if dialect not in BODY_DIALECTS and inner.name != "builtin.unrealized_conversion_cast":
+                raise CompileError(f"'{inner.name}' cannot stand in a 'tile.kernel'", inner)
+            if isinstance(inner, tile.RangeOp) and inner.bound is not None:
+                raise CompileError(
+                    f"the axis '{inner.axis.name}' still has a bound", inner,
+                    "run tile-place-masks first",
+                )
+            if isinstance(inner, tile.LoadOp):
+                loaded.add(inner.base)
+        for inner in kernel.body.block.walk():
+            if isinstance(inner, tile.StoreOp) and inner.base in loaded:
+                raise CompileError("a kernel stores to a tensor that it loads from", inner)
+        for value in values_of(kernel):
+            for axis in axes_of(value.type):
+                if isinstance(axis.extent, int) and padded(axis.extent) != axis.extent:
+                    raise CompileError(
+                        f"the axis '{axis.name}' has {axis.extent} elements, "
+                        "which is no power of two",
+                        kernel,
+                        "run tile-place-masks first",
+                    )

@@ -1,0 +1,124 @@
+"""The compiler's pipeline, in the order in which it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.registry import PASSES
+
+ALGORITHM = ("verify-dt", "verify-schedule")
+"""Checks the algorithm and the schedule beside it."""
+
+LOOPS = ("convert-dt-to-loop", "apply-schedule", "loop-split-products", "verify-loop")
+"""From the algorithm to scheduled loop nests."""
+
+TILES = (
+    "convert-loop-to-tile",
+    "expand-elementwise",
+    "tile-merge-axes",
+    "cse",
+    "licm",
+    "tile-propagate-transposes",
+    "tile-place-masks",
+    "tile-elide-masks",
+    "tile-fuse-maps",
+    "cse",
+    "dce",
+    "verify-tile",
+)
+"""From loop nests to block programs that the emitter prints."""
+
+STAGES: dict[str, tuple[str, ...]] = {
+    "dt": ALGORITHM,
+    "loop": (*ALGORITHM, *LOOPS),
+    "tile": (*ALGORITHM, *LOOPS, *TILES),
+}
+"""For each level the passes that lead there from the `dt` level."""
+
+
+def default_pipeline(level: str = "tile", types: Sequence[tuple[str, str]] = ()) -> list[str]:
+    """The passes of the compiler as text.
+
+    Args:
+        level: the level to stop at: `dt`, `loop` or `tile`.
+        types: element types that are declared anew, as pairs of a name and a type.
+    """
+    passes = list(STAGES[level])
+    if types:
+        shown = ",".join(f'"{name}:{type}"' for name, type in types)
+        passes.insert(0, f"dt-set-types{{types={shown}}}")
+    return passes
+
+
+def pipeline_text(passes: Sequence[str]) -> str:
+    """Passes as MLIR's `--pass-pipeline` takes them."""
+    return f"builtin.module({','.join(passes)})"
+
+
+def pass_class(name: str) -> type[ModulePass]:
+    """The class of a pass of this package or of xDSL."""
+    if name in PASSES:
+        return PASSES[name]()
+    from xdsl.transforms import get_all_passes
+
+    return get_all_passes()[name]()
+
+
+def parse_pipeline(passes: Sequence[str]) -> list[ModulePass]:
+    """The passes that a pipeline's text names."""
+    from xdsl.utils.arg_spec import parse_spec
+
+    specs = [parse_spec(item) for item in passes]
+    return [pass_class(spec.name).from_spec(spec) for spec in specs]
+
+
+def run_pipeline(
+    module: ModuleOp,
+    passes: Sequence[str],
+    after: Callable[[ModulePass, ModuleOp], None] | None = None,
+) -> None:
+    """Run passes on a module, verifying it after each.
+
+    Args:
+        module: the module; it is changed.
+        passes: the passes as text.
+        after: called after each pass.
+
+    Raises:
+        CompileError: where a pass refuses the module.
+    """
+    context = Context()
+
+    def callback(
+        previous: ModulePass | None, changed: ModuleOp, following: ModulePass | None
+    ) -> None:
+        if previous is not None:
+            verify_module(changed)
+            if after is not None:
+                after(previous, changed)
+
+    PassPipeline(tuple(parse_pipeline(passes)), callback).apply(context, module)
+
+
+def verify_module(module: ModuleOp) -> None:
+    """Verify a module.
+
+    Raises:
+        CompileError: at the operation that is malformed.
+    """
+    try:
+        module.verify()
+    except VerifyException:
+        for op in module.walk():
+            try:
+                op.verify(verify_nested_ops=False)
+            except VerifyException as error:
+                message = str(error).splitlines()[0]
+                raise CompileError(f"'{op.name}' is malformed: {message}", op) from None
+        raise

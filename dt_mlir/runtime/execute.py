@@ -1,0 +1,348 @@
+"""Loads an emitted module, makes up inputs, runs it and checks the result."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp, TensorType
+from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+
+from dt_mlir.diagnostics import CompileError, did_you_mean
+from dt_mlir.dialects import dt
+from dt_mlir.element_types import compute_type, type_name
+
+DEFAULT_SIZES = (37, 50, 67, 41, 35, 43)
+"""The sizes that labels get one after the other where nothing is said: they divide nothing."""
+
+
+def prepare_triton() -> str:
+    """Choose the device, before Triton is imported: the GPU, or Triton's interpreter on the CPU.
+
+    Returns:
+        `cuda` or `cpu`.
+    """
+    try:
+        import torch
+    except ImportError:
+        raise CompileError(
+            "running needs torch and triton", None, "pip install 'dt-mlir[run]'"
+        ) from None
+    if torch.cuda.is_available():
+        return "cuda"
+    if "triton" not in sys.modules:
+        os.environ["TRITON_INTERPRET"] = "1"
+    return "cpu"
+
+
+@contextmanager
+def loaded(source: str, name: str = "dt_program") -> Iterator[ModuleType]:
+    """Import the text of an emitted module (Triton reads kernels' source from their file)."""
+    with tempfile.TemporaryDirectory(prefix="dt-mlir-") as folder:
+        path = Path(folder) / f"{name}.py"
+        path.write_text(source, encoding="utf-8")
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        yield module
+
+
+def torch_dtype(element: Attribute) -> Any:
+    """PyTorch's element type."""
+    import torch
+
+    from dt_mlir.backend.triton.wrapper import TORCH_TYPES
+
+    return getattr(torch, TORCH_TYPES[type_name(element)].removeprefix("torch."))
+
+
+@dataclass
+class Interface:
+    """What a program takes: its inputs' labels, and the labels that only the caller knows."""
+
+    module: ModuleOp
+
+    def axes(self) -> dict[str, list[str | int]]:
+        """For each input tensor the label of each axis, or a size that is enough."""
+        found: dict[str, list[str | int]] = {}
+        for op in self.module.ops:
+            if isinstance(op, dt.InputOp) and isinstance(op.type, TensorType):
+                found[op.sym_name.data] = [1] * len(op.type.get_shape())
+            elif isinstance(op, dt.InputOp) and not op.is_scalar:
+                found[op.sym_name.data] = []
+        for op in self.module.walk():
+            if not isinstance(op, dt.ReadOp) or op.source_name not in found:
+                continue
+            axes = found[op.source_name]
+            for axis, expr in enumerate(op.map.data.results):
+                if isinstance(expr, AffineDimExpr):
+                    if isinstance(axes[axis], int):
+                        axes[axis] = op.used_labels[expr.position]
+                elif isinstance(expr, AffineConstantExpr):
+                    known = axes[axis]
+                    if isinstance(known, int):
+                        axes[axis] = max(known, expr.value + 1)
+        return found
+
+    def labels(self) -> list[str]:
+        """The labels in declared order."""
+        return [op.sym_name.data for op in self.module.ops if isinstance(op, dt.LabelOp)]
+
+    def sizes(self, given: Mapping[str, int]) -> dict[str, int]:
+        """A size for each label: the given ones, and others that divide nothing.
+
+        Raises:
+            CompileError: if a given label does not exist.
+        """
+        labels = self.labels()
+        for label in given:
+            if label not in labels:
+                raise CompileError(
+                    f"there is no label '{label}' to give a size", None,
+                    did_you_mean(label, labels),
+                )
+        from dt_mlir.passes.convert_dt_to_loop import label_groups
+
+        groups = label_groups(self.module)
+        found: dict[str, int] = {}
+        for i, group in enumerate(groups):
+            chosen = {given[label] for label in group if label in given}
+            if len(chosen) > 1:
+                raise CompileError(f"the labels {', '.join(group)} have one size")
+            size = chosen.pop() if chosen else DEFAULT_SIZES[i % len(DEFAULT_SIZES)]
+            found.update({label: size for label in group})
+        return found
+
+    def free_labels(self, function_labels: set[str]) -> list[str]:
+        """The labels that no input axis is bound to, of those that the program uses."""
+        from dt_mlir.passes.convert_dt_to_loop import label_groups
+
+        bound = {a for axes in self.axes().values() for a in axes if isinstance(a, str)}
+        return [
+            group[0]
+            for group in label_groups(self.module)
+            if not bound & set(group) and function_labels & set(group)
+        ]
+
+
+def used_labels(module: ModuleOp) -> set[str]:
+    """The labels that some function uses."""
+    found: set[str] = set()
+    for op in module.walk():
+        if isinstance(op, dt.FuncOp | dt.ReduceOp):
+            found.update(op.label_names)
+        elif isinstance(op, dt.SizeOp | dt.IndexOp):
+            found.add(op.label.data)
+    return found
+
+
+def make_inputs(module: ModuleOp, sizes: Mapping[str, int], seed: int = 0) -> dict[str, Any]:
+    """Random inputs for a program: tensors on the CPU, and numbers.
+
+    Args:
+        module: the program at the `dt` level.
+        sizes: a size for each label.
+        seed: the seed.
+    """
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    axes = Interface(module).axes()
+    inputs: dict[str, Any] = {}
+    for op in module.ops:
+        if not isinstance(op, dt.InputOp):
+            continue
+        name = op.sym_name.data
+        shape = [sizes[a] if isinstance(a, str) else a for a in axes.get(name, [])]
+        inputs[name] = _random(op.element, shape, generator)
+        if op.is_scalar:
+            inputs[name] = inputs[name].item()
+    return inputs
+
+
+def _random(element: Attribute, shape: list[int], generator: Any) -> Any:
+    import torch
+
+    if isinstance(element, AnyFloat):
+        values = torch.rand(shape, generator=generator, dtype=torch.float64) * 2 - 1
+        return values.to(torch_dtype(element))
+    assert isinstance(element, IntegerType)
+    if element.width.data == 1:
+        return torch.rand(shape, generator=generator) < 0.5
+    least = 0 if type_name(element) == "u8" else -9
+    return torch.randint(least, 10, shape, generator=generator).to(torch_dtype(element))
+
+
+def reference(
+    module: ModuleOp, inputs: Mapping[str, Any], sizes: Mapping[str, int]
+) -> dict[str, Any]:
+    """What the algorithm says of inputs, in float64, as NumPy arrays."""
+    import torch
+
+    from dt_mlir.interpreters.algorithm import AlgorithmInterpreter
+
+    arrays: dict[str, Any] = {}
+    for name, value in inputs.items():
+        if isinstance(value, torch.Tensor):
+            wide = value.double() if value.dtype.is_floating_point else value
+            arrays[name] = wide.cpu().numpy()
+        else:
+            arrays[name] = value
+    return AlgorithmInterpreter(module, arrays, dict(sizes)).run()
+
+
+def tolerance(module: ModuleOp, sizes: Mapping[str, int], name: str) -> tuple[float, float]:
+    """How far a result may be from float64's: a part of each element, a part of the largest.
+
+    The first follows from the types of the functions, the second from the number of elements
+    that are summed in the type that is computed in.
+    """
+    import torch
+
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
+    coarsest, computed, count = 0.0, 0.0, 1
+    for function in functions.values():
+        if isinstance(function.element, AnyFloat):
+            coarsest = max(coarsest, torch.finfo(torch_dtype(function.element)).eps)
+            wide = compute_type(function.element)
+            computed = max(computed, torch.finfo(torch_dtype(wide)).eps)
+        for op in function.walk():
+            if isinstance(op, dt.ReduceOp):
+                reduced = 1
+                for label in op.label_names:
+                    reduced *= max(1, sizes[label])
+                count = max(count, reduced)
+            if isinstance(op, dt.ReadOp | dt.ReduceOp):
+                for result in op.results:
+                    if isinstance(result.type, AnyFloat) and result.type.bitwidth == 32:
+                        computed = max(computed, torch.finfo(torch.float32).eps)
+    return 2 * coarsest + 32 * computed, (coarsest + 4 * computed) * (8 + count**0.5)
+
+
+def run_and_check(
+    module: ModuleOp,
+    source: str,
+    given: Mapping[str, int],
+    seed: int,
+    layout: str = "contiguous",
+) -> tuple[str, list[str]]:
+    """Run an emitted module on made-up inputs and compare it with the algorithm.
+
+    Args:
+        module: the program at the `dt` level.
+        source: the emitted module.
+        given: sizes of labels.
+        seed: the seed of the inputs.
+        layout: how inputs lie in memory, see `lay_out`.
+
+    Returns:
+        The device, and a line for each output.
+
+    Raises:
+        CompileError: if a result is wrong.
+    """
+    device = prepare_triton()
+    import numpy as np
+    import torch
+
+    sizes = Interface(module).sizes(given)
+    inputs = make_inputs(module, sizes, seed)
+    expected = reference(module, inputs, sizes)
+    free = Interface(module).free_labels(used_labels(module))
+    order = [op for op in module.ops if isinstance(op, dt.InputOp)]
+    order.sort(key=lambda op: op.is_scalar)
+    args = [
+        v.to(device) if isinstance(v := inputs[op.sym_name.data], torch.Tensor) else v
+        for op in order
+    ]
+    names = list(expected)
+    args = [lay_out(v, layout) if isinstance(v, torch.Tensor) else v for v in args]
+    with loaded(source) as emitted:
+        wrapper = getattr(emitted, wrapper_name(source))
+        try:
+            results = wrapper(*args, **{label: sizes[label] for label in free})
+        except (ValueError, TypeError, RuntimeError) as error:
+            raise CompileError(f"the program cannot run on these inputs: {error}") from error
+    results = results if isinstance(results, tuple) else (results,)
+    lines: list[str] = []
+    for name, result in zip(names, results):
+        got = result.cpu().double().numpy() if result.is_floating_point() else result.cpu().numpy()
+        want = np.asarray(expected[name])
+        relative, absolute = tolerance(module, sizes, name)
+        error, ok = compare(got, want, relative, absolute)
+        shape = " x ".join(map(str, want.shape)) or "scalar"
+        if not ok:
+            raise CompileError(f"'{name}' is wrong: it differs from the algorithm by {error:.3g}")
+        lines.append(f"{name}: {shape}, largest difference {error:.3g}")
+    return device, lines
+
+
+def lay_out(tensor: Any, layout: str) -> Any:
+    """A tensor with the same elements and other strides.
+
+    Args:
+        tensor: a tensor.
+        layout: `contiguous`; `transposed`: the axes in reverse order in memory; `strided`: every
+            other element of a larger tensor.
+    """
+    import torch
+
+    if layout == "transposed" and tensor.dim() > 1:
+        order = tuple(reversed(range(tensor.dim())))
+        return tensor.permute(order).contiguous().permute(order)
+    if layout == "strided" and tensor.dim():
+        wide = torch.zeros([2 * n + 1 for n in tensor.shape], dtype=tensor.dtype)
+        view = wide.to(tensor.device)[tuple(slice(1, None, 2) for _ in tensor.shape)]
+        view.copy_(tensor)
+        return view
+    return tensor
+
+
+def compare(got: Any, want: Any, relative: float, absolute: float) -> tuple[float, bool]:
+    """The largest difference of two arrays, and whether it is within the tolerance."""
+    import numpy as np
+
+    if got.shape != want.shape:
+        return float("inf"), False
+    if got.size == 0:
+        return 0.0, True
+    if want.dtype.kind != "f":
+        wrong = got != want
+        return float(np.max(np.abs(got.astype(float) - want.astype(float)))), not wrong.any()
+    finite = np.isfinite(want)
+    special = np.array_equal(got[~finite], want[~finite], equal_nan=True)
+    if not finite.any():
+        return 0.0, special
+    difference = np.abs(got[finite] - want[finite])
+    scale = float(np.max(np.abs(want[finite])))
+    allowed = relative * np.abs(want[finite]) + absolute * scale
+    return float(np.max(difference)), bool(special and np.all(difference <= allowed))
+
+
+def wrapper_name(source: str) -> str:
+    """The name of an emitted module's wrapper: its last function.
+
+    Raises:
+        CompileError: if the module has only kernels.
+    """
+    import ast
+
+    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    last = functions[-1]
+    if last.decorator_list:
+        raise CompileError(
+            "the program compiles to kernels alone, which do not run by themselves", None,
+            "end it with compile() to run it",
+        )
+    return last.name

@@ -1,0 +1,126 @@
+"""What the command-line tools share: arguments, errors, files."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from xdsl.ir import Dialect
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import DiagnosticException
+
+from dt_mlir.diagnostics import CompileError, SourceTexts, nearest
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """An argument parser that suggests the option that was meant."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_abbrev=False, **kwargs)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        found, rest = super().parse_known_args(args, namespace)
+        wrong = [item for item in rest if item.startswith("-")]
+        if wrong:
+            option = wrong[0].split("=")[0]
+            known = [name for action in self._actions for name in action.option_strings]
+            match = nearest(option, known)
+            hint = f"; did you mean {match}?" if match else ""
+            self.error(f"there is no option {option}{hint}")
+        return found, rest
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: error: {message}", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def run_tool(body: Callable[[SourceTexts], None]) -> int:
+    """Run a tool's body; a mistake of the user's becomes a message on standard error.
+
+    Returns:
+        The exit status.
+    """
+    from xdsl.utils.arg_spec import ArgSpecParseError
+
+    sources = SourceTexts()
+    try:
+        body(sources)
+    except CompileError as error:
+        print(sources.show_error(error), file=sys.stderr)
+        return 1
+    except (DiagnosticException, ArgSpecParseError) as error:
+        print(f"error: {str(error).strip()}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader has gone; there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        print(f"error: {name}{(error.strerror or str(error)).lower()}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def write_output(path: str | None, text: str) -> None:
+    """Write a whole file or nothing; `-` and None are standard output."""
+    if path is None or path == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    target = Path(path)
+    if target.exists() and not target.is_file():
+        # A device or a pipe cannot be replaced.
+        target.write_text(text, encoding="utf-8")
+        return
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        mode = target.stat().st_mode if target.exists() else 0o666 & ~_umask()
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def load_file(path: str) -> tuple[dict[str, type[ModulePass]], list[Dialect]]:
+    """Load the passes, directives and dialects that a Python file defines.
+
+    Raises:
+        CompileError: if the file cannot be loaded.
+    """
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    if spec is None or spec.loader is None or not Path(path).is_file():
+        raise CompileError(f"{path}: there is no such Python file to load")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise CompileError(f"{path}: cannot be loaded: {type(error).__name__}: {error}") from error
+    items = list(vars(module).values())
+    passes = {
+        item.name: item
+        for item in items
+        if isinstance(item, type)
+        and issubclass(item, ModulePass)
+        and item.__module__ == spec.name
+        and hasattr(item, "name")
+    }
+    return passes, [item for item in items if isinstance(item, Dialect)]

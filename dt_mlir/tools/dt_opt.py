@@ -1,0 +1,296 @@
+"""`dt-opt`: runs passes on DT programs and on IR of any level, as `mlir-opt` does."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import IO
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.printer import Printer
+from xdsl.utils.arg_spec import parse_pipeline
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
+from dt_mlir.pipeline import verify_module
+from dt_mlir.tools.command_line import ArgumentParser, load_file, run_tool, write_output
+
+DESCRIPTION = "Run passes on DT programs (.dt) and on IR of any level (.mlir)."
+
+
+@dataclass
+class _Chunk:
+    text: str
+    first_line: int
+
+
+class DtOptMain(xDSLOptMain):
+    """xDSL's driver with DT's frontend, MLIR's pipelines and located errors."""
+
+    def __init__(self, sources: SourceTexts, args: Sequence[str] | None = None) -> None:
+        # The parent's constructor is not called: it parses arguments its own way.
+        self.sources = sources
+        self.available_frontends = {}
+        self.available_passes = {}
+        self.available_targets = {}
+        parser = ArgumentParser(prog="dt-opt", description=DESCRIPTION)
+        self.register_all_arguments(parser)
+        self.args = parser.parse_args(args)
+        self.ctx = Context()
+        self.register_all_dialects()
+        self.register_all_passes()
+        self.register_all_targets()
+        self.register_all_frontends()
+        self._load_plugins()
+        self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
+        self.started = 0.0
+        self._before = ""
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        add = arg_parser.add_argument
+        add("input_file", nargs="?", help="a .dt program or .mlir text; standard input without it")
+        add("-o", "--output-file", metavar="FILE", help="where the result goes")
+        add("-f", "--frontend", choices=["dt", "mlir"], help="what the input is")
+        add(
+            "--pass-pipeline",
+            metavar="PIPELINE",
+            help="the passes to run, as in MLIR: 'builtin.module(a,b{x=1})'",
+        )
+        add("-p", "--passes", metavar="PASSES", help="the passes to run, as in xDSL: 'a,b{x=1}'")
+        add("-t", "--target", default="mlir", help="what to print: mlir (default), triton, …")
+        add(
+            "--load",
+            action="append",
+            default=[],
+            metavar="FILE.py",
+            help="load passes, directives and dialects from a Python file",
+        )
+        add("--list-passes", action="store_true", help="list the passes and their options")
+        add("--print-ir-after-all", action="store_true", help="print the IR after each pass")
+        add(
+            "--print-ir-after-change",
+            action="store_true",
+            help="print the IR after each pass that changes it",
+        )
+        for when in ("before", "after"):
+            add(
+                f"--print-ir-{when}",
+                action="append",
+                default=[],
+                metavar="PASS",
+                help=f"print the IR {when} a pass",
+            )
+        add("--time-passes", action="store_true", help="say how long each pass takes")
+        add("--print-debuginfo", action="store_true", help="print locations")
+        add("--print-op-generic", action="store_true", help="print the generic form")
+        add("--print-no-properties", action="store_true", help="print properties as attributes")
+        add("--syntax-highlight", action="store_true", help="print in colours")
+        add("--split-input-file", action="store_true", help="treat parts between '// -----' alone")
+        add(
+            "--verify-diagnostics",
+            action="store_true",
+            help="print errors to standard output and succeed",
+        )
+        add("--disable-verify", action="store_true", help="do not verify the IR")
+        add("--allow-unregistered-dialect", action="store_true", help="take unknown operations")
+        add("--no-implicit-module", action="store_true", help="do not add a module around the input")
+        add("-v", "--version", action="store_true", help="print versions")
+
+    def register_all_frontends(self) -> None:
+        """Frontends take text here; see `_parse`."""
+
+    def _load_plugins(self) -> None:
+        for path in self.args.load:
+            passes, dialects = load_file(path)
+            for name, cls in passes.items():
+                self.available_passes[name] = lambda cls=cls: cls
+            for dialect in dialects:
+                self.ctx.register_dialect(dialect.name, lambda d=dialect: d)
+
+    def passes(self) -> tuple[ModulePass, ...]:
+        """The passes that the command line asks for.
+
+        Raises:
+            CompileError: where a pass or an option is unknown.
+        """
+        text = self.args.passes or ""
+        if self.args.pass_pipeline is not None:
+            if self.args.passes:
+                raise CompileError("give --pass-pipeline or -p, not both")
+            text = _inside_module(self.args.pass_pipeline)
+        found: list[ModulePass] = []
+        for spec in parse_pipeline(text):
+            if spec.name not in self.available_passes:
+                raise CompileError(
+                    f"there is no pass '{spec.name}'",
+                    None,
+                    did_you_mean(spec.name, self.available_passes)
+                    or "--list-passes lists what there is",
+                )
+            cls = self.available_passes[spec.name]()
+            try:
+                found.append(cls.from_spec(spec))
+            except ValueError as error:
+                raise _option_error(cls, spec.normalize_parameter_names().parameters, error) from (
+                    None
+                )
+        return tuple(found)
+
+    def run(self) -> None:
+        """Read, run the passes, print.
+
+        Raises:
+            CompileError: where the input, a pass or an option is wrong.
+        """
+        if self.args.version:
+            from importlib.metadata import version
+
+            from dt_mlir import __version__
+
+            print(f"dt-opt {__version__} on xDSL {version('xdsl')}")
+            return
+        if self.args.list_passes:
+            self._list_passes()
+            return
+        from xdsl.utils.arg_spec import parse_spec
+
+        target = parse_spec(self.args.target).name
+        if target not in self.available_targets:
+            raise CompileError(
+                f"there is no target '{target}'", None,
+                did_you_mean(target, self.available_targets),
+            )
+        passes = self.passes()
+        name, kind, chunks = self._read()
+        results: list[str] = []
+        for chunk in chunks:
+            try:
+                module = self._parse(chunk, name, kind)
+                if not self.args.disable_verify:
+                    verify_module(module)
+                PassPipeline(passes, self._callback).apply(self.ctx, module)
+                results.append(self.output_resulting_program(module))
+            except CompileError as error:
+                if not self.args.verify_diagnostics:
+                    raise
+                results.append(self.sources.show_error(error) + "\n")
+        write_output(self.args.output_file, "// -----\n".join(results))
+
+    def _read(self) -> tuple[str, str, list[_Chunk]]:
+        from dt_mlir.tools.parsing import decode
+
+        path = self.args.input_file
+        if path is None or path == "-":
+            name, kind, text = "<stdin>", "mlir", decode(sys.stdin.buffer, "<stdin>")
+        else:
+            with open(path, "rb") as stream:
+                name, text = path, decode(stream, path)
+            kind = "dt" if path.endswith(".dt") else "mlir"
+        kind = self.args.frontend or kind
+        self.sources.texts[name] = text
+        if not self.args.split_input_file:
+            return name, kind, [_Chunk(text, 0)]
+        chunks: list[_Chunk] = []
+        line = 0
+        for part in text.split("// -----"):
+            chunks.append(_Chunk(part, line))
+            line += part.count("\n")
+        return name, kind, chunks
+
+    def _parse(self, chunk: _Chunk, name: str, kind: str) -> ModuleOp:
+        from dt_mlir.tools.parsing import parse_dt, parse_mlir
+
+        if kind == "dt":
+            return parse_dt(chunk.text, name, self.sources)
+        implicit = not self.args.no_implicit_module
+        return parse_mlir(self.ctx, chunk.text, name, implicit, chunk.first_line)
+
+    def _callback(
+        self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
+    ) -> None:
+        args = self.args
+        if previous is not None:
+            if args.time_passes:
+                taken = (time.perf_counter() - self.started) * 1e3
+                print(f"{previous.name}: {taken:.2f} ms", file=sys.stderr)
+            if not args.disable_verify:
+                verify_module(module)
+            text = self._show(module) if args.print_ir_after_change else ""
+            changed = args.print_ir_after_change and text != self._before
+            if args.print_ir_after_all or previous.name in args.print_ir_after or changed:
+                self._dump("after", previous, module)
+        if following is not None:
+            if following.name in args.print_ir_before:
+                self._dump("before", following, module)
+            self._before = self._show(module) if args.print_ir_after_change else ""
+        self.started = time.perf_counter()
+
+    def _show(self, module: ModuleOp) -> str:
+        stream = StringIO()
+        Printer(
+            stream=stream,
+            print_generic_format=self.args.print_op_generic,
+            print_debuginfo=self.args.print_debuginfo,
+        ).print_op(module)
+        return stream.getvalue()
+
+    def _dump(self, when: str, item: ModulePass, module: ModuleOp) -> None:
+        # On standard error, as MLIR has it: what is asked for goes to standard output.
+        print(f"// -----// IR dump {when} {item.name} //----- //", file=sys.stderr)
+        print(self._show(module), file=sys.stderr)
+
+    def _list_passes(self, output: IO[str] = sys.stdout) -> None:
+        from dt_mlir.registry import PASSES
+        from dt_mlir.tools.reference import describe_pass
+
+        for name in [*PASSES, *(n for n in self.available_passes if n not in PASSES)]:
+            if name in PASSES or self.available_passes[name].__name__ == "<lambda>":
+                print(describe_pass(self.available_passes[name]()), file=output)
+        others = [n for n in self.available_passes if n not in PASSES]
+        print(f"From xDSL and plug-ins: {', '.join(others)}", file=output)
+
+
+def _inside_module(text: str) -> str:
+    stripped = text.strip()
+    head, tail = "builtin.module(", ")"
+    if not stripped.startswith(head) or not stripped.endswith(tail):
+        raise CompileError(
+            f"'{text}' is no pipeline on modules", None, "write 'builtin.module(pass,pass{…})'"
+        )
+    return stripped.removeprefix(head).removesuffix(tail)
+
+
+def _option_error(
+    cls: type[ModulePass], given: dict[str, object], error: ValueError
+) -> CompileError:
+    import dataclasses
+
+    known = [field.name for field in dataclasses.fields(cls) if field.init]
+    required = cls.required_fields()
+    shown = ", ".join(known) or "none"
+    for name in given:
+        if name not in known:
+            return CompileError(
+                f"pass '{cls.name}' has no option '{name}'",
+                None,
+                did_you_mean(name, known) or f"its options: {shown}",
+            )
+    for name in known:
+        if name in required and name not in given:
+            return CompileError(f"pass '{cls.name}' needs the option '{name}'")
+    return CompileError(f"pass '{cls.name}': {error}", None, f"its options: {shown}")
+
+
+def main() -> None:
+    """The entry point of `dt-opt`."""
+    sys.exit(run_tool(lambda sources: DtOptMain(sources).run()))
+
+
+if __name__ == "__main__":
+    main()

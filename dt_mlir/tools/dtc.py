@@ -1,0 +1,144 @@
+"""`dtc`: the whole compiler, from a DT program to a Python module with Triton kernels."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
+from dt_mlir.pipeline import default_pipeline, pipeline_text, run_pipeline, verify_module
+from dt_mlir.tools.command_line import ArgumentParser, load_file, run_tool, write_output
+
+LEVELS = ("dt", "loop", "tile", "triton", "ttir", "ptx", "amdgcn", "stats")
+"""What `--emit` prints; what follows `triton` needs Triton, but no GPU."""
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="dtc", description="Compile a DT program to a Python module with Triton kernels."
+    )
+    add = parser.add_argument
+    add("file", help="the program, FILE.dt")
+    add("-o", "--output", metavar="FILE", help="where the result goes; standard output without it")
+    add("--dtype", metavar="A=f16,…", help="declare element types of inputs and functions anew")
+    add("--emit", default="triton", metavar="LEVEL", help=f"what to print: {', '.join(LEVELS)}")
+    add(
+        "--run",
+        nargs="?",
+        const="",
+        metavar="x=100,…",
+        help="run the program on random inputs of these sizes and check the result",
+    )
+    add("--seed", type=int, default=0, help="the seed of the random inputs")
+    add("--sizes", metavar="x=100,…", help="the sizes that ttir, ptx and stats are compiled for")
+    add(
+        "--arch",
+        default="sm_90",
+        help="the target of ttir, ptx, amdgcn and stats: sm_80, sm_90, sm_100, gfx942, …",
+    )
+    add("--load", action="append", default=[], metavar="FILE.py", help="load directives")
+    add("--print-pipeline", action="store_true", help="print the passes that are run")
+    add("--print-debuginfo", action="store_true", help="print locations in IR")
+    return parser
+
+
+def _pairs(text: str | None, option: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for item in filter(None, (text or "").split(",")):
+        name, equals, value = item.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise CompileError(f"{option}: '{item}' is not of the form name=value")
+        found.append((name.strip(), value.strip()))
+    return found
+
+
+def _sizes(text: str | None, option: str) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for name, value in _pairs(text, option):
+        if not value.isdigit():
+            raise CompileError(f"{option}: the size of '{name}' must be a number, not '{value}'")
+        sizes[name] = int(value)
+    return sizes
+
+
+def _parse(path: str, sources: SourceTexts) -> ModuleOp:
+    from dt_mlir.tools.parsing import decode, parse_dt
+
+    with open(path, "rb") as stream:
+        text = decode(stream, path)
+    return parse_dt(text, path, sources)
+
+
+def _show(module: ModuleOp, debuginfo: bool) -> str:
+    from io import StringIO
+
+    from xdsl.printer import Printer
+
+    stream = StringIO()
+    Printer(stream=stream, print_debuginfo=debuginfo).print_op(module)
+    return stream.getvalue() + "\n"
+
+
+def compile_file(args: Namespace, sources: SourceTexts) -> None:
+    """Do what the command line asks for.
+
+    Raises:
+        CompileError: where the program or an option is wrong.
+    """
+    if args.emit not in LEVELS:
+        raise CompileError(
+            f"--emit: there is no level '{args.emit}'", None, did_you_mean(args.emit, LEVELS)
+        )
+    types = _pairs(args.dtype, "--dtype")
+    level = args.emit if args.emit in ("dt", "loop", "tile") else "tile"
+    passes = default_pipeline(level, types)
+    if args.print_pipeline:
+        write_output(args.output, pipeline_text(passes) + "\n")
+        return
+    given = _sizes(args.run, "--run")
+    for path in args.load:
+        load_file(path)
+    module = _parse(args.file, sources)
+    verify_module(module)
+    algorithm = module.clone()
+    run_pipeline(module, passes)
+    if args.emit in ("dt", "loop", "tile"):
+        write_output(args.output, _show(module, args.print_debuginfo))
+        return
+    from dt_mlir.backend.triton.target import emit_module
+
+    source = emit_module(module)
+    if args.emit != "triton":
+        from dt_mlir.runtime.ahead_of_time import report
+
+        sizes = _sizes(args.sizes, "--sizes")
+        write_output(args.output, report(algorithm, module, source, args.emit, args.arch, sizes))
+        return
+    if args.run is None:
+        write_output(args.output, source)
+        return
+    from dt_mlir.runtime.execute import run_and_check
+
+    if types:
+        run_pipeline(algorithm, default_pipeline("dt", types))
+    # To be run, even a program of kernels alone needs what launches them.
+    device, lines = run_and_check(algorithm, emit_module(module, wrapped=True), given, args.seed)
+    if args.output is not None:
+        write_output(args.output, source)
+    where = "GPU" if device == "cuda" else "CPU (Triton's interpreter)"
+    print(f"{args.file}: right on the {where}")
+    for line in lines:
+        print(f"  {line}")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The entry point of `dtc`."""
+    args = _parser().parse_args(argv)
+    sys.exit(run_tool(lambda sources: compile_file(args, sources)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Reading programs and IR, with a place for every operation."""
+
+from __future__ import annotations
+
+import bisect
+import sys
+from typing import IO
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
+
+from dt_mlir.diagnostics import CompileError, Note, SourceTexts, has_location, make_location
+from dt_mlir.frontend.emit import compile_text
+
+
+class LocatedParser(Parser):
+    """Parses IR; an operation without a location gets its place in the text."""
+
+    def __init__(self, context: Context, text: str, name: str, first_line: int = 0) -> None:
+        super().__init__(context, text, name)
+        self._file = name
+        self._first_line = first_line
+        self._line_starts = [0]
+        for position, character in enumerate(text):
+            if character == "\n":
+                self._line_starts.append(position + 1)
+
+    def parse_operation(self) -> Operation:
+        start = self._current_token.span.start
+        op = super().parse_operation()
+        if not has_location(op):
+            line = bisect.bisect_right(self._line_starts, start)
+            column = start - self._line_starts[line - 1] + 1
+            op.location = make_location(self._file, line + self._first_line, column)
+        return op
+
+
+def parse_mlir(
+    context: Context, text: str, name: str, implicit_module: bool = True, first_line: int = 0
+) -> ModuleOp:
+    """Parse a module of any level.
+
+    Raises:
+        CompileError: at the first place where the text is no IR.
+    """
+    try:
+        return LocatedParser(context, text, name, first_line).parse_module(implicit_module)
+    except ParseError as error:
+        place = error.span.get_location()
+        location = make_location(name, place.line + first_line, place.col)
+        message = error.msg.strip().splitlines()[0].rstrip(".!")
+        raise CompileError(message, location) from None
+    except RecursionError:
+        raise CompileError("the text is nested too deeply", make_location(name, 1, 1)) from None
+
+
+def parse_dt(text: str, name: str, sources: SourceTexts) -> ModuleOp:
+    """Parse a DT program; warnings go to standard error.
+
+    Raises:
+        CompileError: at the first mistake.
+    """
+    sources.texts[name] = text
+    try:
+        module, warnings = compile_text(text, name)
+    except RecursionError:
+        raise CompileError("the program is nested too deeply", make_location(name, 1, 1)) from None
+    for warning in warnings:
+        show_note(warning, sources)
+    return module
+
+
+def show_note(note: Note, sources: SourceTexts) -> None:
+    """Print a warning to standard error."""
+    print(sources.show(note.location, "warning", note.message), file=sys.stderr)
+
+
+def decode(stream: IO[bytes], name: str) -> str:
+    """The text of a file.
+
+    Raises:
+        CompileError: if it is not UTF-8.
+    """
+    try:
+        return stream.read().decode("utf-8")
+    except UnicodeDecodeError:
+        raise CompileError(f"{name} is not a text in UTF-8") from None
