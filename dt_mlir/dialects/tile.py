@@ -673,15 +673,22 @@ class RenameOp(IRDLOperation):
 
     value = operand_def(TensorType)
     """The tile."""
+    ranges = var_operand_def(TensorType)
+    """The ranges of the axes that take the others' places."""
     result = result_def(TensorType)
     """The tile with renamed axes, in the same order."""
 
-    assembly_format = "$value attr-dict `:` type($value) `->` type($result)"
+    assembly_format = (
+        "$value `to` $ranges attr-dict `:` type($value) `,` type($ranges) `->` type($result)"
+    )
     traits = traits_def(Pure())
 
-    def __init__(self, value: SSAValue, axes: Sequence[Axis]) -> None:
+    def __init__(
+        self, value: SSAValue, ranges: Sequence[SSAValue], axes: Sequence[Axis]
+    ) -> None:
         super().__init__(
-            operands=[value], result_types=[tile_type(element_of(value.type), axes)]
+            operands=[value, ranges],
+            result_types=[tile_type(element_of(value.type), axes)],
         )
 
     def verify_(self) -> None:
@@ -691,6 +698,9 @@ class RenameOp(IRDLOperation):
         after = [axis.extent for axis in axes_of(self.result.type)]
         if before != after or element_of(self.value.type) != element_of(self.result.type):
             raise VerifyException("renaming axes keeps the elements and the extents")
+        known = {*axes_of(self.value.type), *(a for r in self.ranges for a in axes_of(r.type))}
+        if not set(axes_of(self.result.type)) <= known:
+            raise VerifyException("renaming needs the range of each new axis")
 
 
 def _without(type: Attribute, axis: str) -> Attribute:

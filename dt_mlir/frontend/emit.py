@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region
 
-from dt_mlir.diagnostics import CompileError, Note
+from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import dt, sched
 from dt_mlir.element_types import ELEMENT_TYPES, compute_type
 from dt_mlir.frontend.analysis import Symbols, analyse
 from dt_mlir.frontend.expressions import ExpressionEmitter
 from dt_mlir.frontend.parser import parse_program
-from dt_mlir.frontend.syntax import Program
+from dt_mlir.frontend.syntax import Declaration, Program
 
 
 def compile_text(text: str, file: str) -> tuple[ModuleOp, list[Note]]:
@@ -133,8 +133,6 @@ def set_types(program: Program, types: Iterable[tuple[str, str]]) -> Program:
     for name, type in wanted.items():
         found = by_name.get(name)
         if found is None or found.kind in ("Var", "RVar"):
-            from dt_mlir.diagnostics import did_you_mean
-
             tensors = [d.name for d in program.declarations if d.kind not in ("Var", "RVar")]
             raise CompileError(
                 f"there is no input or function '{name}' to give a type", None,
@@ -145,7 +143,7 @@ def set_types(program: Program, types: Iterable[tuple[str, str]]) -> Program:
                 f"'{type}' is no element type", None, f"there are {', '.join(ELEMENT_TYPES)}"
             )
     declarations = [
-        type(d)(d.kind, d.name, wanted.get(d.name, d.type), d.at, d.type_at)
+        Declaration(d.kind, d.name, wanted.get(d.name, d.type), d.at, d.type_at)
         for d in program.declarations
     ]
     return Program(program.file, declarations, program.definitions, program.directives)

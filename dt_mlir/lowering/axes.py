@@ -222,3 +222,12 @@ def label_classes(module: Operation) -> dict[str, str]:
                 first, *rest = [item.data for item in group]  # pyright: ignore
                 found.update({label: first for label in rest})
     return found
+
+
+def same_in(kernel: loop.KernelOp, same: dict[str, str]) -> dict[str, str]:
+    """For each label of a kernel the first of the kernel's labels that have its size."""
+    first: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for label in kernel.labels:
+        found[label.data] = first.setdefault(same.get(label.data, label.data), label.data)
+    return found

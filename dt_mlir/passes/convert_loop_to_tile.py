@@ -31,6 +31,7 @@ from dt_mlir.lowering.axes import (
     label_classes,
     least_depth,
     plan_dot,
+    same_in,
 )
 from dt_mlir.lowering.grid import IndexBuilder, lower_grid
 from dt_mlir.lowering.operands import dot_operand_bits, is_dottable
@@ -60,6 +61,7 @@ class _Converter:
 
     def __init__(self, kernel: loop.KernelOp, same: dict[str, str]) -> None:
         self.kernel = kernel
+        self.same = same
         self.axes = TileAxes(kernel, same)
         self.order = list(self.axes.loops.values())
         self.env: dict[SSAValue, SSAValue] = {}
@@ -86,7 +88,7 @@ class _Converter:
         result = tile.KernelOp(
             kernel.sym_name.data,
             kernel.root.data,
-            [label.data for label in kernel.labels],
+            [label.data for label in kernel.labels if label.data in self.sizes],
             [(n, kernel.axes_of(a)) for n, a in zip(kernel.argument_names, kernel.args)],
             Region(block),
             grid_labels=grid.labels,
@@ -105,7 +107,8 @@ class _Converter:
         return result
 
     def _size(self, label: str) -> SSAValue:
-        """The size of a label, at the top of the kernel."""
+        """The size of a label, at the top of the kernel; equal sizes are one value."""
+        label = self.same.get(label, label)
         if label not in self.sizes:
             op = tile.SizeOp(label)
             op.location = self.kernel.location
@@ -258,6 +261,9 @@ class _Converter:
         """A value with the axes of the result and the reduction's own."""
         own = self.axes.loops[op]
         wanted = [axis for axis in self.order if axis in axes or axis == own]
+        if own not in axes_of(value.type):
+            # What does not depend on the axis is still there once for each of its elements.
+            value = scope.values.elementwise([self.env[op.iv], value], lambda b, v: v[1])
         return scope.values.broadcast(value, wanted)
 
     def _product(
@@ -387,7 +393,12 @@ class _Converter:
         axes = [renaming.get(axis.name, axis) for axis in axes_of(value.type)]
         if axes == list(axes_of(value.type)):
             return value
-        renamed = scope.builder.insert(tile.RenameOp(value, axes)).result
+        ranges = [
+            self.env[theirs.iv]
+            for ours, theirs in self.axes.renaming(write, op)
+            if ours in self.axes.loops
+        ]
+        renamed = scope.builder.insert(tile.RenameOp(value, ranges, axes)).result
         renamed.name_hint = value.name_hint
         return scope.values.transpose(renamed, [a for a in self.order if a in axes])
 
@@ -445,9 +456,9 @@ class ConvertLoopToTilePass(ModulePass):
                 )
         same = label_classes(op)
         for kernel in kernels:
-            check_buffers(kernel, TileAxes(kernel, same))
+            check_buffers(kernel, TileAxes(kernel, same_in(kernel, same)))
         for kernel in kernels:
-            new = _Converter(kernel, same).convert()
+            new = _Converter(kernel, same_in(kernel, same)).convert()
             op.body.block.insert_op_before(new, kernel)
             kernel.detach()
             kernel.erase()

@@ -16,6 +16,7 @@ from dt_mlir.lowering.axes import (
     label_classes,
     padded,
     plan_dot,
+    same_in,
     static_elements,
 )
 from dt_mlir.lowering.operands import dot_operand_bits, is_dottable
@@ -31,7 +32,7 @@ def split_products(kernel: loop.KernelOp, same: dict[str, str]) -> None:
     Such a product is a tile over all of its labels at once; a smaller step of the reduction
     makes it smaller. Where the reduction's axis comes from a local buffer, it must stay whole.
     """
-    axes = TileAxes(kernel, same)
+    axes = TileAxes(kernel, same_in(kernel, same))
     for op in list(loops_in(kernel)):
         if not isinstance(op, loop.ReduceOp) or op.kind.data is not ReductionKind.DOT:
             continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
@@ -94,11 +94,18 @@ def _loads_behind(value: SSAValue, mask: SSAValue, found: dict[tile.LoadOp, None
 
 
 def _candidates(type: Attribute, wanted: Number) -> list[Number]:
+    """What may stand in for masked elements of a type, likeliest first."""
     if isinstance(type, AnyFloat):
-        narrow = type.bitwidth == 8
-        special = [] if narrow else [-math.inf, math.inf]
-        return list(dict.fromkeys([0.0, float(wanted) if not narrow else 0.0, *special, 1.0]))
-    return list(dict.fromkeys([0, 1, wanted] if type != IntegerAttr(0, 1).type else [0, -1]))
+        if type.bitwidth == 8:
+            # f8e4m3 has no infinities.
+            return [0.0, 1.0]
+        return list(dict.fromkeys([0.0, float(wanted), -math.inf, math.inf, 1.0]))
+    assert isinstance(type, IntegerType)
+    width = type.width.data
+    if width == 1:
+        return [0, -1]
+    fits = -(2 ** (width - 1)) <= wanted < 2 ** (width - 1)
+    return list(dict.fromkeys([0, 1, *([int(wanted)] if fits else [])]))
 
 
 def _same(a: Number | None, b: Number) -> bool:

@@ -29,10 +29,20 @@ from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.tile_types import Axis, axes_of, axis_names, element_of
-from dt_mlir.element_types import is_float, is_integer
+from dt_mlir.element_types import is_bool, is_float, is_integer
 
 INLINE = 60
 """How long an expression may be to stand inside another."""
+
+_REDUCED = {
+    ReductionKind.ADD: "total",
+    ReductionKind.MUL: "product",
+    ReductionKind.MAXIMUM: "largest",
+    ReductionKind.MINIMUM: "smallest",
+    ReductionKind.AND: "every",
+    ReductionKind.OR: "some",
+}
+"""What to call reduced values that the source has no name for."""
 
 
 class KernelPrinter:
@@ -66,7 +76,10 @@ class KernelPrinter:
         writer.signature(self.signature.name, self.signature.parameters())
         writer.docstring(documentation)
         for arg, variable in self.signature.variables.items():
-            self.values[arg] = code.name(variable)
+            parameter = code.name(variable)
+            if is_bool(arg.type):
+                parameter = code.compare("!=", parameter, code.constant(0))
+            self.values[arg] = parameter
         self._block(self.kernel.body.block)
         return writer.lines
 
@@ -160,6 +173,8 @@ class KernelPrinter:
                 self._arg_reduce(op)
             case tile.DotOp():
                 self._dot(op)
+            case tile.FillOp() if constant_of(op.value) is not None:
+                self.values[op.result] = self._fill(op)
             case tile.FillOp():
                 self._define(op.result, self._fill(op))
             case tile.BroadcastOp():
@@ -325,7 +340,7 @@ class KernelPrinter:
                 combine = self._combine(f"_{kind}")
                 expression = code.call("tl.reduce", value, axis, combine)
         self.tensors.add(op.result)
-        self._define(op.result, expression, kind)
+        self._define(op.result, expression, _REDUCED[kind])
 
     def _arg_reduce(self, op: tile.ArgReduceOp) -> None:
         pair = code.tuple_of([self.values[op.value], self.values[op.index]])

@@ -97,5 +97,8 @@ def whole_labels(kernel: tile.KernelOp) -> list[str]:
 def _annotation(type: Attribute) -> str:
     if type == ELEMENT_TYPES["u8"]:
         return "tl.uint8"
+    if type == ELEMENT_TYPES["bool"]:
+        # Triton's interpreter takes no scalars of one bit.
+        return "tl.int32"
     return code.text(triton_type(type))
 

@@ -428,7 +428,10 @@ class WrapperPrinter:
                 variable = self.tensors[value].variable
                 tensors.append(variable)
                 args.append(code.name(variable))
-        args.extend(code.name(self.scalars[v]) for v in op.arguments if v in self.scalars)
+        for value in op.arguments:
+            if value in self.scalars:
+                scalar = code.name(self.scalars[value])
+                args.append(code.call("int", scalar) if is_bool(value.type) else scalar)
         args.extend(self._size(label) for label in signature.sizes)
         for value, arg in zip(op.arguments, kernel.args):
             for axis in range(len(signature.strides.get(arg, []))):

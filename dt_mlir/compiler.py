@@ -1,0 +1,43 @@
+"""The compiler as a function: from a program's text to an emitted module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.backend.triton.target import emit_module
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import default_pipeline, run_pipeline, verify_module
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled program."""
+
+    algorithm: ModuleOp
+    """The program at the `dt` level, its schedule beside it."""
+    module: ModuleOp
+    """It at the `tile` level."""
+    source: str
+    """It as a Python module, with a wrapper even where only the kernels are wanted."""
+
+
+def compile_program(text: str, file: str = "-", types: Mapping[str, str] | None = None) -> Compiled:
+    """Compile a program.
+
+    Args:
+        text: the program.
+        file: what to call it in messages.
+        types: element types of inputs and functions that are declared anew, by name.
+
+    Raises:
+        CompileError: at the first mistake of the program or of its schedule.
+    """
+    algorithm, _ = compile_text(text, file)
+    verify_module(algorithm)
+    run_pipeline(algorithm, default_pipeline("dt", list((types or {}).items())))
+    module = algorithm.clone()
+    run_pipeline(module, default_pipeline("tile"))
+    return Compiled(algorithm, module, emit_module(module, wrapped=True))

@@ -1,0 +1,276 @@
+"""Compiles emitted kernels ahead of time for a target, which needs no GPU."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Attribute, SSAValue
+
+from dt_mlir.backend.triton.signature import Signature
+from dt_mlir.backend.triton.wrapper import HostPart
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import tile
+from dt_mlir.element_types import ELEMENT_TYPES, type_name
+from dt_mlir.lowering.kernels import kernels_of
+from dt_mlir.runtime.execute import Interface, loaded
+
+_TRITON_TYPES = {
+    "f64": "fp64", "f32": "fp32", "f16": "fp16", "bf16": "bf16", "f8e4m3": "fp8e4nv",
+    "f8e5m2": "fp8e5", "i64": "i64", "i32": "i32", "i16": "i16", "i8": "i8", "u8": "u8",
+    "bool": "i1",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """A target of ahead-of-time compilation, and what it can hold."""
+
+    name: str
+    backend: str
+    version: int | str
+    warp: int
+    shared_memory: int
+    """The most bytes of shared memory of a program instance."""
+    threads: int = 1024
+    """The most threads of a program instance."""
+
+
+ARCHITECTURES = {
+    a.name: a
+    for a in (
+        Architecture("sm_80", "cuda", 80, 32, 166912),
+        Architecture("sm_86", "cuda", 86, 32, 101376),
+        Architecture("sm_89", "cuda", 89, 32, 101376),
+        Architecture("sm_90", "cuda", 90, 32, 232448),
+        Architecture("sm_100", "cuda", 100, 32, 232448),
+        Architecture("gfx942", "hip", "gfx942", 64, 65536),
+        Architecture("gfx950", "hip", "gfx950", 64, 163840),
+    )
+}
+"""The targets by name, with the limits that their vendors document."""
+
+
+@dataclass
+class CompiledKernel:
+    """A kernel compiled for a target."""
+
+    name: str
+    architecture: Architecture
+    asm: Mapping[str, Any]
+    shared: int
+    threads: int
+    registers: int | None
+    spills: int | None
+
+    def problems(self) -> list[str]:
+        """What the target cannot hold of it."""
+        found: list[str] = []
+        if self.shared > self.architecture.shared_memory:
+            found.append(
+                f"{self.shared} bytes of shared memory, more than the "
+                f"{self.architecture.shared_memory} of {self.architecture.name}"
+            )
+        if self.threads > self.architecture.threads:
+            found.append(
+                f"{self.threads} threads, more than the {self.architecture.threads} of "
+                f"{self.architecture.name}"
+            )
+        return found
+
+
+@dataclass
+class Launch:
+    """What a kernel is compiled for: its parameters' types and constants."""
+
+    name: str
+    signature: dict[str, str]
+    constants: dict[str, Any]
+    options: dict[str, int]
+
+
+def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
+    """What the kernels of a module are compiled for, with contiguous tensors of some sizes.
+
+    Args:
+        module: a module of the `tile` level.
+        sizes: a size for each label.
+    """
+    part = HostPart.of(next(op for op in module.ops if isinstance(op, func.FuncOp)))
+    kernels = kernels_of(module)
+    taken = {op.sym_name.data for op in kernels}
+    same = part.same()
+    found: list[Launch] = []
+    for kernel in kernels:
+        signature = Signature.of(kernel, taken)
+        launch = Launch(signature.name, {}, {}, {})
+
+        def add(parameter: str, value: int, launch: Launch = launch, s: Signature = signature):
+            if s.dynamic:
+                launch.signature[parameter] = "i32"
+            else:
+                launch.signature[parameter] = "constexpr"
+                launch.constants[parameter] = value
+
+        for arg, parameter in signature.variables.items():
+            launch.signature[parameter] = _parameter_type(arg)
+        for label, parameter in signature.sizes.items():
+            add(parameter, sizes[label])
+        for arg, strides in signature.strides.items():
+            axes = kernel.axes_of(arg)  # pyright: ignore[reportArgumentType]
+            extents = [sizes.get(axis, 1) for axis in axes]
+            for number, parameter in enumerate(strides):
+                stride = 1
+                for extent in extents[number + 1 :]:
+                    stride *= extent
+                add(parameter, stride)
+        for label, parameter in signature.tiles.items():
+            size = max(1, sizes[same.get(label, label)])
+            power = 1 << (size - 1).bit_length()
+            launch.signature[parameter] = "constexpr"
+            launch.constants[parameter] = max(power, kernel.least_extents.get(label, 1))
+        launch.signature[signature.index] = "constexpr"
+        for hint in ("num_warps", "num_stages"):
+            value = kernel.int_hint(hint)
+            if value is not None:
+                launch.options[hint] = value
+        found.append(launch)
+    return found
+
+
+def _parameter_type(arg: SSAValue) -> str:
+    type: Attribute = arg.type
+    if isinstance(type, MemRefType):
+        return "*" + _TRITON_TYPES[type_name(type.element_type)]
+    return "i32" if type == ELEMENT_TYPES["bool"] else _TRITON_TYPES[type_name(type)]
+
+
+def compile_for(
+    module: ModuleOp, source: str, architecture: str, sizes: Mapping[str, int]
+) -> list[CompiledKernel]:
+    """Compile the kernels of a module to machine code.
+
+    Args:
+        module: the module at the `tile` level.
+        source: the module as it was emitted.
+        architecture: the target: a key of `ARCHITECTURES`.
+        sizes: a size for each label.
+
+    Raises:
+        CompileError: if Triton refuses a kernel, or the target is not known.
+    """
+    target = ARCHITECTURES.get(architecture)
+    if target is None:
+        raise CompileError(
+            f"there is no target '{architecture}'", None, f"there are {', '.join(ARCHITECTURES)}"
+        )
+    try:
+        import triton
+        import triton.language as tl
+        from triton.backends.compiler import GPUTarget
+        from triton.compiler import ASTSource
+    except ImportError:
+        raise CompileError(
+            "this needs torch and triton", None, "pip install 'dt-mlir[run]'"
+        ) from None
+    found: list[CompiledKernel] = []
+    with loaded(source) as emitted:
+        for launch in launches(module, sizes):
+            constants = {**launch.constants, "INDEX": tl.int32}
+            ast_source = ASTSource(
+                fn=getattr(emitted, launch.name),
+                signature=launch.signature,
+                constexprs=constants,
+            )
+            gpu = GPUTarget(target.backend, target.version, target.warp)
+            try:
+                compiled = triton.compile(ast_source, target=gpu, options=launch.options)
+            except Exception as error:
+                # Triton and its backends raise errors of many kinds.
+                lines = [line for line in str(error).splitlines() if line.strip()]
+                raise CompileError(
+                    f"Triton cannot compile '{launch.name}' for {architecture}: "
+                    f"{lines[-1] if lines else type(error).__name__}"
+                ) from error
+            found.append(_compiled(launch.name, target, compiled))
+    return found
+
+
+def _compiled(name: str, target: Architecture, compiled: Any) -> CompiledKernel:
+    metadata = compiled.metadata
+    text = str(compiled.asm.get("amdgcn", ""))
+    registers = _number(r"\.vgpr_count:\s*(\d+)", text)
+    spills = _number(r"\.vgpr_spill_count:\s*(\d+)", text)
+    if "cubin" in compiled.asm:
+        registers, spills = _resource_usage(compiled.asm["cubin"])
+    threads = metadata.num_warps * target.warp
+    return CompiledKernel(
+        name, target, compiled.asm, metadata.shared, threads, registers, spills
+    )
+
+
+def _number(pattern: str, text: str) -> int | None:
+    match = re.search(pattern, text)
+    return int(match.group(1)) if match else None
+
+
+def _resource_usage(cubin: bytes) -> tuple[int | None, int | None]:
+    """Registers and bytes of local memory of a cubin, as the toolkit's cuobjdump says."""
+    import subprocess
+    import tempfile
+
+    from triton import knobs
+
+    tool = knobs.nvidia.cuobjdump.path
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        done = subprocess.run(
+            [tool, "-res-usage", file.name], capture_output=True, text=True, check=False
+        )
+    return _number(r"REG:(\d+)", done.stdout), _number(r"LOCAL:(\d+)", done.stdout)
+
+
+def report(
+    algorithm: ModuleOp,
+    module: ModuleOp,
+    source: str,
+    what: str,
+    architecture: str,
+    given: Mapping[str, int],
+) -> str:
+    """The assembly of the kernels, or a table of what they use.
+
+    Args:
+        algorithm: the program at the `dt` level.
+        module: it at the `tile` level.
+        source: it as emitted.
+        what: `stats`, or a stage of Triton: `ttir`, `ptx`, `amdgcn`.
+        architecture: the target.
+        given: sizes of labels; others are 1024.
+
+    Raises:
+        CompileError: if there is no such stage on the target, or Triton refuses a kernel.
+    """
+    labels = Interface(algorithm).labels()
+    Interface(algorithm).sizes(given)
+    sizes = {label: given.get(label, 1024) for label in labels}
+    compiled = compile_for(module, source, architecture, sizes)
+    if what != "stats":
+        parts: list[str] = []
+        for kernel in compiled:
+            if what not in kernel.asm:
+                raise CompileError(f"there is no '{what}' for {architecture}")
+            parts.append(str(kernel.asm[what]))
+        return "\n".join(parts)
+    lines = ["kernel target registers spilled_bytes shared_bytes threads"]
+    for kernel in compiled:
+        values = [kernel.registers, kernel.spills, kernel.shared, kernel.threads]
+        shown = " ".join("?" if v is None else str(v) for v in values)
+        lines.append(f"{kernel.name} {architecture} {shown}")
+        lines += [f"  cannot run: {problem}" for problem in kernel.problems()]
+    return "\n".join(lines) + "\n"

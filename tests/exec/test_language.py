@@ -1,0 +1,187 @@
+"""What programs mean: small ones for each part of the language, with and without schedules."""
+
+import pytest
+from dt_mlir.compiler import compile_program
+from dt_mlir.runtime.execute import run_and_check
+
+HEAD = "In A, B, V, W; SIn s; Var x, y, z; RVar k, j;"
+
+PROGRAMS = {
+    # expressions
+    "broadcast": "f[x, y] = V[x] * W[y] + A[x, y];",
+    "outer": "f[x, y] = V[x] * W[y]; f.tensorize(x:8, y:16);",
+    "constant": "f[x, y] = 2.5; f[x, y]",
+    "scalar": "f[x] = s * V[x] - s / 2; f.block(x:16); f.tensorize(x:16);",
+    "where": "f[x, y] = where(A[x, y] > 0, A[x, y], -V[x]); f.block(x:8, y:8); f.tensorize(x:8, y:8);",
+    "logic": "f[x] = where(V[x] > 0 and not V[x] > 0.5 or W[x] < 0, 1, 0); f.tensorize(x:8);",
+    "labels": "f[x, y] = where(x >= y, x - y, -inf) * len(x) + A[x, y]; f.block(x:4, y:8); f.tensorize(x:4, y:8);",
+    "label values unscheduled": "f[x, y] = x * 10 + y // 2 - y % 3 + A[x, y];",
+    "integers": "f[x] = cast(V[x] * 20, i32) // 3 + cast(V[x] * 20, i32) % 3 - (x - 7) // 4; f.tensorize(x:8);",
+    "bits": "f[x] = (cast(V[x] * 100, i32) & 6) ^ (x << 2) | (x >> 1) + ~x; f.tensorize(x:8);",
+    "powers": "f[x] = V[x] ** 2 + (V[x] + 2) ** -3 + (V[x] + 3) ** 0.5 + (V[x] + 2) ** W[x]; f.tensorize(x:8);",
+    "integer powers": "f[x] = x ** 3 + (x % 4) ** (x % 3); f.tensorize(x:8);",
+    "functions": "f[x] = exp(V[x]) + exp2(V[x]) + log(V[x] + 2) + log2(V[x] + 2) + sqrt(V[x] + 1) + rsqrt(V[x] + 2) + sin(V[x]) + cos(V[x]) + erf(V[x]) + floor(V[x] * 4) + ceil(V[x] * 4) + abs(V[x]); f.tensorize(x:8);",
+    "more functions": "f[x] = tanh(V[x]) + expm1(V[x]) + log1p(V[x]) + log10(V[x] + 2) + tan(V[x]) + trunc(V[x] * 4) + round(V[x] * 8) + sign(V[x]) + fma(V[x], W[x], s); f.tensorize(x:8);",
+    "activations": "f[x] = sigmoid(V[x]) + relu(V[x]) + gelu(V[x]) + silu(V[x]) + softplus(V[x]) + clamp(V[x], -0.5, 0.5); f.tensorize(x:8);",
+    "extremes": "f[x] = maximum(V[x], W[x]) - minimum(V[x], 0.25); f.tensorize(x:8);",
+    "floored floats": "f[x] = V[x] * 9 // 2 + V[x] * 9 % 2; f.tensorize(x:8);",
+    "numbers as indices": "f[x] = A[x, 0] + A[1, x]; f.tensorize(x:8);",
+    "diagonal": "f[x] = A[x, x]; f.tensorize(x:8);",
+    # reductions
+    "row sum": "f[x] = rsum(A[x, k], k); f.block(x:8); f.tensorize(x:8, k:16);",
+    "row sum unscheduled": "f[x] = rsum(A[x, k], k);",
+    "total": "f[] = rsum(A[x, y], x, y); f.tensorize(x:4, y:8);",
+    "total scalar": "f[] = rsum(V[x], x) / 2;",
+    "all kinds": "f[x] = rmax(A[x, k], k) - rmin(A[x, k], k) + rmean(A[x, k], k) + rprod(A[x, k] / 4 + 1, k); f.block(x:4); f.tensorize(x:4, k:8);",
+    "truth": "f[x] = where(rany(A[x, k] > 0.9, k), 1, 0) + where(rall(A[x, k] > -0.9, k), 2, 0); f.tensorize(x:4, k:8);",
+    "arguments": "f[x] = rargmax(A[x, k], k) - rargmin(A[x, k], k); f.tensorize(x:4, k:8);",
+    "arguments whole": "f[x] = rargmax(floor(A[x, k] * 3), k); f.tensorize(x:4, k:0);",
+    "arguments scalar": "f[x] = rargmin(floor(A[x, k] * 3), k);",
+    "inside": "f[x, y] = exp(A[x, y]) / rsum(exp(A[x, k]), k); f.block(x:4); f.tensorize(x:4, y:8, k:8);",
+    "nested": "f[x] = rsum(exp(A[x, k] - rmax(A[x, j], j)), k); f.tensorize(x:4, k:8, j:16);",
+    "nested same label": "f[x] = rsum(exp(A[x, k] - rmax(A[x, k], k)), k); f.tensorize(x:4, k:0);",
+    "value without the label": "f[x] = rsum(V[x], k) + rsum(1, k) + 0 * rsum(A[x, k], k); f.tensorize(x:4, k:8);",
+    "masked infinity": "f[x] = rsum(1 / exp(A[x, k]), k); f.tensorize(x:4, k:8);",
+    "masked division": "f[x] = rsum(1 / A[x, k], k) * 1e-3; f.tensorize(x:4, k:8);",
+    # products
+    "product": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);",
+    "product scalar": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:4, y:4);",
+    "product shallow": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:4);",
+    "product one-sided": "f[x, y] = rdot(A[x, k], B[k, y], k); f.tensorize(y:16, k:16);",
+    "product vector": "f[x] = rdot(A[x, k], V[k], k); f.block(x:8); f.tensorize(x:8, k:16);",
+    "product swapped": "f[x, y] = rdot(B[k, y], A[x, k], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);",
+    "product of expressions": "f[x, y] = rdot(exp(A[x, k]), B[k, y] + V[k], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);",
+    "product of sums": "f[x, y] = rdot(A[x, k], rsum(B[k, j] * B[y, j], j), k); f.block(x:8); f.tensorize(x:8, y:8, k:16, j:8);",
+    "product over two": "f[x] = rdot(A[x, k], B[k, j], k, j); f.tensorize(x:8, k:16, j:8);",
+    "product whole": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:0, y:0, k:0);",
+    "product whole label": "f[x, y] = rdot(A[x, k], B[k, y], k); f.tensorize(x:0, y:0, k:0);",
+    # schedules
+    "tiles of no power of two": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:24, y:40); f.tensorize(x:12, y:20, k:24);",
+    "map split twice": "f[x, y] = A[x, y] * 2; f.block(x:4, y:8); f.tensorize(x:4, y:8); f.map(x:x1/3, y:y1/2, x1, y1);",
+    "map inner first": "f[x, y] = A[x, y] * 2; f.block(x:4, y:8); f.tensorize(x:4, y:8); f.map(x1, y, x:x1/3);",
+    "map plain": "f[x, y] = A[x, y] * 2; f.block(x:4, y:8); f.tensorize(x:4, y:8); f.map(x, y);",
+    "block of ones": "f[x, y] = A[x, y] + 1; f.block(x:1, y:1);",
+    "blocks larger than sizes": "f[x, y] = A[x, y] + 1; f.block(x:256, y:64); f.tensorize(x:64, y:64);",
+    "one blocked": "f[x, y] = A[x, y] + 1; f.block(y:8); f.tensorize(x:4, y:8);",
+    "dynamic": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16); f.compile(dynamic:1);",
+}  # fmt: skip
+
+SIZES = [
+    {"x": 19, "y": 19, "z": 19, "k": 19, "j": 19},
+    {"x": 32, "y": 32, "z": 32, "k": 32, "j": 32},
+    {"x": 2, "y": 2, "z": 2, "k": 2, "j": 2},
+]
+
+
+def complete(body: str, outputs: str = "f") -> str:
+    """A program around definitions: what is declared is what is used."""
+    body = body.replace("; f[x, y]", ";") if body.endswith("; f[x, y]") else body
+    text = f"Func {outputs}; {HEAD} {body}"
+    if "compile" not in body:
+        text += "".join(f" {name}.compile();" for name in outputs.split(", ")[-1:])
+    return text
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=["ragged", "aligned", "small"])
+@pytest.mark.parametrize("name", list(PROGRAMS))
+def test_program(name: str, sizes: dict[str, int]) -> None:
+    program = compile_program(complete(PROGRAMS[name]), name)
+    run_and_check(program.algorithm, program.source, sizes, seed=3)
+
+
+FUSED = {
+    "chain": ("g, h, f", "g[x, y] = A[x, y] + 1; h[x, y] = g[x, y] * 2; f[x, y] = h[x, y] - V[x]; g.fuse_at(h, y); h.fuse_at(f, y); f.block(x:4, y:8); f.tensorize(x:4, y:8);"),
+    "chain in memory": ("g, h, f", "g[x, y] = A[x, y] + 1; h[x, y] = g[x, y] * 2; f[x, y] = h[x, y] - V[x]; f.block(x:4, y:8); f.tensorize(x:4, y:8); g.tensorize(y:16); h.block(x:4);"),
+    "diamond": ("p, a, b, f", "p[x, y] = exp(A[x, y]); a[x, y] = p[x, y] + 1; b[x, y] = p[x, y] * 2; f[x, y] = a[x, y] * b[x, y]; a.fuse_at(f, y); b.fuse_at(f, y); p.fuse_at(f, y); f.block(x:4, y:8); f.tensorize(x:4, y:8);"),
+    "two labellings": ("g, f", "g[x] = V[x] * 3; f[x, y] = g[x] * g[y]; g.fuse_at(f, y); f.block(x:4, y:8); f.tensorize(x:4, y:8);"),
+    "two labellings, one further out": ("g, f", "g[x] = V[x] * 3; f[x, y] = g[x] * g[y]; g.fuse_at(f, x); f.block(x:4); f.tensorize(x:0, y:0);"),
+    "two loops over one label": ("g, f", "g[x, y] = rsum(A[x, z] * A[y, z], z); f[x] = rsum(g[x, z], z); g.fuse_at(f, z); f.block(x:4); f.tensorize(x:4, z:8);"),
+    "into a reduction": ("g, f", "g[x, k] = exp(A[x, k]) * V[k]; f[x, y] = rdot(g[x, k], B[k, y], k); g.fuse_at(f, k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);"),
+    "held whole": ("g, f", "g[x, k] = exp(A[x, k]); f[x, y] = rdot(g[x, k], B[k, y], k); g.fuse_at(f, x); f.block(x:16); f.tensorize(x:16, y:16, k:0);"),
+    "renamed labels": ("g, f", "g[x, y] = A[x, y] * 2; f[z] = rsum(g[z, k], k); g.fuse_at(f, k); f.block(z:4); f.tensorize(z:4, k:8);"),
+    "renamed and held": ("g, f", "g[x, y] = A[x, y] * 2; f[z] = rsum(g[z, k], k); g.fuse_at(f, z); f.block(z:4); f.tensorize(z:4, k:0, y:0);"),
+    "a row by number": ("g, f", "g[x, y] = A[x, y] * 2; f[x, y] = g[x, 0] + g[1, y]; g.fuse_at(f, y); f.block(x:4, y:8); f.tensorize(x:4, y:8);"),
+    "block follows fusion": ("g, f", "g[y] = W[y] * 2; f[x, y] = g[y] + A[x, y]; g.fuse_at(f, x); f.block(x:4, y:8); f.tensorize(x:4, y:0);"),
+    "several levels": ("a, b, c, f", "a[x, y] = A[x, y] + 1; b[x] = rsum(a[x, k], k); c[x, y] = a[x, y] / b[x]; f[x, y] = c[x, y] * 2; a.fuse_at(f, x); b.fuse_at(f, x); c.fuse_at(f, y); f.block(x:4); f.tensorize(x:4, y:0, k:0);"),
+    "two outputs": ("g, f", "g[x, y] = A[x, y] + 1; f[x, y] = g[x, y] * 2; f.block(x:4, y:8); f.tensorize(x:4, y:8); g.tensorize(y:8); f.compile(); g.compile();"),
+    "two outputs, one kernel": ("g, f", "g[x, y] = A[x, y] + 1; f[x, y] = g[x, y] * 2; g.fuse_at(f, y); f.block(x:4, y:8); f.tensorize(x:4, y:8); g.compile(); f.compile();"),
+    "rounded where defined": ("g : f16, f", "g[x, y] = A[x, y] * 1.001; f[x, y] = g[x, y] * 1000; g.fuse_at(f, y); f.block(x:4, y:8); f.tensorize(x:4, y:8);"),
+    "rounded in memory": ("g : f16, f", "g[x, y] = A[x, y] * 1.001; f[x, y] = g[x, y] * 1000; f.block(x:4, y:8); f.tensorize(x:4, y:8); g.tensorize(y:8);"),
+    "transposed nest": ("f", "f[y, x] = A[x, y]; f.block(x:8, y:8); f.tensorize(x:8, y:8);"),
+    "fused sum of two": ("g, f", "g[x] = rsum(A[x, k], k); f[x, y] = rdot(A[x, k], B[k, y], k) / g[x]; g.fuse_at(f, x); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=["ragged", "aligned", "small"])
+@pytest.mark.parametrize("name", list(FUSED))
+def test_fused(name: str, sizes: dict[str, int]) -> None:
+    outputs, body = FUSED[name]
+    text = f"Func {outputs}; {HEAD} {body}"
+    if "compile" not in body:
+        text += " f.compile();"
+    program = compile_program(text, name)
+    run_and_check(program.algorithm, program.source, sizes, seed=4)
+
+
+TYPED = {
+    "f64": "In A : f64, B : f64; f[x, y] = rdot(A[x, k], B[k, y], k) + 0.1;",
+    "i64": "In A : i64, B : i64; f[x, y] = rdot(A[x, k], B[k, y], k) + 1;",
+    "i32": "In A : i32, B : i32; f[x, y] = rsum(A[x, k] * B[k, y], k) // 7;",
+    "i8": "In A : i8, B : i8; f[x, y] = rdot(A[x, k], B[k, y], k);",
+    "u8": "In A : u8, B : u8; f[x, y] = rdot(A[x, k], B[k, y], k) + cast(A[x, y], f32);",
+    "i16": "In A : i16, B : i16; f[x, y] = rdot(A[x, k], B[k, y], k);",
+    "bool": "In A : bool, B : bool; f[x, y] = where(rany(A[x, k] and B[k, y], k), 1, 0) + A[x, y];",
+    "mixed": "In A : f16, B : f32; f[x, y] = rdot(A[x, k], B[k, y], k);",
+    "casts": "In A : f32, B : f16; f[x, y] = cast(cast(A[x, y] * 300, i32), u8) + cast(B[x, y], f64);",
+    "extremes of integers": "In A : i32, B : i8; f[x, y] = rmax(A[x, k], k) - rmin(B[k, y], k);",
+    "to f16": "In A : f16, B : f16; f[x, y] = rdot(A[x, k], B[k, y], k);",
+}
+RESULTS = {"to f16": "f16", "bool": "i16"}
+
+
+@pytest.mark.parametrize("tiled", [True, False], ids=["tiled", "scalar"])
+@pytest.mark.parametrize("name", list(TYPED))
+def test_types(name: str, tiled: bool) -> None:
+    result = f" : {RESULTS[name]}" if name in RESULTS else ""
+    schedule = "f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);" if tiled else ""
+    if "k]" not in TYPED[name]:
+        schedule = schedule.replace(", k:16", "")
+    text = f"Func f{result}; Var x, y; RVar k; {TYPED[name]} {schedule} f.compile();"
+    program = compile_program(text, name)
+    sizes = {"x": 21, "y": 18, "k": 25} if tiled else {"x": 5, "y": 4, "k": 6}
+    if name in ("casts", "bool", "u8"):
+        sizes = dict.fromkeys(sizes, 21 if tiled else 5)
+    run_and_check(program.algorithm, program.source, sizes, seed=5)
+
+
+SCALARS = ["f64", "f32", "f16", "i64", "i32", "i16", "i8", "u8", "bool"]
+
+
+@pytest.mark.parametrize("type", SCALARS)
+def test_scalars(type: str) -> None:
+    text = f"Func f; In V; SIn n : {type}; Var x; f[x] = V[x] + n; f.tensorize(x:8); f.compile();"
+    program = compile_program(text, type)
+    run_and_check(program.algorithm, program.source, {"x": 13}, seed=6)
+
+
+def test_label_that_only_the_caller_knows() -> None:
+    text = "Func f; In V; Var x, y; f[x, y] = V[x] + y; f.tensorize(y:8); f.compile();"
+    program = compile_program(text, "free")
+    run_and_check(program.algorithm, program.source, {"x": 5, "y": 11}, seed=7)
+
+
+def test_no_inputs() -> None:
+    text = "Func f; Var x, y; f[x, y] = x * 100 + y; f.tensorize(y:8); f.compile();"
+    program = compile_program(text, "none")
+    run_and_check(program.algorithm, program.source, {"x": 3, "y": 9}, seed=8)
+
+
+def test_names_that_collide() -> None:
+    text = (
+        "Func tl, torch; In range, class; SIn lambda; Var INDEX, triton; RVar for;"
+        "tl[INDEX, triton] = rsum(range[INDEX, for] * class[for, triton], for) * lambda;"
+        "torch[INDEX, triton] = tl[INDEX, triton] + 1; tl.fuse_at(torch, INDEX);"
+        "torch.tensorize(INDEX:4, triton:0, for:4); torch.compile();"
+    )
+    program = compile_program(text, "names")
+    run_and_check(program.algorithm, program.source, {"INDEX": 6, "triton": 7, "for": 5}, seed=9)
