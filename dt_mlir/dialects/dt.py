@@ -155,7 +155,7 @@ class InputOp(IRDLOperation):
     def verify_(self) -> None:
         if self.element not in _STORED:
             raise VerifyException(f"an input cannot have elements of {self.element}")
-        if isinstance(self.type, TensorType) and any(d != DYNAMIC_INDEX for d in self.type.get_shape()):
+        if isinstance(self.type, TensorType) and set(self.type.get_shape()) - {DYNAMIC_INDEX}:
             raise VerifyException("the extents of an input are unknown: write '?'")
 
 

@@ -91,7 +91,9 @@ def print_names(printer: Printer, attr: ArrayAttr[StringAttr]) -> None:
     printer.print_string("[" + ", ".join(names(attr)) + "]")
 
 
-def parse_indices(parser: Parser, parse_dim: Callable[[], object | None]) -> tuple[AffineMap, list[object]]:
+def parse_indices(
+    parser: Parser, parse_dim: Callable[[], object | None]
+) -> tuple[AffineMap, list[object]]:
     """Parse `[d0, 3, 2 * d1 + 1]`: an affine map and what stands for its dimensions.
 
     `parse_dim` parses one dimension (a label or an SSA value) or gives None where there is none.

@@ -27,7 +27,7 @@ from dt_mlir.dialects.formats import NameDirective
 NAME = "host.name"
 """Argument and allocation attribute: the tensor's or scalar's name in the source."""
 AXES = "host.axes"
-"""Argument and allocation attribute: the label of each axis, "" for an axis read by numbers only."""
+"""Argument and allocation attribute: each axis' label, "" if it is read by numbers only."""
 MINIMUMS = "host.minimums"
 """Argument attribute: the least extent of each axis that reading by numbers needs."""
 ELEMENT = "host.element"

@@ -88,9 +88,13 @@ class ValueIndices(CustomDirective):
         map = self.map.get(op)
         assert isinstance(map, AffineMapAttr)
         values = self.indices.get(op)
-        print_indices(printer, map.data, lambda i: printer.print_ssa_value(values[i]))
+        print_indices(printer, map.data, lambda i: _print_value(printer, values[i]))
         state.should_emit_space = True
         state.last_was_punctuation = False
+
+
+def _print_value(printer: Printer, value: SSAValue) -> None:
+    printer.print_ssa_value(value)
 
 
 @irdl_op_definition
@@ -228,7 +232,8 @@ class GridOp(IRDLOperation):
             kinds = sorted(walk.part for walk in walks)
             if kinds not in (["whole"], ["inner", "outer"]) or len({w.factor for w in walks}) > 1:
                 raise VerifyException(
-                    f"the order must walk '{label}' once: whole, or as outer and inner of one factor"
+                    f"the order must walk '{label}' once: whole, "
+                    "or as outer and inner of one factor"
                 )
 
     @classmethod

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Dialect, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -558,7 +558,8 @@ class DotOp(IRDLOperation):
     """The product, in the type that the elements are computed in."""
 
     assembly_format = (
-        "$lhs `,` $rhs (`acc` $acc^ `:` type($acc))? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"
+        "$lhs `,` $rhs (`acc` $acc^ `:` type($acc))? attr-dict "
+        "`:` type($lhs) `,` type($rhs) `->` type($result)"
     )
     traits = traits_def(Pure())
 
@@ -573,7 +574,7 @@ class DotOp(IRDLOperation):
         lhs, rhs = axes_of(self.lhs.type), axes_of(self.rhs.type)
         result = axes_of(self.result.type)
         if len(lhs) < 2 or len(lhs) != len(rhs) or lhs[:-2] != rhs[:-2] or lhs[-1] != rhs[-2]:
-            raise VerifyException("a dot multiplies tiles of axes (batch…, m, k) and (batch…, k, n)")
+            raise VerifyException("a dot multiplies tiles (batch…, m, k) and (batch…, k, n)")
         if result != (*lhs[:-1], rhs[-1]) or lhs[-2].name == rhs[-1].name:
             raise VerifyException("the result of a dot has the axes (batch…, m, n)")
         check_reduction(

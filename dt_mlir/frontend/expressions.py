@@ -72,12 +72,12 @@ _KINDS = {
 
 _FLOAT_COMPARE = {"==": "oeq", "!=": "une", "<": "olt", "<=": "ole", ">": "ogt", ">=": "oge"}
 _INT_COMPARE = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
-_ARITHMETIC: dict[str, tuple[type[Operation], type[Operation]]] = {
+_ARITHMETIC: dict[str, tuple[Callable[..., Operation], Callable[..., Operation]]] = {
     "+": (arith.AddfOp, arith.AddiOp),
     "-": (arith.SubfOp, arith.SubiOp),
     "*": (arith.MulfOp, arith.MuliOp),
 }
-_BITWISE: dict[str, type[Operation]] = {
+_BITWISE: dict[str, Callable[..., Operation]] = {
     "&": arith.AndIOp,
     "|": arith.OrIOp,
     "^": arith.XOrIOp,
@@ -183,14 +183,14 @@ class ExpressionEmitter:
             return self._float_cast(value.ssa, to_type, at)
         if is_float(source):
             wide = self._float_cast(value.ssa, compute_type(source), at)
-            integer = self._add(arith.FPToSIOp(wide, compute_type(target)), at)
+            integer = self._add(arith.FPToSIOp(wide, _integer(compute_type(target))), at)
             return self._int_cast(integer, to_type, signed=True, at=at)
         signed = not is_bool(source) and source != ELEMENT_TYPES["u8"]
         if is_float(target):
             wide = self._int_cast(value.ssa, compute_type(source), signed, at)
             if is_bool(source):
                 wide = self._int_cast(value.ssa, i32, signed, at)
-            result = self._add(arith.SIToFPOp(wide, compute_type(target)), at)
+            result = self._add(arith.SIToFPOp(wide, _floating(compute_type(target))), at)
             return self._float_cast(result, to_type, at)
         return self._int_cast(value.ssa, to_type, signed, at)
 
@@ -234,9 +234,8 @@ class ExpressionEmitter:
         for number in values:
             if isinstance(number, Number):
                 own = self.element_of(number)
-                if not typed or (is_float(own) and not is_float(type)):
-                    type = promote(type, own)
-                elif is_bool(type) or own == i64:
+                wins = is_float(own) and not is_float(type)
+                if not typed or wins or is_bool(type) or own == i64:
                     type = promote(type, own)
         return type
 
@@ -319,7 +318,7 @@ class ExpressionEmitter:
             type = self._common(left, right, least=i32)
             a, b = self.convert(left, type, at), self.convert(right, type, at)
             float_op, int_op = _ARITHMETIC[symbol]
-            op = float_op(a, b) if is_float(type) else int_op(a, b)  # pyright: ignore
+            op = (float_op if is_float(type) else int_op)(a, b)
             return Typed(self._add(op, at), type)
         if symbol == "/":
             type = promote(self._common(left, right), f32)
@@ -428,3 +427,11 @@ class ExpressionEmitter:
         return Typed(self._add(op, at), result)
 
 
+def _integer(type: Attribute) -> IntegerType:
+    assert isinstance(type, IntegerType)
+    return type
+
+
+def _floating(type: Attribute) -> AnyFloat:
+    assert isinstance(type, AnyFloat)
+    return type

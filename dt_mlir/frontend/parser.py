@@ -106,7 +106,7 @@ def _expectation(accepts: set[str]) -> str:
         parts.append("an operator")
         accepts = accepts - _OPERATORS - {"MINUS"}
         # Where an expression may end, so may the statement.
-        if _STATEMENT <= accepts:
+        if accepts >= _STATEMENT:
             parts.append("';'")
             accepts = accepts - _STATEMENT
     if accepts >= {"FLOAT", "INT", "NAME", "LPAR"}:

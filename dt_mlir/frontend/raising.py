@@ -144,7 +144,7 @@ def _function_value(op: dt.FuncOp) -> Expr:
         owner = value.owner
         if isinstance(owner, Operation) and owner.name in _NARROWING:
             value, inner = owner.operands[0], owner.operands[0].owner
-            if owner.name == "arith.trunci" and isinstance(inner, Operation) and inner.name == "arith.fptosi":
+            if owner.name == "arith.trunci" and isinstance(inner, arith.FPToSIOp):
                 value = inner.operands[0]
     expr, natural = _raise(value)
     if op.declared:

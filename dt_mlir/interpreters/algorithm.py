@@ -5,6 +5,8 @@ is an array with an axis for each label that it depends on, floats are computed 
 function is rounded to its element type where it is defined.
 """
 
+# pyright: reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 import math as pymath

@@ -220,7 +220,7 @@ def label_classes(module: Operation) -> dict[str, str]:
         if isinstance(op, func.FuncOp) and host.SAME in op.attributes:
             for group in op.attributes[host.SAME]:  # pyright: ignore
                 first, *rest = [item.data for item in group]  # pyright: ignore
-                found.update({label: first for label in rest})
+                found.update(dict.fromkeys(rest, first))
     return found
 
 

@@ -27,9 +27,9 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, loop, sched
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import name_array
+from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.printer import print_declarations, print_definition, print_directive
 from dt_mlir.frontend.raising import raise_module
-from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 
 
 @dataclass
@@ -337,7 +337,7 @@ def _host(program: _Program, kernels: list[loop.KernelOp], name: str) -> func.Fu
     inputs.sort(key=lambda n: program.inputs[n].is_scalar)
     types = [program.memref_of(n) for n in inputs]
     block = Block(arg_types=types)
-    values = dict(zip(inputs, block.args))
+    values: dict[str, SSAValue] = dict(zip(inputs, block.args))
     for n, value in values.items():
         value.name_hint = n
     sizes: dict[str, SSAValue] = {}

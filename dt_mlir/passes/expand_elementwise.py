@@ -1,5 +1,7 @@
 """`expand-elementwise`: writes functions that the target lacks in terms of those that it has."""
 
+# pyright: reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 import math as pymath

@@ -23,7 +23,10 @@ class NumWarpsPass(Directive):
     name = "schedule-num-warps"
     phase: ClassVar[Phase] = Phase.HINTS
 
-    warps: int = parameter(Integer(power_of_two=True, most=32), "The number of warps of a program instance, a power of two.")
+    warps: int = parameter(
+        Integer(power_of_two=True, most=32),
+        "The number of warps of a program instance, a power of two.",
+    )
 
     def rewrite(self, target: Target) -> None:
         target.set_hint("num_warps", self.warps)

@@ -46,9 +46,10 @@ class TensorizePass(Directive):
                 extent = op.extent_size
                 wanted = extent if step == 0 and extent is not None else step
                 if op.is_tile and op.step_size != wanted:
+                    known = op.step_size or "its whole extent"
                     raise target.error(
-                        f"the loop over '{label}' already has tiles of {op.step_size or 'its whole extent'}"
-                        f", which contradicts {step or 'its whole extent'}"
+                        f"the loop over '{label}' already has tiles of {known}, "
+                        f"which contradicts {step or 'its whole extent'}"
                     )
                 if extent is not None and step and extent % step:
                     raise target.error(

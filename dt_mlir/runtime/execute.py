@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +45,7 @@ def prepare_triton() -> str:
 
 
 @contextmanager
-def loaded(source: str, name: str = "dt_program") -> Iterator[ModuleType]:
+def loaded(source: str, name: str = "dt_program") -> Generator[ModuleType]:
     """Import the text of an emitted module (Triton reads kernels' source from their file)."""
     with tempfile.TemporaryDirectory(prefix="dt-mlir-") as folder:
         path = Path(folder) / f"{name}.py"
@@ -121,7 +121,7 @@ class Interface:
             if len(chosen) > 1:
                 raise CompileError(f"the labels {', '.join(group)} have one size")
             size = chosen.pop() if chosen else DEFAULT_SIZES[i % len(DEFAULT_SIZES)]
-            found.update({label: size for label in group})
+            found.update(dict.fromkeys(group, size))
         return found
 
     def free_labels(self, function_labels: set[str]) -> list[str]:

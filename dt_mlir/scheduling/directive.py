@@ -15,7 +15,7 @@ from enum import IntEnum
 from typing import Any, ClassVar, Self
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FusedLoc, LocationAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
@@ -62,7 +62,7 @@ class Target:
 
     program: LoopProgram
     function: str
-    location: Attribute | None
+    location: LocationAttr | None
     """Where the directive stands in the source."""
     directive: str
 
@@ -113,10 +113,11 @@ class Target:
         """The location of a loop that the directive shaped: its own, then the directive's."""
         if self.location is None or location == self.location:
             return location
-        parts = [location]
+        parts: list[Attribute] = [location]
         if isinstance(location, FusedLoc):
+            assert isinstance(location.locations, ArrayAttr)
             parts = [part for part in location.locations if part != self.location]
-        return FusedLoc([*parts, self.location], StringAttr(self.directive))
+        return FusedLoc(ArrayAttr([*parts, self.location]), StringAttr(self.directive))
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,7 @@ class Directive(ModulePass):
             CompileError: where the directive is not legal.
         """
 
-    def run(self, module: ModuleOp, location: Attribute | None) -> None:
+    def run(self, module: ModuleOp, location: LocationAttr | None) -> None:
         """Apply the directive, wholly or not at all.
 
         Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import MemRefType, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from dt_mlir.diagnostics import did_you_mean
@@ -24,7 +24,7 @@ from dt_mlir.scheduling.program import (
 )
 
 Binding = tuple[SSAValue | int | None, ...]
-"""For each axis of a fused function the index that it is computed at, or None: a loop of its own."""
+"""For each axis of a fused function the index that it is computed at; None: its own loop."""
 
 
 def check_fusible(target: Target, producer: loop.KernelOp, consumer: str) -> loop.KernelOp:
@@ -224,7 +224,9 @@ def _bind(op: loop.LoopLike, bound: SSAValue | int) -> None:
             user.set_index_values(values)
         elif isinstance(bound, int):
             # Only the conversion of an index to a value uses it elsewhere.
-            constant = arith.ConstantOp.from_int_and_width(bound, user.results[0].type)
+            type = user.results[0].type
+            assert isinstance(type, IntegerType)
+            constant = arith.ConstantOp(IntegerAttr(bound, type))
             constant.location = user.location
             block = user.parent
             assert block is not None

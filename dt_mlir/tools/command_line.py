@@ -8,7 +8,7 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,8 +25,9 @@ class ArgumentParser(argparse.ArgumentParser):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_abbrev=False, **kwargs)
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        found, rest = super().parse_known_args(args, namespace)
+    def parse(self, args: Sequence[str] | None) -> argparse.Namespace:
+        """Parse a command line; a mistake ends the program with a message and status 2."""
+        found, rest = self.parse_known_args(args)
         wrong = [item for item in rest if item.startswith("-")]
         if wrong:
             option = wrong[0].split("=")[0]
@@ -34,7 +35,9 @@ class ArgumentParser(argparse.ArgumentParser):
             match = nearest(option, known)
             hint = f"; did you mean {match}?" if match else ""
             self.error(f"there is no option {option}{hint}")
-        return found, rest
+        if rest:
+            self.error(f"there is nothing to do with '{rest[0]}'")
+        return found
 
     def error(self, message: str) -> NoReturn:
         print(f"{self.prog}: error: {message}", file=sys.stderr)
@@ -47,7 +50,7 @@ def run_tool(body: Callable[[SourceTexts], None]) -> int:
     Returns:
         The exit status.
     """
-    from xdsl.utils.arg_spec import ArgSpecParseError
+    from xdsl.utils.exceptions import ArgSpecParseError
 
     sources = SourceTexts()
     try:

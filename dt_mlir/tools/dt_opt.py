@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import IO
@@ -41,7 +41,7 @@ class DtOptMain(xDSLOptMain):
         self.available_targets = {}
         parser = ArgumentParser(prog="dt-opt", description=DESCRIPTION)
         self.register_all_arguments(parser)
-        self.args = parser.parse_args(args)
+        self.args = parser.parse(args)
         self.ctx = Context()
         self.register_all_dialects()
         self.register_all_passes()
@@ -99,7 +99,7 @@ class DtOptMain(xDSLOptMain):
         )
         add("--disable-verify", action="store_true", help="do not verify the IR")
         add("--allow-unregistered-dialect", action="store_true", help="take unknown operations")
-        add("--no-implicit-module", action="store_true", help="do not add a module around the input")
+        add("--no-implicit-module", action="store_true", help="add no module around the input")
         add("-v", "--version", action="store_true", help="print versions")
 
     def register_all_frontends(self) -> None:
@@ -267,7 +267,7 @@ def _inside_module(text: str) -> str:
 
 
 def _option_error(
-    cls: type[ModulePass], given: dict[str, object], error: ValueError
+    cls: type[ModulePass], given: Mapping[str, object], error: ValueError
 ) -> CompileError:
     import dataclasses
 

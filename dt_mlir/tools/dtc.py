@@ -136,7 +136,7 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The entry point of `dtc`."""
-    args = _parser().parse_args(argv)
+    args = _parser().parse(argv)
     sys.exit(run_tool(lambda sources: compile_file(args, sources)))
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+
 from dt_mlir.compiler import Compiled, compile_program
 from dt_mlir.dialects import dt
 from dt_mlir.element_types import is_float
@@ -47,6 +48,9 @@ def compiled(name: str, element: str) -> Compiled:
 
 def sizes_for(name: str, kind: str, program: Compiled) -> dict[str, int]:
     table = SCALAR if name in ("relu", "swish") and not GPU else SIZES
+    if name in ("batched_matmul", "nearest") and not GPU:
+        # These have three large labels.
+        table = {**SIZES, "aligned": (32, 32, 32, 32), "one more": (17, 33, 9, 17)}
     groups = Interface(program.algorithm).labels()
     same = Interface(program.algorithm).sizes({})
     chosen: dict[int, int] = {}

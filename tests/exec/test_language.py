@@ -1,6 +1,7 @@
 """What programs mean: small ones for each part of the language, with and without schedules."""
 
 import pytest
+
 from dt_mlir.compiler import compile_program
 from dt_mlir.runtime.execute import run_and_check
 

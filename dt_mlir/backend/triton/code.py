@@ -35,10 +35,9 @@ def constant(value: object) -> ast.expr:
     if isinstance(value, float) and not math.isfinite(value):
         text = "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
         return call("float", ast.Constant(text))
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float) and math.copysign(1, value) < 0:
         # A minus sign is an operator, and must bind like one.
-        if math.copysign(1, value) < 0 and not (isinstance(value, int) and value == 0):
-            return ast.UnaryOp(ast.USub(), ast.Constant(-value))
+        return ast.UnaryOp(ast.USub(), ast.Constant(-value))
     return ast.Constant(value)  # pyright: ignore[reportArgumentType]
 
 

@@ -6,7 +6,6 @@ that it stands alone; nothing here is imported by it.
 # ruff: noqa: B904
 
 import contextlib
-import numbers
 
 import torch
 import triton
@@ -61,7 +60,7 @@ def _check_least(function, what, size, least, reason):
 def _check_label(function, label, size):
     """Refuse what is not the size of a label."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-        raise TypeError(f"{function}: '{label}' must be a size, a number of 0 or more, not {size!r}")
+        raise TypeError(f"{function}: '{label}' must be a size, not {size!r}")
     return size
 
 

@@ -110,7 +110,7 @@ class HostPart:
         found: dict[str, str] = {}
         for group in attr if isinstance(attr, ArrayAttr) else ():
             first, *rest = names(group)  # pyright: ignore[reportArgumentType]
-            found.update({label: first for label in rest})
+            found.update(dict.fromkeys(rest, first))
         return found
 
 
@@ -423,7 +423,7 @@ class WrapperPrinter:
             self.writer.indent()
         args: list[ast.expr] = []
         tensors: list[str] = []
-        for value, arg in zip(op.arguments, kernel.args):
+        for value in op.arguments:
             if value in self.tensors:
                 variable = self.tensors[value].variable
                 tensors.append(variable)
@@ -484,7 +484,8 @@ def symbolic_tiles(kernel: tile.KernelOp) -> list[tuple[str, int, tuple[str, ...
         shown = " x ".join(f"{axis.name}: {axis.extent}" for axis in axes)
         place = file_line_col(_directive_location(places[symbols[0]].location))
         at = f" ({place[0]}:{place[1]}:{place[2]})" if place else ""
-        found.append((shown, count, symbols, f"step the loop over '{symbols[0]}' by less than its whole extent{at}"))
+        where = f"step the loop over '{symbols[0]}' by less than its whole extent{at}"
+        found.append((shown, count, symbols, where))
     assert TILE_LIMIT == 2**20
     return found
 
