@@ -88,8 +88,8 @@ def _syntax_error(error: UnexpectedInput, text: str, file: str) -> CompileError:
         case UnexpectedToken():
             token = error.token
             if token.type == "$END":
-                lines = text.splitlines() or [""]
-                location = make_location(file, len(lines), len(lines[-1]) + 1)
+                # It stands where the last token ends.
+                location = make_location(file, token.end_line or 1, token.end_column or 1)
                 found = "end of the program"
             else:
                 location = make_location(file, token.line or 1, token.column or 1)

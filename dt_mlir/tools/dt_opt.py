@@ -207,7 +207,8 @@ class DtOptMain(xDSLOptMain):
         from dt_mlir.tools.parsing import parse_dt, parse_mlir
 
         if kind == "dt":
-            return parse_dt(chunk.text, name, self.sources)
+            # Empty lines in front keep a part's lines where they are in the file.
+            return parse_dt("\n" * chunk.first_line + chunk.text, name, self.sources)
         implicit = not self.args.no_implicit_module
         return parse_mlir(self.ctx, chunk.text, name, implicit, chunk.first_line)
 

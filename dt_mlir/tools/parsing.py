@@ -7,10 +7,10 @@ import sys
 from typing import IO
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FileLineColLoc, ModuleOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import DiagnosticException, ParseError, PyRDLError
 
 from dt_mlir.diagnostics import CompileError, Note, SourceTexts, has_location, make_location
 from dt_mlir.frontend.emit import compile_text
@@ -29,13 +29,18 @@ class LocatedParser(Parser):
                 self._line_starts.append(position + 1)
 
     def parse_operation(self) -> Operation:
-        start = self._current_token.span.start
+        location = self.location()
         op = super().parse_operation()
         if not has_location(op):
-            line = bisect.bisect_right(self._line_starts, start)
-            column = start - self._line_starts[line - 1] + 1
-            op.location = make_location(self._file, line + self._first_line, column)
+            op.location = location
         return op
+
+    def location(self) -> FileLineColLoc:
+        """The place that parsing has come to."""
+        start = self._current_token.span.start
+        line = bisect.bisect_right(self._line_starts, start)
+        column = start - self._line_starts[line - 1] + 1
+        return make_location(self._file, line + self._first_line, column)
 
 
 def parse_mlir(
@@ -46,13 +51,18 @@ def parse_mlir(
     Raises:
         CompileError: at the first place where the text is no IR.
     """
+    parser = LocatedParser(context, text, name, first_line)
     try:
-        return LocatedParser(context, text, name, first_line).parse_module(implicit_module)
+        return parser.parse_module(implicit_module)
     except ParseError as error:
         place = error.span.get_location()
         location = make_location(name, place.line + first_line, place.col)
         message = error.msg.strip().splitlines()[0].rstrip(".!")
         raise CompileError(message, location) from None
+    except (DiagnosticException, PyRDLError, ValueError) as error:
+        # An attribute or an operation that is refused where it is made.
+        message = str(error).strip().splitlines()[0]
+        raise CompileError(message, parser.location()) from None
     except RecursionError:
         raise CompileError("the text is nested too deeply", make_location(name, 1, 1)) from None
 

@@ -1,0 +1,46 @@
+# What there is to do with this repository; `make help` lists it.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test filecheck lint types docs goldens bench clean
+
+help: ## Say what there is to do
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch triton numpy
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[run,dev]'
+	touch $(STAMP)
+
+demo: $(STAMP) ## Compile an example, run it (on a GPU, or else on the CPU) and compare with PyTorch
+	$(BIN)/python examples/demo.py
+
+test: $(STAMP) ## Run all tests: lit and pytest
+	$(BIN)/lit -q tests/filecheck
+	$(BIN)/pytest -n auto
+
+filecheck: $(STAMP) ## Run the tests on textual IR alone
+	$(BIN)/lit -v tests/filecheck
+
+lint: $(STAMP) ## Check style (ruff)
+	$(BIN)/ruff check .
+
+types: $(STAMP) ## Check types (pyright, strict)
+	$(BIN)/pyright
+
+docs: $(STAMP) ## Write the reference pages of dialects, passes and directives anew
+	$(BIN)/python docs/generate.py
+
+goldens: $(STAMP) ## Write the expected kernels of the golden tests anew
+	$(BIN)/python tests/unit/test_goldens.py --write
+
+bench: $(STAMP) ## Time the compiler against xdsl-opt
+	$(BIN)/python benchmarks/compile_time.py
+
+clean: ## Remove what was built
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache

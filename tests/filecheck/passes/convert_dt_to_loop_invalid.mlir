@@ -1,0 +1,26 @@
+// RUN: dt-opt %s -p convert-dt-to-loop --split-input-file --verify-diagnostics | filecheck %s
+
+dt.label @x
+// CHECK: error: there is no 'dt.output' to convert
+// CHECK: help: say what the program is compiled for
+// -----
+dt.func @f[] : f32 {
+  %0 = dt.read @g[] : f32
+  dt.yield %0 : f32
+}
+dt.func @g[] : f32 {
+  %0 = dt.read @f[] : f32
+  dt.yield %0 : f32
+}
+dt.output @f
+// CHECK: error: the definitions form a cycle: f -> g -> f
+// -----
+dt.func @f[] : f32 {
+  %0 = arith.constant 1.0 : f32
+  dt.yield %0 : f32
+}
+dt.output @f
+func.func @other() {
+  func.return
+}
+// CHECK: error: 'func.func' is not of the 'dt' level
