@@ -1,0 +1,65 @@
+// RUN: dt-opt %s -p verify-loop --split-input-file --verify-diagnostics | filecheck %s
+func.func @f() {
+  func.return
+}
+// CHECK: error: the module is not of the 'loop' level: it needs kernels and one host function
+// CHECK: help: run convert-dt-to-loop first
+// -----
+func.func @f() {
+  func.return
+}
+loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
+  loop.grid () {
+    loop.for %x = x of A {
+      %0 = loop.read %A[%x] : memref<?xf32> -> f32
+      loop.write %0, %A[%x] : f32, memref<?xf32>
+    }
+  }
+}
+// CHECK: error: 'A' is both read and written in one kernel
+// -----
+func.func @f() {
+  func.return
+}
+loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
+  loop.grid () {
+    loop.for %x = x of A {
+      %0 = arith.constant 0.0 : f32
+      loop.write %0, %A[%x] : f32, memref<?xf32>
+      loop.write %0, %A[%x] : f32, memref<?xf32>
+    }
+  }
+}
+// CHECK: error: 'A' is written in 2 places
+// -----
+func.func @f() {
+  func.return
+}
+loop.kernel @k() attributes {labels = ["x"], root = "A"} {
+  loop.grid () {
+    %p = loop.local "p"[x] : memref<?xf32>
+  }
+}
+// CHECK: error: the local buffer 'p' is written 0 times, not once
+// -----
+func.func @f() {
+  func.return
+}
+loop.kernel @k() attributes {labels = ["x"], root = "A"} {
+  loop.grid () {
+    %p = tile.program_id : index
+  }
+}
+// CHECK: error: 'tile.program_id' cannot stand in a 'loop.kernel'
+// -----
+func.func @f() {
+  func.return
+}
+loop.kernel @k() attributes {labels = ["x"], root = "A"} {
+  loop.grid () {
+  }
+}
+sched.schedule {
+  sched.directive "block" @A(x : 4)
+}
+// CHECK: error: 'sched.schedule' is not of the 'loop' level
