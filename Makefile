@@ -21,11 +21,11 @@ demo: $(STAMP) ## Compile an example, run it (on a GPU, or else on the CPU) and 
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP) ## Run all tests: lit and pytest
-	$(BIN)/lit -q tests/filecheck
+	$(BIN)/lit -q tests/filecheck examples/plugin/tests
 	$(BIN)/pytest -n auto
 
 filecheck: $(STAMP) ## Run the tests on textual IR alone
-	$(BIN)/lit -v tests/filecheck
+	$(BIN)/lit -v tests/filecheck examples/plugin/tests
 
 lint: $(STAMP) ## Check style (ruff)
 	$(BIN)/ruff check .

@@ -354,6 +354,11 @@ class LoopLike(IRDLOperation):
             self.extent_size is not None and self.extent_size <= self.step_size
         )
 
+    @property
+    def is_outer(self) -> bool:
+        """Whether the loop only says where an inner one over its label starts."""
+        return self.step_size > 1 and not self.is_tile
+
     def set_step(self, step: int) -> None:
         """Step the loop by tiles of so many elements, 0 for its whole extent."""
         if step == 0 and self.extent_size is not None:

@@ -65,6 +65,10 @@ class BlockPass(Directive):
             index = indices[label]
             assert not isinstance(index, int)
             own = loop_of(index)
+            if own.origin is not None:
+                raise target.error(
+                    f"the loop over '{label}' is already split", "block it before that"
+                )
             if own.step_size > 0 and extent % own.step_size:
                 raise target.error(
                     f"a block of {extent} is no multiple of the tile of {own.step_size} "

@@ -36,7 +36,7 @@ class TensorizePass(Directive):
     def rewrite(self, target: Target) -> None:
         kernel = target.kernel
         for label, step in _SIZES.items(self.sizes):
-            loops = loops_over(kernel, label)
+            loops = [op for op in loops_over(kernel, label) if not op.is_outer]
             if not loops:
                 raise target.error(
                     f"there is no loop over '{label}' in the kernel of '{self.function}'",

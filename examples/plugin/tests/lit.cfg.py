@@ -1,0 +1,13 @@
+"""How lit runs the plug-in's tests."""
+
+import os
+import sys
+
+import lit.formats
+
+config.name = "dt-reorder"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".dt"]
+config.test_source_root = os.path.dirname(__file__)
+config.environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
+config.substitutions.append(("%plugin", os.path.dirname(os.path.dirname(__file__))))
