@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 
 from dt_mlir.backend.triton.signature import Signature
-from dt_mlir.backend.triton.wrapper import HostPart
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.element_types import ELEMENT_TYPES, type_name
+from dt_mlir.host_part import HostPart
 from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.runtime.execute import Interface, loaded
 

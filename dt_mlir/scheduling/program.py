@@ -11,6 +11,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array, names
+from dt_mlir.host_part import check_host_part
 
 
 class LoopProgram:
@@ -30,6 +31,7 @@ class LoopProgram:
                 "run convert-dt-to-loop first",
             )
         self.host = functions[0]
+        check_host_part(self.host)
 
     @property
     def kernels(self) -> list[loop.KernelOp]:
@@ -65,8 +67,7 @@ class LoopProgram:
         """What the host part passes to kernels, in the order of a kernel's arguments."""
         tensors: dict[str, SSAValue] = {}
         scalars: dict[str, SSAValue] = {}
-        assert self.host.arg_attrs is not None
-        for arg, attrs in zip(self.host.body.block.args, self.host.arg_attrs):
+        for arg, attrs in zip(self.host.body.block.args, self.host.arg_attrs or ()):
             name = attrs.data[host.NAME]
             assert isinstance(name, StringAttr)
             into = tensors if isinstance(arg.type, MemRefType) else scalars

@@ -69,6 +69,13 @@ def run_tool(body: Callable[[SourceTexts], None]) -> int:
         name = f"{error.filename}: " if error.filename else ""
         print(f"error: {name}{(error.strerror or str(error)).lower()}", file=sys.stderr)
         return 1
+    except Exception as error:
+        if os.environ.get("DT_MLIR_TRACEBACK"):
+            raise
+        kind = type(error).__name__
+        print(f"error: internal fault of the compiler: {kind}: {error}", file=sys.stderr)
+        print("  help: please report it; DT_MLIR_TRACEBACK=1 shows where", file=sys.stderr)
+        return 3
     return 0
 
 

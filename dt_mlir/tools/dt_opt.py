@@ -124,6 +124,8 @@ class DtOptMain(xDSLOptMain):
             if self.args.passes:
                 raise CompileError("give --pass-pipeline or -p, not both")
             text = _inside_module(self.args.pass_pipeline)
+        if text.rstrip().endswith(","):
+            raise CompileError("the pipeline ends in a comma", None, "name a pass behind it")
         found: list[ModulePass] = []
         for spec in parse_pipeline(text):
             if spec.name not in self.available_passes:

@@ -16,9 +16,10 @@ from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.combine import COMBINE
 from dt_mlir.backend.triton.kernel import KernelPrinter
 from dt_mlir.backend.triton.signature import Signature
-from dt_mlir.backend.triton.wrapper import HostPart, WrapperPrinter
+from dt_mlir.backend.triton.wrapper import WrapperPrinter
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
+from dt_mlir.host_part import HostPart
 from dt_mlir.lowering.kernels import kernels_of
 
 

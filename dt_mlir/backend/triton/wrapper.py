@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from xdsl.dialects import func, memref
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -23,6 +23,7 @@ from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile_types import Axis, axes_of
 from dt_mlir.element_types import is_bool, is_float, type_name
+from dt_mlir.host_part import HostPart
 from dt_mlir.lowering.axes import TILE_LIMIT
 from dt_mlir.lowering.kernels import values_of
 
@@ -49,69 +50,6 @@ class _Tensor:
     axes: tuple[str, ...]
     element: Attribute
     ranked: bool = True
-
-
-@dataclass
-class HostPart:
-    """What the host part of a module says."""
-
-    function: func.FuncOp
-    inputs: list[tuple[SSAValue, str, tuple[str, ...], DictionaryAttr]] = field(
-        default_factory=list[tuple[SSAValue, str, tuple[str, ...], DictionaryAttr]]
-    )
-    allocations: list[memref.AllocOp] = field(default_factory=list[memref.AllocOp])
-    launches: list[host.LaunchOp] = field(default_factory=list[host.LaunchOp])
-    outputs: list[SSAValue] = field(default_factory=list[SSAValue])
-
-    @staticmethod
-    def of(function: func.FuncOp) -> HostPart:
-        """Read a host function."""
-        result = HostPart(function)
-        assert function.arg_attrs is not None
-        for arg, attrs in zip(function.body.block.args, function.arg_attrs):
-            name, axes = attrs.data[host.NAME], attrs.data[host.AXES]
-            assert isinstance(name, StringAttr)
-            assert isinstance(axes, ArrayAttr)
-            found = names(axes)  # pyright: ignore[reportArgumentType]
-            result.inputs.append((arg, name.data, found, attrs))
-        for op in function.body.block.ops:
-            match op:
-                case memref.AllocOp():
-                    result.allocations.append(op)
-                case host.LaunchOp():
-                    result.launches.append(op)
-                case func.ReturnOp():
-                    result.outputs = list(op.arguments)
-                case _:
-                    pass
-        return result
-
-    def strings(self, attribute: str) -> list[str]:
-        """An attribute of the host function that is an array of strings."""
-        attr = self.function.attributes.get(attribute)
-        return list(names(attr)) if isinstance(attr, ArrayAttr) else []  # pyright: ignore
-
-    def program(self) -> list[str]:
-        """The program in canonical DT."""
-        return [
-            *self.strings(host.ALGORITHM),
-            *self.strings(host.SCHEDULE),
-            *self.strings(host.OUTPUTS),
-        ]
-
-    @property
-    def kernel_only(self) -> bool:
-        """Whether only the kernels are wanted."""
-        return host.KERNEL_ONLY in self.function.attributes
-
-    def same(self) -> dict[str, str]:
-        """For each label the first of those that have its size."""
-        attr = self.function.attributes.get(host.SAME)
-        found: dict[str, str] = {}
-        for group in attr if isinstance(attr, ArrayAttr) else ():
-            first, *rest = names(group)  # pyright: ignore[reportArgumentType]
-            found.update(dict.fromkeys(rest, first))
-        return found
 
 
 class WrapperPrinter:

@@ -5,8 +5,9 @@ func.func @f() {
 // CHECK: error: the module is not of the 'loop' level: it needs kernels and one host function
 // CHECK: help: run convert-dt-to-loop first
 // -----
-func.func @f() {
-  func.return
+func.func @f() -> memref<f32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
+  %0 = memref.alloc() {host.name = "f", host.axes = []} : memref<f32>
+  func.return %0 : memref<f32>
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
@@ -18,8 +19,9 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 }
 // CHECK: error: 'A' is both read and written in one kernel
 // -----
-func.func @f() {
-  func.return
+func.func @f() -> memref<f32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
+  %0 = memref.alloc() {host.name = "f", host.axes = []} : memref<f32>
+  func.return %0 : memref<f32>
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
@@ -32,8 +34,9 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 }
 // CHECK: error: 'A' is written in 2 places
 // -----
-func.func @f() {
-  func.return
+func.func @f() -> memref<f32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
+  %0 = memref.alloc() {host.name = "f", host.axes = []} : memref<f32>
+  func.return %0 : memref<f32>
 }
 loop.kernel @k() attributes {labels = ["x"], root = "A"} {
   loop.grid () {
@@ -42,8 +45,9 @@ loop.kernel @k() attributes {labels = ["x"], root = "A"} {
 }
 // CHECK: error: the local buffer 'p' is written 0 times, not once
 // -----
-func.func @f() {
-  func.return
+func.func @f() -> memref<f32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
+  %0 = memref.alloc() {host.name = "f", host.axes = []} : memref<f32>
+  func.return %0 : memref<f32>
 }
 loop.kernel @k() attributes {labels = ["x"], root = "A"} {
   loop.grid () {
@@ -52,8 +56,9 @@ loop.kernel @k() attributes {labels = ["x"], root = "A"} {
 }
 // CHECK: error: 'tile.program_id' cannot stand in a 'loop.kernel'
 // -----
-func.func @f() {
-  func.return
+func.func @f() -> memref<f32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
+  %0 = memref.alloc() {host.name = "f", host.axes = []} : memref<f32>
+  func.return %0 : memref<f32>
 }
 loop.kernel @k() attributes {labels = ["x"], root = "A"} {
   loop.grid () {

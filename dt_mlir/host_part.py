@@ -1,0 +1,170 @@
+"""The host part of a module: what the wrapper around the kernels does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, MemRefType, StringAttr
+from xdsl.ir import Attribute, SSAValue
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import host
+from dt_mlir.dialects.formats import names
+
+
+def _strings(attr: Attribute | None) -> bool:
+    return isinstance(attr, ArrayAttr) and all(isinstance(x, StringAttr) for x in attr)
+
+
+def _integers(attr: Attribute | None) -> bool:
+    return isinstance(attr, ArrayAttr) and all(isinstance(x, IntegerAttr) for x in attr)
+
+
+def _groups(attr: Attribute | None) -> bool:
+    return isinstance(attr, ArrayAttr) and all(_strings(x) and len(x) > 1 for x in attr)  # pyright: ignore
+
+
+def _conditions(attr: Attribute | None) -> bool:
+    return isinstance(attr, ArrayAttr) and all(
+        isinstance(x, DictionaryAttr)
+        and isinstance(x.data.get("label"), StringAttr)
+        and isinstance(x.data.get("least"), IntegerAttr)
+        and isinstance(x.data.get("reason"), StringAttr)
+        for x in attr
+    )
+
+
+_FUNCTION_ATTRIBUTES: dict[str, tuple[bool, Callable[[Attribute | None], bool]]] = {
+    host.ALGORITHM: (True, _strings),
+    host.SCHEDULE: (True, _strings),
+    host.OUTPUTS: (True, _strings),
+    host.LABELS: (True, _strings),
+    host.SAME: (False, _groups),
+    host.NONEMPTY: (False, _conditions),
+}
+"""The attributes of a host function: whether it must have them, and what they must be."""
+
+
+def check_host_part(function: func.FuncOp) -> None:
+    """Check that a function is what the passes and the wrapper take for a host part.
+
+    Raises:
+        CompileError: at the first thing that is missing or malformed.
+    """
+    for name, (needed, check) in _FUNCTION_ATTRIBUTES.items():
+        attr = function.attributes.get(name)
+        if (needed or attr is not None) and not check(attr):
+            raise CompileError(f"the host function needs a well-formed '{name}'", function)
+    args = function.body.block.args if function.body.blocks else ()
+    attrs = list(function.arg_attrs) if function.arg_attrs is not None else []
+    if len(attrs) != len(args):
+        raise CompileError("the arguments of the host function need attributes", function)
+    for arg, found in zip(args, attrs):
+        rank = arg.type.get_num_dims() if isinstance(arg.type, MemRefType) else 0
+        axes, least = found.data.get(host.AXES), found.data.get(host.MINIMUMS)
+        if (
+            not isinstance(found.data.get(host.NAME), StringAttr)
+            or not _strings(axes)
+            or len(axes) != rank  # pyright: ignore
+            or (least is not None and not (_integers(least) and len(least) == rank))  # pyright: ignore
+        ):
+            raise CompileError(
+                f"argument {arg.index} of the host function needs a well-formed "
+                f"'{host.NAME}' and '{host.AXES}'",
+                function,
+            )
+    known: set[SSAValue] = set(args)
+    results: set[SSAValue] = set()
+    for op in function.body.block.ops if function.body.blocks else ():
+        match op:
+            case host.SizeOp():
+                continue
+            case memref.AllocOp():
+                type = op.memref.type
+                axes = op.attributes.get(host.AXES)
+                if (
+                    not isinstance(op.attributes.get(host.NAME), StringAttr)
+                    or not _strings(axes)
+                    or len(axes) != type.get_num_dims()  # pyright: ignore
+                ):
+                    raise CompileError(
+                        f"an allocation needs a well-formed '{host.NAME}' and '{host.AXES}'", op
+                    )
+                results.add(op.memref)
+            case host.LaunchOp():
+                if not set(op.arguments) <= known | results:
+                    raise CompileError("a launch takes arguments and allocations", op)
+            case func.ReturnOp():
+                if not op.arguments or not set(op.arguments) <= results:
+                    raise CompileError("the host function returns what it allocates", op)
+            case _:
+                raise CompileError(f"'{op.name}' cannot stand in the host function", op)
+
+
+@dataclass
+class HostPart:
+    """What the host part of a module says."""
+
+    function: func.FuncOp
+    inputs: list[tuple[SSAValue, str, tuple[str, ...], DictionaryAttr]] = field(
+        default_factory=list[tuple[SSAValue, str, tuple[str, ...], DictionaryAttr]]
+    )
+    allocations: list[memref.AllocOp] = field(default_factory=list[memref.AllocOp])
+    launches: list[host.LaunchOp] = field(default_factory=list[host.LaunchOp])
+    outputs: list[SSAValue] = field(default_factory=list[SSAValue])
+
+    @staticmethod
+    def of(function: func.FuncOp) -> HostPart:
+        """Read a host function.
+
+        Raises:
+            CompileError: if it is malformed.
+        """
+        result = HostPart(function)
+        check_host_part(function)
+        for arg, attrs in zip(function.body.block.args, function.arg_attrs or ()):
+            name, axes = attrs.data[host.NAME], attrs.data[host.AXES]
+            assert isinstance(name, StringAttr)
+            assert isinstance(axes, ArrayAttr)
+            found = names(axes)  # pyright: ignore[reportArgumentType]
+            result.inputs.append((arg, name.data, found, attrs))
+        for op in function.body.block.ops:
+            match op:
+                case memref.AllocOp():
+                    result.allocations.append(op)
+                case host.LaunchOp():
+                    result.launches.append(op)
+                case func.ReturnOp():
+                    result.outputs = list(op.arguments)
+                case _:
+                    pass
+        return result
+
+    def strings(self, attribute: str) -> list[str]:
+        """An attribute of the host function that is an array of strings."""
+        attr = self.function.attributes.get(attribute)
+        return list(names(attr)) if isinstance(attr, ArrayAttr) else []  # pyright: ignore
+
+    def program(self) -> list[str]:
+        """The program in canonical DT."""
+        return [
+            *self.strings(host.ALGORITHM),
+            *self.strings(host.SCHEDULE),
+            *self.strings(host.OUTPUTS),
+        ]
+
+    @property
+    def kernel_only(self) -> bool:
+        """Whether only the kernels are wanted."""
+        return host.KERNEL_ONLY in self.function.attributes
+
+    def same(self) -> dict[str, str]:
+        """For each label the first of those that have its size."""
+        attr = self.function.attributes.get(host.SAME)
+        found: dict[str, str] = {}
+        for group in attr if isinstance(attr, ArrayAttr) else ():
+            first, *rest = names(group)  # pyright: ignore[reportArgumentType]
+            found.update(dict.fromkeys(rest, first))
+        return found

@@ -1,0 +1,74 @@
+// RUN: dt-opt %s -p verify-loop --split-input-file --verify-diagnostics | filecheck %s
+func.func @f() {
+  func.return
+}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: the host function needs a well-formed 'host.algorithm'
+// -----
+func.func @f() attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = [], host.same = ["x"]} {
+  func.return
+}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: the host function needs a well-formed 'host.same'
+// -----
+func.func @f() attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = [], host.nonempty = [{label = "x"}]} {
+  func.return
+}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: the host function needs a well-formed 'host.nonempty'
+// -----
+func.func @f(%A: f32) attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
+  func.return
+}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: the arguments of the host function need attributes
+// -----
+func.func @f(%A: f32 {host.name = "A"}) attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
+  func.return
+}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: argument 0 of the host function needs a well-formed 'host.name' and 'host.axes'
+// -----
+func.func @f() attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
+  %0 = memref.alloc() : memref<f32>
+  func.return
+}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: an allocation needs a well-formed 'host.name' and 'host.axes'
+// -----
+func.func @f() attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
+  func.return
+}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: the host function returns what it allocates
+// -----
+func.func @f() attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
+  %0 = arith.constant 0 : i32
+  func.return
+}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: 'arith.constant' cannot stand in the host function
