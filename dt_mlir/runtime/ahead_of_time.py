@@ -199,6 +199,35 @@ def compile_for(
     return found
 
 
+def summarise(
+    text: str, file: str, architecture: str, given: Mapping[str, int], other: int
+) -> list[tuple[str, bool, list[str]]]:
+    """Compile a program's text for a target.
+
+    Args:
+        text: the program.
+        file: what to call it.
+        architecture: the target.
+        given: sizes of labels.
+        other: the size of labels that are not given.
+
+    Returns:
+        For each kernel its name, whether there is machine code, and what the target cannot hold.
+
+    Raises:
+        CompileError: if Triton refuses a kernel.
+    """
+    from dt_mlir.compiler import compile_program
+
+    program = compile_program(text, file)
+    labels = Interface(program.algorithm).labels()
+    sizes = {label: given.get(label, other) for label in labels}
+    return [
+        (kernel.name, bool(kernel.asm.get("cubin") or kernel.asm.get("hsaco")), kernel.problems())
+        for kernel in compile_for(program.module, program.source, architecture, sizes)
+    ]
+
+
 def _compiled(name: str, target: Architecture, compiled: Any) -> CompiledKernel:
     metadata = compiled.metadata
     text = str(compiled.asm.get("amdgcn", ""))

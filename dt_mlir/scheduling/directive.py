@@ -15,7 +15,7 @@ from enum import IntEnum
 from typing import Any, ClassVar, Self
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, ModuleOp, NoneAttr, StringAttr
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
@@ -117,7 +117,8 @@ class Target:
         if isinstance(location, FusedLoc):
             assert isinstance(location.locations, ArrayAttr)
             parts = [part for part in location.locations if part != self.location]
-        return FusedLoc(ArrayAttr([*parts, self.location]), StringAttr(self.directive))
+        # xDSL's parser reads no metadata of fused locations.
+        return FusedLoc(ArrayAttr([*parts, self.location]), NoneAttr())
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,76 @@
+"""sdist -> wheel -> an empty environment: everything imports, and the tools run."""
+
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*command: object, **kwargs: object) -> str:
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **kwargs)  # type: ignore
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def modules() -> list[str]:
+    files = (ROOT / "dt_mlir").rglob("*.py")
+    names = (path.relative_to(ROOT).with_suffix("").as_posix() for path in files)
+    return sorted(name.replace("/", ".").removesuffix(".__init__") for name in names)
+
+
+def test_install_in_an_empty_environment(tmp_path: Path) -> None:
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path, ROOT)
+    (wheel,) = tmp_path.glob("*.whl")
+    (sdist,) = tmp_path.glob("*.tar.gz")
+    with zipfile.ZipFile(wheel) as archive:
+        packed = set(archive.namelist())
+    sources = {p.relative_to(ROOT).as_posix() for p in (ROOT / "dt_mlir").rglob("*.py")}
+    assert sources | {"dt_mlir/frontend/grammar.lark"} <= packed
+    with tarfile.open(sdist) as archive:
+        assert any(name.endswith("/dt_mlir/dialects/dt.py") for name in archive.getnames())
+
+    environment = tmp_path / "env"
+    venv.create(environment, with_pip=True)
+    python = environment / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel)
+    needs_torch = ("dt_mlir.backend.triton.support", "dt_mlir.interpreters.algorithm")
+    plain = [name for name in modules() if name not in needs_torch]
+    run(python, "-c", f"import importlib\nfor name in {plain!r}: importlib.import_module(name)", cwd=tmp_path)
+    shown = run(environment / "bin" / "dtc", ROOT / "examples" / "matmul.dt", cwd=tmp_path)
+    assert "@triton.jit" in shown
+    wanted = subprocess.run(
+        [environment / "bin" / "dtc", ROOT / "examples" / "matmul.dt", "--run"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert wanted.returncode == 1
+    assert "running needs torch and triton" in wanted.stderr
+
+
+@pytest.mark.parametrize("how", ["installed", "loaded"])
+def test_plugin(how: str, tmp_path: Path) -> None:
+    plugin = ROOT / "examples" / "plugin"
+    program = tmp_path / "f.dt"
+    program.write_text(
+        "Func f; In A; Var x, y; f[x, y] = A[x, y]; f.reorder(y, x); f.compile();"
+    )
+    bin = Path(sys.executable).parent
+    if how == "installed":
+        site = tmp_path / "site"
+        run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation",
+            "--target", site, plugin)  # fmt: skip
+        extra: list[object] = []
+        environment = {"PYTHONPATH": str(site)}
+    else:
+        extra = ["--load", plugin / "dt_reorder" / "reorder.py"]
+        environment = {}
+    shown = run(bin / "dtc", program, *extra, env=environment)
+    assert shown.index("for y in") < shown.index("for x in")
+    assert "f.reorder(y, x);" in shown
+    listed = run(bin / "dt-opt", program, *extra, "-p", "convert-dt-to-loop,schedule-reorder{function=f order=y,x}", env=environment)
+    assert listed.index("= y of f") < listed.index("= x of f")

@@ -1,0 +1,85 @@
+"""What the tools do that no text of theirs shows."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+
+
+@pytest.mark.parametrize("tool", ["dt_opt", "dtc"])
+def test_torch_is_not_imported(tool: str) -> None:
+    code = (
+        f"import sys; from dt_mlir.tools.{tool} import main\n"
+        f"sys.argv = ['{tool}', r'{ROOT}/examples/matmul.dt', '-o', '/dev/null']\n"
+        "try: main()\n"
+        "except SystemExit as done: assert not done.code\n"
+        "assert 'torch' not in sys.modules and 'triton' not in sys.modules and 'numpy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_stock_xdsl_opt_has_the_passes() -> None:
+    text = subprocess.run(
+        [BIN / "dt-opt", ROOT / "examples" / "matmul.dt"], capture_output=True, text=True, check=True
+    ).stdout
+    done = subprocess.run(
+        [BIN / "xdsl-opt", "-p", "convert-dt-to-loop,apply-schedule"],
+        input=text, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "loop.grid" in done.stdout
+
+
+def test_output_is_not_touched_by_a_failure(tmp_path: Path) -> None:
+    source, output = tmp_path / "f.dt", tmp_path / "f.py"
+    source.write_text("Func f; In A; Var x; f[x] = A[x]; f.block(y:4); f.compile();")
+    output.write_text("as it was")
+    done = subprocess.run([BIN / "dtc", source, "-o", output], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "f.dt:1:37: error: f.block: there is no label 'y'" in done.stderr
+    assert output.read_text() == "as it was"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["f.dt", "f.py"]
+
+
+def test_same_input_gives_the_same_bytes() -> None:
+    command = [BIN / "dtc", ROOT / "examples" / "attention.dt"]
+    outputs = set()
+    for seed in ("0", "1", "2"):
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
+        )
+        outputs.add(done.stdout)
+    assert len(outputs) == 1
+
+
+def test_run_says_what_it_did() -> None:
+    command = [BIN / "dtc", ROOT / "examples" / "matmul.dt", "--run", "x=20,y=33,k=5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "matmul.dt: right on the" in done.stdout
+    assert "mm: 20 x 33, largest difference" in done.stdout
+    wrong = subprocess.run([*command[:-1], "z=3"], capture_output=True, text=True)
+    assert wrong.returncode == 1
+    assert "there is no label 'z' to give a size" in wrong.stderr
+
+
+def test_run_finds_a_wrong_result() -> None:
+    from dt_mlir.compiler import compile_program
+    from dt_mlir.diagnostics import CompileError
+    from dt_mlir.runtime.execute import run_and_check
+
+    text = "Func f; In A; Var x; f[x] = A[x] * 2; f.tensorize(x:8); f.compile();"
+    program = compile_program(text)
+    broken = program.source.replace("A * 2.0", "A * 2.001")
+    assert broken != program.source
+    with pytest.raises(CompileError, match="'f' is wrong"):
+        run_and_check(program.algorithm, broken, {"x": 9}, seed=0)
+
+
+def test_a_pipe_that_closes_is_no_fault() -> None:
+    done = subprocess.run(
+        f"{BIN}/dt-opt --list-passes | head -n 1", shell=True, capture_output=True, text=True
+    )
+    assert "Traceback" not in done.stderr

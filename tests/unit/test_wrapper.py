@@ -1,0 +1,161 @@
+"""What the wrapper checks, and what it makes of odd inputs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from dt_mlir.compiler import compile_program
+from dt_mlir.runtime.execute import loaded
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+PROGRAM = """
+Func mm : f16; In A : f16, B : f16; SIn s; Var x, y; RVar k;
+mm[x, y] = rdot(A[x, k], B[k, y], k) * s;
+mm.block(x:16, y:16); mm.tensorize(x:16, y:16, k:16); mm.compile();
+"""
+
+
+def tensor(*shape: int, dtype: torch.dtype = torch.float16) -> torch.Tensor:
+    return torch.ones(shape, dtype=dtype, device=DEVICE)
+
+
+@pytest.fixture(scope="module")
+def mm() -> Any:
+    with loaded(compile_program(PROGRAM).source) as module:
+        yield module.mm
+
+
+REFUSED: dict[str, tuple[Callable[[Any], object], type[Exception], str]] = {
+    "no tensor": (lambda f: f([1.0], tensor(3, 4), 1.0), TypeError, "mm: 'A' must be a tensor, not list"),
+    "rank": (lambda f: f(tensor(3), tensor(3, 4), 1.0), ValueError, r"mm: 'A\[x, k\]' has 2 axes, but the tensor given has 1"),
+    "type": (lambda f: f(tensor(2, 3), tensor(3, 4, dtype=torch.float32), 1.0), TypeError, "mm: 'B' must have elements of torch.float16, not torch.float32"),
+    "size": (lambda f: f(tensor(2, 3), tensor(5, 4), 1.0), ValueError, "mm: axis 0 of 'B' has size 5, but axis 1 of 'A' has 3: both are 'k'"),
+    "device": (lambda f: f(tensor(2, 3), torch.ones(3, 4, dtype=torch.float16, device="meta"), 1.0), ValueError, "mm: 'B' is on meta, but 'A' is on"),
+    "scalar": (lambda f: f(tensor(2, 3), tensor(3, 4), "1"), TypeError, "mm: 's' must be a real number, not str"),
+    "truth value": (lambda f: f(tensor(2, 3), tensor(3, 4), True), TypeError, "mm: 's' must be a real number, not bool"),
+    "out is none": (lambda f: f(tensor(2, 3), tensor(3, 4), 1.0, out=3), TypeError, "mm: 'out' must be a tensor, not int"),
+    "out's shape": (lambda f: f(tensor(2, 3), tensor(3, 4), 1.0, out=tensor(4, 2)), ValueError, r"mm: 'out' has shape \(4, 2\), but 'mm' has \(2, 4\)"),
+    "out's type": (lambda f: f(tensor(2, 3), tensor(3, 4), 1.0, out=tensor(2, 4, dtype=torch.float32)), TypeError, "mm: 'out' must have elements of torch.float16"),
+    "out's device": (lambda f: f(tensor(2, 3), tensor(3, 4), 1.0, out=torch.ones(2, 4, dtype=torch.float16, device="meta")), ValueError, "mm: 'out' is on meta"),
+    "out overlaps itself": (lambda f: f(tensor(2, 3), tensor(3, 4), 1.0, out=tensor(1, 4).expand(2, 4)), ValueError, "mm: 'out' overlaps itself"),
+    "missing": (lambda f: f(tensor(2, 3)), TypeError, "missing"),
+    "too many": (lambda f: f(tensor(2, 3), tensor(3, 4), 1.0, 2.0), TypeError, "positional"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", list(REFUSED))
+def test_refused(mm: Any, case: str) -> None:
+    call, kind, message = REFUSED[case]
+    with pytest.raises(kind, match=message):
+        call(mm)
+
+
+def test_out_that_overlaps_an_input(mm: Any) -> None:
+    memory = tensor(100)
+    a = memory[:36].view(6, 6)
+    b = tensor(6, 6)
+    with pytest.raises(ValueError, match="mm: 'out' overlaps 'A' in memory"):
+        mm(a, b, 1.0, out=memory[30:66].view(6, 6))
+    with pytest.raises(ValueError, match="mm: 'out' overlaps 'B' in memory"):
+        mm(b, a, 1.0, out=a)
+    # Beside each other, and interleaved without an element in common, is well.
+    mm(a, b, 1.0, out=memory[36:72].view(6, 6))
+    columns = tensor(6, 12)
+    result = mm(columns[:, 0::2], b, 1.0, out=columns[:, 1::2])
+    assert torch.equal(result, torch.full((6, 6), 6.0, dtype=torch.float16, device=DEVICE))
+
+
+def test_out_is_returned(mm: Any) -> None:
+    out = tensor(2, 4)
+    assert mm(tensor(2, 3), tensor(3, 4), 2.0, out=out) is out
+    assert torch.equal(out, torch.full_like(out, 6.0))
+
+
+def test_expanded_inputs(mm: Any) -> None:
+    a, b = tensor(1, 1).expand(5, 7), tensor(7, 1).expand(7, 3)
+    assert torch.equal(mm(a, b, 1.0), torch.full((5, 3), 7.0, dtype=torch.float16, device=DEVICE))
+
+
+@pytest.mark.parametrize(("x", "k", "y"), [(0, 3, 4), (2, 0, 4), (2, 3, 0), (0, 0, 0)])
+def test_empty_inputs(mm: Any, x: int, k: int, y: int) -> None:
+    a, b = tensor(x, k), tensor(k, y)
+    assert torch.equal(mm(a, b, 1.0).cpu(), (a.cpu() @ b.cpu()))
+
+
+def run(text: str, *args: object, name: str = "f", **keywords: object) -> Any:
+    with loaded(compile_program(text).source) as module:
+        return getattr(module, name)(*args, **keywords)
+
+
+SUMS = "Func f; In A; Var x; RVar k; f[x] = {}(A[x, k], k); f.tensorize(x:8, k:{}); f.compile();"
+
+
+@pytest.mark.parametrize("tile", [0, 1, 16])
+def test_empty_reductions(tile: int) -> None:
+    empty = torch.ones(3, 0, device=DEVICE)
+    assert run(SUMS.format("rsum", tile), empty).tolist() == [0, 0, 0]
+    assert run(SUMS.format("rprod", tile), empty).tolist() == [1, 1, 1]
+    for name in ("rmax", "rmin", "rargmax", "rargmin"):
+        with pytest.raises(ValueError, match="f: 'k' has size 0, but .* needs 1 or more"):
+            run(SUMS.format(name, tile), empty)
+
+
+def test_numbers_out_of_range() -> None:
+    text = "Func f; In A; Var x; f[x] = A[x, 3]; f.compile();"
+    with pytest.raises(ValueError, match=r"f: axis 1 of 'A' has size 3, but reading A\[… 3 …\] needs 4"):
+        run(text, torch.ones(2, 3, device=DEVICE))
+
+
+def test_sizes_that_only_the_caller_knows() -> None:
+    text = "Func f; In V; Var x, y; f[x, y] = V[x] + y; f.compile();"
+    ones = torch.ones(2, device=DEVICE)
+    assert run(text, ones, y=3).tolist() == [[1, 2, 3], [1, 2, 3]]
+    with pytest.raises(TypeError, match="f: 'y' must be a size, not -1"):
+        run(text, ones, y=-1)
+    with pytest.raises(TypeError, match="y"):
+        run(text, ones)
+
+
+def test_labels_of_one_size() -> None:
+    text = "Func f; In A, B; Var i, j; f[i, j] = A[i] * A[j] + B[j]; f.compile();"
+    with pytest.raises(ValueError, match="axis 0 of 'B' has size 3, but axis 0 of 'A' has 2"):
+        run(text, torch.ones(2, device=DEVICE), torch.ones(3, device=DEVICE))
+
+
+def test_several_outputs() -> None:
+    text = (
+        "Func f, g; In A; Var x; f[x] = A[x] + 1; g[x] = f[x] * 2; f.fuse_at(g, x);"
+        "g.compile(); f.compile();"
+    )
+    ones = torch.ones(3, device=DEVICE)
+    g, f = run(text, ones, name="g")
+    assert (g.tolist(), f.tolist()) == ([4, 4, 4], [2, 2, 2])
+    out = (torch.zeros(3, device=DEVICE), torch.zeros(3, device=DEVICE))
+    assert run(text, ones, name="g", out=out)[1] is out[1]
+    with pytest.raises(TypeError, match="g: 'out' must be a tuple of 2 tensors"):
+        run(text, ones, name="g", out=out[0])
+    with pytest.raises(ValueError, match="g: two tensors of 'out' overlap"):
+        run(text, ones, name="g", out=(out[0], out[0]))
+
+
+def test_a_tile_that_is_too_large() -> None:
+    text = "Func f; In A; Var x, y; f[x, y] = A[x, y]; f.block(x:16); f.tensorize(x:16, y:0); f.compile();"
+    wide = torch.ones(1, 1, device=DEVICE).expand(1, 70000)
+    with pytest.raises(ValueError, match=r"f: a tile of x: 16 x y: y has 2097152 elements, more than Triton's 1048576; step the loop over 'y' by less than its whole extent \(-:1:"):
+        run(text, wide)
+
+
+def test_tensors_without_a_device_to_run_on() -> None:
+    text = "Func f; In A; Var x; f[x] = A[x]; f.compile();"
+    source = compile_program(text).source
+    assert "the tensors are on the CPU; move them to a GPU" in source
+
+
+def test_unused_inputs_are_still_checked() -> None:
+    text = "Func f; In A, B : i8; Var x; f[x] = A[x]; f.compile();"
+    ones = torch.ones(2, device=DEVICE)
+    assert run(text, ones, torch.zeros(3, 4, dtype=torch.int8, device=DEVICE)).tolist() == [1, 1]
+    with pytest.raises(TypeError, match="f: 'B' must have elements of torch.int8"):
+        run(text, ones, ones)
