@@ -194,7 +194,8 @@ class _Converter:
         start, end = self._start(op, scope), self._end(op, scope)
         step = scope.index.constant(op.step_size)
         body = Block(arg_types=[IndexType(), *(value.type for value in carried)])
-        body.args[0].name_hint = f"{op.label_name}_start" if op.is_tile else op.label_name
+        suffix = "_start" if op.is_tile else "_outer" if op.is_outer else ""
+        body.args[0].name_hint = op.label_name + suffix
         for arg, hint in zip(body.args[1:], hints):
             arg.name_hint = hint
         result = scf.ForOp(start, end, step, carried, Region(body))

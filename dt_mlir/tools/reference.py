@@ -36,7 +36,7 @@ def option_documentation(cls: type[ModulePass]) -> dict[str, str]:
                 and isinstance(following.value, ast.Constant)
             ):
                 found.setdefault(item.target.id, str(following.value.value))
-    return found
+    return {field.name: found.get(field.name, "") for field in dataclasses.fields(cls)}
 
 
 def describe_pass(cls: type[ModulePass]) -> str:

@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
+
 from dt_mlir.runtime.ahead_of_time import summarise
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

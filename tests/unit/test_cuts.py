@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from dt_mlir.backend.triton.target import emit_module
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline

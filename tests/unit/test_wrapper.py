@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+
 from dt_mlir.compiler import compile_program
 from dt_mlir.runtime.execute import loaded
 

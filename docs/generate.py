@@ -1,0 +1,173 @@
+"""Writes the reference pages of dialects, passes, directives and functions from their definitions.
+
+    python docs/generate.py            write the pages
+    python docs/generate.py --check    say which pages are stale, and fail if any is
+"""
+
+import ast
+import inspect
+import sys
+import textwrap
+from pathlib import Path
+
+from xdsl.ir import Dialect
+from xdsl.passes import ModulePass
+
+from dt_mlir.compiler import compile_program
+from dt_mlir.elementwise import FUNCTIONS
+from dt_mlir.frontend.analysis import REDUCTIONS
+from dt_mlir.registry import DIALECTS, PASSES
+from dt_mlir.scheduling.directive import Directive
+from dt_mlir.tools.reference import option_documentation
+
+DOCS = Path(__file__).parent
+HEADER = "<!-- Written by docs/generate.py from the definitions. Do not edit. -->\n\n"
+
+
+def field_docs(cls: type) -> list[tuple[str, str, str]]:
+    """Name, kind and sentence of each operand, property, region and result of an operation."""
+    found: dict[str, tuple[str, str, str]] = {}
+    for base in reversed(cls.__mro__):
+        if not base.__module__.startswith("dt_mlir"):
+            continue
+        tree = ast.parse(textwrap.dedent(inspect.getsource(base)))
+        body = tree.body[0].body  # type: ignore[attr-defined]
+        for item, following in zip(body, body[1:]):
+            is_field = isinstance(item, ast.Assign) and isinstance(item.value, ast.Call)
+            is_doc = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+            if is_field and is_doc:
+                name = item.targets[0].id
+                kind = ast.unparse(item.value.func).removesuffix("_def").replace("_", " ")
+                kind = kind.replace("prop", "property").replace("var ", "variadic ")
+                kind = kind.replace("opt ", "optional ")
+                found[name] = (name, kind, str(following.value.value))
+    return list(found.values())
+
+
+def operation(op: type) -> list[str]:
+    lines = [f"## `{op.name}`", "", inspect.getdoc(op) or "", ""]
+    text = getattr(op, "assembly_format", None)
+    if text:
+        lines += ["```", f"{op.name} {text}", "```", ""]
+    rows = field_docs(op)
+    if rows:
+        lines += ["| name | what | meaning |", "| --- | --- | --- |"]
+        lines += [f"| `{name}` | {kind} | {' '.join(doc.split())} |" for name, kind, doc in rows]
+        lines.append("")
+    return lines
+
+
+def dialect_page(dialect: Dialect) -> str:
+    module = sys.modules[next(iter([*dialect.operations, *dialect.attributes])).__module__]
+    lines = [f"# The `{dialect.name}` dialect", ""]
+    lines += (module.__doc__ or "").strip().splitlines()[0:]
+    lines.append("")
+    for op in dialect.operations:
+        lines += operation(op)
+    for attribute in dialect.attributes:
+        lines += [f"## `#{attribute.name}`", "", inspect.getdoc(attribute) or "", ""]
+    return HEADER + "\n".join(lines).rstrip() + "\n"
+
+
+def pass_page(cls: type[ModulePass]) -> str:
+    lines = [f"# `{cls.name}`", "", inspect.getdoc(cls) or "", ""]
+    options = option_documentation(cls)
+    if options:
+        lines += ["| option | meaning |", "| --- | --- |"]
+        lines += [f"| `{name}` | {' '.join(doc.split())} |" for name, doc in options.items()]
+        lines.append("")
+    if issubclass(cls, Directive):
+        lines += [f"In a program: `f.{cls.signature()}`. Phase: {cls.phase.name.lower()}.", ""]
+    return HEADER + "\n".join(lines).rstrip() + "\n"
+
+
+def index_page(title: str, rows: list[tuple[str, str]], folder: str) -> str:
+    lines = [f"# {title}", "", "| name | what it does |", "| --- | --- |"]
+    lines += [f"| [`{name}`]({folder}{name}.md) | {text} |" for name, text in rows]
+    return HEADER + "\n".join(lines) + "\n"
+
+
+def directives_table() -> str:
+    lines = ["| directive | what it does | phase |", "| --- | --- | --- |"]
+    for name in PASSES:
+        cls = PASSES[name]()
+        if issubclass(cls, Directive):
+            summary = (inspect.getdoc(cls) or "").splitlines()[0]
+            lines.append(f"| `f.{cls.signature()}` | {summary} | {cls.phase.name.lower()} |")
+    return "\n".join(lines) + "\n"
+
+
+def functions_table() -> str:
+    lines = ["| function | value |", "| --- | --- |"]
+    for function in FUNCTIONS.values():
+        names = ", ".join("xyz"[: function.arity]) if function.name != "clamp" else "x, low, high"
+        lines.append(f"| `{function.name}({names})` | {function.summary} |")
+    lines += ["", "| reduction | value |", "| --- | --- |"]
+    for name, text in REDUCTIONS.items():
+        shown = "a, b, label, …" if name == "rdot" else "e, label, …"
+        shown = "e, label" if "arg" in name else shown
+        lines.append(f"| `{name}({shown})` | {text} |")
+    return "\n".join(lines) + "\n"
+
+
+def example_kernel() -> str:
+    """The body of the kernel that README.md shows."""
+    program = compile_program((DOCS.parent / "examples" / "matmul.dt").read_text(), "matmul.dt")
+    kernel = program.source[program.source.index("def mm_kernel(") :]
+    body = kernel[kernel.index('    """\n') + 8 : kernel.index("\n\n\ndef ")]
+    return f"```python\n{textwrap.dedent(body)}\n```\n"
+
+
+def between(text: str, mark: str, content: str) -> str:
+    """A text with what stands between two marks replaced."""
+    start, end = f"<!-- {mark} -->\n", f"<!-- end {mark} -->"
+    head, rest = text.split(start)
+    _, tail = rest.split(end)
+    return f"{head}{start}\n{content}\n{end}{tail}"
+
+
+def pages() -> dict[Path, str]:
+    found: dict[Path, str] = {}
+    dialects = [(name, load()) for name, load in DIALECTS.items()]
+    for name, dialect in dialects:
+        found[DOCS / "dialects" / f"{name}.md"] = dialect_page(dialect)
+    summaries = []
+    for name, dialect in dialects:
+        module = sys.modules[next(iter([*dialect.operations, *dialect.attributes])).__module__]
+        first = (module.__doc__ or "").strip().splitlines()[0]
+        summaries.append((name, first.split(": ", 1)[1]))
+    found[DOCS / "dialects" / "README.md"] = index_page("Dialects", summaries, "")
+    rows = []
+    for name, load in PASSES.items():
+        cls = load()
+        found[DOCS / "passes" / f"{name}.md"] = pass_page(cls)
+        rows.append((name, (inspect.getdoc(cls) or "").splitlines()[0]))
+    found[DOCS / "passes" / "README.md"] = index_page("Passes", rows, "")
+    language = DOCS / "language.md"
+    text = between(language.read_text(), "functions", functions_table())
+    found[language] = between(text, "directives", directives_table())
+    readme = DOCS.parent / "README.md"
+    text = between(readme.read_text(), "directives", directives_table())
+    found[readme] = between(text, "kernel", example_kernel())
+    return found
+
+
+def main() -> None:
+    wanted = pages()
+    stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
+    known = {*DOCS.glob("dialects/*.md"), *DOCS.glob("passes/*.md")}
+    stale += sorted(known - set(wanted))
+    if "--check" in sys.argv:
+        for path in stale:
+            print(f"{path} is stale: run 'make docs'", file=sys.stderr)
+        sys.exit(bool(stale))
+    for path in stale:
+        if path not in wanted:
+            path.unlink()
+            continue
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(wanted[path])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""The documentation is what the code is: generated pages are fresh, and the tutorial runs."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_generated_pages_are_fresh() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_tutorial(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "tutorial.md").read_text()
+    shutil.copy(ROOT / "examples" / "plugin" / "tests" / "lit.cfg.py", tmp_path)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    commands = 0
+    for language, name, body in BLOCK.findall(text):
+        if name:
+            (tmp_path / name).write_text(body)
+        elif language == "console":
+            command, *expected = body.splitlines()
+            assert command.startswith("$ ")
+            done = subprocess.run(
+                command[2:], shell=True, cwd=tmp_path, env=environment, capture_output=True,
+                text=True, timeout=120,
+            )  # fmt: skip
+            output = done.stdout + done.stderr
+            assert "Traceback" not in output
+            position = 0
+            for line in filter(None, map(str.strip, expected)):
+                assert line in output[position:], f"{command}\n{output}\nhas no: {line}"
+                position += output[position:].index(line)
+            commands += 1
+    assert commands >= 7
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "tutorial"))])
+def test_links(page: str) -> None:
+    text = (ROOT / page).read_text()
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
+
+
+def test_programs_of_the_readme() -> None:
+    """The commands that README.md names exist with the options that it gives them."""
+    text = (ROOT / "README.md").read_text()
+    for tool in ("dtc", "dt-opt"):
+        shown = subprocess.run(
+            [Path(sys.executable).with_name(tool), "--help"], capture_output=True, text=True, check=True
+        ).stdout
+        for line in text.splitlines():
+            if re.match(rf"\s+(\.venv/bin/)?{tool} ", line):
+                for option in re.findall(r"\s(--[a-z-]+)", line.split("#")[0]):
+                    assert option in shown or option == "--print-pipeline", line
