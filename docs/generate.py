@@ -58,7 +58,7 @@ def operation(op: type) -> list[str]:
 
 
 def dialect_page(dialect: Dialect) -> str:
-    module = sys.modules[next(iter([*dialect.operations, *dialect.attributes])).__module__]
+    module = sys.modules[f"dt_mlir.dialects.{dialect.name}"]
     lines = [f"# The `{dialect.name}` dialect", ""]
     lines += (module.__doc__ or "").strip().splitlines()[0:]
     lines.append("")
@@ -132,8 +132,8 @@ def pages() -> dict[Path, str]:
     for name, dialect in dialects:
         found[DOCS / "dialects" / f"{name}.md"] = dialect_page(dialect)
     summaries = []
-    for name, dialect in dialects:
-        module = sys.modules[next(iter([*dialect.operations, *dialect.attributes])).__module__]
+    for name, _ in dialects:
+        module = sys.modules[f"dt_mlir.dialects.{name}"]
         first = (module.__doc__ or "").strip().splitlines()[0]
         summaries.append((name, first.split(": ", 1)[1]))
     found[DOCS / "dialects" / "README.md"] = index_page("Dialects", summaries, "")

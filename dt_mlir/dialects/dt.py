@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Dialect, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import (
     IRDLOperation,
@@ -65,7 +65,7 @@ from dt_mlir.dialects.formats import (
     print_indices,
     symbol,
 )
-from dt_mlir.element_types import ELEMENT_TYPES, compute_type, is_bool, is_float, value_type
+from dt_mlir.element_types import ELEMENT_TYPES, compute_type, is_bool, value_type
 
 _STORED = frozenset(ELEMENT_TYPES.values())
 
@@ -508,16 +508,6 @@ def _reduced_around(op: Operation) -> set[str]:
         found.update(parent.label_names)
         parent = parent.parent_op()
     return found
-
-
-def body_of(ops: Sequence[Operation]) -> Region:
-    """A region of one block with these operations."""
-    return Region(Block(ops))
-
-
-def is_float_element(type: Attribute) -> bool:
-    """Whether an element type is a floating-point type."""
-    return is_float(type)
 
 
 Dt = Dialect(

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     ArrayAttr,
     StringAttr,
     SymbolRefAttr,
 )
-from xdsl.ir import Attribute
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -196,16 +194,6 @@ def is_supported_index(expr: AffineExpr) -> bool:
     return constant == 0 and list(factors.values()) == [1]
 
 
-def index_map(attr: AffineMapAttr) -> AffineMap:
-    """The map of an attribute."""
-    return attr.data
-
-
 def symbol(attr: SymbolRefAttr) -> str:
     """The name of a flat symbol reference."""
     return attr.root_reference.data
-
-
-def check_attribute(attr: Attribute | None, kind: type[Attribute]) -> bool:
-    """Whether an attribute is there and of a kind."""
-    return isinstance(attr, kind)

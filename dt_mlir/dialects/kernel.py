@@ -105,10 +105,6 @@ class KernelOp(IRDLOperation):
         axes = self.arg_attrs.data[argument.index].data[AXES]
         return names(axes)  # pyright: ignore[reportArgumentType]
 
-    def name_of(self, argument: BlockArgument) -> str:
-        """An argument's name in the source."""
-        return self.argument_names[argument.index]
-
     def set_arguments(self, arguments: Sequence[tuple[str, Sequence[str]]]) -> None:
         """Record the arguments anew after the block's arguments have changed."""
         self.function_type = FunctionType.from_lists([a.type for a in self.args], [])

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
     DictionaryAttr,
+    IndexType,
     IntegerAttr,
     MemRefType,
     ModuleOp,
@@ -191,7 +192,7 @@ class _KernelBuilder:
         chain = [_Binder("", grid, self.entry.args[0])]
         loops: list[Operation] = []
         for label in self.function.label_names:
-            op = loop.ForOp(label, self.name, Region(Block(arg_types=[loop.IndexType()])))
+            op = loop.ForOp(label, self.name, Region(Block(arg_types=[IndexType()])))
             op.location = self.function.location
             op.iv.name_hint = label
             loops.append(op)
@@ -257,7 +258,7 @@ class _KernelBuilder:
     ) -> SSAValue:
         label, *rest = labels
         kind = op.kind.data
-        body = Block(arg_types=[loop.IndexType()])
+        body = Block(arg_types=[IndexType()])
         inner = [*chain, _Binder(label, body, body.args[0])]
         last = op.body.block.last_op
         assert isinstance(last, dt.YieldOp)

@@ -1,8 +1,4 @@
-"""The `tile` dialect: block programs on tiles, with masks and memory, free of labels' loops.
-
-What has no axis is a plain scalar and needs no operation of this dialect. Elementwise work on
-tiles sits in `tile.map`, whose body is scalar `arith`, `math` and `elem`.
-"""
+"""What is computed with tiles."""
 
 from __future__ import annotations
 
@@ -10,26 +6,16 @@ from collections.abc import Sequence
 from typing import Self
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
-    FloatAttr,
-    IndexType,
-    IntegerAttr,
-    MemRefType,
     StringAttr,
     TensorType,
-    UnitAttr,
-    i1,
     i64,
 )
-from xdsl.ir import Attribute, Dialect, Region, SSAValue
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
-    opt_prop_def,
     prop_def,
     region_def,
     result_def,
@@ -43,9 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.dt import check_reduction
 from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
-from dt_mlir.dialects.kernel import KernelOp as KernelBase
 from dt_mlir.dialects.tile_types import (
-    AxesAttr,
     Axis,
     axes_of,
     axis_names,
@@ -54,305 +38,9 @@ from dt_mlir.dialects.tile_types import (
     is_subsequence,
     tile_type,
 )
-from dt_mlir.element_types import value_type
 
 SCALAR_DIALECTS = ("arith", "math", "elem")
 """The dialects whose operations the body of a `tile.map` may hold."""
-
-
-@irdl_op_definition
-class KernelOp(KernelBase):
-    """A kernel as a block program: its body is what one program instance does.
-
-    `grid_labels` and `grid_blocks` say what each program instance computes; `least` says to what
-    power of two at least the whole extent of a label is padded (a dot needs 16).
-    """
-
-    name = "tile.kernel"
-
-    grid_labels = prop_def(ArrayAttr[StringAttr])
-    """The partitioned labels; the grid has a program instance for each block."""
-    grid_blocks = prop_def(ArrayAttr[IntegerAttr])
-    """The extent of a block along each."""
-    least = opt_prop_def(DictionaryAttr)
-    """Labels whose whole extent is padded to a least power of two, with that."""
-
-    @property
-    def grid(self) -> list[tuple[str, int]]:
-        """The partitioned labels and the extents of their blocks."""
-        return [(n.data, b.value.data) for n, b in zip(self.grid_labels, self.grid_blocks)]
-
-    @property
-    def least_extents(self) -> dict[str, int]:
-        """The least extents that whole labels are padded to."""
-        items = self.least.data.items() if self.least else ()
-        return {n: v.value.data for n, v in items if isinstance(v, IntegerAttr)}
-
-    def verify_(self) -> None:
-        super().verify_()
-        if len(self.grid_labels) != len(self.grid_blocks):
-            raise VerifyException("the grid needs a block for each of its labels")
-        if any(block.value.data < 1 for block in self.grid_blocks):
-            raise VerifyException("the extent of a block must be positive")
-
-
-@irdl_op_definition
-class ProgramIdOp(IRDLOperation):
-    """The number of the program instance in the grid."""
-
-    name = "tile.program_id"
-
-    result = result_def(IndexType())
-    """The number, from 0."""
-
-    assembly_format = "attr-dict `:` type($result)"
-    traits = traits_def(Pure())
-
-    def __init__(self) -> None:
-        super().__init__(result_types=[IndexType()])
-
-
-@irdl_op_definition
-class SizeOp(IRDLOperation):
-    """The size of a label."""
-
-    name = "tile.size"
-
-    label = prop_def(StringAttr)
-    """The label."""
-    result = result_def(IndexType())
-    """Its size."""
-
-    assembly_format = "$label attr-dict `:` type($result)"
-    traits = traits_def(Pure())
-
-    def __init__(self, label: str) -> None:
-        super().__init__(properties={"label": StringAttr(label)}, result_types=[IndexType()])
-
-
-@irdl_op_definition
-class RangeOp(IRDLOperation):
-    """The indices along one axis: `origin`, `origin + 1`, … .
-
-    With a bound, the axis ends there: elements beyond do not exist, whatever is done with the
-    tile. `tile-place-masks` makes axes physical: powers of two, without bounds, and masks where
-    elements beyond the bound would matter.
-    """
-
-    name = "tile.range"
-
-    label = prop_def(StringAttr)
-    """The label that the axis walks."""
-    origin = operand_def(IndexType())
-    """The first index."""
-    bound = opt_operand_def(IndexType())
-    """The index at which the axis ends."""
-    result = result_def(TensorType)
-    """The indices, a tile of the one axis."""
-
-    assembly_format = (
-        "$label `from` $origin (`to` $bound^)? attr-dict `:` type($result)"
-    )
-    traits = traits_def(Pure())
-
-    def __init__(
-        self, label: str, origin: SSAValue, bound: SSAValue | None, axis: Axis
-    ) -> None:
-        super().__init__(
-            operands=[origin, bound],
-            properties={"label": StringAttr(label)},
-            result_types=[tile_type(IndexType(), [axis])],
-        )
-
-    @property
-    def axis(self) -> Axis:
-        """The axis."""
-        return axes_of(self.result.type)[0]
-
-    def verify_(self) -> None:
-        check_tile(self.result.type)
-        if len(axes_of(self.result.type)) != 1 or not isinstance(
-            element_of(self.result.type), IndexType
-        ):
-            raise VerifyException("a range is a tile of indices along one axis")
-
-
-@irdl_op_definition
-class MaskOp(IRDLOperation):
-    """Which indices along an axis are below a bound.
-
-    `divisor` says that all are if it divides the bound; `whole` that all are if the bound is the
-    padded extent of the axis. Then the mask costs nothing once sizes are known.
-    """
-
-    name = "tile.mask"
-
-    index = operand_def(TensorType)
-    """The indices, a tile of one axis."""
-    bound = operand_def(IndexType())
-    """The bound."""
-    divisor = opt_prop_def(IntegerAttr)
-    """A number that makes the mask true throughout where it divides the bound."""
-    whole = opt_prop_def(UnitAttr)
-    """Whether the mask is true throughout where the axis is exactly as long as the bound."""
-    result = result_def(TensorType)
-    """The mask, a tile of the same axis."""
-
-    assembly_format = (
-        "$index `below` $bound (`divisor` `(` $divisor^ `)`)? (`whole` $whole^)? attr-dict "
-        "`:` type($index) `->` type($result)"
-    )
-    traits = traits_def(Pure())
-
-    def __init__(
-        self, index: SSAValue, bound: SSAValue, divisor: int | None = None, whole: bool = False
-    ) -> None:
-        super().__init__(
-            operands=[index, bound],
-            properties={
-                "divisor": None if divisor is None else IntegerAttr(divisor, i64),
-                "whole": UnitAttr() if whole else None,
-            },
-            result_types=[tile_type(i1, axes_of(index.type))],
-        )
-
-    def verify_(self) -> None:
-        check_tile(self.index.type)
-        axes = axes_of(self.index.type)
-        if len(axes) != 1 or not isinstance(element_of(self.index.type), IndexType):
-            raise VerifyException("a mask is taken of the indices along one axis")
-        if self.result.type != tile_type(i1, axes):
-            raise VerifyException("a mask is a tile of 'i1' along the axis of its indices")
-        if self.divisor is not None and self.divisor.value.data < 1:
-            raise VerifyException("the divisor of a mask must be positive")
-        if self.whole is not None and not axes[0].is_symbolic:
-            raise VerifyException("only an axis of a whole label can be exactly as long as it")
-
-
-class AccessOp(IRDLOperation):
-    """What `tile.load` and `tile.store` have in common: a tile of a tensor's elements."""
-
-    base = operand_def(MemRefType)
-    """The tensor."""
-    indices = var_operand_def()
-    """For each of its axes an index, or a tile of indices."""
-    masks = var_operand_def(TensorType)
-    """Masks that must all be true for an element to be touched."""
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def access_axes(self) -> tuple[str, ...]:
-        """The names of the axes that the indices have between them."""
-        found: list[str] = []
-        for index in self.indices:
-            found.extend(n for n in axis_names(index.type) if n not in found)
-        return tuple(found)
-
-    def check_access(self, value: Attribute) -> None:
-        """Check indices, masks and the tile's type.
-
-        Raises:
-            VerifyException: where they do not fit.
-        """
-        assert isinstance(self.base.type, MemRefType)
-        if len(self.indices) != self.base.type.get_num_dims():
-            raise VerifyException(
-                f"a tensor of {self.base.type.get_num_dims()} axes has {len(self.indices)} indices"
-            )
-        known: dict[str, Axis] = {}
-        for index in self.indices:
-            check_tile(index.type)
-            if not isinstance(element_of(index.type), IndexType):
-                raise VerifyException("an index is an 'index' or a tile of them")
-            known.update({axis.name: axis for axis in axes_of(index.type)})
-        for mask in self.masks:
-            check_tile(mask.type)
-            if element_of(mask.type) != i1:
-                raise VerifyException("a mask is a tile of 'i1'")
-            if not set(axis_names(mask.type)) <= set(known):
-                raise VerifyException("a mask has an axis that the indices have not")
-        check_tile(value)
-        for axis in axes_of(value):
-            if known.get(axis.name) != axis:
-                raise VerifyException(f"the tile has an axis '{axis.name}' that no index has")
-        if element_of(value) != value_type(self.base.type.element_type):
-            raise VerifyException(f"an element of {self.base.type} is no {element_of(value)}")
-
-
-@irdl_op_definition
-class LoadOp(AccessOp):
-    """Loads a tile of a tensor's elements.
-
-    An index without axes is one place, a tile of indices is one for each of its elements. Where
-    a mask is false nothing is read, and `pad` stands in. What a kernel loads from it never
-    stores to, so that a load may be moved and merged like any pure operation.
-    """
-
-    name = "tile.load"
-
-    pad = opt_prop_def(FloatAttr | IntegerAttr)
-    """What stands in for masked elements."""
-    result = result_def()
-    """The tile, its axes in any order."""
-
-    assembly_format = (
-        "$base `[` $indices `]` (`masked` `[` $masks^ `:` type($masks) `]`)? (`pad` $pad^)? "
-        "attr-dict `:` type($base) `[` type($indices) `]` `->` type($result)"
-    )
-    traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        base: SSAValue,
-        indices: Sequence[SSAValue],
-        axes: Sequence[Axis],
-        masks: Sequence[SSAValue] = (),
-        pad: Attribute | None = None,
-    ) -> None:
-        assert isinstance(base.type, MemRefType)
-        super().__init__(
-            operands=[base, indices, masks],
-            properties={"pad": pad},
-            result_types=[tile_type(value_type(base.type.element_type), axes)],
-        )
-
-    def verify_(self) -> None:
-        self.check_access(self.result.type)
-        if set(axis_names(self.result.type)) != set(self.access_axes()):
-            raise VerifyException("the tile must have the axes that the indices have")
-        if bool(self.masks) != (self.pad is not None):
-            raise VerifyException("a load has a pad where it has masks, and only there")
-        if self.pad is not None and self.pad.type != element_of(self.result.type):
-            raise VerifyException(f"the pad must be of type {element_of(self.result.type)}")
-
-
-@irdl_op_definition
-class StoreOp(AccessOp):
-    """Stores a tile, its axes in any order; where a mask is false, nothing is written."""
-
-    name = "tile.store"
-
-    value = operand_def()
-    """The tile."""
-
-    assembly_format = (
-        "$value `,` $base `[` $indices `]` (`masked` `[` $masks^ `:` type($masks) `]`)? "
-        "attr-dict `:` type($value) `,` type($base) `[` type($indices) `]`"
-    )
-
-    def __init__(
-        self,
-        value: SSAValue,
-        base: SSAValue,
-        indices: Sequence[SSAValue],
-        masks: Sequence[SSAValue] = (),
-    ) -> None:
-        super().__init__(operands=[value, base, indices, masks])
-
-    def verify_(self) -> None:
-        self.check_access(self.value.type)
-        if set(axis_names(self.value.type)) != set(self.access_axes()):
-            raise VerifyException("the tile must have the axes that the indices have")
 
 
 @irdl_op_definition
@@ -715,13 +403,3 @@ def _check_reduced(value: Attribute, axis: str, result: Attribute) -> None:
         raise VerifyException(f"there is no axis '{axis}' to reduce along")
     if axes_of(_without(value, axis)) != axes_of(result):
         raise VerifyException(f"the result must have the axes without '{axis}'")
-
-
-Tile = Dialect(
-    "tile",
-    [
-        KernelOp, ProgramIdOp, SizeOp, RangeOp, MaskOp, LoadOp, StoreOp, MapOp, YieldOp, ReduceOp,
-        ArgReduceOp, DotOp, FillOp, BroadcastOp, TransposeOp, RenameOp,
-    ],
-    [AxesAttr],
-)  # fmt: skip

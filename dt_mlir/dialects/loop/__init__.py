@@ -1,0 +1,55 @@
+"""The `loop` dialect: loop nests over labels, and what is computed where.
+
+A loop knows its label, where it starts, how far it goes and in what step, and it ends at its
+label's size by definition, so that splitting one never needs a remainder. Bodies stay scalar: a
+loop that is marked `tile` means that the elements of one step are computed at once.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from dt_mlir.dialects.loop.access import (
+    AccessOp,
+    LocalOp,
+    ReadOp,
+    SizeOp,
+    ValueIndices,
+    WriteOp,
+    index_map_of,
+)
+from dt_mlir.dialects.loop.grid import (
+    GridOp,
+    KernelOp,
+    Walk,
+)
+from dt_mlir.dialects.loop.nests import (
+    ForOp,
+    LoopLike,
+    ReduceOp,
+    YieldOp,
+)
+
+__all__ = [
+    "AccessOp",
+    "ForOp",
+    "GridOp",
+    "KernelOp",
+    "LocalOp",
+    "Loop",
+    "LoopLike",
+    "ReadOp",
+    "ReduceOp",
+    "SizeOp",
+    "ValueIndices",
+    "Walk",
+    "WriteOp",
+    "YieldOp",
+    "index_map_of",
+]
+
+Loop = Dialect(
+    "loop",
+    [KernelOp, GridOp, ForOp, ReduceOp, YieldOp, ReadOp, WriteOp, LocalOp, SizeOp],
+    [],
+)

@@ -1,0 +1,270 @@
+"""What loops compute on: tensors, local buffers, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    IndexType,
+    MemRefType,
+    StringAttr,
+)
+from xdsl.ir import Block, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    VariadicOperandVariable,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.dialects.formats import (
+    NamesDirective,
+    is_supported_index,
+    linear_form,
+    name_array,
+    names,
+    parse_indices,
+    print_indices,
+)
+from dt_mlir.dialects.loop.nests import LoopLike
+from dt_mlir.element_types import value_type
+
+
+@irdl_custom_directive
+class ValueIndices(CustomDirective):
+    """Indices over SSA values: `[%x, 0]`."""
+
+    indices: VariadicOperandVariable
+    map: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        operands: dict[str, UnresolvedOperand] = {}
+
+        def dim() -> str | None:
+            operand = parser.parse_optional_unresolved_operand()
+            if operand is None:
+                return None
+            key = f"{operand.operand_name}#{operand.index}"
+            operands.setdefault(key, operand)
+            return key
+
+        map, dims = parse_indices(parser, dim)
+        self.map.set(state, AffineMapAttr(map))
+        self.indices.set(state, [operands[str(key)] for key in dims])
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        map = self.map.get(op)
+        assert isinstance(map, AffineMapAttr)
+        values = self.indices.get(op)
+        print_indices(printer, map.data, lambda i: _print_value(printer, values[i]))
+        state.should_emit_space = True
+        state.last_was_punctuation = False
+
+
+def _print_value(printer: Printer, value: SSAValue) -> None:
+    printer.print_ssa_value(value)
+
+
+class AccessOp(IRDLOperation):
+    """What `loop.read` and `loop.write` have in common: an element of a tensor or buffer."""
+
+    base = operand_def(MemRefType)
+    """The tensor or the local buffer."""
+    indices = var_operand_def(IndexType())
+    """The loop indices that the indices are made of."""
+    map = prop_def(AffineMapAttr)
+    """From those to an index for each axis: today a loop index or a number."""
+
+    def index_values(self) -> list[SSAValue | int]:
+        """For each axis, the loop index or the number that it is indexed with."""
+        result: list[SSAValue | int] = []
+        for expr in self.map.data.results:
+            form = linear_form(expr)
+            assert form is not None
+            factors, constant = form
+            result.append(self.indices[next(iter(factors))] if factors else constant)
+        return result
+
+    def set_index_values(self, values: Sequence[SSAValue | int]) -> None:
+        """Index the axes with these loop indices and numbers."""
+        map, operands = index_map_of(values)
+        self.map = AffineMapAttr(map)
+        self.operands = [self.base, *operands]
+
+    def check_access(self) -> None:
+        """Check the indices against the base.
+
+        Raises:
+            VerifyException: where they do not fit.
+        """
+        assert isinstance(self.base.type, MemRefType)
+        if self.map.data.num_dims != len(self.indices):
+            raise VerifyException("one operand is needed for each dimension of the index map")
+        if len(self.map.data.results) != self.base.type.get_num_dims():
+            raise VerifyException(
+                f"a base of {self.base.type.get_num_dims()} axes has "
+                f"{len(self.map.data.results)} indices"
+            )
+        for expr in self.map.data.results:
+            if not is_supported_index(expr):
+                raise VerifyException(
+                    "an index must be a loop's index or a number that is not negative"
+                )
+        for index in self.indices:
+            owner = index.owner
+            if not (isinstance(owner, Block) and isinstance(owner.parent_op(), LoopLike)):
+                raise VerifyException("an index must be the index of a loop")
+
+
+def index_map_of(values: Sequence[SSAValue | int]) -> tuple[AffineMap, list[SSAValue]]:
+    """The affine map and its operands for these loop indices and numbers."""
+    operands: list[SSAValue] = []
+    results: list[AffineExpr] = []
+    for value in values:
+        if isinstance(value, int):
+            results.append(AffineExpr.constant(value))
+            continue
+        if value not in operands:
+            operands.append(value)
+        results.append(AffineExpr.dimension(operands.index(value)))
+    return AffineMap(len(operands), 0, tuple(results)), operands
+
+
+@irdl_op_definition
+class ReadOp(AccessOp):
+    """Reads an element of a tensor or of a local buffer."""
+
+    name = "loop.read"
+
+    result = result_def()
+    """The element, signless."""
+
+    custom_directives = (ValueIndices,)
+    assembly_format = (
+        "$base custom<ValueIndices>($indices, $map) attr-dict `:` type($base) `->` type($result)"
+    )
+
+    def __init__(self, base: SSAValue, indices: Sequence[SSAValue | int]) -> None:
+        map, operands = index_map_of(indices)
+        assert isinstance(base.type, MemRefType)
+        super().__init__(
+            operands=[base, operands],
+            properties={"map": AffineMapAttr(map)},
+            result_types=[value_type(base.type.element_type)],
+        )
+
+    def verify_(self) -> None:
+        self.check_access()
+        assert isinstance(self.base.type, MemRefType)
+        if self.result.type != value_type(self.base.type.element_type):
+            raise VerifyException(
+                f"an element of {self.base.type} is no {self.result.type}"
+            )
+
+
+@irdl_op_definition
+class WriteOp(AccessOp):
+    """Writes an element of a tensor or of a local buffer.
+
+    Each index walks one loop over the axis, so that each element is written once.
+    """
+
+    name = "loop.write"
+
+    value = operand_def()
+    """The element, signless."""
+
+    assembly_format = (
+        "$value `,` $base custom<ValueIndices>($indices, $map) attr-dict "
+        "`:` type($value) `,` type($base)"
+    )
+    custom_directives = (ValueIndices,)
+
+    def __init__(
+        self, value: SSAValue, base: SSAValue, indices: Sequence[SSAValue | int]
+    ) -> None:
+        map, operands = index_map_of(indices)
+        super().__init__(
+            operands=[value, base, operands], properties={"map": AffineMapAttr(map)}
+        )
+
+    def set_index_values(self, values: Sequence[SSAValue | int]) -> None:
+        map, operands = index_map_of(values)
+        self.map = AffineMapAttr(map)
+        self.operands = [self.value, self.base, *operands]
+
+    def verify_(self) -> None:
+        self.check_access()
+        assert isinstance(self.base.type, MemRefType)
+        if self.value.type != value_type(self.base.type.element_type):
+            raise VerifyException(f"an element of {self.base.type} is no {self.value.type}")
+
+
+@irdl_op_definition
+class LocalOp(IRDLOperation):
+    """A local buffer: holds what a fused function produces for its consumers.
+
+    It is indexed by all of the function's labels, but lives only inside the loop that it is in;
+    whether it can be held in tiles is seen once the loops are tiled.
+    """
+
+    name = "loop.local"
+
+    function = prop_def(StringAttr)
+    """The fused function."""
+    labels = prop_def(ArrayAttr[StringAttr])
+    """Its labels."""
+    result = result_def(MemRefType)
+    """The buffer."""
+
+    assembly_format = "$function custom<NamesDirective>($labels) attr-dict `:` type($result)"
+    custom_directives = (NamesDirective,)
+
+    def __init__(self, function: str, labels: Sequence[str], type: MemRefType) -> None:
+        super().__init__(
+            properties={"function": StringAttr(function), "labels": name_array(labels)},
+            result_types=[type],
+        )
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The function's labels."""
+        return names(self.labels)
+
+    def verify_(self) -> None:
+        assert isinstance(self.result.type, MemRefType)
+        if len(self.labels) != self.result.type.get_num_dims():
+            raise VerifyException("a local buffer needs a label for each of its axes")
+
+
+@irdl_op_definition
+class SizeOp(IRDLOperation):
+    """The size of a label."""
+
+    name = "loop.size"
+
+    label = prop_def(StringAttr)
+    """The label."""
+    result = result_def(IndexType)
+    """Its size."""
+
+    assembly_format = "$label attr-dict `:` type($result)"
+
+    def __init__(self, label: str) -> None:
+        super().__init__(properties={"label": StringAttr(label)}, result_types=[IndexType()])

@@ -1,0 +1,236 @@
+"""Kernels and the launch grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    IndexType,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import BlockArgument, Region
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.dialects.formats import (
+    name_array,
+    names,
+)
+from dt_mlir.dialects.kernel import KernelOp as KernelBase
+
+
+@irdl_op_definition
+class KernelOp(KernelBase):
+    """A kernel as loops over labels.
+
+    Its body holds one `loop.grid`.
+    """
+
+    name = "loop.kernel"
+
+    @property
+    def grid(self) -> GridOp:
+        """The launch grid."""
+        grid = self.body.block.first_op
+        assert isinstance(grid, GridOp)
+        return grid
+
+    def verify_(self) -> None:
+        super().verify_()
+        ops = list(self.body.block.ops)
+        if len(ops) != 1 or not isinstance(ops[0], GridOp):
+            raise VerifyException("the body of a 'loop.kernel' is one 'loop.grid'")
+
+
+class Walk(tuple[str, str, int]):
+    """A part of the walk over the grid: a label, `whole`, `outer` or `inner`, and a factor."""
+
+    __slots__ = ()
+
+    def __new__(cls, label: str, part: str = "whole", factor: int = 0) -> Walk:
+        return super().__new__(cls, (label, part, factor))
+
+    @property
+    def label(self) -> str:
+        """The label whose blocks are walked."""
+        return self[0]
+
+    @property
+    def part(self) -> str:
+        """`whole`: all blocks; `outer`: groups of blocks; `inner`: the blocks of a group."""
+        return self[1]
+
+    @property
+    def factor(self) -> int:
+        """The number of blocks in a group; 0 for `whole`."""
+        return self[2]
+
+    def __str__(self) -> str:
+        return self.label if self.part == "whole" else f"{self.label} {self.part} {self.factor}"
+
+
+@irdl_op_definition
+class GridOp(IRDLOperation):
+    """The launch grid: the output's labels that are partitioned into blocks.
+
+    `loop.grid (%x0 = x by 128, %y0 = y by 64) order [x outer 8, y, x inner 8] {…}`: each program
+    instance computes one block; the values are the blocks' origins. `order` is the order in which
+    program ids walk the blocks, slowest first; `x outer 8` counts groups of 8 blocks, `x inner 8`
+    the blocks in a group (the last group may have fewer). The grid has as many instances as there
+    are blocks, whatever the sizes.
+    """
+
+    name = "loop.grid"
+
+    labels = prop_def(ArrayAttr[StringAttr])
+    """The partitioned labels."""
+    blocks = prop_def(ArrayAttr[IntegerAttr])
+    """The extent of a block along each."""
+    order = prop_def(ArrayAttr[StringAttr])
+    """The walk, slowest first: `x`, `x outer 8` or `x inner 8` each."""
+    mapped = opt_prop_def(UnitAttr)
+    """Whether a directive chose the order (else it is the default)."""
+    body = region_def("single_block")
+    """What a program instance does."""
+
+    traits = traits_def(NoTerminator(), HasParent(KernelOp))
+
+    def __init__(self, body: Region) -> None:
+        super().__init__(
+            properties={
+                "labels": ArrayAttr([]),
+                "blocks": ArrayAttr([]),
+                "order": ArrayAttr([]),
+            },
+            regions=[body],
+        )
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The partitioned labels."""
+        return names(self.labels)
+
+    @property
+    def block_sizes(self) -> dict[str, int]:
+        """The extent of a block along each partitioned label."""
+        return {n: b.value.data for n, b in zip(self.label_names, self.blocks)}
+
+    @property
+    def walk_order(self) -> list[Walk]:
+        """The walk over the blocks, slowest first."""
+        return [_walk(item.data) for item in self.order]
+
+    def set_order(self, order: Sequence[Walk]) -> None:
+        """Set the walk over the blocks."""
+        self.order = name_array([str(walk) for walk in order])
+
+    def add_block(self, label: str, extent: int, order: Sequence[Walk]) -> BlockArgument:
+        """Partition a further label; gives the origin of its blocks."""
+        self.labels = name_array([*self.label_names, label])
+        self.blocks = ArrayAttr([*self.blocks, IntegerAttr(extent, i64)])
+        self.set_order(order)
+        origin = self.body.block.insert_arg(IndexType(), len(self.body.block.args))
+        origin.name_hint = f"{label}_block"
+        return origin
+
+    def verify_(self) -> None:
+        labels = self.label_names
+        if len(set(labels)) != len(labels):
+            raise VerifyException("the labels of a grid must differ")
+        if len(self.blocks) != len(labels) or len(self.body.block.args) != len(labels):
+            raise VerifyException("a grid needs a block and an origin for each of its labels")
+        if any(not isinstance(arg.type, IndexType) for arg in self.body.block.args):
+            raise VerifyException("the origin of a block is an 'index'")
+        if any(block.value.data < 1 for block in self.blocks):
+            raise VerifyException("the extent of a block must be positive")
+        parts: dict[str, list[Walk]] = {label: [] for label in labels}
+        for walk in self.walk_order:
+            if walk.label not in parts:
+                raise VerifyException(f"the order walks '{walk.label}', which is not in the grid")
+            if walk.part != "whole" and walk.factor < 1:
+                raise VerifyException("the number of blocks in a group must be positive")
+            parts[walk.label].append(walk)
+        for label, walks in parts.items():
+            kinds = sorted(walk.part for walk in walks)
+            if kinds not in (["whole"], ["inner", "outer"]) or len({w.factor for w in walks}) > 1:
+                raise VerifyException(
+                    f"the order must walk '{label}' once: whole, "
+                    "or as outer and inner of one factor"
+                )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        def dim() -> tuple[Parser.UnresolvedArgument, str, int]:
+            origin = parser.parse_argument(expect_type=False)
+            parser.parse_punctuation("=")
+            label = parser.parse_identifier()
+            parser.parse_keyword("by")
+            return origin, label, parser.parse_integer(allow_boolean=False)
+
+        def walk() -> str:
+            label = parser.parse_identifier()
+            part = parser.parse_optional_keyword("outer") or parser.parse_optional_keyword("inner")
+            if part is None:
+                return label
+            return str(Walk(label, part, parser.parse_integer(allow_boolean=False)))
+
+        dims = parser.parse_comma_separated_list(parser.Delimiter.PAREN, dim)
+        order: list[str] = []
+        mapped = False
+        if parser.parse_optional_keyword("order"):
+            order = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, walk)
+            mapped = parser.parse_optional_keyword("mapped") is not None
+        attrs = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region([origin.resolve(IndexType()) for origin, _, _ in dims])
+        return cls.create(
+            properties={
+                "labels": name_array([label for _, label, _ in dims]),
+                "blocks": ArrayAttr([IntegerAttr(block, i64) for _, _, block in dims]),
+                "order": name_array(order),
+                **({"mapped": UnitAttr()} if mapped else {}),
+            },
+            attributes=dict(attrs.data) if attrs else {},
+            regions=[body],
+        )
+
+    def print(self, printer: Printer) -> None:
+        def dim(item: tuple[BlockArgument, str, int]) -> None:
+            printer.print_ssa_value(item[0])
+            printer.print_string(f" = {item[1]} by {item[2]}")
+
+        printer.print_string(" (")
+        items = zip(self.body.block.args, self.label_names, self.block_sizes.values())
+        printer.print_list(items, dim)
+        printer.print_string(")")
+        if self.order.data:
+            printer.print_string(" order [" + ", ".join(names(self.order)) + "]")
+            if self.mapped is not None:
+                printer.print_string(" mapped")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+def _walk(text: str) -> Walk:
+    match text.split():
+        case [label]:
+            return Walk(label)
+        case [label, part, factor] if part in ("outer", "inner") and factor.isdigit():
+            return Walk(label, part, int(factor))
+        case _:
+            raise VerifyException(f"'{text}' is no part of a walk over a grid")

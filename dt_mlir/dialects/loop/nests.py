@@ -1,0 +1,290 @@
+"""Loops over labels."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsTerminator, NoTerminator, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.dialects.dt import check_reduction
+from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
+
+
+class LoopLike(IRDLOperation):
+    """What `loop.for` and `loop.reduce` have in common: a walk over one label."""
+
+    label = prop_def(StringAttr)
+    """The label that is walked."""
+    function = prop_def(StringAttr)
+    """The function whose loop it is."""
+    step = prop_def(IntegerAttr)
+    """The number of elements of a step; 0 for the loop's whole extent."""
+    tile = opt_prop_def(UnitAttr)
+    """Whether the elements of one step are computed at once, as one axis of a tile."""
+    origin = opt_operand_def(IndexType())
+    """Where the loop starts; 0 without it."""
+    extent = opt_prop_def(IntegerAttr)
+    """How far it goes from there; to the label's end without it. It ends at the label's size."""
+    body = region_def("single_block")
+    """What is done for each index."""
+
+    @property
+    def label_name(self) -> str:
+        """The label that is walked."""
+        return self.label.data
+
+    @property
+    def function_name(self) -> str:
+        """The function whose loop it is."""
+        return self.function.data
+
+    @property
+    def iv(self) -> BlockArgument:
+        """The index."""
+        return self.body.block.args[0]
+
+    @property
+    def step_size(self) -> int:
+        """The number of elements of a step; 0 for the whole extent."""
+        return self.step.value.data
+
+    @property
+    def extent_size(self) -> int | None:
+        """The loop's extent where it does not go to its label's end."""
+        return None if self.extent is None else self.extent.value.data
+
+    @property
+    def is_tile(self) -> bool:
+        """Whether a step's elements are computed at once."""
+        return self.tile is not None
+
+    @property
+    def has_one_trip(self) -> bool:
+        """Whether the loop is known to run at most once."""
+        return self.step_size == 0 or (
+            self.extent_size is not None and self.extent_size <= self.step_size
+        )
+
+    @property
+    def is_outer(self) -> bool:
+        """Whether the loop only says where an inner one over its label starts."""
+        return self.step_size > 1 and not self.is_tile
+
+    def set_step(self, step: int) -> None:
+        """Step the loop by tiles of so many elements, 0 for its whole extent."""
+        if step == 0 and self.extent_size is not None:
+            step = self.extent_size
+        self.step = IntegerAttr(step, i64)
+        # A tile of one element is a scalar; there is no axis to compute at once.
+        self.tile = UnitAttr() if step != 1 else None
+
+    def set_range(self, origin: SSAValue | None, extent: int | None) -> None:
+        """Make the loop walk `extent` elements from `origin`, or its whole label."""
+        self.operands = [] if origin is None else [origin]
+        self.extent = None if extent is None else IntegerAttr(extent, i64)
+
+    def verify_(self) -> None:
+        if not self.body.block.args or any(
+            not isinstance(arg.type, IndexType) for arg in self.body.block.args
+        ):
+            raise VerifyException("the body of a loop takes its index, an 'index'")
+        if len(self.body.block.args) != 1:
+            raise VerifyException("the body of a loop takes one index")
+        if self.step_size < 0:
+            raise VerifyException("the step of a loop must be positive, or 0 for its whole extent")
+        if self.extent_size is not None and self.extent_size < 1:
+            raise VerifyException("the extent of a loop must be positive")
+        if (self.origin is None) != (self.extent is None):
+            raise VerifyException("a loop has both an origin and an extent, or neither")
+        if self.step_size == 0 and not self.is_tile:
+            raise VerifyException("a step of the whole extent must be a tile")
+
+    def _print_range(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.iv)
+        printer.print_string(f" = {self.label_name}")
+        if self.origin is not None:
+            printer.print_string(" in ")
+            printer.print_ssa_value(self.origin)
+            printer.print_string(f" by {self.extent_size}")
+        if self.step_size != 1:
+            printer.print_string(" step ")
+            printer.print_string(str(self.step_size) if self.step_size else "full")
+        if self.is_tile:
+            printer.print_string(" tile")
+        printer.print_string(f" of {self.function_name}")
+
+    @staticmethod
+    def _parse_range(
+        parser: Parser,
+    ) -> tuple[Parser.Argument, dict[str, Attribute], list[SSAValue]]:
+        iv = parser.parse_argument(expect_type=False).resolve(IndexType())
+        parser.parse_punctuation("=")
+        properties: dict[str, Attribute] = {"label": StringAttr(parser.parse_identifier())}
+        operands: list[SSAValue] = []
+        if parser.parse_optional_keyword("in"):
+            operands.append(parser.resolve_operand(parser.parse_unresolved_operand(), IndexType()))
+            parser.parse_keyword("by")
+            properties["extent"] = IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
+        step = 1
+        if parser.parse_optional_keyword("step"):
+            full = parser.parse_optional_keyword("full") is not None
+            step = 0 if full else parser.parse_integer(allow_boolean=False)
+        properties["step"] = IntegerAttr(step, i64)
+        if parser.parse_optional_keyword("tile"):
+            properties["tile"] = UnitAttr()
+        parser.parse_keyword("of")
+        properties["function"] = StringAttr(parser.parse_identifier())
+        return iv, properties, operands
+
+
+@irdl_op_definition
+class ForOp(LoopLike):
+    """A sequential loop over a label.
+
+    `loop.for %x = x in %x0 by 128 step 32 tile of mm {…}`: from the origin `%x0` over 128
+    elements, at most to the label's end, in tiles of 32. Without `in` it walks the whole label;
+    `step full` is one tile of the whole extent. `of mm` names the function whose loop it is.
+    """
+
+    name = "loop.for"
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+
+    def __init__(self, label: str, function: str, body: Region) -> None:
+        super().__init__(
+            operands=[[]],
+            properties={
+                "label": StringAttr(label),
+                "function": StringAttr(function),
+                "step": IntegerAttr(1, i64),
+            },
+            regions=[body],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        iv, properties, operands = cls._parse_range(parser)
+        attrs = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region([iv])
+        return cls.create(
+            operands=operands,
+            properties=properties,
+            attributes=dict(attrs.data) if attrs else {},
+            regions=[body],
+        )
+
+    def print(self, printer: Printer) -> None:
+        self._print_range(printer)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+@irdl_op_definition
+class ReduceOp(LoopLike):
+    """A loop over a label that reduces what its body yields.
+
+    `loop.reduce dot %k = k step 32 tile of mm : f32 {…}`. The result's type is the one it
+    accumulates in; `argmax` and `argmin` give an index, i64.
+    """
+
+    name = "loop.reduce"
+
+    kind = prop_def(ReductionKindAttr)
+    """How elements are combined."""
+    result = result_def()
+    """The reduced value."""
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(
+        self, kind: ReductionKind, label: str, function: str, type: Attribute, body: Region
+    ) -> None:
+        super().__init__(
+            operands=[[]],
+            properties={
+                "kind": ReductionKindAttr(kind),
+                "label": StringAttr(label),
+                "function": StringAttr(function),
+                "step": IntegerAttr(1, i64),
+            },
+            regions=[body],
+            result_types=[type],
+        )
+
+    @property
+    def yielded(self) -> tuple[SSAValue, ...]:
+        """What the body yields."""
+        last = self.body.block.last_op
+        assert isinstance(last, YieldOp)
+        return tuple(last.values)
+
+    def verify_(self) -> None:
+        super().verify_()
+        last = self.body.block.last_op
+        if not isinstance(last, YieldOp):
+            raise VerifyException("the body of a reduction must end in a 'loop.yield'")
+        check_reduction(self.kind.data, [v.type for v in last.values], self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        kind = ReductionKindAttr(parser.parse_str_enum(ReductionKind))
+        iv, properties, operands = cls._parse_range(parser)
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        attrs = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region([iv])
+        return cls.create(
+            operands=operands,
+            properties={"kind": kind, **properties},
+            attributes=dict(attrs.data) if attrs else {},
+            regions=[body],
+            result_types=[type],
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.kind.data}")
+        self._print_range(printer)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """Ends the body of a reduction with its element."""
+
+    name = "loop.yield"
+
+    values = var_operand_def()
+    """The element; two for a dot."""
+
+    assembly_format = "$values attr-dict `:` type($values)"
+    traits = traits_def(IsTerminator(), HasParent(ReduceOp))
+
+    def __init__(self, *values: SSAValue) -> None:
+        super().__init__(operands=[values])

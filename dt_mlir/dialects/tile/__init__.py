@@ -1,0 +1,66 @@
+"""The `tile` dialect: block programs on tiles, with masks and memory, free of labels' loops.
+
+What has no axis is a plain scalar and needs no operation of this dialect. Elementwise work on
+tiles sits in `tile.map`, whose body is scalar `arith`, `math` and `elem`.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from dt_mlir.dialects.tile.access import (
+    AccessOp,
+    LoadOp,
+    StoreOp,
+)
+from dt_mlir.dialects.tile.compute import (
+    SCALAR_DIALECTS,
+    ArgReduceOp,
+    BroadcastOp,
+    DotOp,
+    FillOp,
+    MapOp,
+    ReduceOp,
+    RenameOp,
+    TransposeOp,
+    YieldOp,
+)
+from dt_mlir.dialects.tile.kernel import (
+    KernelOp,
+    MaskOp,
+    ProgramIdOp,
+    RangeOp,
+    SizeOp,
+)
+from dt_mlir.dialects.tile_types import AxesAttr
+
+__all__ = [
+    "AccessOp",
+    "ArgReduceOp",
+    "BroadcastOp",
+    "DotOp",
+    "FillOp",
+    "KernelOp",
+    "LoadOp",
+    "MapOp",
+    "MaskOp",
+    "ProgramIdOp",
+    "RangeOp",
+    "ReduceOp",
+    "RenameOp",
+    "SCALAR_DIALECTS",
+    "SizeOp",
+    "StoreOp",
+    "Tile",
+    "TransposeOp",
+    "YieldOp",
+]
+
+Tile = Dialect(
+    "tile",
+    [
+        KernelOp, ProgramIdOp, SizeOp, RangeOp, MaskOp, LoadOp, StoreOp, MapOp, YieldOp, ReduceOp,
+        ArgReduceOp, DotOp, FillOp, BroadcastOp, TransposeOp, RenameOp,
+    ],
+    [AxesAttr],
+)  # fmt: skip

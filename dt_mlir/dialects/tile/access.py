@@ -1,0 +1,163 @@
+"""Loads and stores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    TensorType,
+    i1,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.dialects.tile_types import (
+    Axis,
+    axes_of,
+    axis_names,
+    check_tile,
+    element_of,
+    tile_type,
+)
+from dt_mlir.element_types import value_type
+
+
+class AccessOp(IRDLOperation):
+    """What `tile.load` and `tile.store` have in common: a tile of a tensor's elements."""
+
+    base = operand_def(MemRefType)
+    """The tensor."""
+    indices = var_operand_def()
+    """For each of its axes an index, or a tile of indices."""
+    masks = var_operand_def(TensorType)
+    """Masks that must all be true for an element to be touched."""
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def access_axes(self) -> tuple[str, ...]:
+        """The names of the axes that the indices have between them."""
+        found: list[str] = []
+        for index in self.indices:
+            found.extend(n for n in axis_names(index.type) if n not in found)
+        return tuple(found)
+
+    def check_access(self, value: Attribute) -> None:
+        """Check indices, masks and the tile's type.
+
+        Raises:
+            VerifyException: where they do not fit.
+        """
+        assert isinstance(self.base.type, MemRefType)
+        if len(self.indices) != self.base.type.get_num_dims():
+            raise VerifyException(
+                f"a tensor of {self.base.type.get_num_dims()} axes has {len(self.indices)} indices"
+            )
+        known: dict[str, Axis] = {}
+        for index in self.indices:
+            check_tile(index.type)
+            if not isinstance(element_of(index.type), IndexType):
+                raise VerifyException("an index is an 'index' or a tile of them")
+            known.update({axis.name: axis for axis in axes_of(index.type)})
+        for mask in self.masks:
+            check_tile(mask.type)
+            if element_of(mask.type) != i1:
+                raise VerifyException("a mask is a tile of 'i1'")
+            if not set(axis_names(mask.type)) <= set(known):
+                raise VerifyException("a mask has an axis that the indices have not")
+        check_tile(value)
+        for axis in axes_of(value):
+            if known.get(axis.name) != axis:
+                raise VerifyException(f"the tile has an axis '{axis.name}' that no index has")
+        if element_of(value) != value_type(self.base.type.element_type):
+            raise VerifyException(f"an element of {self.base.type} is no {element_of(value)}")
+
+
+@irdl_op_definition
+class LoadOp(AccessOp):
+    """Loads a tile of a tensor's elements.
+
+    An index without axes is one place, a tile of indices is one for each of its elements. Where
+    a mask is false nothing is read, and `pad` stands in. What a kernel loads from it never
+    stores to, so that a load may be moved and merged like any pure operation.
+    """
+
+    name = "tile.load"
+
+    pad = opt_prop_def(FloatAttr | IntegerAttr)
+    """What stands in for masked elements."""
+    result = result_def()
+    """The tile, its axes in any order."""
+
+    assembly_format = (
+        "$base `[` $indices `]` (`masked` `[` $masks^ `:` type($masks) `]`)? (`pad` $pad^)? "
+        "attr-dict `:` type($base) `[` type($indices) `]` `->` type($result)"
+    )
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        base: SSAValue,
+        indices: Sequence[SSAValue],
+        axes: Sequence[Axis],
+        masks: Sequence[SSAValue] = (),
+        pad: Attribute | None = None,
+    ) -> None:
+        assert isinstance(base.type, MemRefType)
+        super().__init__(
+            operands=[base, indices, masks],
+            properties={"pad": pad},
+            result_types=[tile_type(value_type(base.type.element_type), axes)],
+        )
+
+    def verify_(self) -> None:
+        self.check_access(self.result.type)
+        if set(axis_names(self.result.type)) != set(self.access_axes()):
+            raise VerifyException("the tile must have the axes that the indices have")
+        if bool(self.masks) != (self.pad is not None):
+            raise VerifyException("a load has a pad where it has masks, and only there")
+        if self.pad is not None and self.pad.type != element_of(self.result.type):
+            raise VerifyException(f"the pad must be of type {element_of(self.result.type)}")
+
+
+@irdl_op_definition
+class StoreOp(AccessOp):
+    """Stores a tile, its axes in any order; where a mask is false, nothing is written."""
+
+    name = "tile.store"
+
+    value = operand_def()
+    """The tile."""
+
+    assembly_format = (
+        "$value `,` $base `[` $indices `]` (`masked` `[` $masks^ `:` type($masks) `]`)? "
+        "attr-dict `:` type($value) `,` type($base) `[` type($indices) `]`"
+    )
+
+    def __init__(
+        self,
+        value: SSAValue,
+        base: SSAValue,
+        indices: Sequence[SSAValue],
+        masks: Sequence[SSAValue] = (),
+    ) -> None:
+        super().__init__(operands=[value, base, indices, masks])
+
+    def verify_(self) -> None:
+        self.check_access(self.value.type)
+        if set(axis_names(self.value.type)) != set(self.access_axes()):
+            raise VerifyException("the tile must have the axes that the indices have")

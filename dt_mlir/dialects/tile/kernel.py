@@ -1,0 +1,206 @@
+"""Kernels, program ids, sizes, ranges of indices and masks."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IndexType,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    i1,
+    i64,
+)
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.dialects.kernel import KernelOp as KernelBase
+from dt_mlir.dialects.tile_types import (
+    Axis,
+    axes_of,
+    check_tile,
+    element_of,
+    tile_type,
+)
+
+
+@irdl_op_definition
+class KernelOp(KernelBase):
+    """A kernel as a block program: its body is what one program instance does.
+
+    `grid_labels` and `grid_blocks` say what each program instance computes; `least` says to what
+    power of two at least the whole extent of a label is padded (a dot needs 16).
+    """
+
+    name = "tile.kernel"
+
+    grid_labels = prop_def(ArrayAttr[StringAttr])
+    """The partitioned labels; the grid has a program instance for each block."""
+    grid_blocks = prop_def(ArrayAttr[IntegerAttr])
+    """The extent of a block along each."""
+    least = opt_prop_def(DictionaryAttr)
+    """Labels whose whole extent is padded to a least power of two, with that."""
+
+    @property
+    def grid(self) -> list[tuple[str, int]]:
+        """The partitioned labels and the extents of their blocks."""
+        return [(n.data, b.value.data) for n, b in zip(self.grid_labels, self.grid_blocks)]
+
+    @property
+    def least_extents(self) -> dict[str, int]:
+        """The least extents that whole labels are padded to."""
+        items = self.least.data.items() if self.least else ()
+        return {n: v.value.data for n, v in items if isinstance(v, IntegerAttr)}
+
+    def verify_(self) -> None:
+        super().verify_()
+        if len(self.grid_labels) != len(self.grid_blocks):
+            raise VerifyException("the grid needs a block for each of its labels")
+        if any(block.value.data < 1 for block in self.grid_blocks):
+            raise VerifyException("the extent of a block must be positive")
+
+
+@irdl_op_definition
+class ProgramIdOp(IRDLOperation):
+    """The number of the program instance in the grid."""
+
+    name = "tile.program_id"
+
+    result = result_def(IndexType())
+    """The number, from 0."""
+
+    assembly_format = "attr-dict `:` type($result)"
+    traits = traits_def(Pure())
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[IndexType()])
+
+
+@irdl_op_definition
+class SizeOp(IRDLOperation):
+    """The size of a label."""
+
+    name = "tile.size"
+
+    label = prop_def(StringAttr)
+    """The label."""
+    result = result_def(IndexType())
+    """Its size."""
+
+    assembly_format = "$label attr-dict `:` type($result)"
+    traits = traits_def(Pure())
+
+    def __init__(self, label: str) -> None:
+        super().__init__(properties={"label": StringAttr(label)}, result_types=[IndexType()])
+
+
+@irdl_op_definition
+class RangeOp(IRDLOperation):
+    """The indices along one axis: `origin`, `origin + 1`, … .
+
+    With a bound, the axis ends there: elements beyond do not exist, whatever is done with the
+    tile. `tile-place-masks` makes axes physical: powers of two, without bounds, and masks where
+    elements beyond the bound would matter.
+    """
+
+    name = "tile.range"
+
+    label = prop_def(StringAttr)
+    """The label that the axis walks."""
+    origin = operand_def(IndexType())
+    """The first index."""
+    bound = opt_operand_def(IndexType())
+    """The index at which the axis ends."""
+    result = result_def(TensorType)
+    """The indices, a tile of the one axis."""
+
+    assembly_format = (
+        "$label `from` $origin (`to` $bound^)? attr-dict `:` type($result)"
+    )
+    traits = traits_def(Pure())
+
+    def __init__(
+        self, label: str, origin: SSAValue, bound: SSAValue | None, axis: Axis
+    ) -> None:
+        super().__init__(
+            operands=[origin, bound],
+            properties={"label": StringAttr(label)},
+            result_types=[tile_type(IndexType(), [axis])],
+        )
+
+    @property
+    def axis(self) -> Axis:
+        """The axis."""
+        return axes_of(self.result.type)[0]
+
+    def verify_(self) -> None:
+        check_tile(self.result.type)
+        if len(axes_of(self.result.type)) != 1 or not isinstance(
+            element_of(self.result.type), IndexType
+        ):
+            raise VerifyException("a range is a tile of indices along one axis")
+
+
+@irdl_op_definition
+class MaskOp(IRDLOperation):
+    """Which indices along an axis are below a bound.
+
+    `divisor` says that all are if it divides the bound; `whole` that all are if the bound is the
+    padded extent of the axis. Then the mask costs nothing once sizes are known.
+    """
+
+    name = "tile.mask"
+
+    index = operand_def(TensorType)
+    """The indices, a tile of one axis."""
+    bound = operand_def(IndexType())
+    """The bound."""
+    divisor = opt_prop_def(IntegerAttr)
+    """A number that makes the mask true throughout where it divides the bound."""
+    whole = opt_prop_def(UnitAttr)
+    """Whether the mask is true throughout where the axis is exactly as long as the bound."""
+    result = result_def(TensorType)
+    """The mask, a tile of the same axis."""
+
+    assembly_format = (
+        "$index `below` $bound (`divisor` `(` $divisor^ `)`)? (`whole` $whole^)? attr-dict "
+        "`:` type($index) `->` type($result)"
+    )
+    traits = traits_def(Pure())
+
+    def __init__(
+        self, index: SSAValue, bound: SSAValue, divisor: int | None = None, whole: bool = False
+    ) -> None:
+        super().__init__(
+            operands=[index, bound],
+            properties={
+                "divisor": None if divisor is None else IntegerAttr(divisor, i64),
+                "whole": UnitAttr() if whole else None,
+            },
+            result_types=[tile_type(i1, axes_of(index.type))],
+        )
+
+    def verify_(self) -> None:
+        check_tile(self.index.type)
+        axes = axes_of(self.index.type)
+        if len(axes) != 1 or not isinstance(element_of(self.index.type), IndexType):
+            raise VerifyException("a mask is taken of the indices along one axis")
+        if self.result.type != tile_type(i1, axes):
+            raise VerifyException("a mask is a tile of 'i1' along the axis of its indices")
+        if self.divisor is not None and self.divisor.value.data < 1:
+            raise VerifyException("the divisor of a mask must be positive")
+        if self.whole is not None and not axes[0].is_symbolic:
+            raise VerifyException("only an axis of a whole label can be exactly as long as it")
