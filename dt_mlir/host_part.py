@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, MemRefType, StringAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host
 from dt_mlir.dialects.formats import names
+from dt_mlir.dialects.kernel import KernelOp
 
 
 def _strings(attr: Attribute | None) -> bool:
@@ -75,6 +76,7 @@ def check_host_part(function: func.FuncOp) -> None:
                 f"'{host.NAME}' and '{host.AXES}'",
                 function,
             )
+    launched: list[host.LaunchOp] = []
     known: set[SSAValue] = set(args)
     results: set[SSAValue] = set()
     for op in function.body.block.ops if function.body.blocks else ():
@@ -96,11 +98,58 @@ def check_host_part(function: func.FuncOp) -> None:
             case host.LaunchOp():
                 if not set(op.arguments) <= known | results:
                     raise CompileError("a launch takes arguments and allocations", op)
+                launched.append(op)
             case func.ReturnOp():
                 if not op.arguments or not set(op.arguments) <= results:
                     raise CompileError("the host function returns what it allocates", op)
             case _:
                 raise CompileError(f"'{op.name}' cannot stand in the host function", op)
+    _check_launches(function, launched)
+
+
+def value_name(value: SSAValue) -> str | None:
+    """The name in the source of an argument or an allocation of a host function."""
+    owner = value.owner
+    if isinstance(owner, memref.AllocOp):
+        name = owner.attributes.get(host.NAME)
+    else:
+        assert isinstance(value, BlockArgument)
+        function = value.block.parent_op()
+        assert isinstance(function, func.FuncOp)
+        assert function.arg_attrs is not None
+        name = function.arg_attrs.data[value.index].data.get(host.NAME)
+    return name.data if isinstance(name, StringAttr) else None
+
+
+def _check_launches(function: func.FuncOp, launched: list[host.LaunchOp]) -> None:
+    """Check that each kernel is launched once, on the tensors and scalars that it names."""
+    module = function.parent_op()
+    labels = set(names(function.attributes[host.LABELS]))  # pyright: ignore
+    counts: dict[str, int] = {}
+    for op in launched:
+        kernel = op.kernel_op()
+        counts[op.kernel_name] = counts.get(op.kernel_name, 0) + 1
+        if isinstance(kernel, KernelOp):
+            found = tuple(map(value_name, op.arguments))
+            if found != kernel.argument_names:
+                raise CompileError(
+                    f"'{op.kernel_name}' is launched on {', '.join(map(str, found))}, "
+                    f"but its arguments are {', '.join(kernel.argument_names)}",
+                    op,
+                )
+    for kernel in module.walk() if module is not None else ():
+        if isinstance(kernel, KernelOp):
+            if counts.get(kernel.sym_name.data, 0) != 1:
+                raise CompileError(
+                    f"'{kernel.sym_name.data}' is launched {counts.get(kernel.sym_name.data, 0)} "
+                    "times, not once",
+                    kernel,
+                )
+            grid = kernel.properties.get("grid_labels")
+            blocked = names(grid) if isinstance(grid, ArrayAttr) else ()  # pyright: ignore
+            unknown = {*blocked, *(label.data for label in kernel.labels)} - labels
+            if unknown:
+                raise CompileError(f"'{unknown.pop()}' is no label of the host function", kernel)
 
 
 @dataclass

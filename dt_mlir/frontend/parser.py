@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.exceptions import VisitError
 from lark.visitors import v_args
 
 from dt_mlir.diagnostics import CompileError, make_location
@@ -75,7 +76,12 @@ def parse_program(text: str, file: str) -> Program:
         tree = _grammar().parse(text)
     except UnexpectedInput as error:
         raise _syntax_error(error, text, file) from None
-    program: Program = _Builder(file).transform(tree)
+    try:
+        program: Program = _Builder(file).transform(tree)
+    except VisitError as error:
+        if isinstance(error.orig_exc, CompileError):
+            raise error.orig_exc from None
+        raise
     return program
 
 
@@ -171,32 +177,39 @@ class _Builder(Transformer[Token, Any]):
         arguments = tuple(item for item in items if item is not None)
         return DirectiveCall(str(target), str(name), arguments, _at(target), _at(name))
 
+    def _number(self, token: Token) -> int:
+        value = int(token)
+        if value >= 2**63:
+            location = make_location(self.file, token.line or 1, token.column or 1)
+            raise CompileError("the number does not fit in 64 bits", location)
+        return value
+
     def number_argument(self, value: Token) -> Argument:
-        return Argument(None, int(value))
+        return Argument(None, self._number(value))
 
     def negative_argument(self, value: Token) -> Argument:
-        return Argument(None, -int(value))
+        return Argument(None, -self._number(value))
 
     def name_argument(self, value: Token) -> Argument:
         return Argument(None, str(value))
 
     def keyed_number(self, key: Token, value: Token) -> Argument:
-        return Argument(str(key), int(value))
+        return Argument(str(key), self._number(value))
 
     def keyed_negative(self, key: Token, value: Token) -> Argument:
-        return Argument(str(key), -int(value))
+        return Argument(str(key), -self._number(value))
 
     def keyed_name(self, key: Token, value: Token) -> Argument:
         return Argument(str(key), str(value))
 
     def keyed_split(self, key: Token, value: Token, factor: Token) -> Argument:
-        return Argument(str(key), str(value), int(factor))
+        return Argument(str(key), str(value), self._number(factor))
 
     def float(self, token: Token) -> Expr:
         return Number(float(token), _at(token))
 
     def integer(self, token: Token) -> Expr:
-        return Number(int(token), _at(token))
+        return Number(self._number(token), _at(token))
 
     def name(self, token: Token) -> Expr:
         return Name(str(token), _at(token))

@@ -116,10 +116,13 @@ def check_buffers(kernel: loop.KernelOp, axes: TileAxes) -> None:
             for ours, theirs in pairs:
                 _check_one_trip(buffer, theirs)
                 if _range(ours, axes) != _range(theirs, axes):
+                    both = dict.fromkeys(f"{op.label_name}:0" for op in (ours, theirs))
                     raise _refusal(
                         buffer,
                         f"its loop over '{ours.label_name}' and the loop over "
                         f"'{theirs.label_name}' of '{theirs.function_name}' differ in extent",
+                        f"tensorize({', '.join(both)}), or leave "
+                        f"'{buffer.function.data}' unfused",
                     )
             if len({theirs for _, theirs in pairs}) < len(pairs):
                 raise _refusal(buffer, "it is read along a diagonal")

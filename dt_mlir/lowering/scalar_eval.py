@@ -2,7 +2,7 @@
 
 It serves the question what masked elements become on their way to a reduction, so that it knows
 the operations that occur there and gives up on the rest. Values are those of real arithmetic with
-infinities; a result is used only where it is exactly an identity.
+infinities, rounded as their types are; a result is used only where it is an identity.
 """
 
 # pyright: reportUnknownLambdaType=false
@@ -10,12 +10,20 @@ infinities; a result is used only where it is exactly an identity.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
-from xdsl.ir import Block, SSAValue
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+)
+from xdsl.ir import Attribute, Block, SSAValue
 
 Number = float | int
 
@@ -50,9 +58,9 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "arith.maxsi": max,
     "arith.minsi": min,
     "arith.extf": lambda a: a,
-    "arith.truncf": lambda a: a if a == 0 or math.isinf(a) or abs(a) == 1 else None,
+    "arith.truncf": lambda a: a if a == 0 or math.isinf(a) else None,
     "arith.extsi": lambda a: a,
-    "arith.extui": lambda a: abs(a),
+    "arith.extui": lambda a: a if a >= 0 else None,
     "arith.sitofp": lambda a: float(a),
     "arith.andi": lambda a, b: a & b,
     "arith.ori": lambda a, b: a | b,
@@ -87,6 +95,8 @@ def evaluate(block: Block, known: dict[SSAValue, Number]) -> dict[SSAValue, Numb
             chosen = None if condition is None else (op.lhs if condition else op.rhs)
             if chosen is not None and chosen in values:
                 values[op.result] = values[chosen]
+            elif chosen is None and op.lhs in values and values[op.lhs] == values.get(op.rhs):
+                values[op.result] = values[op.lhs]
             continue
         function = _OPERATIONS.get(op.name)
         operands = [values.get(operand) for operand in op.operands]
@@ -96,6 +106,23 @@ def evaluate(block: Block, known: dict[SSAValue, Number]) -> dict[SSAValue, Numb
             result = function(*operands)
         except (OverflowError, ValueError):
             result = None
+        result = None if result is None else _rounded(result, op.results[0].type)
         if result is not None:
             values[op.results[0]] = result
     return values
+
+
+def _rounded(value: Number, type: Attribute) -> Number | None:
+    """A result as its type holds it; None where that is not known here."""
+    if isinstance(type, Float64Type):
+        return value
+    if isinstance(type, AnyFloat):
+        if value == 0 or math.isinf(value) or math.isnan(value):
+            return value
+        try:
+            single: float = struct.unpack("f", struct.pack("f", value))[0]
+        except OverflowError:
+            return math.copysign(math.inf, value)
+        return single if isinstance(type, Float32Type) else None
+    width = type.width.data if isinstance(type, IntegerType) else 64
+    return value if -(2 ** (width - 1)) <= value < 2**width else None

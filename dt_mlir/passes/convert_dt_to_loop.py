@@ -186,6 +186,7 @@ class _KernelBuilder:
         for name, value in self.values.items():
             value.name_hint = name
         self.lowered: dict[tuple[SSAValue, Block], SSAValue] = {}
+        self.free: dict[Operation, set[str]] = {}
 
     def build(self) -> loop.KernelOp:
         grid = Block()
@@ -248,9 +249,13 @@ class _KernelBuilder:
 
     def _depth(self, op: Operation, chain: list[_Binder]) -> int:
         """The index in the chain of the innermost loop that an operation depends on."""
+        if op not in self.free:
+            self.free[op] = _free_labels(op)
         depth = 0
-        for label in _free_labels(op):
-            depth = max(depth, *(i for i, b in enumerate(chain) if b.label == label))
+        for i, binder in enumerate(chain):
+            if binder.label in self.free[op]:
+                # The innermost loop over a label is the one that is meant.
+                depth = i
         return depth
 
     def _reduce(

@@ -37,6 +37,7 @@ from dt_mlir.lowering.grid import IndexBuilder, lower_grid
 from dt_mlir.lowering.operands import dot_operand_bits, is_dottable
 from dt_mlir.lowering.reductions import combine, identity, is_more_extreme
 from dt_mlir.lowering.values import ValueBuilder
+from dt_mlir.passes.verify_loop import check_kernel
 from dt_mlir.scheduling.program import write_to
 
 
@@ -457,6 +458,7 @@ class ConvertLoopToTilePass(ModulePass):
                 )
         same = label_classes(op)
         for kernel in kernels:
+            check_kernel(kernel)
             check_buffers(kernel, TileAxes(kernel, same_in(kernel, same)))
         for kernel in kernels:
             new = _Converter(kernel, same_in(kernel, same)).convert()

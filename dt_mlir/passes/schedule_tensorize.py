@@ -6,11 +6,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.diagnostics import did_you_mean
+from dt_mlir.dialects import loop
 from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
 from dt_mlir.scheduling.parameters import Sizes
-from dt_mlir.scheduling.program import labels_in, loops_over
+from dt_mlir.scheduling.program import labels_in, locals_of, loop_of, loops_over, write_to
 
 _SIZES = Sizes(least=0)
+
+
+def _merged(kernel: loop.KernelOp, label: str) -> str | None:
+    """What became of a fused function's label whose loop is its consumer's."""
+    for buffer in locals_of(kernel):
+        if label in buffer.label_names:
+            index = write_to(buffer.result).index_values()[buffer.label_names.index(label)]
+            shown = index if isinstance(index, int) else loop_of(index).label_name
+            return f"'{label}' of '{buffer.function.data}' is '{shown}' there"
+    return None
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,7 @@ class TensorizePass(Directive):
             if not loops:
                 raise target.error(
                     f"there is no loop over '{label}' in the kernel of '{self.function}'",
-                    did_you_mean(label, labels_in(kernel)),
+                    _merged(kernel, label) or did_you_mean(label, labels_in(kernel)),
                 )
             for op in loops:
                 extent = op.extent_size

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from dt_mlir.diagnostics import CompileError
+from dt_mlir.diagnostics import CompileError, directive_location
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.tile_types import Axis, axes_of, axis_names, element_of, tile_type
@@ -184,7 +184,7 @@ def check_sizes(kernel: tile.KernelOp) -> None:
             raise CompileError(
                 f"a tile of {shown} has {count} elements in the kernel of "
                 f"'{kernel.root.data}', more than Triton's {TILE_LIMIT}",
-                kernel if at is None else at,
+                directive_location((kernel if at is None else at).location),
                 f"tensorize '{largest.name}' by less",
             )
 

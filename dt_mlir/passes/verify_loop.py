@@ -6,14 +6,57 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
-from dt_mlir.scheduling.program import LoopProgram, reads_of
+from dt_mlir.scheduling.program import LoopProgram, argument_named, loops_in, reads_of
 
 BODY_DIALECTS = ("loop", "arith", "math", "elem")
 """The dialects that the body of a kernel is made of."""
+
+
+def check_kernel(kernel: loop.KernelOp) -> None:
+    """Check that a kernel is one of the `loop` level that can be lowered.
+
+    Raises:
+        CompileError: at the first operation that is out of place.
+    """
+    for inner in kernel.body.block.walk():
+        dialect = inner.name.split(".")[0]
+        if dialect not in BODY_DIALECTS and inner.name != "builtin.unrealized_conversion_cast":
+            raise CompileError(f"'{inner.name}' cannot stand in a 'loop.kernel'", inner)
+        if isinstance(inner, loop.LocalOp):
+            writes = [
+                use.operation
+                for use in inner.result.uses
+                if isinstance(use.operation, loop.WriteOp)
+            ]
+            if len(writes) != 1:
+                raise CompileError(
+                    f"the local buffer '{inner.function.data}' is written "
+                    f"{len(writes)} times, not once",
+                    inner,
+                )
+    for argument, name in zip(kernel.args, kernel.argument_names):
+        writes = [
+            use.operation for use in argument.uses if isinstance(use.operation, loop.WriteOp)
+        ]
+        if writes and reads_of(argument):
+            raise CompileError(f"'{name}' is both read and written in one kernel", writes[0])
+        if len(writes) > 1:
+            raise CompileError(f"'{name}' is written in {len(writes)} places", writes[1])
+    grid = kernel.grid
+    blocks: dict[SSAValue, int] = dict(zip(grid.body.block.args, grid.block_sizes.values()))
+    for op in loops_in(kernel):
+        if op.origin is not None and op.origin in blocks and op.extent_size != blocks[op.origin]:
+            raise CompileError(
+                f"the loop walks {op.extent_size} elements of a block of {blocks[op.origin]}", op
+            )
+    root = argument_named(kernel, kernel.root.data)
+    if root is None or not any(isinstance(use.operation, loop.WriteOp) for use in root.uses):
+        raise CompileError(f"the kernel never writes '{kernel.root.data}'", kernel)
 
 
 @dataclass(frozen=True)
@@ -32,30 +75,4 @@ class VerifyLoopPass(ModulePass):
             if inner.name not in ("func.func", "loop.kernel"):
                 raise CompileError(f"'{inner.name}' is not of the 'loop' level", inner)
         for kernel in program.kernels:
-            self._kernel(kernel)
-
-    def _kernel(self, kernel: loop.KernelOp) -> None:
-        for inner in kernel.body.block.walk():
-            dialect = inner.name.split(".")[0]
-            if dialect not in BODY_DIALECTS and inner.name != "builtin.unrealized_conversion_cast":
-                raise CompileError(f"'{inner.name}' cannot stand in a 'loop.kernel'", inner)
-            if isinstance(inner, loop.LocalOp):
-                writes = [
-                    use.operation
-                    for use in inner.result.uses
-                    if isinstance(use.operation, loop.WriteOp)
-                ]
-                if len(writes) != 1:
-                    raise CompileError(
-                        f"the local buffer '{inner.function.data}' is written "
-                        f"{len(writes)} times, not once",
-                        inner,
-                    )
-        for argument, name in zip(kernel.args, kernel.argument_names):
-            writes = [
-                use.operation for use in argument.uses if isinstance(use.operation, loop.WriteOp)
-            ]
-            if writes and reads_of(argument):
-                raise CompileError(f"'{name}' is both read and written in one kernel", writes[0])
-            if len(writes) > 1:
-                raise CompileError(f"'{name}' is written in {len(writes)} places", writes[1])
+            check_kernel(kernel)

@@ -51,8 +51,11 @@ class VerifyTilePass(ModulePass):
         for inner in kernel.body.block.walk():
             if isinstance(inner, tile.StoreOp) and inner.base in loaded:
                 raise CompileError("a kernel stores to a tensor that it loads from", inner)
+        known = {label.data for label in kernel.labels}
         for value in values_of(kernel):
             for axis in axes_of(value.type):
+                if axis.extent not in known and isinstance(axis.extent, str):
+                    raise CompileError(f"'{axis.extent}' is no label of the kernel", kernel)
                 if isinstance(axis.extent, int) and padded(axis.extent) != axis.extent:
                     raise CompileError(
                         f"the axis '{axis.name}' has {axis.extent} elements, "
@@ -60,3 +63,6 @@ class VerifyTilePass(ModulePass):
                         kernel,
                         "run tile-place-masks first",
                     )
+        root = dict(zip(kernel.argument_names, kernel.args)).get(kernel.root.data)
+        if root is None or not any(isinstance(u.operation, tile.StoreOp) for u in root.uses):
+            raise CompileError(f"the kernel never stores '{kernel.root.data}'", kernel)

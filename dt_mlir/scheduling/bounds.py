@@ -79,7 +79,7 @@ def check_written_once(kernel: loop.KernelOp, outputs: set[str]) -> None:
 
 def _check_write(kernel: loop.KernelOp, name: str, write: loop.WriteOp, hint: str) -> None:
     indices = [index for index in write.index_values() if not isinstance(index, int)]
-    if len(indices) < len(write.index_values()):
+    if len(set(indices)) < len(write.index_values()):
         raise CompileError(
             f"'{name}' is an output but only a part of it would be written", write, hint
         )

@@ -55,9 +55,11 @@ def check_fusible(target: Target, producer: loop.KernelOp, consumer: str) -> loo
     for kernel in program.kernels:
         argument = argument_named(kernel, name)
         if kernel not in (home, producer) and argument is not None and reads_of(argument):
+            user = kernel.root.data
+            fusible = argument_named(home, user) is not None
             raise target.error(
-                f"'{kernel.root.data}' needs '{name}' outside the kernel of '{home.root.data}'",
-                f"fuse '{kernel.root.data}' too, or leave '{name}' unfused",
+                f"'{user}' needs '{name}' outside the kernel of '{home.root.data}'",
+                (f"fuse '{user}' too, or " if fusible else "") + f"leave '{name}' unfused",
             )
     return home
 
@@ -80,7 +82,12 @@ def find_loops(
         axes = dict(zip(function_labels(home, write), write.index_values()))
         labels.extend(axes)
         index = axes.get(label)
-        if index is not None and not isinstance(index, int):
+        if isinstance(index, int):
+            raise target.error(
+                f"'{consumer}' is computed only where '{label}' is {index}, without a loop",
+                "fuse it at another label, or further out",
+            )
+        if index is not None:
             found.append(loop_of(index))
             continue
         reductions = [op for op in loops_in(_nest(write)) if op.function_name == consumer]

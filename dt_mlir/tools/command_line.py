@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import importlib.util
 import os
 import sys
@@ -53,6 +54,8 @@ def run_tool(body: Callable[[SourceTexts], None]) -> int:
     from xdsl.utils.exceptions import ArgSpecParseError
 
     sources = SourceTexts()
+    # A sum of many terms is a deep tree, and much here goes down it by recursion.
+    sys.setrecursionlimit(20000)
     try:
         body(sources)
     except CompileError as error:
@@ -60,6 +63,9 @@ def run_tool(body: Callable[[SourceTexts], None]) -> int:
         return 1
     except (DiagnosticException, ArgSpecParseError) as error:
         print(f"error: {str(error).strip()}", file=sys.stderr)
+        return 1
+    except RecursionError:
+        print("error: the program is nested too deeply", file=sys.stderr)
         return 1
     except BrokenPipeError:
         # The reader has gone; there is nobody to tell.
@@ -90,6 +96,8 @@ def write_output(path: str | None, text: str) -> None:
         # A device or a pipe cannot be replaced.
         target.write_text(text, encoding="utf-8")
         return
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such file or directory", path)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:

@@ -59,7 +59,9 @@ def _sizes(text: str | None, option: str) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for name, value in _pairs(text, option):
         if not value.isdigit():
-            raise CompileError(f"{option}: the size of '{name}' must be a number, not '{value}'")
+            raise CompileError(
+                f"{option}: the size of '{name}' must be a number of 0 or more, not '{value}'"
+            )
         sizes[name] = int(value)
     return sizes
 

@@ -109,6 +109,10 @@ FUSED = {
     "rounded where defined": ("g : f16, f", "g[x, y] = A[x, y] * 1.001; f[x, y] = g[x, y] * 1000; g.fuse_at(f, y); f.block(x:4, y:8); f.tensorize(x:4, y:8);"),
     "rounded in memory": ("g : f16, f", "g[x, y] = A[x, y] * 1.001; f[x, y] = g[x, y] * 1000; f.block(x:4, y:8); f.tensorize(x:4, y:8); g.tensorize(y:8);"),
     "transposed nest": ("f", "f[y, x] = A[x, y]; f.block(x:8, y:8); f.tensorize(x:8, y:8);"),
+    "two outputs, the root empty": ("p, f", "p[x] = V[x] * 2; f[x, z] = p[x] + z; p.fuse_at(f, x); f.block(x:4); f.tensorize(x:4); f.compile(); p.compile();"),
+    "symmetric, one label whole": ("f", "f[x, y] = A[x, y] + A[y, x]; f.tensorize(y:0);"),
+    "swapped labels": ("g, f", "g[x, y] = A[x, y] * x; f[x, y] = g[y, x]; g.fuse_at(f, y); f.tensorize(y:0);"),
+    "masked by a condition": ("f", "f[x] = rsum(where(x >= y, A[x, y], 0), y); f.block(x:4); f.tensorize(x:4, y:8);"),
     "fused sum of two": ("g, f", "g[x] = rsum(A[x, k], k); f[x, y] = rdot(A[x, k], B[k, y], k) / g[x]; g.fuse_at(f, x); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);"),
 }  # fmt: skip
 
@@ -186,3 +190,15 @@ def test_names_that_collide() -> None:
     )
     program = compile_program(text, "names")
     run_and_check(program.algorithm, program.source, {"INDEX": 6, "triton": 7, "for": 5}, seed=9)
+
+
+def test_fused_output_where_the_root_is_empty() -> None:
+    outputs, body = FUSED["two outputs, the root empty"]
+    program = compile_program(f"Func {outputs}; {HEAD} {body}", "empty")
+    run_and_check(program.algorithm, program.source, {"x": 5, "z": 0}, seed=10)
+
+
+def test_a_long_sum() -> None:
+    total = " + ".join(["A[x]"] * 150)
+    program = compile_program(f"Func f; In A; Var x; f[x] = {total}; f.tensorize(x:4); f.compile();")
+    run_and_check(program.algorithm, program.source, {"x": 5}, seed=11)

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.signature import RESERVED, Signature
-from dt_mlir.diagnostics import file_line_col
+from dt_mlir.diagnostics import directive_location, file_line_col
 from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile_types import Axis, axes_of
@@ -345,7 +345,7 @@ class WrapperPrinter:
 
     def _launch(self, op: host.LaunchOp) -> None:
         kernel, signature = self.kernels[op.kernel_name]
-        output = self.tensors[self._written(op, kernel)]
+        stored = [self.tensors[v] for v in self._written(op, kernel)]
         blocks = [
             code.call("triton.cdiv", self._size(label), code.constant(extent))
             if extent > 1
@@ -353,11 +353,11 @@ class WrapperPrinter:
             for label, extent in kernel.grid
         ]
         grid = code.tuple_of([code.total("*", blocks) if blocks else code.constant(1)])
-        guarded = bool(output.axes)
+        guarded = all(t.axes for t in stored)
         if guarded:
             # There is nothing to do for an empty result, and no instance to launch.
-            count = code.method(code.name(output.variable), "numel")
-            self.writer.line(f"if {code.text(count)}:")
+            counts = [code.method(code.name(t.variable), "numel") for t in stored]
+            self.writer.line(f"if {' or '.join(map(code.text, counts))}:")
             self.writer.indent()
         args: list[ast.expr] = []
         tensors: list[str] = []
@@ -392,10 +392,10 @@ class WrapperPrinter:
         if guarded:
             self.writer.dedent()
 
-    def _written(self, op: host.LaunchOp, kernel: tile.KernelOp) -> SSAValue:
-        """The tensor that a kernel is launched for: its root's."""
-        position = kernel.argument_names.index(kernel.root.data)
-        return op.arguments[position]
+    def _written(self, op: host.LaunchOp, kernel: tile.KernelOp) -> list[SSAValue]:
+        """The tensors that a kernel stores to."""
+        stored = {inner.base for inner in kernel.walk() if isinstance(inner, tile.StoreOp)}
+        return [v for v, arg in zip(op.arguments, kernel.args) if arg in stored]
 
 
 def symbolic_tiles(kernel: tile.KernelOp) -> list[tuple[str, int, tuple[str, ...], str]]:
@@ -416,22 +416,16 @@ def symbolic_tiles(kernel: tile.KernelOp) -> list[tuple[str, int, tuple[str, ...
             count *= axis.extent if isinstance(axis.extent, int) else 1
         if count > largest.get(symbols, (0, ()))[0]:
             largest[symbols] = count, axes
-    places = {op.label.data: op for op in kernel.walk() if isinstance(op, tile.RangeOp)}
+    places = {op.axis.extent: op for op in kernel.walk() if isinstance(op, tile.RangeOp)}
     found: list[tuple[str, int, tuple[str, ...], str]] = []
     for symbols, (count, axes) in largest.items():
         shown = " x ".join(f"{axis.name}: {axis.extent}" for axis in axes)
-        place = file_line_col(_directive_location(places[symbols[0]].location))
+        largest_axis = places[symbols[0]]
+        place = file_line_col(directive_location(largest_axis.location))
         at = f" ({place[0]}:{place[1]}:{place[2]})" if place else ""
-        where = f"step the loop over '{symbols[0]}' by less than its whole extent{at}"
+        label = largest_axis.label.data
+        where = f"step the loop over '{label}' by less than its whole extent{at}"
         found.append((shown, count, symbols, where))
     assert TILE_LIMIT == 2**20
     return found
 
-
-def _directive_location(location: Attribute) -> Attribute:
-    """Of a loop that a directive shaped, the directive's place."""
-    from xdsl.dialects.builtin import FusedLoc
-
-    if isinstance(location, FusedLoc):
-        return list(location.locations)[-1]  # pyright: ignore
-    return location

@@ -55,6 +55,11 @@ class KernelOp(KernelBase):
         ops = list(self.body.block.ops)
         if len(ops) != 1 or not isinstance(ops[0], GridOp):
             raise VerifyException("the body of a 'loop.kernel' is one 'loop.grid'")
+        known = {label.data for label in self.labels}
+        for op in self.walk():
+            label = op.properties.get("label")
+            if isinstance(label, StringAttr) and label.data not in known:
+                raise VerifyException(f"'{op.name}' walks '{label.data}', no label of the kernel")
 
 
 class Walk(tuple[str, str, int]):

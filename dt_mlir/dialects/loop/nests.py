@@ -118,6 +118,8 @@ class LoopLike(IRDLOperation):
             raise VerifyException("the extent of a loop must be positive")
         if (self.origin is None) != (self.extent is None):
             raise VerifyException("a loop has both an origin and an extent, or neither")
+        if self.step_size == 0 and self.extent is not None:
+            raise VerifyException("a loop that walks a part of its label has a step of its own")
         if self.step_size == 0 and not self.is_tile:
             raise VerifyException("a step of the whole extent must be a tile")
 

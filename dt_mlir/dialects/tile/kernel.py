@@ -71,6 +71,10 @@ class KernelOp(KernelBase):
             raise VerifyException("the grid needs a block for each of its labels")
         if any(block.value.data < 1 for block in self.grid_blocks):
             raise VerifyException("the extent of a block must be positive")
+        known = {label.data for label in self.labels}
+        for op in self.walk():
+            if isinstance(op, SizeOp) and op.label.data not in known:
+                raise VerifyException(f"'{op.label.data}' is no label of the kernel")
 
 
 @irdl_op_definition

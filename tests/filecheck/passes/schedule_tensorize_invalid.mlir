@@ -1,3 +1,6 @@
+// RUN: not dt-opt %inputs/renamed.dt -p convert-dt-to-loop,apply-schedule 2>&1 | filecheck %s --check-prefix=RENAMED
+// RENAMED: error: f.tensorize: there is no loop over 'y' in the kernel of 'f'
+// RENAMED: help: 'y' of 'g' is 'x' there
 // RUN: not dt-opt %s -p 'schedule-tensorize{function=f sizes="z:8"}' 2>&1 | filecheck %s --check-prefix=LABEL
 // RUN: not dt-opt %s -p 'schedule-tensorize{function=f sizes="x:8"},schedule-tensorize{function=f sizes="x:16"}' 2>&1 | filecheck %s --check-prefix=TWICE
 // RUN: not dt-opt %s -p 'schedule-block{function=f sizes="x:8"},schedule-tensorize{function=f sizes="x:6"}' 2>&1 | filecheck %s --check-prefix=MULTIPLE

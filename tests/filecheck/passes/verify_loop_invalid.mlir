@@ -5,9 +5,11 @@ func.func @f() {
 // CHECK: error: the module is not of the 'loop' level: it needs kernels and one host function
 // CHECK: help: run convert-dt-to-loop first
 // -----
-func.func @f() -> memref<f32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
-  %0 = memref.alloc() {host.name = "f", host.axes = []} : memref<f32>
-  func.return %0 : memref<f32>
+func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
+  %x = host.size x : index
+  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
+  host.launch @k(%0) : memref<?xf32>
+  func.return %0 : memref<?xf32>
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
@@ -19,9 +21,11 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 }
 // CHECK: error: 'A' is both read and written in one kernel
 // -----
-func.func @f() -> memref<f32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
-  %0 = memref.alloc() {host.name = "f", host.axes = []} : memref<f32>
-  func.return %0 : memref<f32>
+func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
+  %x = host.size x : index
+  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
+  host.launch @k(%0) : memref<?xf32>
+  func.return %0 : memref<?xf32>
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
@@ -34,33 +38,65 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 }
 // CHECK: error: 'A' is written in 2 places
 // -----
-func.func @f() -> memref<f32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
-  %0 = memref.alloc() {host.name = "f", host.axes = []} : memref<f32>
-  func.return %0 : memref<f32>
+func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
+  %x = host.size x : index
+  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
+  host.launch @k(%0) : memref<?xf32>
+  func.return %0 : memref<?xf32>
 }
-loop.kernel @k() attributes {labels = ["x"], root = "A"} {
+loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
     %p = loop.local "p"[x] : memref<?xf32>
   }
 }
 // CHECK: error: the local buffer 'p' is written 0 times, not once
 // -----
-func.func @f() -> memref<f32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
-  %0 = memref.alloc() {host.name = "f", host.axes = []} : memref<f32>
-  func.return %0 : memref<f32>
+func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
+  %x = host.size x : index
+  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
+  host.launch @k(%0) : memref<?xf32>
+  func.return %0 : memref<?xf32>
 }
-loop.kernel @k() attributes {labels = ["x"], root = "A"} {
+loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
     %p = tile.program_id : index
   }
 }
 // CHECK: error: 'tile.program_id' cannot stand in a 'loop.kernel'
 // -----
-func.func @f() -> memref<f32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
-  %0 = memref.alloc() {host.name = "f", host.axes = []} : memref<f32>
-  func.return %0 : memref<f32>
+func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
+  %x = host.size x : index
+  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
+  host.launch @k(%0) : memref<?xf32>
+  func.return %0 : memref<?xf32>
 }
-loop.kernel @k() attributes {labels = ["x"], root = "A"} {
+loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: the kernel never writes 'A'
+// -----
+func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
+  %x = host.size x : index
+  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
+  host.launch @k(%0) : memref<?xf32>
+  func.return %0 : memref<?xf32>
+}
+loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
+  loop.grid (%x0 = x by 4) order [x] {
+    loop.for %x = x in %x0 by 8 of A {
+    }
+  }
+}
+// CHECK: error: the loop walks 8 elements of a block of 4
+// -----
+func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
+  %x = host.size x : index
+  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
+  host.launch @k(%0) : memref<?xf32>
+  func.return %0 : memref<?xf32>
+}
+loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
   }
 }
@@ -68,3 +104,38 @@ sched.schedule {
   sched.directive "block" @A(x : 4)
 }
 // CHECK: error: 'sched.schedule' is not of the 'loop' level
+// -----
+func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
+  %x = host.size x : index
+  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
+  func.return %0 : memref<?xf32>
+}
+loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: 'k' is launched 0 times, not once
+// -----
+func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
+  %x = host.size x : index
+  %0 = memref.alloc(%x) {host.name = "B", host.axes = ["x"]} : memref<?xf32>
+  host.launch @k(%0) : memref<?xf32>
+  func.return %0 : memref<?xf32>
+}
+loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: 'k' is launched on B, but its arguments are A
+// -----
+func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
+  %x = host.size x : index
+  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
+  host.launch @k(%0) : memref<?xf32>
+  func.return %0 : memref<?xf32>
+}
+loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: 'x' is no label of the host function

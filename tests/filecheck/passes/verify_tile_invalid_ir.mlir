@@ -16,3 +16,13 @@ tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"],
   %p = memref.alloc() : memref<f32>
 }
 // CHECK: error: 'memref.alloc' cannot stand in a 'tile.kernel'
+// -----
+tile.kernel @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
+}
+// CHECK: error: the kernel never stores 'A'
+// -----
+tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
+  %c0 = arith.constant 0 : index
+  %x = tile.range "x" from %c0 : tensor<?xindex, #tile.axes<x = y>>
+}
+// CHECK: error: 'y' is no label of the kernel

@@ -1,6 +1,6 @@
 // RUN: INVALID | filecheck %s
 
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   %0 = arith.constant 0 : i32
 }
 // CHECK: error: 'loop.kernel' is malformed: the body of a 'loop.kernel' is one 'loop.grid'
@@ -59,43 +59,43 @@ loop.kernel @k() attributes {labels = [], root = "f", precision = "half"} {
 }) : () -> ()
 // CHECK: error: 'loop.kernel' is malformed: a kernel needs attributes for each of its arguments
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid (%x0 = x by 4, %x1 = x by 4) order [x] {
   }
 }
 // CHECK: error: 'loop.grid' is malformed: the labels of a grid must differ
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid (%x0 = x by 0) order [x] {
   }
 }
 // CHECK: error: 'loop.grid' is malformed: the extent of a block must be positive
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid (%x0 = x by 4) order [y] {
   }
 }
 // CHECK: error: 'loop.grid' is malformed: the order walks 'y', which is not in the grid
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid (%x0 = x by 4) order [x outer 0, x inner 0] {
   }
 }
 // CHECK: error: 'loop.grid' is malformed: the number of blocks in a group must be positive
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid (%x0 = x by 4) order [x, x] {
   }
 }
 // CHECK: error: 'loop.grid' is malformed: the order must walk 'x' once: whole, or as outer and inner of one factor
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid (%x0 = x by 4) order [x outer 2, x inner 4] {
   }
 }
 // CHECK: error: 'loop.grid' is malformed: the order must walk 'x' once: whole, or as outer and inner of one factor
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     "loop.for"() <{label = "x", function = "f", step = 1 : i64}> ({
     ^bb0:
@@ -104,7 +104,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 }
 // CHECK: error: 'loop.for' is malformed: the body of a loop takes its index, an 'index'
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x step -2 of f {
     }
@@ -112,7 +112,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 }
 // CHECK: error: 'loop.for' is malformed: the step of a loop must be positive, or 0 for its whole extent
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid (%x0 = x by 4) order [x] {
     loop.for %x = x in %x0 by 0 of f {
     }
@@ -120,7 +120,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 }
 // CHECK: error: 'loop.for' is malformed: the extent of a loop must be positive
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid (%x0 = x by 4) order [x] {
     "loop.for"(%x0) <{label = "x", function = "f", step = 1 : i64}> ({
     ^bb0(%x : index):
@@ -129,7 +129,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 }
 // CHECK: error: 'loop.for' is malformed: a loop has both an origin and an extent, or neither
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x step full of f {
     }
@@ -137,7 +137,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 }
 // CHECK: error: 'loop.for' is malformed: a step of the whole extent must be a tile
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
       %0 = loop.reduce add %k = k of f : f32 {
@@ -147,7 +147,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 }
 // CHECK: error: 'loop.reduce' is malformed: the body of a reduction must end in a 'loop.yield'
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
       %0 = loop.read %A[%x, %x] : memref<?xf32> -> f32
@@ -156,7 +156,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 }
 // CHECK: error: 'loop.read' is malformed: a base of 1 axes has 2 indices
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
       %0 = loop.read %A[2 * %x] : memref<?xf32> -> f32
@@ -165,7 +165,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 }
 // CHECK: error: 'loop.read' is malformed: an index must be a loop's index or a number that is not negative
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
       %i = arith.constant 0 : index
@@ -175,7 +175,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 }
 // CHECK: error: 'loop.read' is malformed: an index must be the index of a loop
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
       %0 = loop.read %A[%x] : memref<?xf32> -> f16
@@ -184,7 +184,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 }
 // CHECK: error: 'loop.read' is malformed: an element of memref<?xf32> is no f16
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
       %0 = "loop.read"(%A) <{map = affine_map<(d0) -> (d0)>}> : (memref<?xf32>) -> f32
@@ -193,7 +193,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 }
 // CHECK: error: 'loop.read' is malformed: one operand is needed for each dimension of the index map
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
       %0 = arith.constant 0.0 : f16
@@ -203,7 +203,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 }
 // CHECK: error: 'loop.write' is malformed: an element of memref<?xf32> is no f16
 // -----
-loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
       %0 = loop.local "p"[x, y] : memref<?xf32>
@@ -211,3 +211,19 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
   }
 }
 // CHECK: error: 'loop.local' is malformed: a local buffer needs a label for each of its axes
+// -----
+loop.kernel @f_kernel() attributes {labels = ["x"], root = "f"} {
+  loop.grid () {
+    loop.for %y = y of f {
+    }
+  }
+}
+// CHECK: error: 'loop.kernel' is malformed: 'loop.for' walks 'y', no label of the kernel
+// -----
+loop.kernel @f_kernel() attributes {labels = ["x"], root = "f"} {
+  loop.grid (%x0 = x by 4) order [x] {
+    loop.for %x = x in %x0 by 4 step full tile of f {
+    }
+  }
+}
+// CHECK: error: 'loop.for' is malformed: a loop that walks a part of its label has a step of its own

@@ -439,3 +439,8 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 %c = arith.constant 0.0 : f32
 %v = tile.fill %c : f32 -> tensor<8x8xf32, #tile.axes<x, x>>
 // CHECK: error: the axes of a tile must differ
+// -----
+tile.kernel @k() attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %n = tile.size "y" : index
+}
+// CHECK: error: 'tile.kernel' is malformed: 'y' is no label of the kernel
