@@ -29,6 +29,7 @@ PASS_NAMES = (
     "schedule-num-warps",
     "schedule-num-stages",
     "schedule-precision",
+    "schedule-math",
     "verify-loop",
     "loop-split-products",
     "convert-loop-to-tile",

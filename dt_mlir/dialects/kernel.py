@@ -60,6 +60,8 @@ class KernelOp(IRDLOperation):
     """The depth to which Triton pipelines loops."""
     precision = opt_prop_def(StringAttr)
     """How dots multiply f32 operands: `ieee`, `tf32` or `tf32x3`."""
+    math = opt_prop_def(StringAttr)
+    """Which elementary functions are taken: `fast` or `accurate`."""
     dynamic = opt_prop_def(UnitAttr)
     """Whether sizes and strides are run-time arguments."""
     body = region_def("single_block")
@@ -68,6 +70,7 @@ class KernelOp(IRDLOperation):
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), NoTerminator())
 
     PRECISIONS: ClassVar = ("ieee", "tf32", "tf32x3")
+    ACCURACIES: ClassVar = ("fast", "accurate")
 
     def __init__(
         self,
@@ -110,6 +113,11 @@ class KernelOp(IRDLOperation):
         self.function_type = FunctionType.from_lists([a.type for a in self.args], [])
         self.arg_attrs = ArrayAttr([argument_attributes(n, axes) for n, axes in arguments])
 
+    @property
+    def is_accurate(self) -> bool:
+        """Whether elementary functions are to be as accurate as PyTorch's."""
+        return self.math is not None and self.math.data == "accurate"
+
     def int_hint(self, hint: str) -> int | None:
         """The value of `num_warps` or `num_stages`, if it is set."""
         attr = self.properties.get(hint)
@@ -148,6 +156,8 @@ class KernelOp(IRDLOperation):
             raise VerifyException("'num_stages' must be positive")
         if self.precision is not None and self.precision.data not in self.PRECISIONS:
             raise VerifyException(f"'precision' must be one of {', '.join(self.PRECISIONS)}")
+        if self.math is not None and self.math.data not in self.ACCURACIES:
+            raise VerifyException(f"'math' must be one of {', '.join(self.ACCURACIES)}")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

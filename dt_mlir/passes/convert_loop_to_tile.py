@@ -85,7 +85,7 @@ class _Converter:
         ):
             self.env[arg] = origin
         self._block(grid.body.block, self.top)
-        kept = {"num_warps", "num_stages", "precision", "dynamic"}
+        kept = {"num_warps", "num_stages", "precision", "math", "dynamic"}
         result = tile.KernelOp(
             kernel.sym_name.data,
             kernel.root.data,

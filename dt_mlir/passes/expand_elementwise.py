@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from dt_mlir.dialects import elem
+from dt_mlir.dialects.kernel import KernelOp
 from dt_mlir.element_types import is_float
 
 
@@ -277,6 +278,31 @@ OP_EXPANSIONS: dict[str, Callable[..., SSAValue]] = {
 """Expansions of upstream operations."""
 
 
+LIBRARY = frozenset(
+    f"math.{name}" for name in ("tanh", "expm1", "log1p", "tan", "log10", "powf")
+)
+"""Operations that an accurate kernel leaves to the device library."""
+
+
+def _is_left(op: Operation) -> bool:
+    """Whether an operation belongs to an accurate kernel, and to the device library."""
+    if op.name not in LIBRARY or (op.name == "math.powf" and _known(op.operands[1]) is not None):
+        return False
+    return _in_accurate_kernel(op)
+
+
+def _in_accurate_kernel(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, KernelOp):
+        parent = parent.parent_op()
+    return parent is not None and parent.is_accurate
+
+
+def _sigmoid(e: _Emit, x: SSAValue) -> SSAValue:
+    one = e.constant(1)
+    return e.div(one, e.add(one, e.call(math.ExpOp, e.neg(x))))
+
+
 def expand(module: ModuleOp) -> None:
     """Expand what the target lacks, until nothing is left to expand."""
     pending = list(module.walk())
@@ -284,9 +310,12 @@ def expand(module: ModuleOp) -> None:
         op = pending.pop()
         if isinstance(op, elem.ApplyOp):
             expansion = APPLY_EXPANSIONS.get(op.function.data)
+            if op.function.data == "sigmoid" and _in_accurate_kernel(op):
+                # Triton's own divides approximately.
+                expansion = _sigmoid
         else:
             expansion = OP_EXPANSIONS.get(op.name)
-        if expansion is None or op.parent is None:
+        if expansion is None or op.parent is None or _is_left(op):
             continue
         before = op.prev_op
         result = expansion(_Emit(op), *op.operands)
@@ -302,6 +331,8 @@ def expand(module: ModuleOp) -> None:
 @dataclass(frozen=True)
 class ExpandElementwisePass(ModulePass):
     """Writes elementwise functions that Triton lacks in terms of those that it has.
+
+    In a kernel whose `math` is `accurate`, those that the target's device library has stay.
 
     ```
     %0 = elem.apply "relu"(%x) : (f32) -> f32

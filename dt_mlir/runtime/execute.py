@@ -47,6 +47,10 @@ def prepare_triton() -> str:
 @contextmanager
 def loaded(source: str, name: str = "dt_program") -> Generator[ModuleType]:
     """Import the text of an emitted module (Triton reads kernels' source from their file)."""
+    if os.environ.get("TRITON_INTERPRET") == "1" and "libdevice" in source:
+        from dt_mlir.runtime.interpreted_library import install
+
+        install()
     with tempfile.TemporaryDirectory(prefix="dt-mlir-") as folder:
         path = Path(folder) / f"{name}.py"
         path.write_text(source, encoding="utf-8")

@@ -44,7 +44,7 @@ def check_fusible(target: Target, producer: loop.KernelOp, consumer: str) -> loo
         raise target.error(f"'{name}' cannot be fused into itself")
     if producer.grid.label_names:
         raise target.error(f"'{name}' is already partitioned into blocks", "fuse it first")
-    for hint in ("num_warps", "num_stages", "precision"):
+    for hint in ("num_warps", "num_stages", "precision", "math"):
         if hint in producer.properties:
             raise target.error(
                 f"'{name}' has a '{hint}', which belongs to the kernel that it is fused into",

@@ -67,6 +67,10 @@ PROGRAMS = {
     "dynamic": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16); f.compile(dynamic:1);",
 }  # fmt: skip
 
+for name in ("functions", "more functions", "activations", "powers", "inside", "broadcast"):
+    # The same with the device library's functions.
+    PROGRAMS[f"{name}, accurate"] = PROGRAMS[name] + " f.math(accurate);"
+
 SIZES = [
     {"x": 19, "y": 19, "z": 19, "k": 19, "j": 19},
     {"x": 32, "y": 32, "z": 32, "k": 32, "j": 32},

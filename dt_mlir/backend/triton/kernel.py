@@ -194,7 +194,8 @@ class KernelPrinter:
 
     def _scalar(self, op: Operation) -> None:
         result = op.results[0]
-        expression = scalar_expression(op, lambda v: self.values[v], self._is_tensor)
+        accurate = self.kernel.is_accurate
+        expression = scalar_expression(op, lambda v: self.values[v], self._is_tensor, accurate)
         if not isinstance(result.type, IndexType) or any(
             operand in self.tensors for operand in op.operands
         ):

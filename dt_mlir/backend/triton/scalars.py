@@ -69,6 +69,16 @@ _FLOAT_PREDICATES = "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une u
 _INT_PREDICATES = "eq ne slt sle sgt sge ult ule ugt uge".split()
 
 
+_LIBRARY = {
+    f"math.{name}": f"libdevice.{name}"
+    for name in (
+        "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "tanh",
+        "rsqrt",
+    )
+} | {"math.powf": "libdevice.pow"}  # fmt: skip
+"""The device library's functions, for accurate kernels."""
+
+
 def triton_type(type: Attribute) -> ast.expr:
     """Triton's name of a scalar type."""
     return code.path(_TYPES[type])
@@ -100,6 +110,7 @@ def scalar_expression(
     op: Operation,
     operand: Callable[[SSAValue], ast.expr],
     is_tile: Callable[[SSAValue], bool],
+    accurate: bool = False,
 ) -> ast.expr:
     """A scalar operation as an expression.
 
@@ -107,6 +118,7 @@ def scalar_expression(
         op: an operation of `arith`, `math` or `elem`, on scalars or for each element of tiles.
         operand: the expression of an operand.
         is_tile: whether an operand's expression is surely a tile of Triton's, and no number.
+        accurate: whether to take the device library's functions.
 
     Raises:
         CompileError: if Triton has no such operation.
@@ -125,6 +137,13 @@ def scalar_expression(
             return literal(attr) if isinstance(attr.type, IndexType) else typed_literal(attr)
         return literal(attr)
 
+    if accurate and op.name in _LIBRARY:
+        return code.call(_LIBRARY[op.name], *(shown(i, True) for i in range(len(values))))
+    if accurate and values and values[0].type == f32:
+        if op.name == "arith.divf":
+            return code.call("tl.div_rn", shown(0, True), shown(1, True))
+        if op.name == "math.sqrt":
+            return code.call("tl.sqrt_rn", shown(0, True))
     if op.name in _INFIX:
         if op.name == "arith.xori" and _is_all_ones(constants[1]):
             return code.inverted(shown(0))

@@ -14,7 +14,7 @@ from dt_mlir.dialects.tile_types import axes_of
 from dt_mlir.element_types import ELEMENT_TYPES
 from dt_mlir.lowering.kernels import values_of
 
-RESERVED = ("tl", "triton", "torch", "INDEX")
+RESERVED = ("tl", "triton", "torch", "libdevice", "INDEX")
 """Names that generated code uses for itself."""
 
 

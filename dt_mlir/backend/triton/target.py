@@ -85,6 +85,8 @@ def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
         wrapper = printer.print()
         support = support_functions(printer.used)
     imports = ["import torch"] if wrapper else []
+    uses_library = any("libdevice." in line for lines in bodies for line in lines)
+    library = ["from triton.language.extra import libdevice"] if uses_library else []
     standard = [
         f"import {module}"
         for module in ("contextlib", "numbers")
@@ -93,7 +95,7 @@ def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
     parts = [
         '"""' + _title(part) + '"""',
         "\n".join(standard),
-        "\n".join([*imports, "import triton", "import triton.language as tl"]),
+        "\n".join([*imports, "import triton", "import triton.language as tl", *library]),
     ]
     blocks = [COMBINE[name].strip() for name in sorted(helpers)]
     blocks += support

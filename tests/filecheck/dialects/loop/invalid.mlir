@@ -227,3 +227,9 @@ loop.kernel @f_kernel() attributes {labels = ["x"], root = "f"} {
   }
 }
 // CHECK: error: 'loop.for' is malformed: a loop that walks a part of its label has a step of its own
+// -----
+loop.kernel @k() attributes {labels = [], root = "f", math = "exact"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: 'loop.kernel' is malformed: 'math' must be one of fast, accurate
