@@ -160,3 +160,20 @@ def test_unused_inputs_are_still_checked() -> None:
     assert run(text, ones, torch.zeros(3, 4, dtype=torch.int8, device=DEVICE)).tolist() == [1, 1]
     with pytest.raises(TypeError, match="f: 'B' must have elements of torch.int8"):
         run(text, ones, ones)
+
+
+def test_a_grid_that_is_too_large() -> None:
+    text = "Func f : i8; In V : i8, W : i8; Var x, y; f[x, y] = V[x] + W[y]; f.block(x:1, y:1); f.compile();"
+    source = compile_program(text).source
+    # Nothing of that size is allocated: the check is called by itself.
+    with loaded(source) as module, pytest.raises(ValueError, match=r"f: a kernel would need 2147483648 program instances"):
+        module._grid("f", 2**31)
+    assert "f_kernel[_grid('f', x * y)](" in source
+
+
+def test_offsets_that_need_64_bits() -> None:
+    text = "Func f : i8; In V : i8; Var x; f[x] = V[x]; f.block(x:128); f.tensorize(x:128); f.compile();"
+    with loaded(compile_program(text).source) as module:
+        one = torch.zeros(1, dtype=torch.int8)
+        assert not module._is_wide(one.expand(2**31))
+        assert module._is_wide(one.expand(2**31 + 1))

@@ -162,11 +162,22 @@ def _overlap(a, b):
 
 
 def _is_wide(*tensors):
-    """Whether some offset into the tensors does not fit in 32 bits."""
+    """Whether some index or offset into the tensors does not fit in 32 bits."""
     return any(
-        sum(stride * (size - 1) for stride, size in zip(t.stride(), t.shape) if size) >= 2**31
+        sum(max(stride, 1) * (size - 1) for stride, size in zip(t.stride(), t.shape) if size)
+        >= 2**31
         for t in tensors
     )
+
+
+def _grid(function, instances):
+    """The launch grid; refuse more program instances than a launch can have."""
+    if instances >= 2**31:
+        raise ValueError(
+            f"{function}: a kernel would need {instances} program instances, more than the "
+            f"{2**31 - 1} of a launch: make its blocks (block) larger"
+        )
+    return (instances,)
 
 
 @contextlib.contextmanager

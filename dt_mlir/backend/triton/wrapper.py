@@ -352,7 +352,8 @@ class WrapperPrinter:
             else self._size(label)
             for label, extent in kernel.grid
         ]
-        grid = code.tuple_of([code.total("*", blocks) if blocks else code.constant(1)])
+        one = code.tuple_of([code.constant(1)])
+        grid = self._call("_grid", code.total("*", blocks)) if blocks else one
         guarded = all(t.axes for t in stored)
         if guarded:
             # There is nothing to do for an empty result, and no instance to launch.

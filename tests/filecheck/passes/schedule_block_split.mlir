@@ -1,0 +1,29 @@
+// RUN: not dt-opt %s -p 'schedule-block{function=f sizes="x:8"}' 2>&1 | filecheck %s
+// RUN: dt-opt %s -p 'schedule-tensorize{function=f sizes="x:2"}' | filecheck %s --check-prefix=TILE
+func.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?x?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x", "y", "k"]} {
+  %x = host.size x : index
+  %y = host.size y : index
+  %f = memref.alloc(%x, %y) {host.name = "f", host.axes = ["x", "y"]} : memref<?x?xf32>
+  host.launch @f_kernel(%A, %f) : memref<?x?xf32>, memref<?x?xf32>
+  func.return %f : memref<?x?xf32>
+}
+loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %o = x step 4 of f {
+    loop.for %x = x in %o by 4 of f {
+      loop.for %y = y of f {
+        %0 = loop.reduce add %k = k of f : f32 {
+          %1 = loop.read %A[%x, %k] : memref<?x?xf32> -> f32
+          loop.yield %1 : f32
+        }
+        loop.write %0, %f[%x, %y] : f32, memref<?x?xf32>
+      }
+    }
+    }
+  }
+}
+// CHECK: error: f.block: the loop over 'x' is already split
+// CHECK: help: block it before that
+// A loop that only says where an inner one starts is not tiled.
+// TILE: loop.for %{{.*}} = x step 4 of f {
+// TILE-NEXT: loop.for %{{.*}} = x in %{{.*}} by 4 step 2 tile of f {
