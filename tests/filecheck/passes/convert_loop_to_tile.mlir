@@ -1,0 +1,35 @@
+// RUN: dt-opt %s -p convert-loop-to-tile | filecheck %s
+// CHECK: tile.kernel @f_kernel
+// CHECK: scf.for %[[X0:.*]] = %{{.*}} to %[[XS:.*]] step
+// CHECK-NEXT: %[[X:.*]] = tile.range "x" from %[[X0]] to %[[XS]] : tensor<64xindex, #tile.axes<x>>
+// CHECK: scf.for %[[Y0:.*]] =
+// CHECK-NEXT: %[[Y:.*]] = tile.range "y" from %[[Y0]]
+// CHECK: scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}})
+// CHECK: %[[A:.*]] = tile.load %{{.*}}[%[[X]], %{{.*}}]
+// CHECK: %[[B:.*]] = tile.transpose
+// CHECK-NEXT: tile.dot %[[A]], %[[B]] acc %[[ACC]]
+// CHECK: tile.map {{.*}} -> tensor<64x64xf16, #tile.axes<x, y>> {
+// CHECK-NEXT: arith.truncf
+// CHECK: tile.store %{{.*}}, %{{.*}}[%[[X]], %[[Y]]]
+func.func @f(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf16> {host.name = "B", host.axes = ["k", "y"]}) -> memref<?x?xf16> attributes {host.algorithm = [], host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x", "y", "k"]} {
+  %x = host.size x : index
+  %y = host.size y : index
+  %f = memref.alloc(%x, %y) {host.name = "f", host.axes = ["x", "y"]} : memref<?x?xf16>
+  host.launch @f_kernel(%A, %B, %f) : memref<?x?xf16>, memref<?x?xf16>, memref<?x?xf16>
+  func.return %f : memref<?x?xf16>
+}
+loop.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf16> {host.name = "B", host.axes = ["k", "y"]}, %f: memref<?x?xf16> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x step 64 tile of f {
+      loop.for %y = y step 64 tile of f {
+        %0 = loop.reduce dot %k = k step 64 tile of f : f32 {
+          %1 = loop.read %A[%x, %k] : memref<?x?xf16> -> f16
+          %2 = loop.read %B[%k, %y] : memref<?x?xf16> -> f16
+          loop.yield %1, %2 : f16, f16
+        }
+        %3 = arith.truncf %0 : f32 to f16
+        loop.write %3, %f[%x, %y] : f16, memref<?x?xf16>
+      }
+    }
+  }
+}

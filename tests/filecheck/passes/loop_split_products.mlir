@@ -1,0 +1,24 @@
+// RUN: dt-opt %s -p loop-split-products | filecheck %s
+// Triton's dot does not take f64: the tile of all three labels is made to fit.
+// CHECK: loop.reduce dot %{{.*}} = k step 8 tile of f : f64
+func.func @f(%A: memref<?x?xf64> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf64> {host.name = "B", host.axes = ["k", "y"]}) -> memref<?x?xf64> attributes {host.algorithm = [], host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x", "y", "k"]} {
+  %x = host.size x : index
+  %y = host.size y : index
+  %f = memref.alloc(%x, %y) {host.name = "f", host.axes = ["x", "y"]} : memref<?x?xf64>
+  host.launch @f_kernel(%A, %B, %f) : memref<?x?xf64>, memref<?x?xf64>, memref<?x?xf64>
+  func.return %f : memref<?x?xf64>
+}
+loop.kernel @f_kernel(%A: memref<?x?xf64> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf64> {host.name = "B", host.axes = ["k", "y"]}, %f: memref<?x?xf64> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x step 64 tile of f {
+      loop.for %y = y step 64 tile of f {
+        %0 = loop.reduce dot %k = k step 64 tile of f : f64 {
+          %1 = loop.read %A[%x, %k] : memref<?x?xf64> -> f64
+          %2 = loop.read %B[%k, %y] : memref<?x?xf64> -> f64
+          loop.yield %1, %2 : f64, f64
+        }
+        loop.write %0, %f[%x, %y] : f64, memref<?x?xf64>
+      }
+    }
+  }
+}

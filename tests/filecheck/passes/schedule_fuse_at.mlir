@@ -1,0 +1,39 @@
+// RUN: dt-opt %s -p 'schedule-fuse-at{function=g consumer=f label=x}' | filecheck %s
+// CHECK-NOT: memref.alloc(%{{.*}}) {host.name = "g"
+// CHECK: host.launch @f_kernel(%A, %f)
+// CHECK-NOT: @g_kernel
+// CHECK: loop.kernel @f_kernel(%[[A:.*]]: {{.*}}host.name = "A"{{.*}}, %[[F:.*]]: {{.*}}host.name = "f"
+// CHECK: loop.for %[[X:.*]] = x of f {
+// CHECK-NEXT: %[[G:.*]] = loop.local "g"[x] : memref<?xf32>
+// CHECK-NEXT: %{{.*}} = loop.read %[[A]][%[[X]]]
+// CHECK-NEXT: math.exp
+// CHECK-NEXT: loop.write %{{.*}}, %[[G]][%[[X]]]
+// CHECK-NEXT: loop.read %[[G]][%[[X]]]
+// CHECK-NEXT: arith.negf
+// CHECK-NEXT: loop.write %{{.*}}, %[[F]][%[[X]]]
+func.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x"]} {
+  %x = host.size x : index
+  %g = memref.alloc(%x) {host.name = "g", host.axes = ["x"]} : memref<?xf32>
+  %f = memref.alloc(%x) {host.name = "f", host.axes = ["x"]} : memref<?xf32>
+  host.launch @g_kernel(%A, %g) : memref<?xf32>, memref<?xf32>
+  host.launch @f_kernel(%g, %f) : memref<?xf32>, memref<?xf32>
+  func.return %f : memref<?xf32>
+}
+loop.kernel @g_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %g: memref<?xf32> {host.name = "g", host.axes = ["x"]}) attributes {labels = ["x"], root = "g"} {
+  loop.grid () {
+    loop.for %x = x of g {
+      %0 = loop.read %A[%x] : memref<?xf32> -> f32
+      %1 = math.exp %0 : f32
+      loop.write %1, %g[%x] : f32, memref<?xf32>
+    }
+  }
+}
+loop.kernel @f_kernel(%g: memref<?xf32> {host.name = "g", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %0 = loop.read %g[%x] : memref<?xf32> -> f32
+      %1 = arith.negf %0 : f32
+      loop.write %1, %f[%x] : f32, memref<?xf32>
+    }
+  }
+}

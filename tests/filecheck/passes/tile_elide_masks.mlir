@@ -1,0 +1,36 @@
+// RUN: dt-opt %s -p tile-elide-masks | filecheck %s
+!i = tensor<8xindex, #tile.axes<k>>
+!m = tensor<8xi1, #tile.axes<k>>
+!t = tensor<8xf32, #tile.axes<k>>
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %f: memref<f32> {host.name = "f", host.axes = []}) attributes {grid_blocks = [], grid_labels = [], labels = ["k"], root = "f"} {
+  %c0 = arith.constant 0 : index
+  %n = tile.size "k" : index
+  %k = tile.range "k" from %c0 : !i
+  %mask = tile.mask %k below %n : !i -> !m
+  // CHECK: %[[A:.*]] = tile.load {{.*}} pad 0xff800000 : f32
+  %a = tile.load %A[%k] masked[%mask : !m] pad 0.0 : f32 : memref<?xf32>[!i] -> !t
+  // CHECK-NEXT: %[[E:.*]] = tile.map (%{{.*}} = %[[A]]
+  %e = tile.map (%u = %a : !t) -> !t {
+    %0 = math.exp %u : f32
+    tile.yield %0 : f32
+  }
+  %s = tile.map (%m = %mask : !m, %u = %e : !t) -> !t {
+    %0 = arith.constant 0.0 : f32
+    %1 = arith.select %m, %u, %0 : f32
+    tile.yield %1 : f32
+  }
+  // CHECK-NOT: arith.select
+  // CHECK: tile.reduce add %[[E]] along "k"
+  %r = tile.reduce add %s along "k" : !t -> f32
+  // The load's stand-in is chosen once: what another consumer needs is selected.
+  // CHECK: arith.select
+  // CHECK: tile.reduce mul
+  %p = tile.map (%m = %mask : !m, %u = %a : !t) -> !t {
+    %0 = arith.constant 1.0 : f32
+    %1 = arith.select %m, %u, %0 : f32
+    tile.yield %1 : f32
+  }
+  %q = tile.reduce mul %p along "k" : !t -> f32
+  %t = arith.addf %r, %q : f32
+  tile.store %t, %f[] : f32, memref<f32>[]
+}
