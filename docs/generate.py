@@ -93,7 +93,8 @@ def directives_table() -> str:
         cls = PASSES[name]()
         if issubclass(cls, Directive):
             summary = (inspect.getdoc(cls) or "").splitlines()[0]
-            lines.append(f"| `f.{cls.signature()}` | {summary} | {cls.phase.name.lower()} |")
+            signature = cls.signature().replace("|", "\\|")
+            lines.append(f"| `f.{signature}` | {summary} | {cls.phase.name.lower()} |")
     return "\n".join(lines) + "\n"
 
 

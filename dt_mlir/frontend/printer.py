@@ -15,7 +15,6 @@ from dt_mlir.frontend.syntax import (
     Name,
     Number,
     Prefix,
-    Program,
     Read,
 )
 
@@ -112,12 +111,3 @@ def print_declarations(items: list[Declaration]) -> list[str]:
         shown = item.name if item.type is None else f"{item.name} : {item.type}"
         by_kind[item.kind].append(shown)
     return [f"{kind} {', '.join(names)};" for kind, names in by_kind.items() if names]
-
-
-def print_program(program: Program) -> list[str]:
-    """The statements of a program in canonical form."""
-    return [
-        *print_declarations(program.declarations),
-        *map(print_definition, program.definitions),
-        *map(print_directive, program.directives),
-    ]

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
-from dt_mlir.dialects.tile_types import Axis
+from dt_mlir.dialects.tile.types import Axis
 from dt_mlir.scheduling.program import (
     encloses,
     locals_of,

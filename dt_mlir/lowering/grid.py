@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.loop import Walk
+from dt_mlir.lowering.divisibility import constant_index
 
 
 class IndexBuilder:
@@ -32,12 +33,6 @@ class IndexBuilder:
             arith.ConstantOp(IntegerAttr(value, IndexType()))
         ).result
 
-    def _known(self, value: SSAValue) -> int | None:
-        owner = value.owner
-        if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-            return owner.value.value.data
-        return None
-
     def _binary(self, cls: type[Operation], a: SSAValue, b: SSAValue, hint: str | None) -> SSAValue:
         result = self.builder.insert(cls(a, b)).results[0]  # pyright: ignore
         result.name_hint = hint
@@ -45,15 +40,15 @@ class IndexBuilder:
 
     def add(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a + b"""
-        if self._known(a) == 0:
+        if constant_index(a) == 0:
             return b
-        return a if self._known(b) == 0 else self._binary(arith.AddiOp, a, b, hint)
+        return a if constant_index(b) == 0 else self._binary(arith.AddiOp, a, b, hint)
 
     def mul(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a * b"""
-        if self._known(a) == 1:
+        if constant_index(a) == 1:
             return b
-        return a if self._known(b) == 1 else self._binary(arith.MuliOp, a, b, hint)
+        return a if constant_index(b) == 1 else self._binary(arith.MuliOp, a, b, hint)
 
     def sub(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a - b"""
@@ -61,7 +56,7 @@ class IndexBuilder:
 
     def div(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a // b, of numbers that are not negative"""
-        return a if self._known(b) == 1 else self._binary(arith.DivSIOp, a, b, hint)
+        return a if constant_index(b) == 1 else self._binary(arith.DivSIOp, a, b, hint)
 
     def rem(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a % b, of numbers that are not negative"""
@@ -69,7 +64,7 @@ class IndexBuilder:
 
     def ceil_div(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a / b rounded up"""
-        return a if self._known(b) == 1 else self._binary(arith.CeilDivSIOp, a, b, hint)
+        return a if constant_index(b) == 1 else self._binary(arith.CeilDivSIOp, a, b, hint)
 
     def minimum(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """The smaller"""

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from dt_mlir.dialects import tile
-from dt_mlir.dialects.tile_types import Axis, axes_of, element_of, tile_type
+from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
 
 
 class ValueBuilder:

@@ -62,6 +62,23 @@ def _consumers_first(program: LoopProgram) -> list[str]:
     return order
 
 
+def in_order(module: ModuleOp) -> list[tuple[sched.DirectiveOp, Directive]]:
+    """The directives that a module holds, in the order in which they take effect.
+
+    Raises:
+        CompileError: where a directive or one of its arguments is unknown.
+    """
+    directives = directives_of(module)
+    rank = {name: i for i, name in enumerate(_consumers_first(LoopProgram(module)))}
+
+    def key(item: tuple[sched.DirectiveOp, Directive]) -> tuple[int, int]:
+        directive = item[1]
+        fusion = directive.phase is Phase.FUSION
+        return directive.phase, rank.get(directive.function, 0) if fusion else 0
+
+    return sorted(directives, key=key)
+
+
 @dataclass(frozen=True)
 class ApplySchedulePass(ModulePass):
     """Applies the directives that the module holds, in their fixed order of phases.
@@ -73,16 +90,7 @@ class ApplySchedulePass(ModulePass):
     name = "apply-schedule"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        directives = directives_of(op)
-        program = LoopProgram(op)
-        rank = {name: i for i, name in enumerate(_consumers_first(program))}
-
-        def key(item: tuple[sched.DirectiveOp, Directive]) -> tuple[int, int]:
-            directive = item[1]
-            fusion = directive.phase is Phase.FUSION
-            return directive.phase, rank.get(directive.function, 0) if fusion else 0
-
-        for source, directive in sorted(directives, key=key):
+        for source, directive in in_order(op):
             directive.run(op, source.location)
         for schedule in list(op.ops):
             if isinstance(schedule, sched.ScheduleOp):

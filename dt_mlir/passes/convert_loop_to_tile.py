@@ -22,7 +22,7 @@ from xdsl.rewriter import InsertPoint
 from dt_mlir.diagnostics import CompileError, has_location
 from dt_mlir.dialects import loop, sched, tile
 from dt_mlir.dialects.elem import ReductionKind
-from dt_mlir.dialects.tile_types import Axis, axes_of, tile_type
+from dt_mlir.dialects.tile.types import Axis, axes_of, tile_type
 from dt_mlir.element_types import is_float
 from dt_mlir.lowering.axes import (
     DotPlan,

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
 from dt_mlir.dialects import tile
-from dt_mlir.dialects.tile_types import axis_names, element_of
+from dt_mlir.dialects.tile.types import axis_names, element_of
 from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.lowering.scalar_eval import Number, evaluate
 

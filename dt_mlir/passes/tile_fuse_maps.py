@@ -10,7 +10,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from dt_mlir.dialects import tile
-from dt_mlir.dialects.tile_types import axes_of, element_of
+from dt_mlir.dialects.tile.types import axes_of, element_of
 from dt_mlir.lowering.kernels import kernels_of
 
 

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
 from dt_mlir.dialects import tile
-from dt_mlir.dialects.tile_types import Axis, axes_of, element_of, tile_type
+from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
 from dt_mlir.lowering.divisibility import constant_index
 from dt_mlir.lowering.kernels import kernels_of, retype, values_of
 

@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint
 from dt_mlir.diagnostics import CompileError, directive_location
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
-from dt_mlir.dialects.tile_types import Axis, axes_of, axis_names, element_of, tile_type
+from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of, tile_type
 from dt_mlir.lowering.axes import TILE_LIMIT, padded
 from dt_mlir.lowering.divisibility import multiple_of
 from dt_mlir.lowering.grid import IndexBuilder

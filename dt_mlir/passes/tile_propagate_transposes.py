@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.dialects import tile
-from dt_mlir.dialects.tile_types import Axis, axes_of, element_of, tile_type
+from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
 from dt_mlir.lowering.kernels import kernels_of
 
 

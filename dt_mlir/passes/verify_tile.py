@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
-from dt_mlir.dialects.tile_types import axes_of
+from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.lowering.axes import padded
 from dt_mlir.lowering.kernels import kernels_of, values_of
 

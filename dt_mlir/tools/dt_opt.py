@@ -14,7 +14,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.printer import Printer
-from xdsl.utils.arg_spec import parse_pipeline
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
@@ -39,6 +40,7 @@ class DtOptMain(xDSLOptMain):
         self.available_frontends = {}
         self.available_passes = {}
         self.available_targets = {}
+        self.loaded: list[str] = []
         parser = ArgumentParser(prog="dt-opt", description=DESCRIPTION)
         self.register_all_arguments(parser)
         self.args = parser.parse(args)
@@ -49,6 +51,11 @@ class DtOptMain(xDSLOptMain):
         self.register_all_frontends()
         self._load_plugins()
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
+        for name in (*self.args.print_ir_before, *self.args.print_ir_after):
+            if name not in self.available_passes:
+                raise CompileError(
+                    f"there is no pass '{name}'", None, did_you_mean(name, self.available_passes)
+                )
         self.started = 0.0
         self._before = ""
 
@@ -110,6 +117,7 @@ class DtOptMain(xDSLOptMain):
             passes, dialects = load_file(path)
             for name, cls in passes.items():
                 self.available_passes[name] = lambda cls=cls: cls
+                self.loaded.append(name)
             for dialect in dialects:
                 self.ctx.register_dialect(dialect.name, lambda d=dialect: d)
 
@@ -127,7 +135,7 @@ class DtOptMain(xDSLOptMain):
         if text.rstrip().endswith(","):
             raise CompileError("the pipeline ends in a comma", None, "name a pass behind it")
         found: list[ModulePass] = []
-        for spec in parse_pipeline(text):
+        for spec in _specs(text):
             if spec.name not in self.available_passes:
                 raise CompileError(
                     f"there is no pass '{spec.name}'",
@@ -249,14 +257,26 @@ class DtOptMain(xDSLOptMain):
         print(self._show(module), file=sys.stderr)
 
     def _list_passes(self, output: IO[str] = sys.stdout) -> None:
-        from dt_mlir.registry import PASSES
+        from dt_mlir.registry import PASSES, plugin_passes
         from dt_mlir.tools.reference import describe_pass
 
-        for name in [*PASSES, *(n for n in self.available_passes if n not in PASSES)]:
-            if name in PASSES or self.available_passes[name].__name__ == "<lambda>":
-                print(describe_pass(self.available_passes[name]()), file=output)
-        others = [n for n in self.available_passes if n not in PASSES]
-        print(f"From xDSL and plug-ins: {', '.join(others)}", file=output)
+        ours = list(dict.fromkeys([*PASSES, *plugin_passes(), *self.loaded]))
+        for name in ours:
+            print(describe_pass(self.available_passes[name]()), file=output)
+        others = [name for name in self.available_passes if name not in ours]
+        print(f"From xDSL: {', '.join(others)}", file=output)
+
+
+def _specs(text: str) -> list[ArgSpec]:
+    try:
+        return list(parse_pipeline(text))
+    except ArgSpecParseError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip(" ^")]
+        raise CompileError(
+            f"the pipeline '{text}' cannot be read: {lines[-1].lower()}",
+            None,
+            "write 'pass,pass{option=1 other=a,b}', with quotes around what has a ':'",
+        ) from None
 
 
 def _inside_module(text: str) -> str:

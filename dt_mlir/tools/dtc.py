@@ -69,6 +69,8 @@ def _sizes(text: str | None, option: str) -> dict[str, int]:
 def _parse(path: str, sources: SourceTexts) -> ModuleOp:
     from dt_mlir.tools.parsing import decode, parse_dt
 
+    if path.endswith(".mlir"):
+        raise CompileError(f"{path}: dtc compiles programs", None, "dt-opt takes .mlir")
     with open(path, "rb") as stream:
         text = decode(stream, path)
     return parse_dt(text, path, sources)
@@ -97,15 +99,18 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     types = _pairs(args.dtype, "--dtype")
     level = args.emit if args.emit in ("dt", "loop", "tile") else "tile"
     passes = default_pipeline(level, types)
-    if args.print_pipeline:
-        write_output(args.output, pipeline_text(passes) + "\n")
-        return
+    if args.run is not None and (args.emit != "triton" or args.print_pipeline):
+        raise CompileError("--run runs the program; it does not go with --emit or --print-pipeline")
     given = _sizes(args.run, "--run")
     for path in args.load:
         load_file(path)
     module = _parse(args.file, sources)
     verify_module(module)
     algorithm = module.clone()
+    if args.print_pipeline:
+        run_pipeline(module, default_pipeline("dt", types))
+        write_output(args.output, pipeline_text(passes) + "\n")
+        return
     run_pipeline(module, passes)
     if args.emit in ("dt", "loop", "tile"):
         write_output(args.output, _show(module, args.print_debuginfo))

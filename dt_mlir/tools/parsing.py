@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import re
 import sys
 from typing import IO
 
@@ -12,8 +13,16 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError, PyRDLError
 
-from dt_mlir.diagnostics import CompileError, Note, SourceTexts, has_location, make_location
+from dt_mlir.diagnostics import (
+    CompileError,
+    Note,
+    SourceTexts,
+    did_you_mean,
+    has_location,
+    make_location,
+)
 from dt_mlir.frontend.emit import compile_text
+from dt_mlir.registry import DIALECTS
 
 
 class LocatedParser(Parser):
@@ -27,9 +36,10 @@ class LocatedParser(Parser):
         for position, character in enumerate(text):
             if character == "\n":
                 self._line_starts.append(position + 1)
+        self.operation_start = make_location(name, 1, 1)
 
     def parse_operation(self) -> Operation:
-        location = self.location()
+        location = self.operation_start = self.location()
         op = super().parse_operation()
         if not has_location(op):
             op.location = location
@@ -51,18 +61,29 @@ def parse_mlir(
     Raises:
         CompileError: at the first place where the text is no IR.
     """
-    parser = LocatedParser(context, text, name, first_line)
+    parser: LocatedParser | None = None
     try:
+        parser = LocatedParser(context, text, name, first_line)
         return parser.parse_module(implicit_module)
     except ParseError as error:
         place = error.span.get_location()
         location = make_location(name, place.line + first_line, place.col)
         message = error.msg.strip().splitlines()[0].rstrip(".!")
+        if "{first_char}" in message:
+            message = "this character cannot stand here"
+        unknown = re.fullmatch(r"Operation (\S+) is not registered", message)
+        if unknown is not None and parser is not None:
+            # The parser has gone on to what stands behind the name.
+            known = [op.name for load in DIALECTS.values() for op in load().operations]
+            hint = did_you_mean(unknown[1], known)
+            message = f"there is no operation '{unknown[1]}'"
+            raise CompileError(message, parser.operation_start, hint) from None
         raise CompileError(message, location) from None
     except (DiagnosticException, PyRDLError, ValueError) as error:
         # An attribute or an operation that is refused where it is made.
         message = str(error).strip().splitlines()[0]
-        raise CompileError(message, parser.location()) from None
+        place = make_location(name, 1, 1) if parser is None else parser.location()
+        raise CompileError(message, place) from None
     except RecursionError:
         raise CompileError("the text is nested too deeply", make_location(name, 1, 1)) from None
 

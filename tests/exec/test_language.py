@@ -60,6 +60,7 @@ PROGRAMS = {
     "tiles of no power of two": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:24, y:40); f.tensorize(x:12, y:20, k:24);",
     "map split twice": "f[x, y] = A[x, y] * 2; f.block(x:4, y:8); f.tensorize(x:4, y:8); f.map(x:x1/3, y:y1/2, x1, y1);",
     "map inner first": "f[x, y] = A[x, y] * 2; f.block(x:4, y:8); f.tensorize(x:4, y:8); f.map(x1, y, x:x1/3);",
+    "map that reuses the name": "f[x, y] = A[x, y] * 2; f.block(x:4, y:8); f.tensorize(x:4, y:8); f.map(x:x/3, y, x1);",
     "map plain": "f[x, y] = A[x, y] * 2; f.block(x:4, y:8); f.tensorize(x:4, y:8); f.map(x, y);",
     "block of ones": "f[x, y] = A[x, y] + 1; f.block(x:1, y:1);",
     "blocks larger than sizes": "f[x, y] = A[x, y] + 1; f.block(x:256, y:64); f.tensorize(x:64, y:64);",

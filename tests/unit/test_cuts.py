@@ -3,26 +3,41 @@
 import json
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
 
 from dt_mlir.backend.triton.target import emit_module
+from dt_mlir.dialects.sched import ScheduleOp
 from dt_mlir.frontend.emit import compile_text
+from dt_mlir.passes.apply_schedule import in_order
 from dt_mlir.pipeline import default_pipeline, run_pipeline
-from dt_mlir.tools.dtc import _show
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.dt"))
 PASSES = default_pipeline()
 
 REST = """
-import json, sys
+import json, os, sys
 from dt_mlir.tools.dt_opt import DtOptMain
 from dt_mlir.diagnostics import SourceTexts
 for path, rest, output in json.load(sys.stdin):
-    DtOptMain(SourceTexts(), [path, "-p", rest, "-t", "triton", "-o", output]).run()
+    child = os.fork()
+    if not child:
+        DtOptMain(SourceTexts(), [path, "-p", rest, "-t", "triton", "-o", output]).run()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
 """
+"""Goes on from each text in a process of its own, in which nothing was compiled before."""
+
+
+def show(module: ModuleOp) -> str:
+    stream = StringIO()
+    Printer(stream=stream, print_debuginfo=True).print_op(module)
+    return stream.getvalue()
 
 
 def whole(path: Path) -> str:
@@ -39,13 +54,29 @@ def test_every_boundary(path: Path, tmp_path: Path) -> None:
         module, _ = compile_text(path.read_text(), str(path))
         run_pipeline(module, PASSES[:cut])
         text = tmp_path / f"{cut}.mlir"
-        text.write_text(_show(module, debuginfo=True))
+        text.write_text(show(module))
         jobs.append((str(text), ",".join(PASSES[cut:]), str(tmp_path / f"{cut}.py")))
     subprocess.run(
         [sys.executable, "-c", REST], input=json.dumps(jobs), text=True, check=True, timeout=300
     )
     for cut, (_, _, output) in enumerate(jobs):
         assert Path(output).read_text() == expected, f"cut before {PASSES[cut:cut + 1]}"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_schedule_as_passes(path: Path) -> None:
+    """The directives as passes on a program without a schedule give the same bytes."""
+    scheduled, _ = compile_text(path.read_text(), str(path))
+    run_pipeline(scheduled, PASSES[: PASSES.index("apply-schedule")])
+    directives = [str(directive) for _, directive in in_order(scheduled)]
+    plain, _ = compile_text(path.read_text(), str(path))
+    for op in list(plain.ops):
+        if isinstance(op, ScheduleOp):
+            op.detach()
+            op.erase()
+    at = PASSES.index("apply-schedule")
+    run_pipeline(plain, [*PASSES[:at], *directives, *PASSES[at + 1 :]])
+    assert emit_module(plain) == whole(path)
 
 
 def test_with_the_tool_itself(tmp_path: Path) -> None:

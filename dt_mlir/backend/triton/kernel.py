@@ -28,7 +28,7 @@ from dt_mlir.backend.triton.scalars import (
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
-from dt_mlir.dialects.tile_types import Axis, axes_of, axis_names, element_of
+from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
 from dt_mlir.element_types import is_bool, is_float, is_integer
 
 INLINE = 60

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.scalars import triton_type
 from dt_mlir.dialects import tile
-from dt_mlir.dialects.tile_types import axes_of
+from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.element_types import ELEMENT_TYPES
 from dt_mlir.lowering.kernels import values_of
 

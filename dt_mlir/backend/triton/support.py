@@ -181,8 +181,8 @@ def _grid(function, instances):
 
 
 @contextlib.contextmanager
-def _launching(function, device):
-    """Launch on a device and its current stream; say what the device cannot hold."""
+def _launching(function, device, kernel):
+    """Launch on a device and its current stream; say what the device cannot hold of a kernel."""
     guard = torch.cuda.device(device) if device.type == "cuda" else contextlib.nullcontext()
     if device.type == "cpu" and not triton.knobs.runtime.interpret:
         raise ValueError(
@@ -194,7 +194,7 @@ def _launching(function, device):
             yield
     except triton.runtime.errors.OutOfResources as error:
         raise RuntimeError(
-            f"{function}: a kernel needs {error.required} of {error.name}, but {device} has "
+            f"{function}: {kernel} needs {error.required} of {error.name}, but {device} has "
             f"{error.limit}: make its tiles (tensorize), num_stages or num_warps smaller"
         )
 

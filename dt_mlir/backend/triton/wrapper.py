@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import dataclass
+from pathlib import Path
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -14,14 +16,14 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnrankedMemRefType,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.signature import RESERVED, Signature
-from dt_mlir.diagnostics import directive_location, file_line_col
+from dt_mlir.diagnostics import file_line_col
 from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.formats import names
-from dt_mlir.dialects.tile_types import Axis, axes_of
+from dt_mlir.dialects.tile.types import Axis, axes_of
 from dt_mlir.element_types import is_bool, is_float, type_name
 from dt_mlir.host_part import HostPart
 from dt_mlir.lowering.axes import TILE_LIMIT
@@ -312,12 +314,14 @@ class WrapperPrinter:
             kernel, signature = self.kernels[op.kernel_name]
             self._constants(kernel, signature, op)
         device = code.path(f"{first.variable}.device")
-        launching = code.text(self._call("_launching", device))
-        self.writer.line(f"with {launching}:")
-        self.writer.indent()
         for op in self.part.launches:
+            kernel, _ = self.kernels[op.kernel_name]
+            what = code.constant(f"'{op.kernel_name}'{largest_tile(kernel)}")
+            launching = code.text(self._call("_launching", device, what))
+            self.writer.line(f"with {launching}:")
+            self.writer.indent()
             self._launch(op)
-        self.writer.dedent()
+            self.writer.dedent()
 
     def _constants(self, kernel: tile.KernelOp, signature: Signature, op: host.LaunchOp) -> None:
         """The padded extents of whole labels, and the checks of the tiles that have them."""
@@ -399,6 +403,31 @@ class WrapperPrinter:
         return [v for v, arg in zip(op.arguments, kernel.args) if arg in stored]
 
 
+def _place(op: Operation) -> str:
+    """Where the function stands whose loop an operation comes from.
+
+    Not where the directive does: a schedule that is applied by passes has no place, and gives the
+    same module.
+    """
+    place = file_line_col(op.location)
+    # The folder says nothing to whoever gets the module.
+    return f" ({Path(place[0]).name}:{place[1]}:{place[2]})" if place else ""
+
+
+def largest_tile(kernel: tile.KernelOp) -> str:
+    """The largest tile of a kernel, and where it comes from, as a part of a sentence."""
+    best: tuple[int, tuple[Axis, ...]] = 1, ()
+    for value in values_of(kernel):
+        axes = axes_of(value.type)
+        count = math.prod(a.extent if isinstance(a.extent, int) else 1024 for a in axes)
+        best = max(best, (count, axes), key=lambda item: item[0])
+    if not best[1]:
+        return ""
+    shown = " x ".join(f"{axis.name}: {axis.extent}" for axis in best[1])
+    places = {op.axis.name: op for op in kernel.walk() if isinstance(op, tile.RangeOp)}
+    return f", whose largest tile is {shown}{_place(places[best[1][0].name])},"
+
+
 def symbolic_tiles(kernel: tile.KernelOp) -> list[tuple[str, int, tuple[str, ...], str]]:
     """The largest tiles of a kernel for each set of labels that they hold whole.
 
@@ -421,11 +450,10 @@ def symbolic_tiles(kernel: tile.KernelOp) -> list[tuple[str, int, tuple[str, ...
     found: list[tuple[str, int, tuple[str, ...], str]] = []
     for symbols, (count, axes) in largest.items():
         shown = " x ".join(f"{axis.name}: {axis.extent}" for axis in axes)
-        largest_axis = places[symbols[0]]
-        place = file_line_col(directive_location(largest_axis.location))
-        at = f" ({place[0]}:{place[1]}:{place[2]})" if place else ""
-        label = largest_axis.label.data
-        where = f"step the loop over '{label}' by less than its whole extent{at}"
+        range_op = places[symbols[0]]
+        label = range_op.label.data
+        where = f"step the loop over '{label}' by less than its whole extent, as in "
+        where += f"{kernel.root.data}.tensorize({label}:64){_place(range_op)}"
         found.append((shown, count, symbols, where))
     assert TILE_LIMIT == 2**20
     return found

@@ -32,7 +32,7 @@ from dt_mlir.dialects.tile.kernel import (
     RangeOp,
     SizeOp,
 )
-from dt_mlir.dialects.tile_types import AxesAttr
+from dt_mlir.dialects.tile.types import AxesAttr
 
 __all__ = [
     "AccessOp",

@@ -26,7 +26,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.dialects.tile_types import (
+from dt_mlir.dialects.tile.types import (
     Axis,
     axes_of,
     axis_names,

@@ -29,7 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.dt import check_reduction
 from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
-from dt_mlir.dialects.tile_types import (
+from dt_mlir.dialects.tile.types import (
     Axis,
     axes_of,
     axis_names,

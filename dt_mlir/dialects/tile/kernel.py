@@ -28,7 +28,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.kernel import KernelOp as KernelBase
-from dt_mlir.dialects.tile_types import (
+from dt_mlir.dialects.tile.types import (
     Axis,
     axes_of,
     check_tile,
