@@ -83,3 +83,12 @@ def test_a_pipe_that_closes_is_no_fault() -> None:
         f"{BIN}/dt-opt --list-passes | head -n 1", shell=True, capture_output=True, text=True
     )
     assert "Traceback" not in done.stderr
+
+
+def test_a_program_that_is_nested_too_deeply(tmp_path: Path) -> None:
+    source = tmp_path / "deep.dt"
+    source.write_text(f"Func f; In A; Var x; f[x] = {'-(' * 9000}A[x]{')' * 9000}; f.compile();")
+    done = subprocess.run([BIN / "dtc", source], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "nested too deeply" in done.stderr
+    assert "Traceback" not in done.stderr

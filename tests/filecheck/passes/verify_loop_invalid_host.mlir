@@ -72,3 +72,14 @@ loop.kernel @k() attributes {labels = [], root = "f"} {
   }
 }
 // CHECK: error: 'arith.constant' cannot stand in the host function
+// -----
+func.func @f() attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
+  %x = host.size x : index
+  host.launch @k(%x) : index
+  func.return
+}
+loop.kernel @k(%x: index {host.name = "x", host.axes = []}) attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: {{.*}}argument 'x' has elements of index

@@ -1,0 +1,23 @@
+dt.label @x
+dt.input @A : tensor<?xf32>
+dt.func @f[x] : i1 {
+  %0 = dt.read @A[x] : f32
+  %1 = arith.cmpf ord, %0, %0 : f32
+  dt.yield %1 : i1
+}
+dt.output @f
+
+// -----
+dt.label @x
+dt.input @A : tensor<?xf32>
+dt.func @f[x] : f32 {
+  %0 = dt.read @A[x] : f32
+  %1 = math.atan %0 : f32
+  dt.yield %1 : f32
+}
+dt.output @f
+
+// -----
+func.func @f() {
+  func.return
+}
