@@ -177,3 +177,20 @@ def test_offsets_that_need_64_bits() -> None:
         one = torch.zeros(1, dtype=torch.int8)
         assert not module._is_wide(one.expand(2**31))
         assert module._is_wide(one.expand(2**31 + 1))
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="there are no streams without a GPU")
+def test_current_stream(mm: Any) -> None:
+    a, b = torch.rand(512, 4096, device=DEVICE).half(), torch.rand(4096, 512, device=DEVICE).half()
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    graph = torch.cuda.CUDAGraph()
+    out = torch.zeros(512, 512, device=DEVICE, dtype=torch.float16)
+    mm(a, b, 1.0, out=out)
+    with torch.cuda.graph(graph, stream=stream):
+        # What is launched on another stream than the current one is not captured.
+        mm(a, b, 2.0, out=out)
+    out.zero_()
+    graph.replay()
+    torch.cuda.synchronize()
+    assert torch.allclose(out.float(), 2 * (a.float() @ b.float()), rtol=1e-2)

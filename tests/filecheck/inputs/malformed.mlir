@@ -1,0 +1,1 @@
+dt.output @f
