@@ -1,8 +1,9 @@
 """Evaluates the `dt` level with NumPy on whole arrays.
 
 This is what compiled programs are compared with. It shares nothing with the lowering: each value
-is an array with an axis for each label that it depends on, floats are computed in float64, and a
-function is rounded to its element type where it is defined.
+is an array with an axis for each label that it depends on, floats are computed in float64 with a
+bound on the error that a legal computation may have, and a function is rounded to its element
+type where it is defined.
 """
 
 # pyright: reportUnknownLambdaType=false
@@ -12,30 +13,18 @@ from __future__ import annotations
 import math as pymath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    BFloat16Type,
-    Float8E4M3FNType,
-    Float8E5M2Type,
-    Float16Type,
-    Float32Type,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
-    ModuleOp,
-)
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from dt_mlir.dialects import dt, elem
 from dt_mlir.dialects.elem import ReductionKind
-
-Array = Any
-"""A NumPy array; its element type is not known to the type checker."""
+from dt_mlir.interpreters import bounded
+from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.interpreters.bounded import Array, Bounded
 
 _PREDICATES: dict[str, Callable[[Array, Array], Array]] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
@@ -49,37 +38,63 @@ def _erf(x: Array) -> Array:
     return np.vectorize(pymath.erf, otypes=[np.float64])(x)
 
 
+def _erfc(x: Array) -> Array:
+    return np.vectorize(pymath.erfc, otypes=[np.float64])(x)
+
+
 def _sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 
-_FUNCTIONS: dict[str, Callable[..., Array]] = {
-    "arith.addf": np.add, "arith.addi": np.add, "arith.subf": np.subtract,
-    "arith.subi": np.subtract, "arith.mulf": np.multiply, "arith.muli": np.multiply,
-    "arith.divf": np.divide, "arith.floordivsi": np.floor_divide, "arith.negf": np.negative,
-    "arith.maximumf": np.maximum, "arith.minimumf": np.minimum, "arith.maxsi": np.maximum,
-    "arith.minsi": np.minimum, "arith.andi": np.bitwise_and, "arith.ori": np.bitwise_or,
-    "arith.xori": np.bitwise_xor, "arith.shli": np.left_shift, "arith.shrsi": np.right_shift,
-    "math.exp": np.exp, "math.exp2": np.exp2, "math.expm1": np.expm1, "math.log": np.log,
-    "math.log2": np.log2, "math.log10": np.log10, "math.log1p": np.log1p, "math.sqrt": np.sqrt,
-    "math.rsqrt": lambda x: 1 / np.sqrt(x), "math.sin": np.sin, "math.cos": np.cos,
-    "math.tan": np.tan, "math.tanh": np.tanh, "math.erf": _erf, "math.floor": np.floor,
-    "math.ceil": np.ceil, "math.trunc": np.trunc, "math.roundeven": np.round,
-    "math.absf": np.abs, "math.absi": np.abs, "math.powf": np.power,
-    "math.fma": lambda x, y, z: x * y + z,
-    "sign": np.sign, "sigmoid": _sigmoid, "relu": lambda x: np.maximum(x, 0),
-    "gelu": lambda x: 0.5 * x * (1 + _erf(x / np.sqrt(2))), "silu": lambda x: x * _sigmoid(x),
-    "softplus": lambda x: np.logaddexp(x, 0),
-    "clamp": lambda x, low, high: np.minimum(np.maximum(x, low), high),
-    "floordiv": np.floor_divide, "mod": np.mod,
-}  # fmt: skip
-
-
+@np.errstate(all="ignore")
 def _power(x: Array, y: Array) -> Array:
     """Integer powers: of a negative exponent the truncated quotient, as of 1 by a power."""
     base = np.where(y < 0, np.where(np.abs(x) == 1, x, 0), x)
     return np.power(base, np.abs(y))
 
+
+_MONOTONE: dict[str, Callable[..., Array]] = {
+    "arith.addf": np.add, "arith.subf": np.subtract, "arith.mulf": np.multiply,
+    "arith.negf": np.negative, "arith.maximumf": np.maximum, "arith.minimumf": np.minimum,
+    "math.exp": np.exp, "math.exp2": np.exp2, "math.expm1": np.expm1, "math.log": np.log,
+    "math.log2": np.log2, "math.log10": np.log10, "math.log1p": np.log1p, "math.sqrt": np.sqrt,
+    "math.rsqrt": lambda x: 1 / np.sqrt(x), "math.tanh": np.tanh, "math.erf": _erf,
+    "math.floor": np.floor, "math.ceil": np.ceil, "math.trunc": np.trunc,
+    "math.roundeven": np.round, "math.fma": lambda x, y, z: x * y + z,
+    "sign": np.sign, "sigmoid": _sigmoid, "relu": lambda x: np.maximum(x, 0),
+    "softplus": lambda x: np.logaddexp(x, 0),
+    "clamp": lambda x, low, high: np.minimum(np.maximum(x, low), high),
+}  # fmt: skip
+"""Functions of floats that are monotone in each operand."""
+
+_SMOOTH: dict[str, tuple[Callable[..., Array], float]] = {
+    "math.sin": (np.sin, 1.0), "math.cos": (np.cos, 1.0), "math.absf": (np.abs, 1.0),
+    "gelu": (lambda x: 0.5 * x * _erfc(-x / np.sqrt(2)), 1.2),
+    "silu": (lambda x: x * _sigmoid(x), 1.2),
+}  # fmt: skip
+"""Functions of one float, with a bound on their slope."""
+
+_INTEGER: dict[str, Callable[..., Array]] = {
+    "arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply,
+    "arith.maxsi": np.maximum, "arith.minsi": np.minimum, "math.absi": np.abs, "sign": np.sign,
+    "relu": lambda x: np.maximum(x, 0),
+    "clamp": lambda x, low, high: np.minimum(np.maximum(x, low), high),
+}  # fmt: skip
+"""Functions of integers through which an error can be followed."""
+
+
+def _shifted(function: Callable[..., Array]) -> Callable[..., Array]:
+    return lambda x, y: function(x, y & (8 * x.dtype.itemsize - 1))
+
+
+_BITWISE: dict[str, Callable[..., Array]] = {
+    "arith.andi": np.bitwise_and, "arith.ori": np.bitwise_or, "arith.xori": np.bitwise_xor,
+    "arith.shli": _shifted(np.left_shift), "arith.shrsi": _shifted(np.right_shift),
+    "arith.floordivsi": lambda x, y: np.floor_divide(x, np.where(y == 0, 1, y)),
+    "floordiv": lambda x, y: np.floor_divide(x, np.where(y == 0, 1, y)),
+    "mod": lambda x, y: np.mod(x, np.where(y == 0, 1, y)), "math.ipowi": _power,
+}  # fmt: skip
+"""Functions of integers that are decided only for exact operands."""
 
 def round_to(value: Array, type: Attribute) -> Array:
     """Values as an element type holds them; floats stay float64."""
@@ -88,30 +103,7 @@ def round_to(value: Array, type: Attribute) -> Array:
             return np.asarray(value).astype(bool)
         sign = "u" if type.signedness.data.name == "UNSIGNED" else ""
         return np.asarray(value).astype(f"{sign}int{type.width.data}")
-    match type:
-        case Float16Type():
-            return np.asarray(value, np.float64).astype(np.float16).astype(np.float64)
-        case Float32Type():
-            return np.asarray(value, np.float64).astype(np.float32).astype(np.float64)
-        case BFloat16Type():
-            return _round_bits(value, 8, -126, 3.3895313892515355e38)
-        case Float8E4M3FNType():
-            return _round_bits(value, 4, -6, 448.0)
-        case Float8E5M2Type():
-            return _round_bits(value, 3, -14, 57344.0)
-        case _:
-            return np.asarray(value, np.float64)
-
-
-def _round_bits(value: Array, digits: int, least: int, largest: float) -> Array:
-    """Round to so many significant bits, with subnormals; what is too large becomes infinite."""
-    x = np.asarray(value, np.float64)
-    with np.errstate(all="ignore"):
-        _, exponent = np.frexp(x)
-        unit = np.exp2(np.maximum(exponent, least + 1) - digits)
-        rounded = np.round(x / unit) * unit
-        overflow = np.copysign(np.inf, x)
-        return np.where(np.isfinite(x), np.where(np.abs(rounded) > largest, overflow, rounded), x)
+    return bounded.nearest(value, type)
 
 
 @dataclass
@@ -119,16 +111,21 @@ class Labelled:
     """An array with a label for each of its axes."""
 
     labels: tuple[str, ...]
-    data: Array
+    data: Bounded
 
-    def spread(self, labels: tuple[str, ...]) -> Array:
+    def spread(self, labels: tuple[str, ...]) -> Bounded:
         """The array with axes of one element for the labels that it lacks."""
         order = [self.labels.index(label) for label in labels if label in self.labels]
+        value, error = self.data.value, self.data.error
         shape = [
-            self.data.shape[self.labels.index(label)] if label in self.labels else 1
+            value.shape[self.labels.index(label)] if label in self.labels else 1
             for label in labels
         ]
-        return np.transpose(self.data, order).reshape(shape)
+        return Bounded(*(np.transpose(array, order).reshape(shape) for array in (value, error)))
+
+
+def _full(data: Bounded, shape: list[int]) -> Bounded:
+    return Bounded(np.broadcast_to(data.value, shape), np.broadcast_to(data.error, shape))
 
 
 @dataclass
@@ -145,18 +142,21 @@ class AlgorithmInterpreter:
     inputs: Mapping[str, Array]
     sizes: dict[str, int] = field(default_factory=dict[str, int])
 
-    def run(self) -> dict[str, Array]:
-        """The outputs by name, floats as float64."""
+    def run(self) -> dict[str, Bounded]:
+        """The outputs by name, floats as float64, each with the error that it may have."""
         self.functions = {
             op.sym_name.data: op for op in self.module.ops if isinstance(op, dt.FuncOp)
         }
-        self.values: dict[str, Array] = {}
+        self.accuracy = Accuracy.of(self.module)
+        self.values: dict[str, Bounded] = {}
         for op in self.module.ops:
             if isinstance(op, dt.InputOp):
                 value = np.asarray(self.inputs[op.sym_name.data])
                 if isinstance(op.element, AnyFloat):
                     value = value.astype(np.float64)
-                self.values[op.sym_name.data] = value
+                elif isinstance(op.element, IntegerType):
+                    value = round_to(value, op.element)
+                self.values[op.sym_name.data] = Bounded.exact(value)
         self._infer_sizes()
         outputs = [op for op in self.module.ops if isinstance(op, dt.OutputOp)]
         with np.errstate(all="ignore"):
@@ -184,19 +184,22 @@ class AlgorithmInterpreter:
             for (name, axis), labels in same.items():
                 known = [self.sizes[x] for x in labels if x in self.sizes]
                 if name in self.values:
-                    known.append(self.values[name].shape[axis])
+                    known.append(self.values[name].value.shape[axis])
                 for label in labels:
                     if known and label not in self.sizes:
                         self.sizes[label] = known[0]
                         changed = True
 
-    def _function(self, name: str) -> Array:
+    def _function(self, name: str) -> Bounded:
         if name not in self.values:
             op = self.functions[name]
             value = self._value(op.value, {})
             shape = [self.sizes[label] for label in op.label_names]
-            full = np.broadcast_to(value.spread(op.label_names), shape)
-            self.values[name] = round_to(full, op.element)
+            full = _full(value.spread(op.label_names), shape)
+            if isinstance(op.element, AnyFloat):
+                self.values[name] = bounded.rounded(full.value, full.error, op.element)
+            else:
+                self.values[name] = Bounded(round_to(full.value, op.element), full.error)
         return self.values[name]
 
     def _value(self, value: SSAValue, known: dict[SSAValue, Labelled]) -> Labelled:
@@ -212,16 +215,18 @@ class AlgorithmInterpreter:
                 return self._read(op)
             case dt.IndexOp():
                 label = op.label.data
-                return Labelled((label,), np.arange(self.sizes[label], dtype=_integer(op)))
+                indices = np.arange(self.sizes[label], dtype=_dtype(op.result.type))
+                return Labelled((label,), Bounded.exact(indices))
             case dt.SizeOp():
-                return Labelled((), np.asarray(self.sizes[op.label.data], dtype=_integer(op)))
+                size = np.asarray(self.sizes[op.label.data], dtype=_dtype(op.result.type))
+                return Labelled((), Bounded.exact(size))
             case dt.ReduceOp():
                 return self._reduce(op)
             case arith.ConstantOp():
                 attr = op.value
                 assert isinstance(attr, FloatAttr | IntegerAttr)
                 data = round_to(attr.value.data, attr.type)
-                return Labelled((), np.asarray(data))
+                return Labelled((), Bounded.exact(data))
             case _:
                 operands = [self._value(v, known) for v in op.operands]
                 labels = tuple(dict.fromkeys(x for v in operands for x in v.labels))
@@ -242,7 +247,10 @@ class AlgorithmInterpreter:
             shape = [1] * len(labels)
             shape[expr.position] = size
             index.append(np.arange(size).reshape(shape))
-        return Labelled(labels, np.asarray(data[tuple(index)] if index else data))
+        chosen = tuple(index) if index else ...
+        return Labelled(
+            labels, Bounded(np.asarray(data.value[chosen]), np.asarray(data.error[chosen]))
+        )
 
     def _reduce(self, op: dt.ReduceOp) -> Labelled:
         last = op.body.block.last_op
@@ -252,85 +260,182 @@ class AlgorithmInterpreter:
         reduced = op.label_names
         kept = tuple(dict.fromkeys(x for v in operands for x in v.labels if x not in reduced))
         full = (*kept, *reduced)
-        if op.kind.data is ReductionKind.DOT:
-            return Labelled(kept, self._dot(operands, kept, reduced))
+        type = op.result.type
         sizes = [self.sizes[label] for label in reduced]
-        arrays = [v.spread(full) for v in operands]
-        shape = [*arrays[0].shape[: len(kept)], *sizes]
-        data = np.broadcast_to(arrays[0], shape)
         axes = tuple(range(len(kept), len(full)))
-        function: dict[ReductionKind, Callable[..., Array]] = {
-            ReductionKind.ADD: np.sum,
-            ReductionKind.MUL: np.prod,
-            ReductionKind.MAXIMUM: np.max,
-            ReductionKind.MINIMUM: np.min,
-            ReductionKind.AND: np.all,
-            ReductionKind.OR: np.any,
-        }
-        kind = op.kind.data
-        if kind.is_arg:
-            arg = np.argmax if kind is ReductionKind.ARGMAX else np.argmin
-            return Labelled(kept, arg(data, axis=axes[0]))
-        result = function[kind](data, axis=axes)
-        return Labelled(kept, result.astype(data.dtype))
+        spread = [v.spread(full) for v in operands]
+        if op.kind.data is ReductionKind.DOT:
+            return Labelled(kept, self._dot(spread, len(kept), sizes, type))
+        shape = [*spread[0].value.shape[: len(kept)], *sizes]
+        data = _full(spread[0], shape)
+        match op.kind.data:
+            case ReductionKind.ADD:
+                result = bounded.summed(data, axes, type)
+            case ReductionKind.MUL:
+                result = bounded.multiplied(data, axes, type)
+            case ReductionKind.MAXIMUM:
+                result = bounded.extreme(np.max, data, axes)
+            case ReductionKind.MINIMUM:
+                result = bounded.extreme(np.min, data, axes)
+            case ReductionKind.AND:
+                result = bounded.decided(np.all, data, axes)
+            case ReductionKind.OR:
+                result = bounded.decided(np.any, data, axes)
+            case kind:
+                # Over several labels an element counts by its place among all of them.
+                shape = [*shape[: len(kept)], pymath.prod(sizes)]
+                flat = Bounded(data.value.reshape(shape), data.error.reshape(shape))
+                result = bounded.extreme_index(kind is ReductionKind.ARGMAX, flat)
+        return Labelled(kept, result)
 
     def _dot(
-        self, operands: list[Labelled], kept: tuple[str, ...], reduced: tuple[str, ...]
-    ) -> Array:
-        names = {label: i for i, label in enumerate((*kept, *reduced))}
-        arguments: list[Any] = []
-        missing = 1
-        for value in operands:
-            arguments += [_widened(value.data), [names[label] for label in value.labels]]
-        for label in reduced:
-            if all(label not in value.labels for value in operands):
-                missing *= self.sizes[label]
-        return np.einsum(*arguments, [names[label] for label in kept]) * missing
+        self, operands: list[Bounded], kept: int, sizes: list[int], type: Attribute
+    ) -> Bounded:
+        """A sum of products; both operands have the same axes, the reduced ones last."""
+        a, b = operands
+        names = list(range(a.value.ndim))
+        missing = 1.0
+        for axis, size in enumerate(sizes, kept):
+            if a.value.shape[axis] == b.value.shape[axis] == 1:
+                missing *= size
+        count = pymath.prod(sizes)
 
-    def _elementwise(self, op: Operation, values: list[Array]) -> Array:
+        def product(x: Array, y: Array) -> Array:
+            return np.einsum(x, names, y, names, names[:kept]) * missing
+
+        if not isinstance(type, AnyFloat):
+            exact = product(a.value.astype(np.int64), b.value.astype(np.int64))
+            wide = [np.abs(x.value.astype(np.float64)) for x in operands]
+            error = product(wide[0], b.error) + product(a.error, wide[1] + b.error)
+            return bounded.integer(exact.astype(np.int64), error, type)
+        value = product(a.value, b.value)
+        sizes_ = [np.abs(np.nan_to_num(x.value, posinf=0.0, neginf=0.0)) for x in operands]
+        magnitude = product(sizes_[0] + a.error, sizes_[1] + b.error)
+        error = magnitude - product(*sizes_)
+        unit = 2.0 ** -bounded.float_format(type).digits
+        if not error.any() and _is_short(operands, magnitude, type) and not self.accuracy.product:
+            return bounded.rounded(value, error, type)
+        # Tensor cores cut off where they add up.
+        error = error + (2 * count + 10 + self.accuracy.product) * unit * magnitude
+        return bounded.rounded(value, np.where(np.isfinite(value), error, 0.0), type)
+
+    def _elementwise(self, op: Operation, values: list[Bounded]) -> Bounded:
         target = op.results[0].type
         name = op.function.data if isinstance(op, elem.ApplyOp) else op.name
-        if name in _FUNCTIONS:
-            return _keep(_FUNCTIONS[name](*values), target)
+        if name in ("arith.andi", "arith.ori", "arith.xori") and _dtype(target) == "bool":
+            return bounded.truth(name, *values)
+        if isinstance(target, AnyFloat) and isinstance(op.operands[-1].type, AnyFloat):
+            match op:
+                case arith.SelectOp():
+                    return bounded.selected(*values)
+                case arith.ExtFOp():
+                    return values[0]
+                case arith.TruncFOp():
+                    return bounded.rounded(values[0].value, values[0].error, target)
+                case _:
+                    return self._float_function(name, values, target)
         match op:
             case arith.CmpfOp() | arith.CmpiOp():
                 table = _FLOAT if isinstance(op, arith.CmpfOp) else _INT
                 predicate = table[op.predicate.value.data]
-                return _PREDICATES[predicate[-2:]](*values)
+                return bounded.compared(_PREDICATES[predicate[-2:]], *values)
             case arith.SelectOp():
-                return np.where(*values)
-            case arith.ExtUIOp():
-                return _unsigned(values[0]).astype(_dtype(target))
+                return bounded.selected(*values)
             case arith.FPToSIOp():
-                return np.trunc(values[0]).astype(_dtype(target))
-            case arith.TruncFOp():
-                return round_to(values[0], target)
-            case arith.ExtFOp():
-                return values[0]
-            case _ if name in ("arith.extsi", "arith.trunci", "arith.sitofp"):
-                return values[0].astype(_dtype(target))
-            case _ if name == "math.ipowi":
-                return _keep(_power(*values), target)
+                return _truncated(values[0], target)
+            case _ if name in ("arith.extsi", "arith.trunci", "arith.extui"):
+                wide = values[0].value
+                wide = _unsigned(wide) if name == "arith.extui" else wide
+                if _dtype(target) == "bool":
+                    return Bounded(wide & 1 != 0, np.where(values[0].error > 0, np.inf, 0.0))
+                jumps = name == "arith.extui" and values[0].value.dtype != bool
+                error = values[0].error
+                error = np.where(jumps & (error > 0), np.inf, error)
+                return bounded.integer(wide.astype(np.int64), error, target)
+            case _ if name == "arith.sitofp":
+                wide = values[0].value.astype(np.float64)
+                return bounded.rounded(wide, values[0].error, target)
             case _:
-                raise AssertionError(f"no evaluation of '{op.name}'")
+                return _integer_function(name, values, target)
+
+    def _float_function(self, name: str, values: list[Bounded], type: Attribute) -> Bounded:
+        if name in ("floordiv", "mod"):
+            function = bounded.floored_quotient if name == "floordiv" else bounded.floored_rest
+            value, error = function(*values)
+            quotient = np.abs(values[0].value / values[1].value)
+            # Beyond so many digits the quotient has no digit of ones left.
+            vague = (quotient >= 2.0 ** (bounded.float_format(type).digits - 3)) & (
+                np.isfinite(quotient)
+            )
+            return bounded.rounded(value, np.where(vague, np.inf, error), type)
+        ulps = self.accuracy.ulps(name, [x.value for x in values])
+        if name == "arith.divf":
+            low, high = values[1].corners()
+            value, error = bounded.by_corners(np.divide, values)
+            error = np.where((values[1].error > 0) & (low <= 0) & (high >= 0), np.inf, error)
+            return bounded.rounded(value, error, type, ulps)
+        if name == "math.powf":
+            value, error = bounded.powered(*values)
+            return bounded.rounded(value, error, type, ulps)
+        if name == "math.tan":
+            value, error = bounded.by_corners(np.tan, values)
+            low, high = (np.floor(x / np.pi + 0.5) for x in values[0].corners())
+            return bounded.rounded(value, np.where(low != high, np.inf, error), type, ulps)
+        if name in _SMOOTH:
+            function, slope = _SMOOTH[name]
+            value = function(values[0].value)
+            return bounded.rounded(value, slope * values[0].error, type, ulps)
+        value, error = bounded.by_corners(_MONOTONE[name], values)
+        return bounded.rounded(value, error, type, ulps)
+
+
+def _integer_function(name: str, values: list[Bounded], type: Attribute) -> Bounded:
+    if name in _INTEGER:
+        if name == "arith.muli":
+            _, error = bounded.by_corners(
+                np.multiply, [Bounded(x.value.astype(np.float64), x.error) for x in values]
+            )
+        elif name in ("arith.addi", "arith.subi"):
+            error = values[0].error + values[1].error
+        else:
+            error = np.max(np.broadcast_arrays(*(x.error for x in values)), axis=0)
+        result = _INTEGER[name](*(x.value for x in values))
+        return bounded.integer(result, error, type)
+    undecided = bounded.any_error(values)
+    if name in ("floordiv", "mod", "arith.floordivsi"):
+        # What an integer divided by zero is, nothing says.
+        undecided = undecided | (values[1].value == 0)
+    if name in ("arith.shli", "arith.shrsi"):
+        bits = 8 * values[0].value.dtype.itemsize
+        undecided = undecided | (values[1].value < 0) | (values[1].value >= bits)
+    result = _BITWISE[name](*(x.value for x in values))
+    return Bounded(result, np.where(undecided, np.inf, 0.0) + np.zeros(result.shape))
+
+
+def _truncated(x: Bounded, type: Attribute) -> Bounded:
+    """A float as an integer; what the integers do not hold is undecided."""
+    assert isinstance(type, IntegerType)
+    value, error = bounded.by_corners(np.trunc, [x])
+    limit = 2.0 ** (type.width.data - 1)
+    outside = ~(np.abs(value) + error < limit)
+    inside = np.where(outside, 0.0, value)
+    return Bounded(inside.astype(_dtype(type)), np.where(outside, np.inf, error))
+
+
+def _is_short(operands: list[Bounded], magnitude: Array, type: Attribute) -> bool:
+    """Whether no partial sum of products needs more digits than there are."""
+    limit = 2.0 ** bounded.float_format(type).digits
+    for fraction in (0, 4):
+        scaled = [x.value * 2.0**fraction for x in operands]
+        if all(np.array_equal(x, np.round(x)) for x in scaled):
+            return bool(np.all(magnitude * 4.0**fraction <= limit))
+    return False
 
 
 def _dtype(type: Attribute) -> str:
     if isinstance(type, IntegerType):
         return "bool" if type.width.data == 1 else f"int{type.width.data}"
     return "float64"
-
-
-def _integer(op: dt.IndexOp | dt.SizeOp) -> str:
-    return _dtype(op.result.type)
-
-
-def _keep(value: Array, type: Attribute) -> Array:
-    return np.asarray(value).astype(_dtype(type))
-
-
-def _widened(value: Array) -> Array:
-    return value if value.dtype == np.float64 else value.astype(np.int64)
 
 
 def _unsigned(value: Array) -> Array:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp, TensorType
 from xdsl.ir import Attribute
@@ -19,7 +19,10 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import dt
-from dt_mlir.element_types import compute_type, type_name
+from dt_mlir.element_types import type_name
+
+if TYPE_CHECKING:
+    from dt_mlir.interpreters.bounded import Bounded
 
 DEFAULT_SIZES = (37, 50, 67, 41, 35, 43)
 """The sizes that labels get one after the other where nothing is said: they divide nothing."""
@@ -151,13 +154,16 @@ def used_labels(module: ModuleOp) -> set[str]:
     return found
 
 
-def make_inputs(module: ModuleOp, sizes: Mapping[str, int], seed: int = 0) -> dict[str, Any]:
+def make_inputs(
+    module: ModuleOp, sizes: Mapping[str, int], seed: int = 0, special: bool = False
+) -> dict[str, Any]:
     """Random inputs for a program: tensors on the CPU, and numbers.
 
     Args:
         module: the program at the `dt` level.
         sizes: a size for each label.
         seed: the seed.
+        special: whether some floats are infinite or not a number.
     """
     import torch
 
@@ -170,6 +176,8 @@ def make_inputs(module: ModuleOp, sizes: Mapping[str, int], seed: int = 0) -> di
         name = op.sym_name.data
         shape = [sizes[a] if isinstance(a, str) else a for a in axes.get(name, [])]
         inputs[name] = _random(op.element, shape, generator)
+        if special and isinstance(op.element, AnyFloat):
+            inputs[name] = _with_special(inputs[name], generator)
         if op.is_scalar:
             inputs[name] = inputs[name].item()
     return inputs
@@ -188,10 +196,21 @@ def _random(element: Attribute, shape: list[int], generator: Any) -> Any:
     return torch.randint(least, 10, shape, generator=generator).to(torch_dtype(element))
 
 
+def _with_special(values: Any, generator: Any) -> Any:
+    """Floats of which about one in sixteen is infinite or not a number."""
+    import torch
+
+    choice = torch.randint(0, 48, values.shape, generator=generator)
+    wide = values.double()
+    for number, value in enumerate((float("inf"), float("-inf"), float("nan"))):
+        wide = torch.where(choice == number, value, wide)
+    return wide.to(values.dtype)
+
+
 def reference(
     module: ModuleOp, inputs: Mapping[str, Any], sizes: Mapping[str, int]
-) -> dict[str, Any]:
-    """What the algorithm says of inputs, in float64, as NumPy arrays."""
+) -> dict[str, Bounded]:
+    """What the algorithm says of inputs: floats in float64, with the error that is allowed."""
     import torch
 
     from dt_mlir.interpreters.algorithm import AlgorithmInterpreter
@@ -206,32 +225,15 @@ def reference(
     return AlgorithmInterpreter(module, arrays, dict(sizes)).run()
 
 
-def tolerance(module: ModuleOp, sizes: Mapping[str, int], name: str) -> tuple[float, float]:
-    """How far a result may be from float64's: a part of each element, a part of the largest.
+@dataclass(frozen=True)
+class Checked:
+    """What came of running a program and comparing it with its algorithm."""
 
-    The first follows from the types of the functions, the second from the number of elements
-    that are summed in the type that is computed in.
-    """
-    import torch
-
-    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
-    coarsest, computed, count = 0.0, 0.0, 1
-    for function in functions.values():
-        if isinstance(function.element, AnyFloat):
-            coarsest = max(coarsest, torch.finfo(torch_dtype(function.element)).eps)
-            wide = compute_type(function.element)
-            computed = max(computed, torch.finfo(torch_dtype(wide)).eps)
-        for op in function.walk():
-            if isinstance(op, dt.ReduceOp):
-                reduced = 1
-                for label in op.label_names:
-                    reduced *= max(1, sizes[label])
-                count = max(count, reduced)
-            if isinstance(op, dt.ReadOp | dt.ReduceOp):
-                for result in op.results:
-                    if isinstance(result.type, AnyFloat) and result.type.bitwidth == 32:
-                        computed = max(computed, torch.finfo(torch.float32).eps)
-    return 2 * coarsest + 32 * computed, (coarsest + 4 * computed) * (8 + count**0.5)
+    device: str
+    lines: list[str]
+    """A line for each output."""
+    decided: float
+    """The share of the outputs' elements about which the algorithm says something."""
 
 
 def run_and_check(
@@ -240,28 +242,26 @@ def run_and_check(
     given: Mapping[str, int],
     seed: int,
     layout: str = "contiguous",
-) -> tuple[str, list[str]]:
+    special: bool = False,
+) -> Checked:
     """Run an emitted module on made-up inputs and compare it with the algorithm.
 
     Args:
-        module: the program at the `dt` level.
+        module: the program at the `dt` level, its schedule beside it.
         source: the emitted module.
         given: sizes of labels.
         seed: the seed of the inputs.
         layout: how inputs lie in memory, see `lay_out`.
-
-    Returns:
-        The device, and a line for each output.
+        special: whether some floats are infinite or not a number.
 
     Raises:
-        CompileError: if a result is wrong.
+        CompileError: if a result is wrong, or the program refuses the inputs.
     """
     device = prepare_triton()
-    import numpy as np
     import torch
 
     sizes = Interface(module).sizes(given)
-    inputs = make_inputs(module, sizes, seed)
+    inputs = make_inputs(module, sizes, seed, special)
     free = Interface(module).free_labels(used_labels(module))
     order = [op for op in module.ops if isinstance(op, dt.InputOp)]
     order.sort(key=lambda op: op.is_scalar)
@@ -279,18 +279,18 @@ def run_and_check(
     results = results if isinstance(results, tuple) else (results,)
     # Only now: what the wrapper refuses has no value to compare with.
     expected = reference(module, inputs, sizes)
-    names = list(expected)
     lines: list[str] = []
-    for name, result in zip(names, results):
+    total, decided = 0, 0
+    for (name, want), result in zip(expected.items(), results):
         got = result.cpu().double().numpy() if result.is_floating_point() else result.cpu().numpy()
-        want = np.asarray(expected[name])
-        relative, absolute = tolerance(module, sizes, name)
-        error, ok = compare(got, want, relative, absolute)
-        shape = " x ".join(map(str, want.shape)) or "scalar"
-        if not ok:
-            raise CompileError(f"'{name}' is wrong: it differs from the algorithm by {error:.3g}")
+        error, wrong = compare(got, want)
+        if wrong is not None:
+            raise CompileError(f"'{name}' is wrong: {wrong}")
+        total += want.value.size
+        decided += int((want.error < float("inf")).sum())
+        shape = " x ".join(map(str, want.value.shape)) or "scalar"
         lines.append(f"{name}: {shape}, largest difference {error:.3g}")
-    return device, lines
+    return Checked(device, lines, decided / total if total else 1.0)
 
 
 def lay_out(tensor: Any, layout: str) -> Any:
@@ -314,25 +314,35 @@ def lay_out(tensor: Any, layout: str) -> Any:
     return tensor
 
 
-def compare(got: Any, want: Any, relative: float, absolute: float) -> tuple[float, bool]:
-    """The largest difference of two arrays, and whether it is within the tolerance."""
+def compare(got: Any, want: Bounded) -> tuple[float, str | None]:
+    """Compare an array with what it may be.
+
+    Returns:
+        The largest difference, and the first element that is wrong in words, if there is one.
+    """
     import numpy as np
 
-    if got.shape != want.shape:
-        return float("inf"), False
+    if got.shape != want.value.shape:
+        return float("inf"), f"it has shape {got.shape}, not {want.value.shape}"
     if got.size == 0:
-        return 0.0, True
-    if want.dtype.kind != "f":
-        wrong = got != want
-        return float(np.max(np.abs(got.astype(float) - want.astype(float)))), not wrong.any()
-    finite = np.isfinite(want)
-    special = np.array_equal(got[~finite], want[~finite], equal_nan=True)
-    if not finite.any():
-        return 0.0, special
-    difference = np.abs(got[finite] - want[finite])
-    scale = float(np.max(np.abs(want[finite])))
-    allowed = relative * np.abs(want[finite]) + absolute * scale
-    return float(np.max(difference)), bool(special and np.all(difference <= allowed))
+        return 0.0, None
+    from dt_mlir.interpreters.bounded import distance
+
+    gap = distance(*(np.asarray(array, np.float64) for array in (got, want.value)))
+    wrong = gap > want.error
+    if want.value.dtype.kind != "f":
+        # Integers of 64 bits are more exact than floats.
+        wrong |= (want.error == 0) & (got != want.value)
+    known = gap[np.isfinite(gap) & np.isfinite(want.error)]
+    largest = float(known.max()) if known.size else 0.0
+    if not wrong.any():
+        return largest, None
+    place = tuple(int(i) for i in np.argwhere(wrong)[0])
+    bound = f" within {want.error[place]:.3g}" if want.error[place] else ""
+    return largest, (
+        f"element [{', '.join(map(str, place))}] is {got[place]}, and should be "
+        f"{want.value[place]}{bound} ({int(wrong.sum())} of {wrong.size} elements are wrong)"
+    )
 
 
 def wrapper_name(source: str) -> str:

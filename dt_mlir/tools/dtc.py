@@ -132,12 +132,12 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     if types:
         run_pipeline(algorithm, default_pipeline("dt", types))
     # To be run, even a program of kernels alone needs what launches them.
-    device, lines = run_and_check(algorithm, emit_module(module, wrapped=True), given, args.seed)
+    checked = run_and_check(algorithm, emit_module(module, wrapped=True), given, args.seed)
     if args.output is not None:
         write_output(args.output, source)
-    where = "GPU" if device == "cuda" else "CPU (Triton's interpreter)"
+    where = "GPU" if checked.device == "cuda" else "CPU (Triton's interpreter)"
     print(f"{args.file}: right on the {where}")
-    for line in lines:
+    for line in checked.lines:
         print(f"  {line}")
 
 

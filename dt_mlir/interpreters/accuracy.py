@@ -1,0 +1,108 @@
+"""How far what a target computes may be from the exact value, function by function.
+
+The bounds hold for f32 and f64, in units of the last place of the result, on every target and on
+Triton's interpreter; `benchmarks/accuracy.py` measures how far they are used up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.dialects import dt, sched
+
+Array = Any
+"""A NumPy array; its element type is not known to the type checker."""
+
+Ulps = float | Callable[..., Array]
+"""A bound in units of the last place, or a function of the operands that gives it."""
+
+
+def _grows(base: float, slope: float = 1.0) -> Callable[..., Array]:
+    """A bound that grows with the size of the (first) operand, as an exponential's does."""
+    return lambda x, *_: base + slope * np.minimum(np.abs(np.nan_to_num(x)), 2048.0)
+
+
+def _logarithm(x: Array) -> Array:
+    """The hardware's logarithm has an absolute error near 1, where the result is near 0."""
+    with np.errstate(all="ignore"):
+        result = np.abs(np.log2(np.abs(x)))
+    return 4.0 + np.where(result > 0, np.minimum(2.0 / np.maximum(result, 2.0**-26), 2.0**26), 0.0)
+
+
+def _half_normal(x: Array) -> Array:
+    """x (1 + erf) / 2 cancels where erf nears -1; its error there is one of x."""
+    from math import erfc
+
+    tail = np.vectorize(lambda v: 0.5 * erfc(v * 0.5**0.5), otypes=[np.float64])(-np.nan_to_num(x))
+    return 4.0 + np.minimum(4.0 / np.maximum(tail, 2.0**-60), 2.0**60)
+
+
+def _power(x: Array, y: Array) -> Array:
+    with np.errstate(all="ignore"):
+        exponent = np.abs(np.nan_to_num(y * np.log2(np.abs(x)), posinf=0.0, neginf=0.0))
+    steps = np.abs(np.nan_to_num(y, posinf=0.0, neginf=0.0))
+    return 8.0 + 2.0 * np.minimum(exponent, 2048.0) + np.where(steps <= 16, steps, 0.0)
+
+
+FAST: dict[str, Ulps] = {
+    "arith.divf": 2.5, "math.sqrt": 1.5, "math.rsqrt": 2.5, "math.fma": 1.0,
+    "math.exp": _grows(4.0), "math.exp2": _grows(4.0), "math.log": _logarithm,
+    "math.log2": _logarithm, "math.log10": _logarithm, "math.sin": 4.0, "math.cos": 4.0,
+    "math.tan": 12.0, "math.erf": 4.0, "math.tanh": 16.0, "math.expm1": _grows(24.0),
+    "math.log1p": 16.0, "math.powf": _power, "sigmoid": _grows(8.0), "silu": _grows(10.0),
+    "gelu": _half_normal, "softplus": _grows(24.0),
+}  # fmt: skip
+"""For fast kernels. What is not named is rounded correctly."""
+
+ACCURATE: dict[str, Ulps] = {
+    "math.exp": 2.0, "math.exp2": 2.0, "math.log": 2.0, "math.log2": 2.0, "math.log10": 3.0,
+    "math.rsqrt": 2.0, "math.sin": 2.0, "math.cos": 2.0, "math.tan": 4.0, "math.erf": 2.0,
+    "math.tanh": 2.0, "math.expm1": 2.0, "math.log1p": 2.0, "math.powf": 16.0,
+    "math.fma": 1.0, "sigmoid": 4.0, "silu": 5.0, "gelu": _half_normal, "softplus": 4.0,
+}  # fmt: skip
+"""For accurate ones."""
+
+
+_PRODUCTS = {"tf32": 2.0**13, "tf32x3": 2.0**4}
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How accurately the kernels of a program compute.
+
+    Args:
+        accurate: whether all of them have `math(accurate)`.
+        product: the relative error of a product of f32 operands, in units of 2^-24.
+    """
+
+    accurate: bool = False
+    product: float = 0.0
+
+    @staticmethod
+    def of(module: ModuleOp) -> Accuracy:
+        """What the schedule beside an algorithm asks for, at its coarsest."""
+        accurate: set[str] = set()
+        fused: set[str] = set()
+        product = 0.0
+        for op in module.walk():
+            if not isinstance(op, sched.DirectiveOp):
+                continue
+            words = [str(argument.value) for argument in op.argument_list]
+            if op.directive.data == "math" and words == ["accurate"]:
+                accurate.add(op.target_name)
+            elif op.directive.data == "precision":
+                product = max(product, _PRODUCTS.get(words[0], 0.0))
+            elif op.directive.data == "fuse_at":
+                fused.add(op.target_name)
+        functions = {op.sym_name.data for op in module.ops if isinstance(op, dt.FuncOp)}
+        return Accuracy(bool(functions) and functions <= accurate | fused, product)
+
+    def ulps(self, name: str, operands: list[Array]) -> Array | float:
+        """How far a function's result may be from the exact one of its operands."""
+        found = (ACCURATE if self.accurate else FAST).get(name, 0.5)
+        return found(*operands) if callable(found) else found
