@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test filecheck lint types docs goldens bench clean
+.PHONY: help demo test filecheck fuzz lint types docs goldens bench clean
 
 help: ## Say what there is to do
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,10 @@ test: $(STAMP) ## Run all tests: lit and pytest
 
 filecheck: $(STAMP) ## Run the tests on textual IR alone
 	$(BIN)/lit -v tests/filecheck examples/plugin/tests
+
+CASES ?= 2000
+fuzz: $(STAMP) ## Draw programs, run them and compare them with their algorithms (CASES=2000)
+	$(BIN)/python tests/fuzz/fuzz.py --cases $(CASES)
 
 lint: $(STAMP) ## Check style (ruff)
 	$(BIN)/ruff check .

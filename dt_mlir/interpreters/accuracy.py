@@ -4,6 +4,8 @@ The bounds hold for f32 and f64, in units of the last place of the result, on ev
 Triton's interpreter; `benchmarks/accuracy.py` measures how far they are used up.
 """
 
+# pyright: reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -60,7 +60,7 @@ _MONOTONE: dict[str, Callable[..., Array]] = {
     "math.log2": np.log2, "math.log10": np.log10, "math.log1p": np.log1p, "math.sqrt": np.sqrt,
     "math.rsqrt": lambda x: 1 / np.sqrt(x), "math.tanh": np.tanh, "math.erf": _erf,
     "math.floor": np.floor, "math.ceil": np.ceil, "math.trunc": np.trunc,
-    "math.roundeven": np.round, "math.fma": lambda x, y, z: x * y + z,
+    "math.roundeven": np.round,
     "sign": np.sign, "sigmoid": _sigmoid, "relu": lambda x: np.maximum(x, 0),
     "softplus": lambda x: np.logaddexp(x, 0),
     "clamp": lambda x, low, high: np.minimum(np.maximum(x, low), high),
@@ -309,15 +309,20 @@ class AlgorithmInterpreter:
             error = product(wide[0], b.error) + product(a.error, wide[1] + b.error)
             return bounded.integer(exact.astype(np.int64), error, type)
         value = product(a.value, b.value)
+        undecided = _undecided(a, b, product)
+        a, b = (Bounded(x.value, np.where(np.isinf(x.error), 0.0, x.error)) for x in (a, b))
         sizes_ = [np.abs(np.nan_to_num(x.value, posinf=0.0, neginf=0.0)) for x in operands]
         magnitude = product(sizes_[0] + a.error, sizes_[1] + b.error)
         error = magnitude - product(*sizes_)
         unit = 2.0 ** -bounded.float_format(type).digits
-        if not error.any() and _is_short(operands, magnitude, type) and not self.accuracy.product:
+        exact = not error.any() and not undecided.any() and not self.accuracy.product
+        if exact and _is_short(operands, magnitude, type):
             return bounded.rounded(value, error, type)
         # Tensor cores cut off where they add up.
         error = error + (2 * count + 10 + self.accuracy.product) * unit * magnitude
-        return bounded.rounded(value, np.where(np.isfinite(value), error, 0.0), type)
+        error = np.where(np.isfinite(value), error, 0.0)
+        undecided |= magnitude >= bounded.float_format(type).largest
+        return bounded.rounded(value, np.where(undecided, np.inf, error), type)
 
     def _elementwise(self, op: Operation, values: list[Bounded]) -> Bounded:
         target = op.results[0].type
@@ -364,9 +369,12 @@ class AlgorithmInterpreter:
             value, error = function(*values)
             quotient = np.abs(values[0].value / values[1].value)
             # Beyond so many digits the quotient has no digit of ones left.
-            vague = (quotient >= 2.0 ** (bounded.float_format(type).digits - 3)) & (
-                np.isfinite(quotient)
-            )
+            vague = np.isfinite(quotient) & (quotient >= 2.0**26)
+            if bounded.float_format(type).digits == 53:
+                # Without a fused multiply-add the rest does not tell on which side it is.
+                near = np.abs(quotient - np.round(quotient)) <= quotient * 2.0**-48
+                jump = np.ones(()) if name == "floordiv" else np.abs(values[1].value)
+                error = error + np.where(near, jump, np.abs(values[0].value) * 2.0**-50)
             return bounded.rounded(value, np.where(vague, np.inf, error), type)
         ulps = self.accuracy.ulps(name, [x.value for x in values])
         if name == "arith.divf":
@@ -381,6 +389,11 @@ class AlgorithmInterpreter:
             value, error = bounded.by_corners(np.tan, values)
             low, high = (np.floor(x / np.pi + 0.5) for x in values[0].corners())
             return bounded.rounded(value, np.where(low != high, np.inf, error), type, ulps)
+        if name == "math.fma":
+            # Triton's interpreter rounds the product too.
+            product = bounded.rounded(*bounded.by_corners(np.multiply, values[:2]), type)
+            operands = [product, values[2]]
+            return bounded.rounded(*bounded.by_corners(np.add, operands), type)
         if name in _SMOOTH:
             function, slope = _SMOOTH[name]
             value = function(values[0].value)
@@ -420,6 +433,18 @@ def _truncated(x: Bounded, type: Attribute) -> Bounded:
     outside = ~(np.abs(value) + error < limit)
     inside = np.where(outside, 0.0, value)
     return Bounded(inside.astype(_dtype(type)), np.where(outside, np.inf, error))
+
+
+def _undecided(a: Bounded, b: Bounded, product: Callable[[Array, Array], Array]) -> Array:
+    """Which sums of products hold one that is undecided."""
+    ones = [np.ones(x.value.shape) for x in (a, b)]
+    found = product(np.isinf(a.error) * 1.0, ones[1]) + product(ones[0], np.isinf(b.error) * 1.0)
+    for x, y in ((a, b), (b, a)):
+        # An infinity times what may be zero or of either sign.
+        crossing = (y.error > 0) & (np.abs(y.value) <= y.error)
+        pair = (~np.isfinite(x.value) * 1.0, crossing * 1.0)
+        found = found + (product(*pair) if x is a else product(*reversed(pair)))
+    return found > 0
 
 
 def _is_short(operands: list[Bounded], magnitude: Array, type: Attribute) -> bool:

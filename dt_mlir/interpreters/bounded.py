@@ -246,12 +246,13 @@ def summed(x: Bounded, axes: tuple[int, ...], type: Attribute) -> Bounded:
     value = np.sum(x.value, axis=axes)
     count = int(np.prod([x.value.shape[i] for i in axes]))
     unit = 2.0 ** -float_format(type).digits
-    magnitude = np.sum(np.abs(x.value) + x.error, axis=axes)
+    size = np.where(np.isfinite(x.value), np.abs(x.value), 0.0)
+    magnitude = np.sum(size + x.error, axis=axes)
     error = np.sum(x.error, axis=axes) + (count + 2) * unit * magnitude
     error = np.where(is_exact_sum(x.value, x.error, axes, type), 0.0, error)
+    error = np.where(np.isfinite(value), error, np.where(np.isfinite(error), 0.0, np.inf))
     # Where a partial sum may overflow, the order decides.
-    error = np.where(np.isfinite(value), error, np.sum(x.error, axis=axes))
-    risky = np.isfinite(value) & (magnitude >= float_format(type).largest)
+    risky = magnitude >= float_format(type).largest
     return rounded(value, np.where(risky, np.inf, error), type)
 
 

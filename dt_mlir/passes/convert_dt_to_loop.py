@@ -170,6 +170,11 @@ def label_groups(module: ModuleOp) -> list[list[str]]:
     return _Program(module).labels.classes()
 
 
+def needed_functions(module: ModuleOp) -> list[str]:
+    """The functions that the outputs of a module of the `dt` level need, producers first."""
+    return _Program(module).order
+
+
 class _KernelBuilder:
     """Builds the kernel of one function: a nest of loops of step 1 over its labels."""
 

@@ -104,7 +104,7 @@ def _clamp(e: _Emit, x: SSAValue, low: SSAValue, high: SSAValue) -> SSAValue:
 
 def _floor_div(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:
     if e.is_float:
-        return e.call(math.FloorOp, e.div(a, b))
+        return _floored(e, a, b)[0]
     # The target's quotient is rounded towards zero.
     quotient = e.call(arith.DivSIOp, a, b)
     return e.sub(quotient, e.select(_off(e, a, b), e.constant(1), e.constant(0)))
@@ -112,9 +112,49 @@ def _floor_div(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:
 
 def _mod(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:
     if e.is_float:
-        return e.sub(a, e.mul(e.call(math.FloorOp, e.div(a, b)), b))
+        return _floored(e, a, b)[1]
     rest = e.call(arith.RemSIOp, a, b)
     return e.select(_off(e, a, b), e.add(rest, b), rest)
+
+
+def _floored(e: _Emit, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """a // b and a % b on floats, as Python and PyTorch define them.
+
+    A quotient of two numbers of 24 bits that is not whole differs from the next whole number by
+    more than f64 rounds off, up to 2^28; below that both are exact. In f64 itself the quotient
+    may be off by one, which the sign of the rest tells.
+    """
+    narrow, wide = e.type, f64
+    if narrow != wide:
+        a, b = (e.insert(arith.ExtFOp(x, wide)) for x in (a, b))
+    e.type = wide
+    quotient = e.call(math.FloorOp, e.div(a, b))
+    rest = e.call(math.FmaOp, e.neg(quotient), b, a)
+    zero, one, infinity = e.constant(0), e.constant(1), e.constant(pymath.inf)
+    apart = e.call(arith.XOrIOp, e.compare(a, zero, "lt"), e.compare(b, zero, "lt"))
+    if narrow == wide:
+        low = e.call(
+            arith.XOrIOp, e.compare(rest, zero, "lt"), e.compare(b, zero, "lt")
+        )
+        low = e.call(arith.AndIOp, low, e.compare(rest, zero, "ne"))
+        quotient = e.select(low, e.sub(quotient, one), quotient)
+        rest = e.select(low, e.add(rest, b), rest)
+    # By an infinity the quotient is 0 or -1, and infinity times 0 is no rest.
+    some = e.compare(e.call(math.AbsFOp, a), infinity, "lt")
+    endless = e.call(arith.AndIOp, e.compare(e.call(math.AbsFOp, b), infinity, "eq"), some)
+    down = e.call(arith.AndIOp, apart, e.compare(a, zero, "ne"))
+    quotient = e.select(endless, e.select(down, e.constant(-1), zero), quotient)
+    rest = e.select(endless, e.select(down, b, a), rest)
+    # An infinity has no whole quotient (but by zero, as PyTorch has it).
+    vague = e.call(
+        arith.AndIOp,
+        e.compare(e.call(math.AbsFOp, a), infinity, "eq"), e.compare(b, zero, "ne"),
+    )
+    quotient = e.select(vague, e.constant(pymath.nan), quotient)
+    e.type = narrow
+    if narrow != wide:
+        quotient, rest = (e.insert(arith.TruncFOp(x, narrow)) for x in (quotient, rest))
+    return quotient, rest
 
 
 def _off(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp, TensorType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from dt_mlir.diagnostics import CompileError, did_you_mean
@@ -88,7 +88,7 @@ class Interface:
                 found[op.sym_name.data] = [1] * len(op.type.get_shape())
             elif isinstance(op, dt.InputOp) and not op.is_scalar:
                 found[op.sym_name.data] = []
-        for op in self.module.walk():
+        for op in self._needed_ops():
             if not isinstance(op, dt.ReadOp) or op.source_name not in found:
                 continue
             axes = found[op.source_name]
@@ -100,6 +100,25 @@ class Interface:
                     known = axes[axis]
                     if isinstance(known, int):
                         axes[axis] = max(known, expr.value + 1)
+        return found
+
+    def _needed_ops(self) -> Iterator[Operation]:
+        """The operations of the functions that the outputs need."""
+        from dt_mlir.passes.convert_dt_to_loop import needed_functions
+
+        needed = needed_functions(self.module)
+        for function in self.module.ops:
+            if isinstance(function, dt.FuncOp) and function.sym_name.data in needed:
+                yield from function.walk()
+
+    def used_labels(self) -> set[str]:
+        """The labels that a computed function uses."""
+        found: set[str] = set()
+        for op in self._needed_ops():
+            if isinstance(op, dt.FuncOp | dt.ReduceOp):
+                found.update(op.label_names)
+            elif isinstance(op, dt.SizeOp | dt.IndexOp):
+                found.add(op.label.data)
         return found
 
     def labels(self) -> list[str]:
@@ -131,27 +150,17 @@ class Interface:
             found.update(dict.fromkeys(group, size))
         return found
 
-    def free_labels(self, function_labels: set[str]) -> list[str]:
+    def free_labels(self) -> list[str]:
         """The labels that no input axis is bound to, of those that the program uses."""
         from dt_mlir.passes.convert_dt_to_loop import label_groups
 
+        used = self.used_labels()
         bound = {a for axes in self.axes().values() for a in axes if isinstance(a, str)}
         return [
             group[0]
             for group in label_groups(self.module)
-            if not bound & set(group) and function_labels & set(group)
+            if not bound & set(group) and used & set(group)
         ]
-
-
-def used_labels(module: ModuleOp) -> set[str]:
-    """The labels that some function uses."""
-    found: set[str] = set()
-    for op in module.walk():
-        if isinstance(op, dt.FuncOp | dt.ReduceOp):
-            found.update(op.label_names)
-        elif isinstance(op, dt.SizeOp | dt.IndexOp):
-            found.add(op.label.data)
-    return found
 
 
 def make_inputs(
@@ -262,7 +271,7 @@ def run_and_check(
 
     sizes = Interface(module).sizes(given)
     inputs = make_inputs(module, sizes, seed, special)
-    free = Interface(module).free_labels(used_labels(module))
+    free = Interface(module).free_labels()
     order = [op for op in module.ops if isinstance(op, dt.InputOp)]
     order.sort(key=lambda op: op.is_scalar)
     args = [

@@ -92,7 +92,8 @@ class Target:
             )
         raise self.error(
             f"there is no function '{self.function}' to schedule",
-            did_you_mean(self.function, self.program.functions()),
+            did_you_mean(self.function, self.program.functions())
+            or "nothing that is compiled needs one of that name",
         )
 
     def set_hint(self, hint: str, value: int | str) -> None:

@@ -13,7 +13,9 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     UnrealizedConversionCastOp,
     f32,
+    f64,
     i32,
+    i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
@@ -79,6 +81,10 @@ class KernelPrinter:
             parameter = code.name(variable)
             if is_bool(arg.type):
                 parameter = code.compare("!=", parameter, code.constant(0))
+            elif arg.type in (f64, i64) and arg.uses:
+                # Triton's interpreter forgets the declared types: it makes numbers f32 and i32.
+                wide = code.call("tl.full", code.tuple_of([]), parameter, triton_type(arg.type))
+                self.writer.assign(variable, wide)
             self.values[arg] = parameter
         self._block(self.kernel.body.block)
         return writer.lines
@@ -190,9 +196,16 @@ class KernelPrinter:
             case scf.YieldOp():
                 pass
             case _:
-                self._scalar(op)
+                users = [use.operation for use in op.results[0].uses]
+                self._scalar(op, any(axes_of(r.type) for user in users for r in user.results))
 
-    def _scalar(self, op: Operation) -> None:
+    def _scalar(self, op: Operation, meets_tiles: bool) -> None:
+        """A scalar operation, on its own or of a map.
+
+        Args:
+            op: the operation.
+            meets_tiles: whether it gives a scalar that is combined with tiles.
+        """
         result = op.results[0]
         accurate = self.kernel.is_accurate
         expression = scalar_expression(op, lambda v: self.values[v], self._is_tensor, accurate)
@@ -200,6 +213,10 @@ class KernelPrinter:
             operand in self.tensors for operand in op.operands
         ):
             self.tensors.add(result)
+        if is_bool(result.type) and meets_tiles:
+            # Triton's interpreter takes what a comparison of scalars gives for a number of the
+            # compared type when it broadcasts it, and fails or negates it wrongly.
+            expression = code.call("tl.where", expression, code.constant(True), code.constant(False))
         self._define(result, expression)
 
     def _range(self, op: tile.RangeOp) -> None:
@@ -303,7 +320,7 @@ class KernelPrinter:
                 continue
             result = inner.results[0]
             covered[result] = frozenset[str]().union(*(covered[v] for v in inner.operands))
-            self._scalar(inner)
+            self._scalar(inner, meets_tiles=not covered[result])
         value = op.yielded
         expression = self.values[value]
         if not covered[value]:

@@ -206,18 +206,23 @@ def _cast(
         value, source = inner.input, inner.input.type
     attr = constant_of(value)
     if attr is not None:
-        number = attr.value.data
-        converted = (
-            FloatAttr(float(number), target)
-            if isinstance(target, AnyFloat)
-            else IntegerAttr(int(number), target)  # pyright: ignore
-        )
-        return typed_literal(converted)
+        return typed_literal(_converted(op, attr))
     expression = operand(value)
     if op.name == "arith.extui" and source == IntegerType(8):
         expression = _convert(expression, code.path("tl.uint8"), is_tile(value))
         return code.method(expression, "to", triton_type(target))
     return _convert(expression, triton_type(target), is_tile(value))
+
+
+def _converted(op: Operation, attr: FloatAttr | IntegerAttr) -> FloatAttr | IntegerAttr:
+    """The constant that a cast makes of a constant."""
+    number, target = attr.value.data, op.results[0].type
+    if op.name == "arith.extui" and isinstance(attr.type, IntegerType):
+        number = int(number) % 2**attr.type.width.data
+    if isinstance(target, AnyFloat):
+        return FloatAttr(float(number), target)
+    assert isinstance(target, IntegerType | IndexType)
+    return IntegerAttr(int(number), target, truncate_bits=True)
 
 
 def _convert(expression: ast.expr, type: ast.expr, tile: bool) -> ast.expr:

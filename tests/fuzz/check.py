@@ -1,0 +1,108 @@
+"""Checks one case: it is refused in words, or gives what the algorithm says."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from programs import Case
+
+from dt_mlir.compiler import compile_program
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.passes.convert_dt_to_loop import label_groups
+from dt_mlir.runtime.execute import run_and_check
+
+LIMIT = 10
+"""The seconds that a case may take; an interpreter can be very slow."""
+OUTPUTS = ("compile(", "compile_to_kernel(")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a case."""
+
+    kind: str
+    """`right`, `refused` (by the compiler), `declined` (by the wrapper, before a launch) or `slow`."""
+    reason: str = ""
+    decided: float = 1.0
+    """The share of elements that the algorithm decides."""
+
+
+class WrongError(AssertionError):
+    """A case that shows a fault of the compiler."""
+
+
+class _SlowError(BaseException):
+    """Raised where time is up, past whatever catches exceptions."""
+
+
+@contextmanager
+def _limited(seconds: int) -> Generator[None]:
+    def stop(*_: object) -> None:
+        raise _SlowError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def algorithm_of(text: str) -> str:
+    """A program without its schedule."""
+    kept = [
+        line
+        for line in text.splitlines()
+        if not (line[:1] == "f" and "." in line.split("(")[0] and "=" not in line)
+        or any(word in line for word in OUTPUTS)
+    ]
+    return "\n".join(kept) + "\n"
+
+
+def sizes_of(case: Case) -> dict[str, int]:
+    """The case's sizes, one for all labels that the program makes equal."""
+    module, _ = compile_text(case.text, "case.dt")
+    return {
+        label: case.sizes.get(group[0], 3) for group in label_groups(module) for label in group
+    }
+
+
+def check(case: Case) -> Outcome:
+    """Compile and run a case.
+
+    Raises:
+        WrongError: if a result is wrong, or a refusal is not one in words.
+    """
+    try:
+        with _limited(LIMIT):
+            return _check(case)
+    except _SlowError:
+        return Outcome("slow")
+
+
+def _check(case: Case) -> Outcome:
+    try:
+        program = compile_program(case.text, "case.dt")
+    except CompileError as error:
+        if error.location is None:
+            raise WrongError(f"a refusal without a place: {error}") from error
+        try:
+            compile_program(algorithm_of(case.text), "case.dt")
+        except CompileError as inner:
+            return Outcome("refused", f"algorithm: {inner}")
+        return Outcome("refused", str(error))
+    try:
+        checked = run_and_check(
+            program.algorithm, program.source, sizes_of(case), case.seed, case.layout, case.special
+        )
+    except CompileError as error:
+        message = str(error)
+        if "cannot run on these inputs" in message and " needs " in message:
+            return Outcome("declined", message)
+        raise WrongError(message) from error
+    return Outcome("right", decided=checked.decided)

@@ -1,0 +1,170 @@
+"""Draws programs, runs them and compares them with their algorithms, on all cores.
+
+    python tests/fuzz/fuzz.py --cases 5000
+    python tests/fuzz/fuzz.py --seconds 600 --jobs 16 --gpu
+
+What fails is shrunk and written to `tests/regressions/`, where the tests pick it up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import multiprocessing
+import os
+import re
+import sys
+import time
+import warnings
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+REGRESSIONS = Path(__file__).resolve().parents[1] / "regressions"
+BATCH = 100
+"""The cases that are drawn from one seed."""
+
+
+@dataclass
+class Tally:
+    """What came of many cases."""
+
+    kinds: Counter[str] = field(default_factory=Counter[str])
+    refusals: Counter[str] = field(default_factory=Counter[str])
+    decided: float = 0.0
+    failures: list[str] = field(default_factory=list[str])
+
+    def add(self, other: Tally) -> None:
+        """Add what came of other cases."""
+        self.kinds.update(other.kinds)
+        self.refusals.update(other.refusals)
+        self.decided += other.decided
+        self.failures += other.failures
+
+
+def run_batch(seed: int, gpu: bool, cases: int = BATCH) -> tuple[Tally, str | None]:
+    """Check the cases of one seed.
+
+    Returns:
+        The tally, and the smallest failing case as the text of a file, if one fails.
+    """
+    from check import Outcome, check
+    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import seed as seeded
+    from programs import Case
+    from programs import cases as drawn
+
+    tally = Tally()
+    failing: list[tuple[Case, str]] = []
+
+    @seeded(seed)
+    @settings(
+        max_examples=cases, database=None, deadline=None, print_blob=False,
+        suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink],
+    )
+    @given(drawn(gpu))
+    def one(case: Case) -> None:
+        try:
+            outcome: Outcome = check(case)
+        except Exception as error:
+            failing.append((case, f"{type(error).__name__}: {error}"))
+            raise
+        if not failing:
+            tally.kinds[outcome.kind] += 1
+            tally.decided += outcome.decided if outcome.kind == "right" else 0.0
+            if outcome.kind == "refused":
+                tally.refusals[re.sub(r"'[^']*'", "'…'", outcome.reason)] += 1
+
+    try:
+        one()
+    except Exception as error:
+        if not failing:
+            raise
+        case, message = failing[-1]
+        tally.kinds["wrong"] += 1
+        tally.failures.append(f"seed {seed}: {message}\n{case}")
+        del error
+        return tally, case.to_file(f"found by the fuzzer: {message.splitlines()[0]}")
+    return tally, None
+
+
+def _worker(jobs: tuple[int, bool]) -> tuple[Tally, str | None]:
+    return run_batch(*jobs)
+
+
+def _prepare(gpu: bool) -> None:
+    """Prepare a process: the device is chosen before Triton is imported."""
+    warnings.simplefilter("ignore")
+    os.environ["OMP_NUM_THREADS"] = "1"
+    if not gpu:
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    elif os.environ.get("FUZZ_GPUS"):
+        number = multiprocessing.current_process()._identity[0]
+        os.environ["CUDA_VISIBLE_DEVICES"] = str(number % int(os.environ["FUZZ_GPUS"]))
+    sys.path.insert(0, str(Path(__file__).parent))
+    import numpy
+
+    from dt_mlir.runtime.execute import prepare_triton
+
+    prepare_triton()
+    numpy.seterr(all="ignore")
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def main() -> int:
+    """Run the fuzzer."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, default=10**9, help="stop after so many cases")
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many seconds")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--gpu", action="store_true", help="run kernels on the GPU")
+    parser.add_argument("--save", type=Path, default=REGRESSIONS, help="where failures go")
+    parser.add_argument("--report", type=Path, help="where to write the tally as JSON")
+    args = parser.parse_args()
+    if args.cases == 10**9 and args.seconds == 1e9:
+        args.cases = 2000
+    total = Tally()
+    start = time.monotonic()
+    context = multiprocessing.get_context("spawn")
+    # Processes are renewed, since an interpreter's modules stay in memory.
+    with context.Pool(args.jobs, _prepare, (args.gpu,), maxtasksperchild=20) as pool:
+        seeds = ((args.seed + i, args.gpu) for i in range(-(-args.cases // BATCH)))
+        pending = [pool.apply_async(_worker, (next(seeds),)) for _ in range(
+            min(2 * args.jobs, -(-args.cases // BATCH)))]
+        while pending and time.monotonic() - start < args.seconds:
+            ready = [result for result in pending if result.ready()]
+            if not ready:
+                time.sleep(0.2)
+                continue
+            for result in ready:
+                pending.remove(result)
+                tally, found = result.get()
+                total.add(tally)
+                if found is not None:
+                    args.save.mkdir(parents=True, exist_ok=True)
+                    name = hashlib.sha256(found.encode()).hexdigest()[:8]
+                    (args.save / f"fuzz_{name}.dt").write_text(found, encoding="utf-8")
+                    print(total.failures[-1], flush=True)
+                following = next(seeds, None)
+                if following is not None and time.monotonic() - start < args.seconds:
+                    pending.append(pool.apply_async(_worker, (following,)))
+            count = sum(total.kinds.values())
+            shown = ", ".join(f"{n} {kind}" for kind, n in total.kinds.most_common())
+            print(f"\r{count} cases: {shown}", end="", flush=True)
+        pool.terminate()
+    right = max(1, total.kinds["right"])
+    print(f"\n{time.monotonic() - start:.0f} s on {args.jobs} processes; of the results "
+          f"{total.decided / right:.2%} were decided")
+    for reason, count in total.refusals.most_common(20):
+        print(f"  {count} refused: {reason}")
+    if args.report is not None:
+        args.report.write_text(json.dumps(asdict(total), indent=1), encoding="utf-8")
+    return 1 if total.kinds["wrong"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

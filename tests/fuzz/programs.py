@@ -1,0 +1,430 @@
+"""Draws programs: an algorithm, a schedule, element types, sizes and layouts.
+
+The grammar below knows what makes a program well formed, and leans towards legal schedules; what
+the compiler refuses all the same is checked to be refused in words. Everything is drawn with
+hypothesis, so that failures shrink.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+LABELS = ("x", "y", "z", "k", "j", "w")
+SIZES = (1, 2, 3, 5, 7, 8, 13, 16, 17, 19, 24, 31, 32, 33, 40)
+FLOATS = ("f32", "f32", "f32", "f16", "f16", "bf16", "f64")
+INTEGERS = ("i32", "i32", "i64", "i16", "i8", "u8")
+NARROW = ("f8e4m3", "f8e5m2")
+UNARY = (
+    "exp", "exp2", "sqrt", "rsqrt", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan",
+    "tanh", "erf", "sigmoid", "relu", "gelu", "silu", "softplus", "abs", "sign", "floor", "ceil",
+    "trunc", "round",
+)  # fmt: skip
+
+
+@dataclass
+class Case:
+    """A program, and what it is run on."""
+
+    text: str
+    sizes: dict[str, int]
+    layout: str = "contiguous"
+    seed: int = 0
+    special: bool = False
+    """Whether some elements are infinite or not a number."""
+
+    def __repr__(self) -> str:
+        return self.to_file()
+
+    def to_file(self, note: str = "") -> str:
+        """The case as a program with its circumstances in comments."""
+        lines = [f"# {line}" for line in note.splitlines()]
+        lines += [
+            "# sizes: " + " ".join(f"{label}={size}" for label, size in self.sizes.items()),
+            f"# layout: {self.layout}",
+            f"# seed: {self.seed}",
+        ]
+        if self.special:
+            lines.append("# special: yes")
+        return "\n".join([*lines, self.text])
+
+    @staticmethod
+    def from_file(text: str) -> Case:
+        """Read what `to_file` wrote."""
+        found = {
+            key.strip(): value.strip()
+            for line in text.splitlines()
+            if line.startswith("#")
+            for key, _, value in [line[1:].partition(":")]
+        }
+        sizes = dict(item.split("=") for item in found.get("sizes", "").split())
+        return Case(
+            text,
+            {label: int(size) for label, size in sizes.items()},
+            found.get("layout", "contiguous"),
+            int(found.get("seed", "0")),
+            "special" in found,
+        )
+
+
+@dataclass
+class _Tensor:
+    name: str
+    type: str
+    home: tuple[str, ...]
+
+
+@dataclass
+class _Function:
+    name: str
+    labels: tuple[str, ...]
+    kind: str
+    reduced: list[str] = field(default_factory=list[str])
+    reads: list[str] = field(default_factory=list[str])
+
+
+class _Drawer:
+    """Draws one program."""
+
+    def __init__(self, draw: st.DrawFn, gpu: bool) -> None:
+        self.draw = draw
+        self.gpu = gpu
+        count = self.pick((1, 2, 2, 3, 3, 3, 4, 4, 6))
+        self.labels = LABELS[:count]
+        self.inputs: list[_Tensor] = []
+        self.scalars: list[_Tensor] = []
+        self.functions: list[_Function] = []
+        self.current: _Function
+        self.has_dot = False
+
+    def pick(self, options):
+        return self.draw(st.sampled_from(options))
+
+    def chance(self, percent: int) -> bool:
+        return self.draw(st.integers(0, 99)) >= 100 - percent
+
+    def some_labels(self, least: int, most: int) -> tuple[str, ...]:
+        most = min(most, len(self.labels))
+        count = self.draw(st.integers(min(least, most), most))
+        return tuple(self.draw(st.permutations(self.labels))[:count])
+
+    # the algorithm
+
+    def algorithm(self) -> tuple[str, list[str]]:
+        """The declarations and definitions."""
+        for name in ("A", "B", "C", "V")[: self.pick((1, 2, 3, 4))]:
+            kind = self.pick(("float",) * 6 + ("int", "bool", "narrow"))
+            types = {"float": FLOATS, "int": INTEGERS, "bool": ("bool",), "narrow": NARROW}[kind]
+            home = self.some_labels(1, 6 if len(self.labels) > 4 else 3)
+            self.inputs.append(_Tensor(name, self.pick(types), home))
+        if self.chance(25):
+            self.scalars.append(_Tensor("s", self.pick(FLOATS + INTEGERS + ("bool",)), ()))
+        definitions: list[str] = []
+        count = self.pick((1, 1, 2, 2, 3, 4))
+        for number in range(count):
+            name = f"f{number}"
+            labels = self.some_labels(0 if self.chance(10) else 1, 6 if count == 1 else 3)
+            kind = self.pick(("float",) * 7 + ("int", "int", "bool"))
+            self.current = _Function(name, labels, kind)
+            expression = self.expression(kind, self.pick((1, 2, 2, 3, 3, 4)), labels)
+            definitions.append(f"{name}[{', '.join(labels)}] = {expression};")
+            self.functions.append(self.current)
+        declared = ["Func " + ", ".join(f.name + self.declared(f) for f in self.functions) + ";"]
+        if self.inputs:
+            shown = ", ".join(f"{t.name} : {self.input_type(t)}" for t in self.inputs)
+            declared.append(f"In {shown};")
+        declared += [f"SIn {t.name} : {t.type};" for t in self.scalars]
+        split = self.draw(st.integers(0, len(self.labels)))
+        if split:
+            declared.append(f"Var {', '.join(self.labels[:split])};")
+        if split < len(self.labels):
+            declared.append(f"RVar {', '.join(self.labels[split:])};")
+        return "\n".join(declared), definitions
+
+    def input_type(self, tensor: _Tensor) -> str:
+        # Triton's interpreter multiplies bf16 wrongly in a dot.
+        if self.has_dot and not self.gpu and tensor.type in ("bf16", *NARROW):
+            return "f16"
+        return tensor.type
+
+    def declared(self, function: _Function) -> str:
+        if not self.chance(25):
+            return ""
+        types = {"float": ("f32", "f16", "f64"), "int": ("i32", "i64", "i16", "i8", "u8", "f32")}
+        types["float"] += ("bf16", "f8e5m2") if self.gpu else ()
+        type = self.pick(types.get(function.kind, ("bool", "i32")))
+        return f" : {type}"
+
+    def expression(self, kind: str, depth: int, labels: tuple[str, ...]) -> str:
+        """An expression of a kind in which the given labels are bound."""
+        if depth <= 0:
+            return self.leaf(kind, labels)
+        return getattr(self, f"_{kind}")(depth - 1, labels)
+
+    def leaf(self, kind: str, labels: tuple[str, ...]) -> str:
+        wanted = {
+            "float": (*FLOATS, *NARROW), "int": INTEGERS, "bool": ("bool",)
+        }[kind]
+        tensors = [t for t in self.inputs if t.type in wanted]
+        tensors += [_Tensor(f.name, "", f.labels) for f in self.functions if f.kind == kind]
+        if tensors and self.chance(85):
+            # A function is what there is most to get wrong about.
+            return self.read(self.pick([*tensors[-2:], *tensors]), labels)
+        scalars = [t.name for t in self.scalars if t.type in wanted]
+        if scalars and self.chance(40):
+            return self.pick(scalars)
+        if kind == "int":
+            options = [*labels, *(f"len({x})" for x in labels[:1]), "0", "1", "2", "3", "-7"]
+            return self.pick(options)
+        if kind == "float":
+            return self.pick(("0.5", "1.0", "2.0", "-1.5", "3", "0.25"))
+        left = self.leaf("int", labels)
+        return f"({left} {self.pick(('<', '>=', '==', '!='))} {self.leaf('int', labels)})"
+
+    def read(self, tensor: _Tensor, labels: tuple[str, ...]) -> str:
+        if tensor.name.startswith("f"):
+            self.current.reads.append(tensor.name)
+        indices: list[str] = []
+        for home in tensor.home:
+            if not labels or self.chance(4):
+                indices.append(str(self.pick((0, 0, 1))))
+            elif home in labels and self.chance(80):
+                indices.append(home)
+            else:
+                indices.append(self.pick(labels))
+        return f"{tensor.name}[{', '.join(indices)}]"
+
+    def _float(self, depth: int, labels: tuple[str, ...]) -> str:
+        def sub(kind: str = "float", bound: tuple[str, ...] = labels) -> str:
+            return self.expression(kind, depth, bound)
+
+        match self.pick(("leaf",) * 2 + ("binary",) * 4 + ("unary",) * 3 + ("reduce",) * 4 + (
+            "dot", "dot", "where", "extreme", "cast", "int", "power", "clamp", "mean", "other")):
+            case "leaf":
+                return self.leaf("float", labels)
+            case "binary":
+                return f"({sub()} {self.pick('+-*/')} {sub()})"
+            case "unary":
+                return f"{self.pick(UNARY)}({sub()})"
+            case "reduce":
+                name = self.pick(("rsum", "rsum", "rsum", "rmax", "rmin", "rprod"))
+                return self.reduction(name, "float", depth, labels)
+            case "mean":
+                return self.reduction("rmean", self.pick(("float", "int")), depth, labels)
+            case "dot":
+                self.has_dot = True
+                over = self.reduced()
+                bound = tuple(dict.fromkeys((*labels, *over)))
+                a, b = sub("float", bound), sub("float", bound)
+                return f"rdot({a}, {b}, {', '.join(over)})"
+            case "where":
+                return f"where({sub('bool')}, {sub()}, {sub()})"
+            case "extreme":
+                return f"{self.pick(('maximum', 'minimum'))}({sub()}, {sub()})"
+            case "cast":
+                # Triton's interpreter does not round to bf16, it cuts off.
+                type = self.pick(("f32", "f16", "bf16" if self.gpu else "f16", "f64"))
+                return f"cast({sub(self.pick(('float', 'int', 'bool')))}, {type})"
+            case "int":
+                return f"({sub('int')} {self.pick('+-*/')} {sub()})"
+            case "power":
+                return f"({sub()} ** {self.pick(('2', '3', '-1', '0.5', '0'))})"
+            case "clamp":
+                return f"clamp({sub()}, {self.pick(('-1', '-0.5', '0'))}, {self.pick(('1', '2.5'))})"
+            case _:
+                return self.pick((
+                    f"(-{sub()})", f"fma({sub()}, {sub()}, {sub()})", f"({sub()} // {sub()})",
+                    f"({sub()} % {sub()})", f"({sub()} ** {sub()})",
+                ))
+
+    def _int(self, depth: int, labels: tuple[str, ...]) -> str:
+        def sub(kind: str = "int") -> str:
+            return self.expression(kind, depth, labels)
+
+        match self.pick(("leaf", "leaf", "binary", "binary", "divide", "bits", "reduce", "argument",
+                         "cast", "where", "other")):
+            case "leaf":
+                return self.leaf("int", labels)
+            case "binary":
+                return f"({sub()} {self.pick('+-*')} {sub()})"
+            case "divide":
+                return f"({sub()} {self.pick(('//', '%'))} {sub()})"
+            case "bits":
+                return f"({sub()} {self.pick(('&', '|', '^'))} {sub()})"
+            case "reduce":
+                name = self.pick(("rsum", "rmax", "rmin", "rprod"))
+                return self.reduction(name, "int", depth, labels)
+            case "argument":
+                name = self.pick(("rargmax", "rargmin"))
+                return self.reduction(name, self.pick(("float", "int")), depth, labels)
+            case "cast":
+                type = self.pick(("i32", "i64", "i16", "i8", "u8"))
+                return f"cast({sub(self.pick(('float', 'int', 'bool')))}, {type})"
+            case "where":
+                return f"where({sub('bool')}, {sub()}, {sub()})"
+            case _:
+                return self.pick((
+                    f"(-{sub()})", f"(~{sub()})", f"abs({sub()})", f"sign({sub()})",
+                    f"maximum({sub()}, {sub()})", f"({sub()} << {self.pick('0123')})",
+                    f"({sub()} >> {self.pick('0123')})", f"({sub()} ** {self.pick('0123')})",
+                    f"clamp({sub()}, -3, 5)",
+                ))
+
+    def _bool(self, depth: int, labels: tuple[str, ...]) -> str:
+        def sub(kind: str) -> str:
+            return self.expression(kind, depth, labels)
+
+        match self.pick(("compare",) * 3 + ("logic", "not", "reduce", "leaf")):
+            case "compare":
+                kind = self.pick(("float", "int"))
+                operator = self.pick(("<", "<=", ">", ">=", "==", "!="))
+                return f"({sub(kind)} {operator} {sub(kind)})"
+            case "logic":
+                return f"({sub('bool')} {self.pick(('and', 'or'))} {sub('bool')})"
+            case "not":
+                return f"(not {sub('bool')})"
+            case "reduce":
+                return self.reduction(self.pick(("rany", "rall")), "bool", depth, labels)
+            case _:
+                return self.leaf("bool", labels)
+
+    def reduced(self, most: int = 2) -> list[str]:
+        count = most if self.chance(15) else 1
+        over = list(self.some_labels(count, count))
+        self.current.reduced += over
+        return over
+
+    def reduction(self, name: str, kind: str, depth: int, labels: tuple[str, ...]) -> str:
+        over = self.reduced(1 if name.startswith("rarg") else 2)
+        bound = tuple(dict.fromkeys((*labels, *over)))
+        body = self.expression(kind, depth, bound)
+        return f"{name}({body}, {', '.join(over)})"
+
+    # the schedule
+
+    def schedule(self) -> tuple[list[str], dict[str, int]]:
+        """The directives, and the least step with which each label is walked."""
+        lines: list[str] = []
+        home = {f.name: f.name for f in self.functions}
+        inside = {f.name: {*f.labels, *f.reduced} for f in self.functions}
+        by_name = {f.name: f for f in self.functions}
+        for producer in reversed(self.functions[:-1]):
+            users = [f for f in self.functions if producer.name in f.reads]
+            if not users or not self.chance(60):
+                continue
+            consumer = users[-1] if self.chance(80) else self.pick(users)
+            at = [*consumer.labels, *consumer.reduced] or list(self.labels)
+            lines.append(f"{producer.name}.fuse_at({consumer.name}, {self.pick(at)});")
+            home[producer.name] = home[consumer.name]
+        for name, root in home.items():
+            if name != root:
+                inside[root] |= inside[name]
+        steps: dict[str, int] = {}
+        for name in dict.fromkeys(home.values()):
+            lines += self.root(by_name[name], sorted(inside[name]), steps)
+        if self.chance(6):
+            lines.append(self.nonsense())
+        return list(self.draw(st.permutations(lines))) if self.chance(20) else lines, steps
+
+    def root(self, function: _Function, inside: list[str], steps: dict[str, int]) -> list[str]:
+        lines: list[str] = []
+        blocks: dict[str, int] = {}
+        if function.labels and self.chance(65):
+            for label in function.labels:
+                if self.chance(75):
+                    blocks[label] = self.pick((1, 2, 3, 4, 6, 8, 16, 32))
+        if blocks:
+            lines.append(f"{function.name}.block({_sizes(blocks)});")
+        tiles: dict[str, int] = {}
+        for label in inside:
+            if not self.chance(75):
+                continue
+            block = blocks.get(label)
+            if block is None or self.chance(5):
+                tiles[label] = self.pick((0, 0, 0, 1, 2, 3, 4, 5, 8, 8, 16, 16, 32))
+            else:
+                fits = [n for n in (1, 2, 3, 4, 8, 16, 32) if block % n == 0]
+                tiles[label] = self.pick((0, block, *fits))
+        for label in inside:
+            step = tiles.get(label, 1)
+            steps[label] = min(steps.get(label, 64), step or 64)
+        if tiles:
+            lines.append(f"{function.name}.tensorize({_sizes(tiles)});")
+        if blocks and self.chance(35):
+            lines.append(f"{function.name}.map({', '.join(self.walk(list(blocks)))});")
+        if self.chance(20):
+            lines.append(f"{function.name}.num_warps({self.pick((1, 2, 4, 8))});")
+        if self.chance(15):
+            lines.append(f"{function.name}.num_stages({self.pick((1, 2, 3, 4))});")
+        if self.chance(15):
+            lines.append(f"{function.name}.math(accurate);")
+        if self.has_dot and self.chance(10):
+            lines.append(f"{function.name}.precision({self.pick(('tf32', 'tf32x3', 'ieee'))});")
+        return lines
+
+    def walk(self, blocked: list[str]) -> list[str]:
+        items: list[str] = []
+        for label in self.draw(st.permutations(blocked)):
+            if self.chance(40):
+                items += [f"{label}:{label}_i/{self.pick((1, 2, 3, 4, 8))}", f"{label}_i"]
+            else:
+                items.append(label)
+        return list(self.draw(st.permutations(items)))
+
+    def nonsense(self) -> str:
+        """A directive that is likely to be illegal."""
+        name = self.pick([f.name for f in self.functions])
+        label = self.pick((*self.labels, "q"))
+        other = self.pick([f.name for f in self.functions] + ["A"])
+        return self.pick((
+            f"{name}.block({label}:{self.pick((0, 3, 5))});",
+            f"{name}.tensorize({label}:{self.pick((3, 7, 1000))});",
+            f"{name}.map({label});", f"{name}.map({label}:{label}_i/2);",
+            f"{name}.fuse_at({other}, {label});", f"{name}.num_warps(3);",
+            f"{name}.math(slow);", f"{name}.unroll({label}:2);",
+        ))
+
+    def outputs(self) -> list[str]:
+        last = self.functions[-1].name
+        arguments = "dynamic:1" if self.chance(15) else ""
+        read = {name for f in self.functions for name in f.reads}
+        names = [last]
+        for function in self.functions[:-1]:
+            # What nothing reads is there to be an output.
+            if self.chance(25 if function.name in read else 97):
+                names.append(function.name)
+        names = list(self.draw(st.permutations(names)))
+        return [f"{name}.compile({arguments});" for name in names]
+
+
+def _sizes(items: dict[str, int]) -> str:
+    return ", ".join(f"{label}:{size}" for label, size in items.items())
+
+
+@st.composite
+def cases(draw: st.DrawFn, gpu: bool = False) -> Case:
+    """Programs with what they are run on.
+
+    Args:
+        draw: hypothesis' source of choices.
+        gpu: whether they run on a GPU, where every type and value may be met.
+    """
+    drawer = _Drawer(draw, gpu)
+    declared, definitions = drawer.algorithm()
+    directives, steps = drawer.schedule()
+    sizes: dict[str, int] = {}
+    for label in drawer.labels:
+        # Loops of step 1 take long on an interpreter.
+        step = steps.get(label, 64)
+        most = 40 if step >= 8 else 17 if step >= 3 else 6
+        most = min(most, {1: 40, 2: 40, 3: 24, 4: 13}.get(len(drawer.labels), 5))
+        sizes[label] = drawer.pick([n for n in SIZES if n <= most])
+    if drawer.chance(3):
+        sizes[drawer.pick(drawer.labels)] = 0
+    text = "\n".join([declared, *definitions, *directives, *drawer.outputs()]) + "\n"
+    layout = drawer.pick(("contiguous",) * 3 + ("transposed", "strided"))
+    # Triton's interpreter has no infinities of 8 bits.
+    narrow = any(t.type in NARROW for t in drawer.inputs)
+    special = drawer.chance(15) and (gpu or not narrow)
+    return Case(text, sizes, layout, draw(st.integers(0, 2**31)), special)

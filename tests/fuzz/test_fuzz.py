@@ -1,0 +1,24 @@
+"""A fixed share of what the fuzzer draws, and everything that it ever found."""
+
+from pathlib import Path
+
+import pytest
+from check import check
+from fuzz import REGRESSIONS, run_batch
+from programs import Case
+
+SEEDS = range(12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_drawn_programs(seed: int) -> None:
+    tally, found = run_batch(10_000 + seed, gpu=False, cases=80)
+    assert found is None, found
+    # Most of what is drawn is legal, runs, and is decided.
+    assert tally.kinds["right"] > 30
+    assert tally.decided > 0.9 * tally.kinds["right"]
+
+
+@pytest.mark.parametrize("path", sorted(REGRESSIONS.glob("*.dt")), ids=lambda p: p.stem)
+def test_regression(path: Path) -> None:
+    check(Case.from_file(path.read_text(encoding="utf-8")))
