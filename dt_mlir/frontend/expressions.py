@@ -199,6 +199,9 @@ class ExpressionEmitter:
             return value
         assert isinstance(value.type, AnyFloat)
         assert isinstance(type, AnyFloat)
+        if {value.type.bitwidth, type.bitwidth} == {8, 64}:
+            # No target converts between these at once.
+            value = self._float_cast(value, f32, at)
         if value.type.bitwidth < type.bitwidth:
             return self._add(arith.ExtFOp(value, type), at)
         if value.type.bitwidth == type.bitwidth:

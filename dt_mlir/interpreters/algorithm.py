@@ -369,7 +369,7 @@ class AlgorithmInterpreter:
             value, error = function(*values)
             quotient = np.abs(values[0].value / values[1].value)
             # Beyond so many digits the quotient has no digit of ones left.
-            vague = np.isfinite(quotient) & (quotient >= 2.0**26)
+            vague = np.isfinite(quotient) & (quotient >= 2.0**26) | (values[1].value == 0)
             if bounded.float_format(type).digits == 53:
                 # Without a fused multiply-add the rest does not tell on which side it is.
                 near = np.abs(quotient - np.round(quotient)) <= quotient * 2.0**-48
@@ -380,10 +380,14 @@ class AlgorithmInterpreter:
         if name == "arith.divf":
             low, high = values[1].corners()
             value, error = bounded.by_corners(np.divide, values)
-            error = np.where((values[1].error > 0) & (low <= 0) & (high >= 0), np.inf, error)
+            # The order of a sum decides the sign of a zero, and that of the quotient's infinity.
+            sign = np.isfinite(values[0].value) & (values[0].value != 0) & (values[1].value == 0)
+            crosses = (values[1].error > 0) & (low <= 0) & (high >= 0)
+            error = np.where(crosses | sign, np.inf, error)
             return bounded.rounded(value, error, type, ulps)
         if name == "math.powf":
             value, error = bounded.powered(*values)
+            error = np.where((values[0].value == 0) & (values[1].value < 0), np.inf, error)
             return bounded.rounded(value, error, type, ulps)
         if name == "math.tan":
             value, error = bounded.by_corners(np.tan, values)
@@ -399,6 +403,8 @@ class AlgorithmInterpreter:
             value = function(values[0].value)
             return bounded.rounded(value, slope * values[0].error, type, ulps)
         value, error = bounded.by_corners(_MONOTONE[name], values)
+        if name == "math.rsqrt":
+            error = np.where(values[0].value == 0, np.inf, error)
         return bounded.rounded(value, error, type, ulps)
 
 

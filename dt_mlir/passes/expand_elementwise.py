@@ -221,6 +221,9 @@ def _round_even(e: _Emit, x: SSAValue) -> SSAValue:
     digits = 52 if e.type == f64 else 23
     magic = e.constant(1.5 * 2.0**digits)
     rounded = e.sub(e.add(x, magic), magic)
+    # The sum has lost the sign of a zero.
+    zero = e.compare(rounded, e.constant(0), "eq")
+    rounded = e.select(zero, e.mul(x, e.constant(0)), rounded)
     small = e.compare(e.call(math.AbsFOp, x), e.constant(2.0 ** (digits - 1)), "lt")
     return e.select(small, rounded, x)
 

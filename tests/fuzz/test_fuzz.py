@@ -16,7 +16,7 @@ def test_drawn_programs(seed: int) -> None:
     assert found is None, found
     # Most of what is drawn is legal, runs, and is decided.
     assert tally.kinds["right"] > 30
-    assert tally.decided > 0.9 * tally.kinds["right"]
+    assert tally.decided > 0.8 * tally.kinds["right"]
 
 
 @pytest.mark.parametrize("path", sorted(REGRESSIONS.glob("*.dt")), ids=lambda p: p.stem)

@@ -444,6 +444,8 @@ def main() -> int:
             print(f"{fault.name}\n    {fault.file}: {fault.summary}")
         return 0
 
+    # Ended like this, the check takes its processes and folders with it too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     layers = [LAYERS[name] for name in options.layers.split(",") if LAYERS[name].exists()]
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         width = max(1, cores // options.jobs)

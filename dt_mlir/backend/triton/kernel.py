@@ -216,7 +216,8 @@ class KernelPrinter:
         if is_bool(result.type) and meets_tiles:
             # Triton's interpreter takes what a comparison of scalars gives for a number of the
             # compared type when it broadcasts it, and fails or negates it wrongly.
-            expression = code.call("tl.where", expression, code.constant(True), code.constant(False))
+            truth = [code.constant(True), code.constant(False)]
+            expression = code.call("tl.where", expression, *truth)
         self._define(result, expression)
 
     def _range(self, op: tile.RangeOp) -> None:

@@ -1,0 +1,105 @@
+"""NaN, infinities and empty extents behave as in PyTorch."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from dt_mlir.compiler import compile_program
+from dt_mlir.runtime.execute import loaded, prepare_triton
+
+DEVICE = prepare_triton()
+INF, NAN = float("inf"), float("nan")
+VALUES = torch.tensor([1.0, -1.0, 0.0, -0.0, INF, -INF, NAN, 2.5])
+
+ELEMENTWISE = {
+    "maximum(A[x, y], B[x, y])": torch.maximum,
+    "minimum(A[x, y], B[x, y])": torch.minimum,
+    "where(A[x, y] > B[x, y], A[x, y], 0)": lambda a, b: torch.where(a > b, a, torch.zeros_like(a)),
+    "where(A[x, y] != B[x, y], 1, 0)": lambda a, b: (a != b).int(),
+    "where(A[x, y] == B[x, y], 1, 0)": lambda a, b: (a == b).int(),
+    "where(A[x, y] <= B[x, y], 1, 0)": lambda a, b: (a <= b).int(),
+    "where(A[x, y] < B[x, y], 1, 0)": lambda a, b: (a < b).int(),
+    "where(A[x, y] >= B[x, y], 1, 0)": lambda a, b: (a >= b).int(),
+    "where(not A[x, y] < B[x, y], 1, 0)": lambda a, b: (~(a < b)).int(),
+    "clamp(A[x, y], -1, 1) + 0 * B[0, 0]": lambda a, b: torch.clamp(a, -1, 1),
+    "relu(A[x, y]) + 0 * B[0, 0]": lambda a, b: torch.relu(a),
+    "A[x, y] // B[x, y]": torch.floor_divide,
+    "A[x, y] % B[x, y]": torch.remainder,
+    "abs(A[x, y]) * B[x, y]": lambda a, b: a.abs() * b,
+    "sign(A[x, y]) + 0 * B[0, 0]": lambda a, b: torch.where(a.isnan(), a, torch.sign(a)),
+}
+REDUCTIONS = {
+    "rmax(A[x, k], k)": lambda a: a.amax(1),
+    "rmin(A[x, k], k)": lambda a: a.amin(1),
+    "rsum(A[x, k], k)": lambda a: a.sum(1),
+    "rprod(A[x, k], k)": lambda a: a.prod(1),
+    "rargmax(A[x, k], k)": lambda a: a.argmax(1),
+    "rargmin(A[x, k], k)": lambda a: a.argmin(1),
+    "where(rany(A[x, k] > 2, k), 1, 0)": lambda a: (a > 2).any(1).int(),
+    "where(rall(A[x, k] > 2, k), 1, 0)": lambda a: (a > 2).all(1).int(),
+}
+SCHEDULES = {
+    "scalar": "",
+    "tiles": "f.tensorize(x:4, {label}:4);",
+    "whole": "f.block(x:2); f.tensorize(x:2, {label}:0);",
+}
+
+
+def same(got: torch.Tensor, want: torch.Tensor) -> bool:
+    return torch.equal(got.cpu().nan_to_num(7e30, 8e30, 9e30), want.nan_to_num(7e30, 8e30, 9e30))
+
+
+def run(text: str, *args: Any) -> torch.Tensor:
+    with loaded(compile_program(text, "special").source) as module:
+        return module.f(*(a.to(DEVICE) for a in args))
+
+
+@pytest.mark.parametrize("schedule", list(SCHEDULES))
+@pytest.mark.parametrize("expression", list(ELEMENTWISE))
+def test_elementwise(expression: str, schedule: str) -> None:
+    size = len(VALUES)
+    a, b = VALUES[:, None].repeat(1, size), VALUES[None].repeat(size, 1)
+    b[0, 0] = 1.0
+    text = (
+        f"Func f; In A, B; Var x, y; f[x, y] = {expression};"
+        f"{SCHEDULES[schedule].format(label='y')} f.compile();"
+    )
+    got = run(text, a, b)
+    assert same(got, ELEMENTWISE[expression](a, b).to(got.dtype))
+
+
+@pytest.mark.parametrize("schedule", list(SCHEDULES))
+@pytest.mark.parametrize("expression", list(REDUCTIONS))
+def test_reductions(expression: str, schedule: str) -> None:
+    generator = torch.Generator().manual_seed(0)
+    a = torch.rand(24, 13, generator=generator) + 1
+    for row in range(24):
+        for value in VALUES[4:7][: row % 4]:
+            a[row, torch.randint(13, (), generator=generator)] = value
+    text = (
+        f"Func f; In A; Var x; RVar k; f[x] = {expression};"
+        f"{SCHEDULES[schedule].format(label='k')} f.compile();"
+    )
+    got = run(text, a)
+    want = REDUCTIONS[expression](a).to(got.dtype)
+    if got.dtype.is_floating_point:
+        # Finite sums and products depend on the order.
+        finite = want.isfinite()
+        assert torch.allclose(got.cpu()[finite], want[finite], rtol=1e-5)
+        got, want = got.cpu()[~finite], want[~finite]
+    assert same(got, want)
+
+
+@pytest.mark.parametrize("expression", ["rsum(A[x, k], k)", "rprod(A[x, k], k)"])
+def test_reductions_of_nothing(expression: str) -> None:
+    text = f"Func f; In A; Var x; RVar k; f[x] = {expression}; f.tensorize(x:4, k:8); f.compile();"
+    want = REDUCTIONS[expression](torch.zeros(5, 0))
+    assert same(run(text, torch.zeros(5, 0)), want)
+
+
+@pytest.mark.parametrize("expression", ["rmax(A[x, k], k)", "rmin(A[x, k], k)", "rargmax(A[x, k], k)"])
+def test_extremes_of_nothing_are_refused(expression: str) -> None:
+    text = f"Func f; In A; Var x; RVar k; f[x] = {expression}; f.compile();"
+    with pytest.raises(ValueError, match="'k' has size 0, but .* needs 1 or more"):
+        run(text, torch.zeros(5, 0))
