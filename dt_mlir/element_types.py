@@ -77,6 +77,14 @@ def compute_type(type: Attribute) -> Attribute:
     return i64 if type.width.data == 64 else i32
 
 
+def integer_range(type: IntegerType) -> tuple[int, int]:
+    """The least and the largest number of an integer type."""
+    width = type.width.data
+    if type.signedness.data is Signedness.UNSIGNED:
+        return 0, 2**width - 1
+    return -(2 ** (width - 1)), 2 ** (width - 1) - 1
+
+
 def promote(a: Attribute, b: Attribute) -> Attribute:
     """The type in which two computed types meet: the wider, a float wins over an integer."""
     order = (i1, i32, i64, f32, f64)

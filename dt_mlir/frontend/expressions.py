@@ -201,7 +201,7 @@ class ExpressionEmitter:
         assert isinstance(type, AnyFloat)
         if {value.type.bitwidth, type.bitwidth} == {8, 64}:
             # No target converts between these at once.
-            value = self._float_cast(value, f32, at)
+            return self._float_cast(self._float_cast(value, f32, at), type, at)
         if value.type.bitwidth < type.bitwidth:
             return self._add(arith.ExtFOp(value, type), at)
         if value.type.bitwidth == type.bitwidth:

@@ -106,15 +106,35 @@ def _floor_div(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:
     if e.is_float:
         return _floored(e, a, b)[0]
     # The target's quotient is rounded towards zero.
-    quotient = e.call(arith.DivSIOp, a, b)
-    return e.sub(quotient, e.select(_off(e, a, b), e.constant(1), e.constant(0)))
+    divisor = _divisor(e, b)
+    quotient = e.call(arith.DivSIOp, a, divisor)
+    floored = e.sub(quotient, e.select(_off(e, a, divisor), e.constant(1), e.constant(0)))
+    if divisor is b:
+        return floored
+    minus_one = e.compare(b, e.constant(-1), "eq")
+    return e.select(minus_one, e.sub(e.constant(0), a), floored)
 
 
 def _mod(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:
     if e.is_float:
         return _floored(e, a, b)[1]
-    rest = e.call(arith.RemSIOp, a, b)
-    return e.select(_off(e, a, b), e.add(rest, b), rest)
+    divisor = _divisor(e, b)
+    rest = e.call(arith.RemSIOp, a, divisor)
+    return e.select(_off(e, a, divisor), e.add(rest, divisor), rest)
+
+
+def _divisor(e: _Emit, b: SSAValue) -> SSAValue:
+    """A divisor by which an integer can be divided: 1 in place of 0 and -1.
+
+    Targets may trap where they divide by zero (masked elements too), and the compilers behind
+    them may do anything; dividing the least number by -1 is no better.
+    """
+    if _known(b) not in (None, 0, -1):
+        return b
+    unsafe = e.call(
+        arith.OrIOp, e.compare(b, e.constant(0), "eq"), e.compare(b, e.constant(-1), "eq")
+    )
+    return e.select(unsafe, e.constant(1), b)
 
 
 def _floored(e: _Emit, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
@@ -262,7 +282,7 @@ def _powf(e: _Emit, x: SSAValue, y: SSAValue) -> SSAValue:
             e.compare(x, e.constant(-pymath.inf), "eq"), e.constant(pymath.inf), x))
     zero, one = e.constant(0), e.constant(1)
     magnitude = e.call(math.AbsFOp, x)
-    value = e.call(math.Exp2Op, e.mul(y, e.call(math.Log2Op, magnitude)))
+    value = _power_of_magnitude(e, magnitude, y)
     whole = e.compare(e.call(math.FloorOp, y), y, "eq")
     half = e.mul(y, e.constant(0.5))
     odd = e.call(arith.AndIOp, whole, e.compare(e.call(math.FloorOp, half), half, "ne"))
@@ -276,6 +296,18 @@ def _powf(e: _Emit, x: SSAValue, y: SSAValue) -> SSAValue:
         arith.OrIOp, e.compare(y, zero, "eq"), e.compare(x, one, "eq")
     )
     return e.select(trivial, one, result)
+
+
+def _power_of_magnitude(e: _Emit, x: SSAValue, y: SSAValue) -> SSAValue:
+    """x ** y of x that is not negative; in an accurate kernel f32 goes through f64."""
+    narrow = e.type
+    widened = narrow != f64 and _in_accurate_kernel(e.op)
+    if widened:
+        e.type = f64
+        x, y = (e.insert(arith.ExtFOp(v, f64)) for v in (x, y))
+    value = e.call(math.Exp2Op, e.mul(y, e.call(math.Log2Op, x)))
+    e.type = narrow
+    return e.insert(arith.TruncFOp(value, narrow)) if widened else value
 
 
 def _powi(e: _Emit, x: SSAValue, y: SSAValue) -> SSAValue:
@@ -329,7 +361,11 @@ LIBRARY = frozenset(
 
 def _is_left(op: Operation) -> bool:
     """Whether an operation belongs to an accurate kernel, and to the device library."""
-    if op.name not in LIBRARY or (op.name == "math.powf" and _known(op.operands[1]) is not None):
+    if op.name not in LIBRARY:
+        return False
+    known = op.name == "math.powf" and _known(op.operands[1]) is not None
+    if known or (op.name == "math.powf" and op.operands[1].type != f64):
+        # The library's is not accurate enough in f32.
         return False
     return _in_accurate_kernel(op)
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import IntegerType, MemRefType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.element_types import ELEMENT_TYPES, type_name
+from dt_mlir.element_types import type_name
 from dt_mlir.host_part import HostPart
 from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.runtime.execute import Interface, loaded
@@ -145,7 +145,8 @@ def _parameter_type(arg: SSAValue) -> str:
     type: Attribute = arg.type
     if isinstance(type, MemRefType):
         return "*" + _TRITON_TYPES[type_name(type.element_type)]
-    return "i32" if type == ELEMENT_TYPES["bool"] else _TRITON_TYPES[type_name(type)]
+    narrow = isinstance(type, IntegerType) and type.width.data <= 32
+    return "i32" if narrow else _TRITON_TYPES[type_name(type)]
 
 
 def compile_for(

@@ -18,7 +18,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 REGRESSIONS = Path(__file__).resolve().parents[1] / "regressions"
@@ -162,7 +162,7 @@ def main() -> int:
     for reason, count in total.refusals.most_common(20):
         print(f"  {count} refused: {reason}")
     if args.report is not None:
-        args.report.write_text(json.dumps(asdict(total), indent=1), encoding="utf-8")
+        args.report.write_text(json.dumps({**vars(total)}, indent=1), encoding="utf-8")
     return 1 if total.kinds["wrong"] else 0
 
 

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.scalars import (
     constant_of,
+    filled,
     literal,
     scalar_expression,
     triton_type,
@@ -286,12 +287,12 @@ class KernelPrinter:
         )
 
     def _fill(self, op: tile.FillOp) -> ast.expr:
-        type = triton_type(element_of(op.result.type))
+        element = element_of(op.result.type)
         shape = self._shape(op.result.type)
         attr = constant_of(op.value)
         if attr is not None and attr.value.data == 0:
-            return code.call("tl.zeros", shape, type)
-        return code.call("tl.full", shape, self.values[op.value], type)
+            return code.call("tl.zeros", shape, triton_type(element))
+        return filled(shape, self.values[op.value], element)
 
     def _transpose(self, op: tile.TransposeOp) -> None:
         value = self.values[op.value]
@@ -326,9 +327,8 @@ class KernelPrinter:
         expression = self.values[value]
         if not covered[value]:
             attr = constant_of(value)
-            type = triton_type(value.type)
             shown = expression if attr is None else literal(attr)
-            expression = code.call("tl.full", self._shape(op.result.type), shown, type)
+            expression = filled(self._shape(op.result.type), shown, value.type)
         elif len(covered[value]) < len(axes):
             shape = self._shape(op.result.type)
             expression = code.call("tl.broadcast_to", expression, shape)

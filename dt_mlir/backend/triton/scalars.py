@@ -95,7 +95,16 @@ def literal(attr: Attribute) -> ast.expr:
 
 def typed_literal(attr: FloatAttr | IntegerAttr) -> ast.expr:
     """A constant as a value of its type."""
-    return code.call("tl.full", code.tuple_of([]), literal(attr), triton_type(attr.type))
+    return filled(code.tuple_of([]), literal(attr), attr.type)
+
+
+def filled(shape: ast.expr, value: ast.expr, type: Attribute) -> ast.expr:
+    """A tile of a shape whose elements are all one value of a type."""
+    if isinstance(type, AnyFloat) and type.bitwidth == 8:
+        # Triton makes no constants of 8 bits.
+        wide = code.call("tl.full", shape, value, triton_type(f32))
+        return code.method(wide, "to", triton_type(type))
+    return code.call("tl.full", shape, value, triton_type(type))
 
 
 def constant_of(value: SSAValue) -> FloatAttr | IntegerAttr | None:

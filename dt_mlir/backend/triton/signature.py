@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import IntegerType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.scalars import triton_type
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import axes_of
-from dt_mlir.element_types import ELEMENT_TYPES
 from dt_mlir.lowering.kernels import values_of
 
 RESERVED = ("tl", "triton", "torch", "libdevice", "INDEX")
@@ -95,10 +94,8 @@ def whole_labels(kernel: tile.KernelOp) -> list[str]:
 
 
 def _annotation(type: Attribute) -> str:
-    if type == ELEMENT_TYPES["u8"]:
-        return "tl.uint8"
-    if type == ELEMENT_TYPES["bool"]:
-        # Triton's interpreter takes no scalars of one bit.
+    if isinstance(type, IntegerType) and type.width.data <= 32:
+        # Some of Triton's launchers take no narrow ones, or no negative ones.
         return "tl.int32"
     return code.text(triton_type(type))
 

@@ -24,13 +24,15 @@ def _check_tensor(function, name, value, axes, dtype):
         raise TypeError(f"{function}: '{name}' must have elements of {dtype}, not {value.dtype}")
 
 
-def _check_scalar(function, name, value, kind):
-    """Refuse what is not a number of a kind."""
+def _check_scalar(function, name, value, kind, least=None, most=None):
+    """Refuse what is not a number of a kind, or not within its type."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise TypeError(
             f"{function}: '{name}' must be a {kind.__name__.lower()} number, "
             f"not {type(value).__name__}"
         )
+    if least is not None and not least <= value <= most:
+        raise ValueError(f"{function}: '{name}' must be within {least} and {most}, not {value}")
     return value
 
 

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     IntegerAttr,
+    IntegerType,
     MemRefType,
     StringAttr,
     UnrankedMemRefType,
@@ -24,7 +25,7 @@ from dt_mlir.diagnostics import file_line_col
 from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of
-from dt_mlir.element_types import is_bool, is_float, type_name
+from dt_mlir.element_types import integer_range, is_bool, is_float, type_name
 from dt_mlir.host_part import HostPart
 from dt_mlir.lowering.axes import TILE_LIMIT
 from dt_mlir.lowering.kernels import values_of
@@ -185,10 +186,10 @@ class WrapperPrinter:
             kind = "bool" if is_bool(value.type) else (
                 "numbers.Real" if is_float(value.type) else "numbers.Integral"
             )
-            checked = self._call(
-                "_check_scalar", code.constant(variable), code.name(variable), code.path(kind)
-            )
-            self.writer.expression(checked)
+            args = [code.constant(variable), code.name(variable), code.path(kind)]
+            if isinstance(value.type, IntegerType) and not is_bool(value.type):
+                args += map(code.constant, integer_range(value.type))
+            self.writer.expression(self._call("_check_scalar", *args))
         for t in inputs[1:]:
             first = inputs[0]
             self.writer.expression(
