@@ -24,13 +24,19 @@ class Compiled:
     """It as a Python module, with a wrapper even where only the kernels are wanted."""
 
 
-def compile_program(text: str, file: str = "-", types: Mapping[str, str] | None = None) -> Compiled:
+def compile_program(
+    text: str,
+    file: str = "-",
+    types: Mapping[str, str] | None = None,
+    sizes: Mapping[str, int] | None = None,
+) -> Compiled:
     """Compile a program.
 
     Args:
         text: the program.
         file: what to call it in messages.
         types: element types of inputs and functions that are declared anew, by name.
+        sizes: sizes of labels that the program is compiled for; its wrapper refuses others.
 
     Raises:
         CompileError: at the first mistake of the program or of its schedule.
@@ -39,5 +45,5 @@ def compile_program(text: str, file: str = "-", types: Mapping[str, str] | None 
     verify_module(algorithm)
     run_pipeline(algorithm, default_pipeline("dt", list((types or {}).items())))
     module = algorithm.clone()
-    run_pipeline(module, default_pipeline("tile"))
+    run_pipeline(module, default_pipeline("tile", sizes=sizes))
     return Compiled(algorithm, module, emit_module(module, wrapped=True))

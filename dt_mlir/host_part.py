@@ -37,6 +37,12 @@ def _conditions(attr: Attribute | None) -> bool:
     )
 
 
+def _sizes(attr: Attribute | None) -> bool:
+    return isinstance(attr, DictionaryAttr) and all(
+        isinstance(x, IntegerAttr) and x.value.data > 0 for x in attr.data.values()
+    )
+
+
 _FUNCTION_ATTRIBUTES: dict[str, tuple[bool, Callable[[Attribute | None], bool]]] = {
     host.ALGORITHM: (True, _strings),
     host.SCHEDULE: (True, _strings),
@@ -44,6 +50,7 @@ _FUNCTION_ATTRIBUTES: dict[str, tuple[bool, Callable[[Attribute | None], bool]]]
     host.LABELS: (True, _strings),
     host.SAME: (False, _groups),
     host.NONEMPTY: (False, _conditions),
+    host.SIZES: (False, _sizes),
 }
 """The attributes of a host function: whether it must have them, and what they must be."""
 
@@ -208,6 +215,15 @@ class HostPart:
     def kernel_only(self) -> bool:
         """Whether only the kernels are wanted."""
         return host.KERNEL_ONLY in self.function.attributes
+
+    def fixed_sizes(self) -> dict[str, int]:
+        """The sizes of labels that the program is compiled for."""
+        attr = self.function.attributes.get(host.SIZES)
+        found: dict[str, int] = {}
+        for label, size in attr.data.items() if isinstance(attr, DictionaryAttr) else ():
+            assert isinstance(size, IntegerAttr)
+            found[label] = size.value.data
+        return found
 
     def same(self) -> dict[str, str]:
         """For each label the first of those that have its size."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -42,14 +42,23 @@ STAGES: dict[str, tuple[str, ...]] = {
 """For each level the passes that lead there from the `dt` level."""
 
 
-def default_pipeline(level: str = "tile", types: Sequence[tuple[str, str]] = ()) -> list[str]:
+def default_pipeline(
+    level: str = "tile",
+    types: Sequence[tuple[str, str]] = (),
+    sizes: Mapping[str, int] | None = None,
+) -> list[str]:
     """The passes of the compiler as text.
 
     Args:
         level: the level to stop at: `dt`, `loop` or `tile`.
         types: element types that are declared anew, as pairs of a name and a type.
+        sizes: sizes of labels that the program is compiled for.
     """
     passes = list(STAGES[level])
+    if sizes and level != "dt":
+        shown = ",".join(f'"{label}:{size}"' for label, size in sizes.items())
+        place = passes.index("convert-dt-to-loop") + 1
+        passes.insert(place, f"loop-fix-sizes{{sizes={shown}}}")
     if types:
         shown = ",".join(f'"{name}:{type}"' for name, type in types)
         passes.insert(0, f"dt-set-types{{types={shown}}}")

@@ -31,6 +31,7 @@ PASS_NAMES = (
     "schedule-precision",
     "schedule-math",
     "verify-loop",
+    "loop-fix-sizes",
     "loop-split-products",
     "convert-loop-to-tile",
     "tile-merge-axes",

@@ -42,6 +42,8 @@ OUTPUTS = "host.outputs"
 """Function attribute: the directives that say what is compiled, in canonical DT."""
 NONEMPTY = "host.nonempty"
 """Function attribute: the least sizes of labels, each with what needs it."""
+SIZES = "host.sizes"
+"""Function attribute: the sizes of labels that the program is compiled for."""
 KERNEL_ONLY = "host.kernel_only"
 """Function attribute: only the kernels are wanted."""
 

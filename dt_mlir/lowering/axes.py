@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.tile.types import Axis
+from dt_mlir.host_part import HostPart
 from dt_mlir.scheduling.program import (
     encloses,
     locals_of,
@@ -32,10 +34,12 @@ class TileAxes:
     Args:
         kernel: a kernel of the `loop` level.
         same: for a label the first of the labels that have its size.
+        fixed: the sizes of labels that the program is compiled for.
     """
 
     kernel: loop.KernelOp
     same: dict[str, str]
+    fixed: dict[str, int] = field(default_factory=dict[str, int])
     loops: dict[loop.LoopLike, Axis] = field(default_factory=dict[loop.LoopLike, Axis])
     """The axis of each tiled loop, outer loops first."""
     _known: dict[SSAValue, frozenset[loop.LoopLike]] = field(
@@ -53,7 +57,9 @@ class TileAxes:
                 number += 1
                 name = f"{label}_{number}"
             taken.add(name)
-            extent: int | str = op.step_size or self.same.get(label, label)
+            extent: int | str = (
+                op.step_size or self.fixed.get(label) or self.same.get(label, label)
+            )
             self.loops[op] = Axis(name, extent)
 
     def of(self, value: SSAValue) -> frozenset[loop.LoopLike]:
@@ -225,6 +231,16 @@ def label_classes(module: Operation) -> dict[str, str]:
                 first, *rest = [item.data for item in group]  # pyright: ignore
                 found.update(dict.fromkeys(rest, first))
     return found
+
+
+def fixed_sizes(module: ModuleOp) -> dict[str, int]:
+    """The sizes of labels that a program is compiled for, from the host part."""
+    from xdsl.dialects import func
+
+    for op in module.ops:
+        if isinstance(op, func.FuncOp):
+            return HostPart.of(op).fixed_sizes()
+    return {}
 
 
 def same_in(kernel: loop.KernelOp, same: dict[str, str]) -> dict[str, str]:

@@ -7,6 +7,9 @@ first this is the grouped ordering of Triton's matrix-product tutorial.
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+
 from xdsl.builder import Builder
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr
@@ -38,11 +41,20 @@ class IndexBuilder:
         result.name_hint = hint
         return result
 
+    def _folded(
+        self, a: SSAValue, b: SSAValue, function: Callable[[int, int], int]
+    ) -> SSAValue | None:
+        """What two constants give; None if one is none."""
+        x, y = constant_index(a), constant_index(b)
+        return None if x is None or y is None else self.constant(function(x, y))
+
     def add(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a + b"""
         if constant_index(a) == 0:
             return b
-        return a if constant_index(b) == 0 else self._binary(arith.AddiOp, a, b, hint)
+        if constant_index(b) == 0:
+            return a
+        return self._folded(a, b, operator.add) or self._binary(arith.AddiOp, a, b, hint)
 
     def mul(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a * b"""
@@ -64,11 +76,14 @@ class IndexBuilder:
 
     def ceil_div(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a / b rounded up"""
-        return a if constant_index(b) == 1 else self._binary(arith.CeilDivSIOp, a, b, hint)
+        if constant_index(b) == 1:
+            return a
+        folded = self._folded(a, b, lambda x, y: -(-x // y))
+        return folded or self._binary(arith.CeilDivSIOp, a, b, hint)
 
     def minimum(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """The smaller"""
-        return self._binary(arith.MinSIOp, a, b, hint)
+        return self._folded(a, b, min) or self._binary(arith.MinSIOp, a, b, hint)
 
 
 def lower_grid(

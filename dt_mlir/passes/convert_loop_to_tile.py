@@ -28,6 +28,7 @@ from dt_mlir.lowering.axes import (
     DotPlan,
     TileAxes,
     check_buffers,
+    fixed_sizes,
     label_classes,
     least_depth,
     plan_dot,
@@ -60,10 +61,10 @@ class _Scope:
 class _Converter:
     """Converts one kernel."""
 
-    def __init__(self, kernel: loop.KernelOp, same: dict[str, str]) -> None:
+    def __init__(self, kernel: loop.KernelOp, axes: TileAxes) -> None:
         self.kernel = kernel
-        self.same = same
-        self.axes = TileAxes(kernel, same)
+        self.same, self.fixed = axes.same, axes.fixed
+        self.axes = axes
         self.order = list(self.axes.loops.values())
         self.env: dict[SSAValue, SSAValue] = {}
         self.written: dict[SSAValue, SSAValue] = {}
@@ -111,7 +112,12 @@ class _Converter:
         """The size of a label, at the top of the kernel; equal sizes are one value."""
         label = self.same.get(label, label)
         if label not in self.sizes:
-            op = tile.SizeOp(label)
+            fixed = self.fixed.get(label)
+            op = (
+                tile.SizeOp(label)
+                if fixed is None
+                else arith.ConstantOp(IntegerAttr(fixed, IndexType()))
+            )
             op.location = self.kernel.location
             op.result.name_hint = f"{label}_size"
             block = self.top.block
@@ -456,12 +462,13 @@ class ConvertLoopToTilePass(ModulePass):
                     "the module holds a schedule that is not applied", inner,
                     "run apply-schedule first",
                 )
-        same = label_classes(op)
+        same, fixed = label_classes(op), fixed_sizes(op)
+        axes = {kernel: TileAxes(kernel, same_in(kernel, same), fixed) for kernel in kernels}
         for kernel in kernels:
             check_kernel(kernel)
-            check_buffers(kernel, TileAxes(kernel, same_in(kernel, same)))
+            check_buffers(kernel, axes[kernel])
         for kernel in kernels:
-            new = _Converter(kernel, same_in(kernel, same)).convert()
+            new = _Converter(kernel, axes[kernel]).convert()
             op.body.block.insert_op_before(new, kernel)
             kernel.detach()
             kernel.erase()

@@ -13,6 +13,7 @@ from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.lowering.axes import (
     TILE_LIMIT,
     TileAxes,
+    fixed_sizes,
     label_classes,
     padded,
     plan_dot,
@@ -26,13 +27,13 @@ PRODUCT_LIMIT = 2**15
 """The most elements of a product's tile that a step is made for: what registers can hold."""
 
 
-def split_products(kernel: loop.KernelOp, same: dict[str, str]) -> None:
+def split_products(kernel: loop.KernelOp, same: dict[str, str], fixed: dict[str, int]) -> None:
     """Step the products of a kernel that become a multiplication and a sum on tiles.
 
     Such a product is a tile over all of its labels at once; a smaller step of the reduction
     makes it smaller. Where the reduction's axis comes from a local buffer, it must stay whole.
     """
-    axes = TileAxes(kernel, same_in(kernel, same))
+    axes = TileAxes(kernel, same_in(kernel, same), fixed)
     for op in list(loops_in(kernel)):
         if not isinstance(op, loop.ReduceOp) or op.kind.data is not ReductionKind.DOT:
             continue
@@ -78,7 +79,7 @@ class LoopSplitProductsPass(ModulePass):
     name = "loop-split-products"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        same = label_classes(op)
+        same, fixed = label_classes(op), fixed_sizes(op)
         for kernel in op.ops:
             if isinstance(kernel, loop.KernelOp):
-                split_products(kernel, same)
+                split_products(kernel, same, fixed)

@@ -17,7 +17,7 @@ from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of, tile_type
 from dt_mlir.lowering.axes import TILE_LIMIT, padded
-from dt_mlir.lowering.divisibility import multiple_of
+from dt_mlir.lowering.divisibility import constant_index, multiple_of
 from dt_mlir.lowering.grid import IndexBuilder
 from dt_mlir.lowering.kernels import kernels_of, retype, values_of
 from dt_mlir.lowering.reductions import identity
@@ -68,6 +68,8 @@ class _Masks:
         builder = Builder(InsertPoint.after(op))
         index = IndexBuilder(builder)
         divisor: int | None = None
+        if isinstance(extent, int) and _within(op.origin, padded(extent), bound):
+            return None
         if isinstance(extent, int) and padded(extent) > extent:
             # The elements that pad the tile belong to the next one.
             end = index.add(op.origin, index.constant(extent))
@@ -84,6 +86,17 @@ class _Masks:
             if isinstance(new, Operation) and new.location != op.location:
                 new.location = op.location
         return mask.result
+
+
+def _within(origin: SSAValue, extent: int, bound: SSAValue | None) -> bool:
+    """Whether a tile ends at a known bound or before, wherever it starts below that."""
+    end = None if bound is None else constant_index(bound)
+    start = constant_index(origin)
+    if end is None:
+        return False
+    if start is not None:
+        return start + extent <= end
+    return end % extent == 0 and multiple_of(origin) % extent == 0
 
 
 def _before(op: Operation, user: Operation) -> bool:

@@ -33,6 +33,7 @@ def _parser() -> ArgumentParser:
         help="run the program on random inputs of these sizes and check the result",
     )
     add("--seed", type=int, default=0, help="the seed of the random inputs")
+    add("--fix", metavar="x=4096,…", help="compile for these sizes; the wrapper refuses others")
     add("--sizes", metavar="x=100,…", help="the sizes that ttir, ptx and stats are compiled for")
     add(
         "--arch",
@@ -98,7 +99,7 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         )
     types = _pairs(args.dtype, "--dtype")
     level = args.emit if args.emit in ("dt", "loop", "tile") else "tile"
-    passes = default_pipeline(level, types)
+    passes = default_pipeline(level, types, _sizes(args.fix, "--fix"))
     if args.run is not None and (args.emit != "triton" or args.print_pipeline):
         raise CompileError("--run runs the program; it does not go with --emit or --print-pipeline")
     given = _sizes(args.run, "--run")

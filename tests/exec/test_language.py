@@ -3,7 +3,7 @@
 import pytest
 
 from dt_mlir.compiler import compile_program
-from dt_mlir.runtime.execute import run_and_check
+from dt_mlir.runtime.execute import Interface, run_and_check
 
 HEAD = "In A, B, V, W; SIn s; Var x, y, z; RVar k, j;"
 
@@ -92,6 +92,15 @@ def complete(body: str, outputs: str = "f") -> str:
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_program(name: str, sizes: dict[str, int]) -> None:
     program = compile_program(complete(PROGRAMS[name]), name)
+    run_and_check(program.algorithm, program.source, sizes, seed=3)
+
+
+@pytest.mark.parametrize("sizes", SIZES[:2], ids=["ragged", "aligned"])
+@pytest.mark.parametrize("name", list(PROGRAMS))
+def test_program_for_fixed_sizes(name: str, sizes: dict[str, int]) -> None:
+    algorithm = compile_program(complete(PROGRAMS[name]), name).algorithm
+    fixed = Interface(algorithm).sizes(sizes)
+    program = compile_program(complete(PROGRAMS[name]), name, sizes=fixed)
     run_and_check(program.algorithm, program.source, sizes, seed=3)
 
 

@@ -72,6 +72,13 @@ def sizes_of(case: Case) -> dict[str, int]:
     }
 
 
+def fixed_sizes(case: Case) -> dict[str, int]:
+    """The sizes that the case is compiled for."""
+    if not case.fixed:
+        return {}
+    return {label: size for label, size in sizes_of(case).items() if size}
+
+
 def check(case: Case) -> Outcome:
     """Compile and run a case.
 
@@ -87,7 +94,7 @@ def check(case: Case) -> Outcome:
 
 def _check(case: Case) -> Outcome:
     try:
-        program = compile_program(case.text, "case.dt")
+        program = compile_program(case.text, "case.dt", sizes=fixed_sizes(case))
     except CompileError as error:
         if error.location is None:
             raise WrongError(f"a refusal without a place: {error}") from error

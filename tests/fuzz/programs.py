@@ -33,6 +33,8 @@ class Case:
     seed: int = 0
     special: bool = False
     """Whether some elements are infinite or not a number."""
+    fixed: bool = False
+    """Whether it is compiled for its sizes."""
 
     def __repr__(self) -> str:
         return self.to_file()
@@ -47,6 +49,8 @@ class Case:
         ]
         if self.special:
             lines.append("# special: yes")
+        if self.fixed:
+            lines.append("# fixed: yes")
         return "\n".join([*lines, self.text])
 
     @staticmethod
@@ -65,6 +69,7 @@ class Case:
             found.get("layout", "contiguous"),
             int(found.get("seed", "0")),
             "special" in found,
+            "fixed" in found,
         )
 
 
@@ -427,4 +432,5 @@ def cases(draw: st.DrawFn, gpu: bool = False) -> Case:
     # Triton's interpreter has no infinities of 8 bits.
     narrow = any(t.type in NARROW for t in drawer.inputs)
     special = drawer.chance(15) and (gpu or not narrow)
-    return Case(text, sizes, layout, draw(st.integers(0, 2**31)), special)
+    fixed = drawer.chance(20)
+    return Case(text, sizes, layout, draw(st.integers(0, 2**31)), special, fixed)

@@ -204,11 +204,6 @@ LOOPS = [
         "a producer covers what one of its readers needs, not what all do",
     ),
     Fault(
-        "bounds-producers-first", _BOUNDS,
-        "for buffer in reversed(locals_of(kernel)):", "for buffer in locals_of(kernel):",
-        "a producer's bounds are inferred before those of its consumer",
-    ),
-    Fault(
         "repeated-write-allowed", _BOUNDS,
         "if parent.iv not in indices and not _is_outer_of(parent.iv, indices):", "if False:",
         "an output may be written once for each turn of a loop",

@@ -59,6 +59,14 @@ def _check_least(function, what, size, least, reason):
         raise ValueError(f"{function}: {what} has size {size}, but {reason} needs {least} or more")
 
 
+def _check_fixed(function, label, size, fixed):
+    """Refuse a size that the program is not compiled for."""
+    if size != fixed:
+        raise ValueError(
+            f"{function}: '{label}' has size {size}, but the program is compiled for {fixed}"
+        )
+
+
 def _check_label(function, label, size):
     """Refuse what is not the size of a label."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:

@@ -249,6 +249,14 @@ class WrapperPrinter:
                 self._check_least(what, size, attr.value.data, reason)
         conditions = self.part.function.attributes.get(host.NONEMPTY)
         needed = set(self._needed_labels())
+        for label, size in self.part.fixed_sizes().items():
+            if self._label(label) == label and label in needed:
+                self.writer.expression(
+                    self._call(
+                        "_check_fixed", code.constant(label), self._size(label),
+                        code.constant(size),
+                    )  # fmt: skip
+                )
         for item in conditions if isinstance(conditions, ArrayAttr) else ():
             assert isinstance(item, DictionaryAttr)
             label, least, reason = (item.data[key] for key in ("label", "least", "reason"))
