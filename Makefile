@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test filecheck fuzz lint types docs goldens bench clean
+.PHONY: help demo test filecheck fuzz mutate coverage lint types docs goldens bench accuracy clean
 
 help: ## Say what there is to do
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,12 @@ CASES ?= 2000
 fuzz: $(STAMP) ## Draw programs, run them and compare them with their algorithms (CASES=2000)
 	$(BIN)/python tests/fuzz/fuzz.py --cases $(CASES)
 
+mutate: $(STAMP) ## Seed faults into the compiler one at a time, and say which tests notice (takes hours on 2 cores)
+	$(BIN)/python tests/mutation/mutate.py
+
+coverage: $(STAMP) ## Measure which lines and branches the tests reach, in processes that they start too
+	$(BIN)/python tests/coverage.py
+
 lint: $(STAMP) ## Check style (ruff)
 	$(BIN)/ruff check .
 
@@ -45,6 +51,9 @@ goldens: $(STAMP) ## Write the expected kernels of the golden tests anew
 
 bench: $(STAMP) ## Time the compiler against xdsl-opt
 	$(BIN)/python benchmarks/compile_time.py
+
+accuracy: $(STAMP) ## Measure the errors of elementwise functions (on a GPU, if there is one)
+	$(BIN)/python benchmarks/accuracy.py
 
 clean: ## Remove what was built
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache

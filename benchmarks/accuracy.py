@@ -144,7 +144,10 @@ def main() -> int:
             failed.append(f"{name} (accurate): {ours:.2f}, PyTorch's {theirs:.2f}")
         place = int(errors["fast"].argmax())
         at = ", ".join(f"{float(x[place]):.4g}" for x in operands)
-        cells = " | ".join(f"{worst[key]:.2f}" for key in ("fast", "accurate", "torch"))
+        cells = " | ".join(
+            "–" if worst[key] != worst[key] else f"{worst[key]:.2f}"
+            for key in ("fast", "accurate", "torch")
+        )
         rows.append(f"| `{name}` | {cells} | {at} |")
         print(rows[-1], flush=True)
     where = torch.cuda.get_device_name() if DEVICE == "cuda" else "Triton's interpreter"

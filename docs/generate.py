@@ -106,7 +106,6 @@ def functions_table() -> str:
     lines += ["", "| reduction | value |", "| --- | --- |"]
     for name, text in REDUCTIONS.items():
         shown = "a, b, label, …" if name == "rdot" else "e, label, …"
-        shown = "e, label" if "arg" in name else shown
         lines.append(f"| `{name}({shown})` | {text} |")
     return "\n".join(lines) + "\n"
 

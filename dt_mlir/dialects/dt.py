@@ -408,8 +408,6 @@ class ReduceOp(IRDLOperation):
             raise VerifyException("the labels of a reduction must differ")
         for label in self.label_names:
             _check_label(self, label)
-        if self.kind.data.is_arg and len(self.labels) != 1:
-            raise VerifyException(f"'{self.kind.data}' reduces one label")
         last = self.body.block.last_op
         if not isinstance(last, YieldOp):
             raise VerifyException("the body of a reduction must end in a 'dt.yield'")

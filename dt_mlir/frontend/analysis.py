@@ -267,8 +267,6 @@ class _Checker:
                 if label.name in reduced:
                     raise self.error(f"'{expr.name}' reduces '{label.name}' twice", label.at)
                 reduced.append(label.name)
-            if expr.name in ("rargmax", "rargmin") and len(reduced) > 1:
-                raise self.error(f"'{expr.name}' reduces one label", expr.at)
             for value in arguments[:values]:
                 self._expression(value, definition, scope | set(reduced))
         elif expr.name == "len":

@@ -197,7 +197,7 @@ class AlgorithmInterpreter:
             shape = [self.sizes[label] for label in op.label_names]
             full = _full(value.spread(op.label_names), shape)
             if isinstance(op.element, AnyFloat):
-                self.values[name] = bounded.rounded(full.value, full.error, op.element)
+                self.values[name] = bounded.narrowed(full, op.element)
             else:
                 self.values[name] = Bounded(round_to(full.value, op.element), full.error)
         return self.values[name]
@@ -336,7 +336,7 @@ class AlgorithmInterpreter:
                 case arith.ExtFOp():
                     return values[0]
                 case arith.TruncFOp():
-                    return bounded.rounded(values[0].value, values[0].error, target)
+                    return bounded.narrowed(values[0], target)
                 case _:
                     return self._float_function(name, values, target)
         match op:

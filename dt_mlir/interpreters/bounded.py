@@ -149,6 +149,21 @@ def rounded(value: Array, error: Array, type: Attribute, ulps: Array | float = 0
     return Bounded(value, np.where(unsure, np.inf, total))
 
 
+def narrowed(x: Bounded, type: Attribute) -> Bounded:
+    """Floats as a type stores them; where no error reaches another number of it, exactly."""
+    form = float_format(type)
+    small = (np.abs(x.value) < 2.0 ** (form.least + 1)) & (x.error > 0)
+    # What is below the least normal number may have been flushed.
+    error = np.where(small, x.error + 2.0**form.least, x.error)
+    value, low, high = (nearest(v, type) for v in (x.value, x.value - error, x.value + error))
+    result = np.maximum(distance(low, value), distance(high, value))
+    if form.saturates:
+        limit = form.largest + spacing(form.largest, form) / 2
+        beyond = ~(np.abs(x.value) + error < limit) & ~np.isnan(x.value)
+        result = np.where(beyond, np.inf, result)
+    return Bounded(value, np.where(np.isinf(x.error), np.inf, result))
+
+
 def by_corners(
     function: Callable[..., Array], operands: Sequence[Bounded]
 ) -> tuple[Array, Array]:

@@ -273,16 +273,42 @@ class _KernelBuilder:
         last = op.body.block.last_op
         assert isinstance(last, dt.YieldOp)
         if rest:
-            values = [self._reduce(op, tuple(rest), inner)]
+            nested = self._reduce(op, tuple(rest), inner).owner
+            assert isinstance(nested, loop.ReduceOp)
+            values = [nested.result] if nested.extreme is None else [nested.extreme, nested.result]
             kind = ReductionKind.ADD if kind is ReductionKind.DOT else kind
         else:
             values = [self.lower(value, inner) for value in last.values]
+            if kind.is_arg and len(op.labels) > 1:
+                values.append(self._place(op, inner))
         body.add_op(loop.YieldOp(*values))
-        result = loop.ReduceOp(kind, label, self.name, op.result.type, Region(body))
+        # Reductions around this one need the element that the index is of.
+        partial = kind.is_arg and len(labels) < len(op.labels)
+        extreme = values[0].type if partial else None
+        result = loop.ReduceOp(kind, label, self.name, op.result.type, Region(body), extreme)
         result.location = op.location
         result.iv.name_hint = label
         chain[-1].block.add_op(result)
         return result.result
+
+    def _place(self, op: dt.ReduceOp, chain: list[_Binder]) -> SSAValue:
+        """The place of an element among all that are reduced, the last label fastest."""
+        block = chain[-1].block
+
+        def add(new: Operation) -> SSAValue:
+            new.location = op.location
+            block.add_op(new)
+            return new.results[0]
+
+        place: SSAValue | None = None
+        for label, binder in zip(op.label_names, chain[-len(op.labels) :]):
+            index = add(arith.IndexCastOp(binder.iv, i64))
+            if place is not None:
+                size = add(arith.IndexCastOp(add(loop.SizeOp(label)), i64))
+                index = add(arith.AddiOp(add(arith.MuliOp(place, size)), index))
+            place = index
+        assert place is not None
+        return place
 
     def _scalar(self, op: Operation, chain: list[_Binder]) -> SSAValue:
         block = chain[-1].block

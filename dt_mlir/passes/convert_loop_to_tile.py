@@ -231,7 +231,10 @@ class _Converter:
         if kind is ReductionKind.DOT:
             return self._product(op, axes, scope, once)
         if kind.is_arg:
-            return self._arg_reduce(op, axes, scope, once)
+            extreme, index = self._arg_reduce(op, axes, scope, once)
+            if op.extreme is not None:
+                self.env[op.extreme] = extreme
+            return index
         type = op.result.type
         if once:
             self._enter(op, self._start(op, scope), scope)
@@ -330,12 +333,13 @@ class _Converter:
 
     def _arg_reduce(
         self, op: loop.ReduceOp, axes: list[Axis], scope: _Scope, once: bool
-    ) -> SSAValue:
+    ) -> tuple[SSAValue, SSAValue]:
+        """The extreme elements and their indices."""
         kind = op.kind.data
         if once:
             self._enter(op, self._start(op, scope), scope)
             self._block(op.body.block, scope)
-            return self._extreme(op, axes, scope)[1]
+            return self._extreme(op, axes, scope)
         value_type = op.yielded[0].type
         init = [
             scope.values.fill(identity(kind, value_type), axes),
@@ -355,7 +359,7 @@ class _Converter:
             for n, o in zip(new, old)
         ]
         inner.builder.insert(scf.YieldOp(*chosen))
-        return result.results[1]
+        return result.results[0], result.results[1]
 
     def _extreme(
         self, op: loop.ReduceOp, axes: list[Axis], scope: _Scope
@@ -363,9 +367,12 @@ class _Converter:
         """One trip's extreme elements and their indices."""
         values = scope.values
         value = self.env[op.yielded[0]]
-        index = values.elementwise(
-            [self.env[op.iv]], lambda b, v: b.insert(arith.IndexCastOp(v[0], i64)).result
-        )
+        if len(op.yielded) > 1:
+            index = self.env[op.yielded[1]]
+        else:
+            index = values.elementwise(
+                [self.env[op.iv]], lambda b, v: b.insert(arith.IndexCastOp(v[0], i64)).result
+            )
         if not op.is_tile:
             return values.broadcast(value, axes), values.broadcast(index, axes)
         value = self._spread(op, value, axes, scope)

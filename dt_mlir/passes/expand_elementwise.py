@@ -322,8 +322,9 @@ def _powi(e: _Emit, x: SSAValue, y: SSAValue) -> SSAValue:
         has = e.compare(e.call(arith.AndIOp, y, mask), zero, "ne")
         result = e.select(has, e.mul(result, square), result)
         square = e.mul(square, square)
-    return e.select(e.compare(y, zero, "lt"), e.select(
-        e.compare(x, one, "eq"), one, zero), result)
+    # Of the negative powers only those of 1 and -1 are whole, and the lowest bit says which.
+    unit = e.compare(e.mul(x, x), one, "eq")
+    return e.select(e.compare(y, zero, "lt"), e.select(unit, result, zero), result)
 
 
 APPLY_EXPANSIONS: dict[str, Callable[..., SSAValue]] = {

@@ -14,18 +14,22 @@ from dt_mlir.dialects import loop
 from dt_mlir.scheduling.program import (
     argument_named,
     encloses,
-    locals_of,
     loop_of,
     reads_of,
-    write_to,
 )
 
 
 def infer_bounds(kernel: loop.KernelOp) -> None:
     """Make the loops of all fused functions of a kernel walk what is needed of them."""
-    # Consumers come after their producers in the text, so going backwards meets them first.
-    for buffer in reversed(locals_of(kernel)):
-        write = write_to(buffer.result)
+    # Consumers write after their producers in the text, so going backwards meets them first.
+    writes = [
+        op
+        for op in kernel.walk()
+        if isinstance(op, loop.WriteOp) and isinstance(op.base.owner, loop.LocalOp)
+    ]
+    for write in reversed(writes):
+        buffer = write.base.owner
+        assert isinstance(buffer, loop.LocalOp)
         reads = reads_of(buffer.result)
         for axis, index in enumerate(write.index_values()):
             if isinstance(index, int):

@@ -38,12 +38,23 @@ PROGRAMS = {
     "arguments": "f[x] = rargmax(A[x, k], k) - rargmin(A[x, k], k); f.tensorize(x:4, k:8);",
     "arguments whole": "f[x] = rargmax(floor(A[x, k] * 3), k); f.tensorize(x:4, k:0);",
     "arguments scalar": "f[x] = rargmin(floor(A[x, k] * 3), k);",
+    "arguments over two": "f[x] = rargmax(floor(A[y, k] * 3) + V[x], k, y) - 1000 * rargmin(floor(A[y, k] * 3) * V[x], y, k); f.tensorize(x:4, k:8);",
+    "arguments over two, tiles": "f[x] = rargmax(floor(A[y, k] * 3) + V[x], k, y) - 1000 * rargmin(floor(A[y, k] * 3), y, k); f.block(x:2); f.tensorize(x:2, k:8, y:4);",
+    "arguments over three, whole": "f[] = rargmax(floor(A[y, k] * 3) + floor(2 * V[j]), k, j, y); f.tensorize(k:0, j:1, y:0);",
     "inside": "f[x, y] = exp(A[x, y]) / rsum(exp(A[x, k]), k); f.block(x:4); f.tensorize(x:4, y:8, k:8);",
     "nested": "f[x] = rsum(exp(A[x, k] - rmax(A[x, j], j)), k); f.tensorize(x:4, k:8, j:16);",
     "nested same label": "f[x] = rsum(exp(A[x, k] - rmax(A[x, k], k)), k); f.tensorize(x:4, k:0);",
     "value without the label": "f[x] = rsum(V[x], k) + rsum(1, k) + 0 * rsum(A[x, k], k); f.tensorize(x:4, k:8);",
     "masked infinity": "f[x] = rsum(1 / exp(A[x, k]), k); f.tensorize(x:4, k:8);",
     "masked division": "f[x] = rsum(1 / A[x, k], k) * 1e-3; f.tensorize(x:4, k:8);",
+    "masked by its own label": "f[x] = rsum(where(x >= k, V[k], 0), k); f.tensorize(x:4, k:8);",
+    "masked by its own label, scalar": "f[x] = rsum(where(x >= k, V[k], 0), k);",
+    "a label reduced again inside": "f[] = rsum(A[x, y] * rmax(A[y, x], x), x, y); f.tensorize(y:8);",
+    "a maximum over two": "f[] = rmax(A[x, y] - 2, x, y); f.tensorize(x:4, y:8);",
+    "odd powers": "f[x] = V[x] ** (x % 4) + (V[x] - 2) ** cast(x % 3, f32); f.tensorize(x:8);",
+    "powers of minus one": "f[x] = (x % 2 * 2 - 1) ** (x - 4) + 0 * cast(V[x], i32); f.tensorize(x:4);",
+    "clamp the other way round": "f[x] = clamp(V[x], 0.5, -0.5); f.tensorize(x:8);",
+    "first of equals": "f[x] = rargmin(floor(A[x, k] * 2), k) + 100 * rargmax(floor(A[x, k] * 2), k); f.tensorize(x:4, k:0);",
     # products
     "product": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);",
     "product scalar": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:4, y:4);",
@@ -127,6 +138,10 @@ FUSED = {
     "symmetric, one label whole": ("f", "f[x, y] = A[x, y] + A[y, x]; f.tensorize(y:0);"),
     "swapped labels": ("g, f", "g[x, y] = A[x, y] * x; f[x, y] = g[y, x]; g.fuse_at(f, y); f.tensorize(y:0);"),
     "masked by a condition": ("f", "f[x] = rsum(where(x >= y, A[x, y], 0), y); f.block(x:4); f.tensorize(x:4, y:8);"),
+    "chain at one loop": ("g, h, f", "g[y] = W[y] + 1; h[y] = g[y] * 2; f[x, y] = h[y] * A[x, y]; g.fuse_at(f, x); h.fuse_at(f, x); f.block(x:4, y:8); f.tensorize(x:4, y:0);"),
+    "renamed and transposed": ("g, f", "g[x, y] = A[x, y] * x; f[z] = rsum(g[j, k] * V[z], k, j); g.fuse_at(f, z); f.block(z:4); f.tensorize(z:4, k:0, j:0, x:0, y:0);"),
+    "held whole in f64": ("g, f : f64", "g[x, k] = cast(exp(A[x, k]), f64); f[x, y] = rdot(g[x, k], cast(B[k, y], f64), k); g.fuse_at(f, x); f.block(x:16); f.tensorize(x:16, y:16, k:0);"),
+    "a total in every block": ("g, f", "g[] = rsum(V[k], k); f[x] = V[x] * g[]; g.fuse_at(f, x); f.block(x:8); f.tensorize(x:8, k:8);"),
     "fused sum of two": ("g, f", "g[x] = rsum(A[x, k], k); f[x, y] = rdot(A[x, k], B[k, y], k) / g[x]; g.fuse_at(f, x); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);"),
 }  # fmt: skip
 
@@ -152,6 +167,9 @@ TYPED = {
     "bool": "In A : bool, B : bool; f[x, y] = where(rany(A[x, k] and B[k, y], k), 1, 0) + A[x, y];",
     "mixed": "In A : f16, B : f32; f[x, y] = rdot(A[x, k], B[k, y], k);",
     "casts": "In A : f32, B : f16; f[x, y] = cast(cast(A[x, y] * 300, i32), u8) + cast(B[x, y], f64);",
+    "extremes of bytes": "In A : u8, B : u8; f[x, y] = rmax(-cast(A[x, k], i32) - 1, k) + rargmax(-cast(A[x, k], i32) - 1, k) + 0 * B[0, y];",
+    "equal bytes": "In A : i8, B : i8; f[x, y] = rargmax(A[x, k] % 2, k) + 100 * rargmin(B[k, y] % 2, k);",
+    "bytes": "In A : u8, B : u8; f[x, y] = rdot(A[x, k] , B[k, y], k) - 7 * A[x, 0];",
     "extremes of integers": "In A : i32, B : i8; f[x, y] = rmax(A[x, k], k) - rmin(B[k, y], k);",
     "to f16": "In A : f16, B : f16; f[x, y] = rdot(A[x, k], B[k, y], k);",
 }
@@ -170,6 +188,31 @@ def test_types(name: str, tiled: bool) -> None:
     sizes = {"x": 21, "y": 18, "k": 25} if tiled else {"x": 5, "y": 4, "k": 6}
     if name in ("casts", "bool", "u8"):
         sizes = dict.fromkeys(sizes, 21 if tiled else 5)
+    run_and_check(program.algorithm, program.source, sizes, seed=5)
+
+
+BATCHED = {
+    "result reordered": "f[x, z, y] = rdot(A[z, x, k], B[z, k, y], k); f.block(x:16, y:16); f.tensorize(x:16, z:2, y:16, k:16);",
+    "result rotated": "f[x, y, z] = rdot(A[z, x, k], B[z, k, y], k); f.tensorize(x:16, y:16, z:4, k:16);",
+    "batch in the grid": "f[z, x, y] = rdot(A[z, x, k], B[z, k, y], k); f.block(z:1, x:16, y:16); f.tensorize(x:16, y:16, k:16);",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(BATCHED))
+def test_batched_products(name: str) -> None:
+    text = f"Func f; In A, B; Var x, y, z; RVar k; {BATCHED[name]} f.compile();"
+    program = compile_program(text, name)
+    run_and_check(program.algorithm, program.source, {"x": 18, "y": 21, "z": 5, "k": 19}, seed=5)
+
+
+def test_six_blocked_labels() -> None:
+    text = (
+        "Func f; In A; Var a, b, c, d, e, g; f[a, b, c, d, e, g] = A[a, b, c, d, e, g] + a - g;"
+        "f.block(a:2, b:1, c:2, d:2, e:1, g:4); f.tensorize(a:2, g:4, d:1);"
+        "f.map(g, a:ai/2, e, b, c, ai, d); f.compile();"
+    )
+    program = compile_program(text, "six")
+    sizes = {"a": 5, "b": 2, "c": 3, "d": 2, "e": 2, "g": 5}
     run_and_check(program.algorithm, program.source, sizes, seed=5)
 
 

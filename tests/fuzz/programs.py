@@ -294,14 +294,14 @@ class _Drawer:
             case _:
                 return self.leaf("bool", labels)
 
-    def reduced(self, most: int = 2) -> list[str]:
-        count = most if self.chance(15) else 1
+    def reduced(self) -> list[str]:
+        count = 2 if self.chance(15) else 1
         over = list(self.some_labels(count, count))
         self.current.reduced += over
         return over
 
     def reduction(self, name: str, kind: str, depth: int, labels: tuple[str, ...]) -> str:
-        over = self.reduced(1 if name.startswith("rarg") else 2)
+        over = self.reduced()
         bound = tuple(dict.fromkeys((*labels, *over)))
         body = self.expression(kind, depth, bound)
         return f"{name}({body}, {', '.join(over)})"

@@ -158,7 +158,9 @@ class Workspace:
         version = f"python{sys.version_info.major}.{sys.version_info.minor}"
         packages = environment / "lib" / version / "site-packages"
         # Plain folders: what an editable installation adds to them is not followed.
-        (packages / "copy.pth").write_text("\n".join([str(self.tree), *site.getsitepackages()]))
+        also = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+        folders = [str(self.tree), *also, *site.getsitepackages()]
+        (packages / "copy.pth").write_text("\n".join(folders))
         for point in entry_points(group="console_scripts"):
             if point.name in TOOLS:
                 module, _, function = point.value.partition(":")

@@ -17,6 +17,7 @@ from xdsl.irdl import (
     irdl_op_definition,
     opt_operand_def,
     opt_prop_def,
+    opt_result_def,
     prop_def,
     region_def,
     result_def,
@@ -209,7 +210,9 @@ class ReduceOp(LoopLike):
     """A loop over a label that reduces what its body yields.
 
     `loop.reduce dot %k = k step 32 tile of mm : f32 {…}`. The result's type is the one it
-    accumulates in; `argmax` and `argmin` give an index, i64.
+    accumulates in; `argmax` and `argmin` give an index, i64: the loop's, or the one that the body
+    yields beside its element. They can give the extreme itself too, for a reduction around them:
+    `loop.reduce argmax %k = k of f : i64, f32 {…}`.
     """
 
     name = "loop.reduce"
@@ -218,11 +221,19 @@ class ReduceOp(LoopLike):
     """How elements are combined."""
     result = result_def()
     """The reduced value."""
+    extreme = opt_result_def()
+    """The extreme element whose index the result is."""
 
     traits = traits_def(RecursiveMemoryEffect())
 
     def __init__(
-        self, kind: ReductionKind, label: str, function: str, type: Attribute, body: Region
+        self,
+        kind: ReductionKind,
+        label: str,
+        function: str,
+        type: Attribute,
+        body: Region,
+        extreme: Attribute | None = None,
     ) -> None:
         super().__init__(
             operands=[[]],
@@ -233,7 +244,7 @@ class ReduceOp(LoopLike):
                 "step": IntegerAttr(1, i64),
             },
             regions=[body],
-            result_types=[type],
+            result_types=[type, [] if extreme is None else [extreme]],
         )
 
     @property
@@ -248,14 +259,19 @@ class ReduceOp(LoopLike):
         last = self.body.block.last_op
         if not isinstance(last, YieldOp):
             raise VerifyException("the body of a reduction must end in a 'loop.yield'")
-        check_reduction(self.kind.data, [v.type for v in last.values], self.result.type)
+        kind, types = self.kind.data, [v.type for v in last.values]
+        if kind.is_arg and len(types) == 2 and types.pop() != i64:
+            raise VerifyException(f"the index that '{kind}' reduces must be an i64")
+        check_reduction(kind, types, self.result.type)
+        if self.extreme is not None and (not kind.is_arg or self.extreme.type != types[0]):
+            raise VerifyException(f"'{kind}' of {types[0]} gives no extreme of {self.extreme.type}")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         kind = ReductionKindAttr(parser.parse_str_enum(ReductionKind))
         iv, properties, operands = cls._parse_range(parser)
         parser.parse_punctuation(":")
-        type = parser.parse_type()
+        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
         attrs = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_region([iv])
         return cls.create(
@@ -263,14 +279,14 @@ class ReduceOp(LoopLike):
             properties={"kind": kind, **properties},
             attributes=dict(attrs.data) if attrs else {},
             regions=[body],
-            result_types=[type],
+            result_types=types,
         )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.kind.data}")
         self._print_range(printer)
         printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
+        printer.print_list(self.results, lambda result: printer.print_attribute(result.type))
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
@@ -283,7 +299,7 @@ class YieldOp(IRDLOperation):
     name = "loop.yield"
 
     values = var_operand_def()
-    """The element; two for a dot."""
+    """The element; two for a dot; for an index reduction perhaps its index too."""
 
     assembly_format = "$values attr-dict `:` type($values)"
     traits = traits_def(IsTerminator(), HasParent(ReduceOp))

@@ -103,14 +103,6 @@ dt.label @x
 // CHECK: error: 'dt.reduce' is malformed: the labels of a reduction must differ
 // -----
 dt.label @x
-dt.label @y
-%0 = dt.reduce argmin over [x, y] : i64 {
-  %1 = arith.constant 0.0 : f32
-  dt.yield %1 : f32
-}
-// CHECK: error: 'dt.reduce' is malformed: 'argmin' reduces one label
-// -----
-dt.label @x
 %0 = dt.reduce add over [x] : f32 {
   %1 = arith.constant 0.0 : f32
 }

@@ -254,3 +254,25 @@ loop.kernel @k() attributes {labels = [], root = "f", math = "exact"} {
   }) : () -> ()
 }) : () -> ()
 // CHECK: error: 'loop.grid' is malformed: 'x sideways' is no part of a walk over a grid
+// -----
+loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<i64> {host.name = "f", host.axes = []}) attributes {labels = ["x"], root = "f"} {
+  loop.grid () {
+    %r:2 = loop.reduce argmax %x = x of f : i64, f32 {
+      %a = loop.read %A[%x] : memref<?xf32> -> f32
+      loop.yield %a, %a : f32, f32
+    }
+    loop.write %r#0, %f[] : i64, memref<i64>
+  }
+}
+// CHECK: error: 'loop.reduce' is malformed: the index that 'argmax' reduces must be an i64
+// -----
+loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<i64> {host.name = "f", host.axes = []}) attributes {labels = ["x"], root = "f"} {
+  loop.grid () {
+    %r:2 = loop.reduce argmax %x = x of f : i64, f64 {
+      %a = loop.read %A[%x] : memref<?xf32> -> f32
+      loop.yield %a : f32
+    }
+    loop.write %r#0, %f[] : i64, memref<i64>
+  }
+}
+// CHECK: error: 'loop.reduce' is malformed: 'argmax' of f32 gives no extreme of f64
