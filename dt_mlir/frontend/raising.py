@@ -95,10 +95,10 @@ def raise_module(module: ModuleOp) -> Program:
                     Declaration(kind, op.sym_name.data, type, _at(op), _at(op))
                 )
             case dt.FuncOp():
-                type = type_name(op.element) if op.declared else None
                 at = _at(op)
+                value, declared = _function_value(op)
+                type = type_name(op.element) if declared else None
                 program.declarations.append(Declaration("Func", op.sym_name.data, type, at, at))
-                value = _function_value(op)
                 program.definitions.append(
                     Definition(op.sym_name.data, op.label_names, value, at)
                 )
@@ -137,19 +137,19 @@ def _at(op: Operation) -> Position:
     return Position(place[1], place[2]) if place else Position(1, 1)
 
 
-def _function_value(op: dt.FuncOp) -> Expr:
+def _function_value(op: dt.FuncOp) -> tuple[Expr, bool]:
+    """A function's definition, and whether its type must be declared."""
     value = op.value
-    if op.declared:
+    expr, natural = _raise(value)
+    declared = op.declared is not None or _computed(natural, expr) != op.element
+    if declared:
         # The definition itself converts to the declared type.
         owner = value.owner
         if isinstance(owner, Operation) and owner.name in _NARROWING:
             value, inner = owner.operands[0], owner.operands[0].owner
             if owner.name == "arith.trunci" and isinstance(inner, arith.FPToSIOp):
                 value = inner.operands[0]
-    expr, natural = _raise(value)
-    if op.declared:
-        return expr
-    return expr if _computed(natural, expr) == op.element else _cast(expr, op.element)
+    return (_raise(value)[0] if declared else expr), declared
 
 
 def _computed(natural: Attribute | None, expr: Expr) -> Attribute:

@@ -114,10 +114,9 @@ FRONTEND = [
         "an input may be read with different numbers of indices",
     ),
     Fault(
-        "raising-drops-cast", _RAISE,
-        "return expr if _computed(natural, expr) == op.element else _cast(expr, op.element)",
-        "return expr",
-        "a raised definition lacks the cast to its function's type",
+        "raising-drops-declaration", _RAISE,
+        "_computed(natural, expr) != op.element", "False",
+        "a raised function loses a type that its expression does not have",
     ),
     Fault(
         "raising-swaps-rall-rany", _RAISE,

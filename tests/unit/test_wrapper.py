@@ -179,6 +179,40 @@ def test_offsets_that_need_64_bits() -> None:
         assert module._is_wide(one.expand(2**31 + 1))
 
 
+def test_the_width_of_offsets_follows_every_tensor() -> None:
+    text = "Func f : i8; In V : i8, W : i8; Var x; f[x] = V[x] + W[x]; f.compile();"
+    assert "_is_wide(V, W, out)" in compile_program(text).source
+
+
+def test_every_input_is_on_one_device() -> None:
+    text = "Func f; In A, B, C; Var x; f[x] = A[x] + B[x] + C[x]; f.compile();"
+    one = torch.ones(3, device=DEVICE)
+    with loaded(compile_program(text).source) as module:
+        with pytest.raises(ValueError, match="f: 'C' is on meta, but 'A' is on"):
+            module.f(one, one, torch.ones(3, device="meta"))
+        with pytest.raises(TypeError, match="f: 'out' must have elements of torch.float32, not torch.int32"):
+            module.f(one, one, one, out=torch.zeros(3, dtype=torch.int32, device=DEVICE))
+
+
+def test_scalars_outside_their_type() -> None:
+    text = "Func f; In A; SIn n : i8, m : u8; Var x; f[x] = A[x] + n + m; f.compile();"
+    one = torch.ones(3, device=DEVICE)
+    with loaded(compile_program(text).source) as module:
+        assert module.f(one, -128, 255).tolist() == [128.0] * 3
+        with pytest.raises(ValueError, match="f: 'n' must be within -128 and 127, not 128"):
+            module.f(one, 128, 0)
+        with pytest.raises(ValueError, match="f: 'm' must be within 0 and 255, not -1"):
+            module.f(one, 0, -1)
+
+
+def test_sizes_that_the_program_is_not_compiled_for() -> None:
+    text = "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.tensorize(k:0); f.compile();"
+    with loaded(compile_program(text, sizes={"k": 4}).source) as module:
+        assert module.f(torch.ones(3, 4, device=DEVICE)).tolist() == [4.0] * 3
+        with pytest.raises(ValueError, match="f: 'k' has size 5, but the program is compiled for 4"):
+            module.f(torch.ones(3, 5, device=DEVICE))
+
+
 @pytest.mark.skipif(DEVICE == "cpu", reason="there are no streams without a GPU")
 def test_current_stream(mm: Any) -> None:
     a, b = torch.rand(512, 4096, device=DEVICE).half(), torch.rand(4096, 512, device=DEVICE).half()

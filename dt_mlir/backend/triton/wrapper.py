@@ -434,7 +434,8 @@ def largest_tile(kernel: tile.KernelOp) -> str:
         return ""
     shown = " x ".join(f"{axis.name}: {axis.extent}" for axis in best[1])
     places = {op.axis.name: op for op in kernel.walk() if isinstance(op, tile.RangeOp)}
-    return f", whose largest tile is {shown}{_place(places[best[1][0].name])},"
+    # The range of an axis is gone where nothing is left that depends on its indices.
+    return f", whose largest tile is {shown}{_place(places.get(best[1][0].name, kernel))},"
 
 
 def symbolic_tiles(kernel: tile.KernelOp) -> list[tuple[str, int, tuple[str, ...], str]]:
@@ -459,10 +460,10 @@ def symbolic_tiles(kernel: tile.KernelOp) -> list[tuple[str, int, tuple[str, ...
     found: list[tuple[str, int, tuple[str, ...], str]] = []
     for symbols, (count, axes) in largest.items():
         shown = " x ".join(f"{axis.name}: {axis.extent}" for axis in axes)
-        range_op = places[symbols[0]]
-        label = range_op.label.data
+        range_op = places.get(symbols[0])
+        label = symbols[0] if range_op is None else range_op.label.data
         where = f"step the loop over '{label}' by less than its whole extent, as in "
-        where += f"{kernel.root.data}.tensorize({label}:64){_place(range_op)}"
+        where += f"{kernel.root.data}.tensorize({label}:64){_place(range_op or kernel)}"
         found.append((shown, count, symbols, where))
     assert TILE_LIMIT == 2**20
     return found

@@ -34,3 +34,30 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %f: memre
   %t = arith.addf %r, %q : f32
   tile.store %t, %f[] : f32, memref<f32>[]
 }
+// What another axis' mask selects says nothing about this one's.
+// CHECK-LABEL: tile.kernel @others
+tile.kernel @others(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "k"], root = "f"} {
+  %c0 = arith.constant 0 : index
+  %n = tile.size "k" : index
+  %s = tile.size "x" : index
+  %x = tile.range "x" from %c0 : tensor<4xindex, #tile.axes<x>>
+  %k = tile.range "k" from %c0 : !i
+  %xm = tile.mask %x below %s : tensor<4xindex, #tile.axes<x>> -> tensor<4xi1, #tile.axes<x>>
+  %km = tile.mask %k below %n : !i -> !m
+  %a = tile.load %A[%x, %k] : memref<?x?xf32>[tensor<4xindex, #tile.axes<x>>, !i] -> tensor<4x8xf32, #tile.axes<x, k>>
+  // CHECK: arith.select
+  %b = tile.map (%m = %xm : tensor<4xi1, #tile.axes<x>>, %u = %a : tensor<4x8xf32, #tile.axes<x, k>>) -> tensor<4x8xf32, #tile.axes<x, k>> {
+    %0 = arith.constant 0.0 : f32
+    %1 = arith.select %m, %u, %0 : f32
+    tile.yield %1 : f32
+  }
+  // CHECK: arith.select
+  %c = tile.map (%m = %km : !m, %u = %b : tensor<4x8xf32, #tile.axes<x, k>>) -> tensor<4x8xf32, #tile.axes<x, k>> {
+    %0 = arith.constant 0.0 : f32
+    %1 = arith.select %m, %u, %0 : f32
+    tile.yield %1 : f32
+  }
+  // CHECK: tile.reduce add
+  %r = tile.reduce add %c along "k" : tensor<4x8xf32, #tile.axes<x, k>> -> tensor<4xf32, #tile.axes<x>>
+  tile.store %r, %f[%x] : tensor<4xf32, #tile.axes<x>>, memref<?xf32>[tensor<4xindex, #tile.axes<x>>]
+}

@@ -44,3 +44,28 @@ tile.kernel @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %B
     %p = tile.reduce mul %b along "l" : tensor<8x?xi32, #tile.axes<k, l = l>> -> tensor<8xi32, #tile.axes<k>>
   }
 }
+// A tile that starts anywhere may reach beyond the end although its extent divides the size.
+// CHECK-LABEL: tile.kernel @anywhere
+tile.kernel @anywhere(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {grid_blocks = [8 : i64], grid_labels = ["x"], labels = ["x"], root = "f"} {
+  %X = tile.size "x" : index
+  %pid = tile.program_id : index
+  %c8 = arith.constant 8 : index
+  %c3 = arith.constant 3 : index
+  %o = arith.muli %pid, %c8 : index
+  %p = arith.addi %o, %c3 : index
+  // CHECK: tile.mask %{{.*}} below %{{[a-zA-Z_0-9]+}} : tensor<8xindex
+  %x = tile.range "x" from %pid to %X : tensor<8xindex, #tile.axes<x>>
+  %a = tile.load %A[%x] : memref<?xf32>[tensor<8xindex, #tile.axes<x>>] -> tensor<8xf32, #tile.axes<x>>
+  tile.store %a, %f[%x] : tensor<8xf32, #tile.axes<x>>, memref<?xf32>[tensor<8xindex, #tile.axes<x>>]
+  // CHECK: tile.mask %{{.*}} below %{{[a-zA-Z_0-9]+}} : tensor<8xindex
+  %y = tile.range "x" from %p to %X : tensor<8xindex, #tile.axes<y>>
+  %b = tile.load %A[%y] : memref<?xf32>[tensor<8xindex, #tile.axes<y>>] -> tensor<8xf32, #tile.axes<y>>
+  tile.store %b, %f[%y] : tensor<8xf32, #tile.axes<y>>, memref<?xf32>[tensor<8xindex, #tile.axes<y>>]
+  // Where both ends are known there is nothing to mask.
+  %c16 = arith.constant 16 : index
+  // CHECK: tile.range
+  // CHECK-NOT: tile.mask
+  %z = tile.range "x" from %c8 to %c16 : tensor<8xindex, #tile.axes<z>>
+  %c = tile.load %A[%z] : memref<?xf32>[tensor<8xindex, #tile.axes<z>>] -> tensor<8xf32, #tile.axes<z>>
+  tile.store %c, %f[%z] : tensor<8xf32, #tile.axes<z>>, memref<?xf32>[tensor<8xindex, #tile.axes<z>>]
+}
