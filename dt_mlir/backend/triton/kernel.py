@@ -82,8 +82,8 @@ class KernelPrinter:
             parameter = code.name(variable)
             if is_bool(arg.type):
                 parameter = code.compare("!=", parameter, code.constant(0))
-            elif arg.type in (f64, i64) and arg.uses:
-                # Triton's interpreter forgets the declared types: it makes numbers f32 and i32.
+            elif arg.type in (f32, f64, i64) and arg.uses:
+                # Triton's interpreter forgets the declared types: it leaves numbers Python's own.
                 wide = code.call("tl.full", code.tuple_of([]), parameter, triton_type(arg.type))
                 self.writer.assign(variable, wide)
             self.values[arg] = parameter
