@@ -298,9 +298,14 @@ class AlgorithmInterpreter:
         for axis, size in enumerate(sizes, kept):
             if a.value.shape[axis] == b.value.shape[axis] == 1:
                 missing *= size
+        shape = [*np.broadcast_shapes(a.value.shape, b.value.shape)[:kept], *sizes]
         count = pymath.prod(sizes)
 
         def product(x: Array, y: Array) -> Array:
+            if not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
+                # einsum factors out what does not vary, where infinities of both signs meet.
+                terms = np.broadcast_to(x * y, shape)
+                return np.sum(terms, axis=tuple(range(kept, len(shape))))
             return np.einsum(x, names, y, names, names[:kept]) * missing
 
         if not isinstance(type, AnyFloat):

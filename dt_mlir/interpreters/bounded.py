@@ -134,6 +134,9 @@ def rounded(value: Array, error: Array, type: Attribute, ulps: Array | float = 0
             nearest(value, type) == value
         )
         own = np.where(held & (error == 0), 0.0, own)
+    if form.digits == 53:
+        # What it is compared with is rounded too.
+        own = 2.0 * own
     # Targets may flush what is below the least normal number.
     own = np.where((reach < 2.0 ** (form.least + 1)) & (reach > 0), own + 2.0**form.least, own)
     own = np.where(value == 0, np.where(error == 0, 0.0, own), own)
@@ -152,6 +155,8 @@ def rounded(value: Array, error: Array, type: Attribute, ulps: Array | float = 0
 def narrowed(x: Bounded, type: Attribute) -> Bounded:
     """Floats as a type stores them; where no error reaches another number of it, exactly."""
     form = float_format(type)
+    if form.digits == 53:
+        return x
     small = (np.abs(x.value) < 2.0 ** (form.least + 1)) & (x.error > 0)
     # What is below the least normal number may have been flushed.
     error = np.where(small, x.error + 2.0**form.least, x.error)
@@ -351,9 +356,14 @@ def floored_rest(a: Bounded, b: Bounded) -> tuple[Array, Array]:
     return value, np.where(np.isinf(a.error) | np.isinf(b.error), np.inf, error)
 
 
+def _power(x: Array, y: Array) -> Array:
+    """x ** y; NumPy takes the root of minus infinity for exponents of a half."""
+    return np.where(np.isneginf(x) & (y == 0.5), np.inf, np.power(x, y))
+
+
 def powered(a: Bounded, b: Bounded) -> tuple[Array, Array]:
     """a ** b on floats, with the error that the operands bring in."""
-    value, error = by_corners(np.power, [a, b])
+    value, error = by_corners(_power, [a, b])
     low, _ = a.corners()
     # From 0 down it is monotone only where the exponent is a whole number of known sign.
     _, high = a.corners()

@@ -27,6 +27,10 @@ PRODUCT_LIMIT = 2**15
 """The most elements of a product's tile that a step is made for: what registers can hold."""
 
 
+WHOLE_LIMIT = 1024
+"""The largest step that is taken where the whole of a label is asked for."""
+
+
 def split_products(kernel: loop.KernelOp, same: dict[str, str], fixed: dict[str, int]) -> None:
     """Step the products of a kernel that become a multiplication and a sum on tiles.
 
@@ -49,6 +53,9 @@ def split_products(kernel: loop.KernelOp, same: dict[str, str], fixed: dict[str,
         extent = own.extent if isinstance(own.extent, int) else TILE_LIMIT
         if any(axis.is_symbolic for axis in found if axis != own):
             step = 1
+        if not isinstance(own.extent, int) and step > WHOLE_LIMIT:
+            # Whatever its size is, the whole is likely to be less than so large a step.
+            continue
         if padded(extent) > step:
             op.step = IntegerAttr(step, i64)
             op.tile = op.tile if step > 1 else None

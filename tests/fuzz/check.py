@@ -109,7 +109,9 @@ def _check(case: Case) -> Outcome:
         )
     except CompileError as error:
         message = str(error)
-        if "cannot run on these inputs" in message and " needs " in message:
+        if "cannot run on these inputs" in message and (
+            " needs " in message or "more than Triton's" in message
+        ):
             return Outcome("declined", message)
         raise WrongError(message) from error
     return Outcome("right", decided=checked.decided)
