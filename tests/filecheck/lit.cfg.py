@@ -12,6 +12,10 @@ config.excludes = ["inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+for variable in ("PYTHONPATH", "COVERAGE_PROCESS_START"):
+    # What measures coverage reaches the tools through these.
+    if variable in os.environ:
+        config.environment[variable] = os.environ[variable]
 config.substitutions.append(
     (
         "ROUNDTRIP",
