@@ -35,7 +35,7 @@ mutate: $(STAMP) ## Seed faults into the compiler one at a time, and say which t
 	$(BIN)/python tests/mutation/mutate.py
 
 coverage: $(STAMP) ## Measure which lines and branches the tests reach, in processes that they start too
-	$(BIN)/python tests/coverage.py
+	$(BIN)/python tests/measure_coverage.py
 
 lint: $(STAMP) ## Check style (ruff)
 	$(BIN)/ruff check .

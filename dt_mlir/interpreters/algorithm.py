@@ -294,7 +294,7 @@ class AlgorithmInterpreter:
         """A sum of products; both operands have the same axes, the reduced ones last."""
         a, b = operands
         names = list(range(a.value.ndim))
-        missing = 1.0
+        missing = 1
         for axis, size in enumerate(sizes, kept):
             if a.value.shape[axis] == b.value.shape[axis] == 1:
                 missing *= size
@@ -312,7 +312,9 @@ class AlgorithmInterpreter:
             exact = product(a.value.astype(np.int64), b.value.astype(np.int64))
             wide = [np.abs(x.value.astype(np.float64)) for x in operands]
             error = product(wide[0], b.error) + product(a.error, wide[1] + b.error)
-            return bounded.integer(exact.astype(np.int64), error, type)
+            # Infinity times zero is still undecided.
+            error = np.where(np.isnan(error), np.inf, error)
+            return bounded.integer(exact, error, type)
         value = product(a.value, b.value)
         undecided = _undecided(a, b, product)
         a, b = (Bounded(x.value, np.where(np.isinf(x.error), 0.0, x.error)) for x in (a, b))

@@ -24,7 +24,6 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     IntegerType,
-    f32,
 )
 from xdsl.ir import Attribute
 
@@ -373,8 +372,3 @@ def powered(a: Bounded, b: Bounded) -> tuple[Array, Array]:
     crosses = (low <= 0) & (a.error > 0) | (low < 0) & (b.error > 0)
     error = np.where(crosses, np.where(whole, np.where(high < 0, error, around), np.inf), error)
     return value, error
-
-
-def float32_value(value: Array) -> Array:
-    """Floats as f32 holds them."""
-    return nearest(value, f32)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
 
 from dt_mlir.diagnostics import CompileError
@@ -218,29 +218,24 @@ def static_elements(axes: list[Axis]) -> int:
     return count
 
 
+def host_part(module: Operation) -> HostPart | None:
+    """The host part of a module; None if it has none."""
+    for op in module.walk():
+        if isinstance(op, func.FuncOp):
+            return HostPart.of(op)
+    return None
+
+
 def label_classes(module: Operation) -> dict[str, str]:
     """For each label the first of those that have its size, from the host part."""
-    from xdsl.dialects import func
-
-    from dt_mlir.dialects import host
-
-    found: dict[str, str] = {}
-    for op in module.walk():
-        if isinstance(op, func.FuncOp) and host.SAME in op.attributes:
-            for group in op.attributes[host.SAME]:  # pyright: ignore
-                first, *rest = [item.data for item in group]  # pyright: ignore
-                found.update(dict.fromkeys(rest, first))
-    return found
+    part = host_part(module)
+    return {} if part is None else part.same()
 
 
-def fixed_sizes(module: ModuleOp) -> dict[str, int]:
+def fixed_sizes(module: Operation) -> dict[str, int]:
     """The sizes of labels that a program is compiled for, from the host part."""
-    from xdsl.dialects import func
-
-    for op in module.ops:
-        if isinstance(op, func.FuncOp):
-            return HostPart.of(op).fixed_sizes()
-    return {}
+    part = host_part(module)
+    return {} if part is None else part.fixed_sizes()
 
 
 def same_in(kernel: loop.KernelOp, same: dict[str, str]) -> dict[str, str]:

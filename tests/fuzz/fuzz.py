@@ -78,13 +78,12 @@ def run_batch(seed: int, gpu: bool, cases: int = BATCH) -> tuple[Tally, str | No
 
     try:
         one()
-    except Exception as error:
+    except Exception:
         if not failing:
             raise
         case, message = failing[-1]
         tally.kinds["wrong"] += 1
         tally.failures.append(f"seed {seed}: {message}\n{case}")
-        del error
         return tally, case.to_file(f"found by the fuzzer: {message.splitlines()[0]}")
     return tally, None
 

@@ -3,7 +3,7 @@
 Processes that lit and pytest start are counted in: a `sitecustomize` in their path starts the
 measurement in each of them.
 
-    python tests/coverage.py
+    python tests/measure_coverage.py
 """
 
 from __future__ import annotations
