@@ -137,6 +137,17 @@ class _Program:
                 what = f"{op.kind.data} in '{function.sym_name.data}'"
                 self.conditions.extend((label, 1, what) for label in op.label_names)
 
+    def used_labels(self) -> list[str]:
+        """The labels that the needed functions use, in declared order."""
+        used: set[str] = set()
+        for name in self.order:
+            for op in self.functions[name].walk():
+                if isinstance(op, dt.FuncOp | dt.ReduceOp):
+                    used.update(op.label_names)
+                elif isinstance(op, dt.SizeOp | dt.IndexOp):
+                    used.add(op.label.data)
+        return [label for label in self.labels.order if label in used]
+
     def tensors(self) -> list[str]:
         """Tensors in the order of a kernel's pointers: inputs, then functions as defined."""
         inputs = [name for name, op in self.inputs.items() if not op.is_scalar]
@@ -168,6 +179,11 @@ class _Program:
 def label_groups(module: ModuleOp) -> list[list[str]]:
     """The labels of a module of the `dt` level, those of one size together."""
     return _Program(module).labels.classes()
+
+
+def used_labels(module: ModuleOp) -> list[str]:
+    """The labels that what is compiled of a module of the `dt` level uses, in declared order."""
+    return _Program(module).used_labels()
 
 
 def needed_functions(module: ModuleOp) -> list[str]:
@@ -432,7 +448,7 @@ def _host_attributes(program: _Program) -> dict[str, Attribute]:
         host.ALGORITHM: name_array(algorithm),
         host.SCHEDULE: name_array([]),
         host.OUTPUTS: name_array([print_directive(d) for d in outputs]),
-        host.LABELS: name_array(program.labels.order),
+        host.LABELS: name_array(program.used_labels()),
     }
     same = [name_array(c) for c in program.labels.classes() if len(c) > 1]
     if same:

@@ -32,7 +32,7 @@ def fix_sizes(function: func.FuncOp, wanted: dict[str, int]) -> dict[str, int]:
     for label, size in wanted.items():
         if label not in labels:
             raise CompileError(
-                f"there is no label '{label}' to fix the size of", function,
+                f"nothing that is compiled uses a label '{label}' to fix the size of", function,
                 did_you_mean(label, labels),
             )
         first = same.get(label, label)

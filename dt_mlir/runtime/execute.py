@@ -111,16 +111,6 @@ class Interface:
             if isinstance(function, dt.FuncOp) and function.sym_name.data in needed:
                 yield from function.walk()
 
-    def used_labels(self) -> set[str]:
-        """The labels that a computed function uses."""
-        found: set[str] = set()
-        for op in self._needed_ops():
-            if isinstance(op, dt.FuncOp | dt.ReduceOp):
-                found.update(op.label_names)
-            elif isinstance(op, dt.SizeOp | dt.IndexOp):
-                found.add(op.label.data)
-        return found
-
     def labels(self) -> list[str]:
         """The labels in declared order."""
         return [op.sym_name.data for op in self.module.ops if isinstance(op, dt.LabelOp)]
@@ -152,9 +142,9 @@ class Interface:
 
     def free_labels(self) -> list[str]:
         """The labels that no input axis is bound to, of those that the program uses."""
-        from dt_mlir.passes.convert_dt_to_loop import label_groups
+        from dt_mlir.passes.convert_dt_to_loop import label_groups, used_labels
 
-        used = self.used_labels()
+        used = set(used_labels(self.module))
         bound = {a for axes in self.axes().values() for a in axes if isinstance(a, str)}
         return [
             group[0]

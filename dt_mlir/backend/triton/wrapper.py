@@ -114,15 +114,12 @@ class WrapperPrinter:
         return self.same.get(label, label)
 
     def _needed_labels(self) -> list[str]:
-        """The labels whose sizes something needs."""
-        needed: dict[str, None] = {}
-        for op in self.part.allocations:
-            axes = op.attributes[host.AXES]
-            needed.update(dict.fromkeys(names(axes)))  # pyright: ignore[reportArgumentType]
-        for kernel, _ in self.kernels.values():
-            needed.update(dict.fromkeys(label.data for label in kernel.labels))
-        found = [self._label(x) for x in self.part.strings(host.LABELS) if x in needed]
-        return list(dict.fromkeys(found))
+        """The labels whose sizes the algorithm needs, one for each size.
+
+        Those that a schedule leaves without a loop are among them: how a program is called, and
+        what it refuses, does not depend on its schedule.
+        """
+        return list(dict.fromkeys(map(self._label, self.part.strings(host.LABELS))))
 
     def _free_labels(self, inputs: list[_Tensor]) -> list[str]:
         """The labels that only the caller knows."""
