@@ -17,11 +17,11 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
-from xdsl.ir import Attribute, BlockArgument, Region
+from xdsl.ir import Attribute, BlockArgument, Operation, Region
 from xdsl.irdl import IRDLOperation, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.traits import CallableOpInterface, IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.formats import name_array, names
@@ -35,6 +35,22 @@ _STORED = frozenset(ELEMENT_TYPES.values())
 def argument_attributes(name: str, axes: Sequence[str]) -> DictionaryAttr:
     """The attributes of a kernel's or a wrapper's argument."""
     return DictionaryAttr({NAME: StringAttr(name), AXES: name_array(axes)})
+
+
+class BodyIsCallable(CallableOpInterface):
+    """An operation whose one region runs when it is called, on the region's arguments."""
+
+    @classmethod
+    def get_callable_region(cls, op: Operation) -> Region:
+        return op.regions[0]
+
+    @classmethod
+    def get_argument_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        return tuple(arg.type for arg in op.regions[0].block.args)
+
+    @classmethod
+    def get_result_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        return ()
 
 
 class KernelOp(IRDLOperation):
@@ -67,7 +83,9 @@ class KernelOp(IRDLOperation):
     body = region_def("single_block")
     """What the kernel does."""
 
-    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), NoTerminator())
+    traits = traits_def(
+        IsolatedFromAbove(), SymbolOpInterface(), NoTerminator(), BodyIsCallable()
+    )
 
     PRECISIONS: ClassVar = ("ieee", "tf32", "tf32x3")
     ACCURACIES: ClassVar = ("fast", "accurate")

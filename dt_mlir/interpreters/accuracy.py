@@ -16,6 +16,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.dialects import dt, sched
+from dt_mlir.dialects.kernel import KernelOp
 
 Array = Any
 """A NumPy array; its element type is not known to the type checker."""
@@ -91,6 +92,10 @@ class Accuracy:
         accurate: set[str] = set()
         fused: set[str] = set()
         product = 0.0
+        kernels = [op for op in module.ops if isinstance(op, KernelOp)]
+        for kernel in kernels:
+            if kernel.precision is not None:
+                product = max(product, _PRODUCTS.get(kernel.precision.data, 0.0))
         for op in module.walk():
             if not isinstance(op, sched.DirectiveOp):
                 continue
@@ -102,7 +107,10 @@ class Accuracy:
             elif op.directive.data == "fuse_at":
                 fused.add(op.target_name)
         functions = {op.sym_name.data for op in module.ops if isinstance(op, dt.FuncOp)}
-        return Accuracy(bool(functions) and functions <= accurate | fused, product)
+        if not functions:
+            everywhere = all(kernel.is_accurate for kernel in kernels)
+            return Accuracy(bool(kernels) and everywhere, product)
+        return Accuracy(functions <= accurate | fused, product)
 
     def ulps(self, name: str, operands: list[Array]) -> Array | float:
         """How far a function's result may be from the exact one of its operands."""

@@ -15,8 +15,9 @@ from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.element_types import type_name
 from dt_mlir.host_part import HostPart
+from dt_mlir.interpreters.interface import Interface
 from dt_mlir.lowering.kernels import kernels_of
-from dt_mlir.runtime.execute import Interface, loaded
+from dt_mlir.runtime.execute import loaded
 
 _TRITON_TYPES = {
     "f64": "fp64", "f32": "fp32", "f16": "fp16", "bf16": "bf16", "f8e4m3": "fp8e4nv",
@@ -221,7 +222,7 @@ def summarise(
     from dt_mlir.compiler import compile_program
 
     program = compile_program(text, file)
-    labels = Interface(program.algorithm).labels()
+    labels = Interface.of(program.algorithm).labels
     sizes = {label: given.get(label, other) for label in labels}
     return [
         (kernel.name, bool(kernel.asm.get("cubin") or kernel.asm.get("hsaco")), kernel.problems())
@@ -285,8 +286,8 @@ def report(
     Raises:
         CompileError: if there is no such stage on the target, or Triton refuses a kernel.
     """
-    labels = Interface(algorithm).labels()
-    Interface(algorithm).sizes(given)
+    labels = Interface.of(algorithm).labels
+    Interface.of(algorithm).sizes(given)
     sizes = {label: given.get(label, 1024) for label in labels}
     compiled = compile_for(module, source, architecture, sizes)
     if what != "stats":

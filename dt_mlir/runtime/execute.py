@@ -6,26 +6,22 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp, TensorType
-from xdsl.ir import Attribute, Operation
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
+from xdsl.ir import Attribute
 
-from dt_mlir.diagnostics import CompileError, did_you_mean
-from dt_mlir.dialects import dt
+from dt_mlir.diagnostics import CompileError
 from dt_mlir.element_types import type_name
+from dt_mlir.interpreters.interface import Interface
 
 if TYPE_CHECKING:
     from dt_mlir.interpreters.bounded import Bounded
-
-DEFAULT_SIZES = (37, 50, 67, 41, 35, 43)
-"""The sizes that labels get one after the other where nothing is said: they divide nothing."""
 
 
 def prepare_triton() -> str:
@@ -74,85 +70,6 @@ def torch_dtype(element: Attribute) -> Any:
     return getattr(torch, TORCH_TYPES[type_name(element)].removeprefix("torch."))
 
 
-@dataclass
-class Interface:
-    """What a program takes: its inputs' labels, and the labels that only the caller knows."""
-
-    module: ModuleOp
-
-    def axes(self) -> dict[str, list[str | int]]:
-        """For each input tensor the label of each axis, or a size that is enough."""
-        found: dict[str, list[str | int]] = {}
-        for op in self.module.ops:
-            if isinstance(op, dt.InputOp) and isinstance(op.type, TensorType):
-                found[op.sym_name.data] = [1] * len(op.type.get_shape())
-            elif isinstance(op, dt.InputOp) and not op.is_scalar:
-                found[op.sym_name.data] = []
-        for op in self._needed_ops():
-            if not isinstance(op, dt.ReadOp) or op.source_name not in found:
-                continue
-            axes = found[op.source_name]
-            for axis, expr in enumerate(op.map.data.results):
-                if isinstance(expr, AffineDimExpr):
-                    if isinstance(axes[axis], int):
-                        axes[axis] = op.used_labels[expr.position]
-                elif isinstance(expr, AffineConstantExpr):
-                    known = axes[axis]
-                    if isinstance(known, int):
-                        axes[axis] = max(known, expr.value + 1)
-        return found
-
-    def _needed_ops(self) -> Iterator[Operation]:
-        """The operations of the functions that the outputs need."""
-        from dt_mlir.passes.convert_dt_to_loop import needed_functions
-
-        needed = needed_functions(self.module)
-        for function in self.module.ops:
-            if isinstance(function, dt.FuncOp) and function.sym_name.data in needed:
-                yield from function.walk()
-
-    def labels(self) -> list[str]:
-        """The labels in declared order."""
-        return [op.sym_name.data for op in self.module.ops if isinstance(op, dt.LabelOp)]
-
-    def sizes(self, given: Mapping[str, int]) -> dict[str, int]:
-        """A size for each label: the given ones, and others that divide nothing.
-
-        Raises:
-            CompileError: if a given label does not exist.
-        """
-        labels = self.labels()
-        for label in given:
-            if label not in labels:
-                raise CompileError(
-                    f"there is no label '{label}' to give a size", None,
-                    did_you_mean(label, labels),
-                )
-        from dt_mlir.passes.convert_dt_to_loop import label_groups
-
-        groups = label_groups(self.module)
-        found: dict[str, int] = {}
-        for i, group in enumerate(groups):
-            chosen = {given[label] for label in group if label in given}
-            if len(chosen) > 1:
-                raise CompileError(f"the labels {', '.join(group)} have one size")
-            size = chosen.pop() if chosen else DEFAULT_SIZES[i % len(DEFAULT_SIZES)]
-            found.update(dict.fromkeys(group, size))
-        return found
-
-    def free_labels(self) -> list[str]:
-        """The labels that no input axis is bound to, of those that the program uses."""
-        from dt_mlir.passes.convert_dt_to_loop import label_groups, used_labels
-
-        used = set(used_labels(self.module))
-        bound = {a for axes in self.axes().values() for a in axes if isinstance(a, str)}
-        return [
-            group[0]
-            for group in label_groups(self.module)
-            if not bound & set(group) and used & set(group)
-        ]
-
-
 def make_inputs(
     module: ModuleOp, sizes: Mapping[str, int], seed: int = 0, special: bool = False
 ) -> dict[str, Any]:
@@ -167,18 +84,13 @@ def make_inputs(
     import torch
 
     generator = torch.Generator().manual_seed(seed)
-    axes = Interface(module).axes()
+    interface = Interface.of(module)
     inputs: dict[str, Any] = {}
-    for op in module.ops:
-        if not isinstance(op, dt.InputOp):
-            continue
-        name = op.sym_name.data
-        shape = [sizes[a] if isinstance(a, str) else a for a in axes.get(name, [])]
-        inputs[name] = _random(op.element, shape, generator)
-        if special and isinstance(op.element, AnyFloat):
-            inputs[name] = _with_special(inputs[name], generator)
-        if op.is_scalar:
-            inputs[name] = inputs[name].item()
+    for item in interface.inputs:
+        value = _random(item.element, interface.shape(item, sizes), generator)
+        if special and isinstance(item.element, AnyFloat):
+            value = _with_special(value, generator)
+        inputs[item.name] = value.item() if item.axes is None else value
     return inputs
 
 
@@ -210,18 +122,21 @@ def reference(
     module: ModuleOp, inputs: Mapping[str, Any], sizes: Mapping[str, int]
 ) -> dict[str, Bounded]:
     """What the algorithm says of inputs: floats in float64, with the error that is allowed."""
+    import numpy as np
     import torch
 
-    from dt_mlir.interpreters.algorithm import AlgorithmInterpreter
+    from dt_mlir.interpreters.accuracy import Accuracy
+    from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
+    from dt_mlir.interpreters.run import run_module
 
-    arrays: dict[str, Any] = {}
-    for name, value in inputs.items():
+    arithmetic = BoundedArithmetic(Accuracy.of(module))
+    values: dict[str, Any] = {}
+    for item in Interface.of(module).inputs:
+        value = inputs[item.name]
         if isinstance(value, torch.Tensor):
-            wide = value.double() if value.dtype.is_floating_point else value
-            arrays[name] = wide.cpu().numpy()
-        else:
-            arrays[name] = value
-    return AlgorithmInterpreter(module, arrays, dict(sizes)).run()
+            value = (value.double() if value.dtype.is_floating_point else value).cpu().numpy()
+        values[item.name] = arithmetic.from_array(np.asarray(value), item.element)
+    return run_module(module, values, sizes, arithmetic)
 
 
 @dataclass(frozen=True)
@@ -259,20 +174,18 @@ def run_and_check(
     device = prepare_triton()
     import torch
 
-    sizes = Interface(module).sizes(given)
+    interface = Interface.of(module)
+    sizes = interface.sizes(given)
     inputs = make_inputs(module, sizes, seed, special)
-    free = Interface(module).free_labels()
-    order = [op for op in module.ops if isinstance(op, dt.InputOp)]
-    order.sort(key=lambda op: op.is_scalar)
+    order = sorted(interface.inputs, key=lambda item: item.axes is None)
     args = [
-        v.to(device) if isinstance(v := inputs[op.sym_name.data], torch.Tensor) else v
-        for op in order
+        v.to(device) if isinstance(v := inputs[item.name], torch.Tensor) else v for item in order
     ]
     args = [lay_out(v, layout) if isinstance(v, torch.Tensor) else v for v in args]
     with loaded(source) as emitted:
         wrapper = getattr(emitted, wrapper_name(source))
         try:
-            results = wrapper(*args, **{label: sizes[label] for label in free})
+            results = wrapper(*args, **{label: sizes[label] for label in interface.free_labels()})
         except (ValueError, TypeError, RuntimeError) as error:
             raise CompileError(f"the program cannot run on these inputs: {error}") from error
     results = results if isinstance(results, tuple) else (results,)

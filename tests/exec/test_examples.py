@@ -9,7 +9,8 @@ import torch
 from dt_mlir.compiler import Compiled, compile_program
 from dt_mlir.dialects import dt
 from dt_mlir.element_types import is_float
-from dt_mlir.runtime.execute import Interface, run_and_check
+from dt_mlir.interpreters.interface import Interface
+from dt_mlir.runtime.execute import run_and_check
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROGRAMS = sorted(path.stem for path in EXAMPLES.glob("*.dt"))
@@ -51,8 +52,8 @@ def sizes_for(name: str, kind: str, program: Compiled) -> dict[str, int]:
     if name in ("batched_matmul", "nearest") and not GPU:
         # These have three large labels.
         table = {**SIZES, "aligned": (32, 32, 32, 32), "one more": (17, 33, 9, 17)}
-    groups = Interface(program.algorithm).labels()
-    same = Interface(program.algorithm).sizes({})
+    groups = Interface.of(program.algorithm).labels
+    same = Interface.of(program.algorithm).sizes({})
     chosen: dict[int, int] = {}
     numbers = iter(table[kind] * 2)
     for label in groups:

@@ -3,7 +3,8 @@
 import pytest
 
 from dt_mlir.compiler import compile_program
-from dt_mlir.runtime.execute import Interface, run_and_check
+from dt_mlir.interpreters.interface import Interface
+from dt_mlir.runtime.execute import run_and_check
 
 HEAD = "In A, B, V, W; SIn s; Var x, y, z; RVar k, j;"
 
@@ -110,7 +111,8 @@ def test_program(name: str, sizes: dict[str, int]) -> None:
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_program_for_fixed_sizes(name: str, sizes: dict[str, int]) -> None:
     algorithm = compile_program(complete(PROGRAMS[name]), name).algorithm
-    fixed = Interface(algorithm).sizes(sizes)
+    interface = Interface.of(algorithm)
+    fixed = {label: n for label, n in interface.sizes(sizes).items() if label in interface.used}
     program = compile_program(complete(PROGRAMS[name]), name, sizes=fixed)
     run_and_check(program.algorithm, program.source, sizes, seed=3)
 

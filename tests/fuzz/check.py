@@ -12,7 +12,7 @@ from programs import Case
 from dt_mlir.compiler import compile_program
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
-from dt_mlir.passes.convert_dt_to_loop import label_groups
+from dt_mlir.passes.convert_dt_to_loop import label_groups, used_labels
 from dt_mlir.runtime.execute import run_and_check
 
 LIMIT = 10
@@ -76,7 +76,8 @@ def fixed_sizes(case: Case) -> dict[str, int]:
     """The sizes that the case is compiled for."""
     if not case.fixed:
         return {}
-    return {label: size for label, size in sizes_of(case).items() if size}
+    used = used_labels(compile_text(case.text, "case.dt")[0])
+    return {label: size for label, size in sizes_of(case).items() if size and label in used}
 
 
 def check(case: Case) -> Outcome:

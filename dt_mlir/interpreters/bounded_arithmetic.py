@@ -1,9 +1,8 @@
-"""Evaluates the `dt` level with NumPy on whole arrays.
+"""Elements in float64 with a bound on the error that a legal computation may have.
 
-This is what compiled programs are compared with. It shares nothing with the lowering: each value
-is an array with an axis for each label that it depends on, floats are computed in float64 with a
-bound on the error that a legal computation may have, and a function is rounded to its element
-type where it is defined.
+A value stands for every result that some order of sums and products, one rounding for each
+operation in its type and the documented error of each function can lead to. Two programs agree
+where their bounds meet. This is what compiled programs are compared with, too.
 """
 
 # pyright: reportUnknownLambdaType=false
@@ -11,27 +10,29 @@ type where it is defined.
 from __future__ import annotations
 
 import math as pymath
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, ModuleOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Operation
 
-from dt_mlir.dialects import dt, elem
+from dt_mlir.dialects import elem
 from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.element_types import type_name
 from dt_mlir.interpreters import bounded
 from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.interpreters.arithmetic import Arithmetic, Value, mapped, spread
 from dt_mlir.interpreters.bounded import Array, Bounded
 
-_PREDICATES: dict[str, Callable[[Array, Array], Array]] = {
+PREDICATES: dict[str, Callable[[Array, Array], Array]] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
     "ge": np.greater_equal,
 }  # fmt: skip
-_FLOAT = "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()
-_INT = "eq ne slt sle sgt sge ult ule ugt uge".split()
+FLOAT_PREDICATES = "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()
+INTEGER_PREDICATES = "eq ne slt sle sgt sge ult ule ugt uge".split()
 
 
 def _erf(x: Array) -> Array:
@@ -53,7 +54,7 @@ def _power(x: Array, y: Array) -> Array:
     return np.power(base, np.abs(y))
 
 
-_MONOTONE: dict[str, Callable[..., Array]] = {
+MONOTONE: dict[str, Callable[..., Array]] = {
     "arith.addf": np.add, "arith.subf": np.subtract, "arith.mulf": np.multiply,
     "arith.negf": np.negative, "arith.maximumf": np.maximum, "arith.minimumf": np.minimum,
     "math.exp": np.exp, "math.exp2": np.exp2, "math.expm1": np.expm1, "math.log": np.log,
@@ -67,7 +68,7 @@ _MONOTONE: dict[str, Callable[..., Array]] = {
 }  # fmt: skip
 """Functions of floats that are monotone in each operand."""
 
-_SMOOTH: dict[str, tuple[Callable[..., Array], float]] = {
+SMOOTH: dict[str, tuple[Callable[..., Array], float]] = {
     "math.sin": (np.sin, 1.0), "math.cos": (np.cos, 1.0), "math.absf": (np.abs, 1.0),
     "gelu": (lambda x: 0.5 * x * _erfc(-x / np.sqrt(2)), 1.2),
     "silu": (lambda x: x * _sigmoid(x), 1.2),
@@ -96,6 +97,7 @@ _BITWISE: dict[str, Callable[..., Array]] = {
 }  # fmt: skip
 """Functions of integers that are decided only for exact operands."""
 
+
 def round_to(value: Array, type: Attribute) -> Array:
     """Values as an element type holds them; floats stay float64."""
     if isinstance(type, IntegerType):
@@ -106,229 +108,172 @@ def round_to(value: Array, type: Attribute) -> Array:
     return bounded.nearest(value, type)
 
 
-@dataclass
-class Labelled:
-    """An array with a label for each of its axes."""
-
-    labels: tuple[str, ...]
-    data: Bounded
-
-    def spread(self, labels: tuple[str, ...]) -> Bounded:
-        """The array with axes of one element for the labels that it lacks."""
-        order = [self.labels.index(label) for label in labels if label in self.labels]
-        value, error = self.data.value, self.data.error
-        shape = [
-            value.shape[self.labels.index(label)] if label in self.labels else 1
-            for label in labels
-        ]
-        return Bounded(*(np.transpose(array, order).reshape(shape) for array in (value, error)))
-
-
-def _full(data: Bounded, shape: list[int]) -> Bounded:
-    return Bounded(np.broadcast_to(data.value, shape), np.broadcast_to(data.error, shape))
+def random_array(
+    type: Attribute, shape: Sequence[int], generator: np.random.Generator
+) -> Array:
+    """Random numbers that an element type holds: small ones, as bounds grow with magnitudes."""
+    if isinstance(type, AnyFloat):
+        return bounded.nearest(generator.uniform(-1.0, 1.0, tuple(shape)), type)
+    assert isinstance(type, IntegerType)
+    if type.width.data == 1:
+        return generator.random(tuple(shape)) < 0.5
+    least = 0 if type_name(type) == "u8" else -9
+    return generator.integers(least, 10, tuple(shape))
 
 
 @dataclass
-class AlgorithmInterpreter:
-    """Evaluates a module of the `dt` level.
+class BoundedArithmetic(Arithmetic):
+    """Floats as float64 with bounds of their error, integers as themselves.
 
     Args:
-        module: the module.
-        inputs: the inputs by name, arrays and numbers.
-        sizes: sizes of labels that no input has.
+        accuracy: how accurately functions are computed.
     """
 
-    module: ModuleOp
-    inputs: Mapping[str, Array]
-    sizes: dict[str, int] = field(default_factory=dict[str, int])
+    accuracy: Accuracy
 
-    def run(self) -> dict[str, Bounded]:
-        """The outputs by name, floats as float64, each with the error that it may have."""
-        self.functions = {
-            op.sym_name.data: op for op in self.module.ops if isinstance(op, dt.FuncOp)
-        }
-        self.accuracy = Accuracy.of(self.module)
-        self.values: dict[str, Bounded] = {}
-        for op in self.module.ops:
-            if isinstance(op, dt.InputOp):
-                value = np.asarray(self.inputs[op.sym_name.data])
-                if isinstance(op.element, AnyFloat):
-                    value = value.astype(np.float64)
-                elif isinstance(op.element, IntegerType):
-                    value = round_to(value, op.element)
-                self.values[op.sym_name.data] = Bounded.exact(value)
-        self._infer_sizes()
-        outputs = [op for op in self.module.ops if isinstance(op, dt.OutputOp)]
+    def constant(self, attr: FloatAttr[Any] | IntegerAttr[Any]) -> Bounded:
+        return Bounded.exact(round_to(attr.value.data, attr.type))
+
+    def from_array(self, array: Array, type: Attribute) -> Bounded:
+        array = np.asarray(array)
+        if isinstance(type, AnyFloat):
+            return Bounded.exact(array.astype(np.float64))
+        return Bounded.exact(round_to(array, type))
+
+    def random(
+        self, type: Attribute, shape: Sequence[int], generator: np.random.Generator
+    ) -> Bounded:
+        return self.from_array(random_array(type, shape, generator), type)
+
+    def stored(self, value: Value, type: Attribute) -> Bounded:
+        if isinstance(type, AnyFloat):
+            return bounded.narrowed(value, type)
+        return Bounded(round_to(value.value, type), value.error)
+
+    def apply(self, op: Operation, operands: Sequence[Value]) -> Bounded:
         with np.errstate(all="ignore"):
-            return {
-                name: self._function(name)
-                for name in (op.function.root_reference.data for op in outputs)
-            }
+            return self._elementwise(op, list(operands))
 
-    def _infer_sizes(self) -> None:
-        """The sizes of labels from the arrays that they index, and from each other."""
-        same: dict[tuple[str, int], set[str]] = {}
-        for op in self.module.walk():
-            if not isinstance(op, dt.ReadOp):
-                continue
-            for axis, expr in enumerate(op.map.data.results):
-                if isinstance(expr, AffineDimExpr):
-                    found = same.setdefault((op.source_name, axis), set())
-                    found.add(op.used_labels[expr.position])
-        for name, function in self.functions.items():
-            for axis, label in enumerate(function.label_names):
-                same.setdefault((name, axis), set()).add(label)
-        changed = True
-        while changed:
-            changed = False
-            for (name, axis), labels in same.items():
-                known = [self.sizes[x] for x in labels if x in self.sizes]
-                if name in self.values:
-                    known.append(self.values[name].value.shape[axis])
-                for label in labels:
-                    if known and label not in self.sizes:
-                        self.sizes[label] = known[0]
-                        changed = True
+    def reduce(
+        self, kind: ReductionKind, value: Value, axes: tuple[int, ...], type: Attribute
+    ) -> Bounded:
+        with np.errstate(all="ignore"):
+            match kind:
+                case ReductionKind.ADD:
+                    return bounded.summed(value, axes, type)
+                case ReductionKind.MUL:
+                    return bounded.multiplied(value, axes, type)
+                case ReductionKind.MAXIMUM | ReductionKind.MINIMUM if value.value.size == 0:
+                    # Nothing says what the extreme of nothing is.
+                    shape = np.sum(value.value, axis=axes).shape
+                    return Bounded(np.zeros(shape, value.value.dtype), np.full(shape, np.inf))
+                case ReductionKind.MAXIMUM:
+                    return bounded.extreme(np.max, value, axes)
+                case ReductionKind.MINIMUM:
+                    return bounded.extreme(np.min, value, axes)
+                case ReductionKind.AND:
+                    return bounded.decided(np.all, value, axes)
+                case _:
+                    return bounded.decided(np.any, value, axes)
 
-    def _function(self, name: str) -> Bounded:
-        if name not in self.values:
-            op = self.functions[name]
-            value = self._value(op.value, {})
-            shape = [self.sizes[label] for label in op.label_names]
-            full = _full(value.spread(op.label_names), shape)
-            if isinstance(op.element, AnyFloat):
-                self.values[name] = bounded.narrowed(full, op.element)
-            else:
-                self.values[name] = Bounded(round_to(full.value, op.element), full.error)
-        return self.values[name]
-
-    def _value(self, value: SSAValue, known: dict[SSAValue, Labelled]) -> Labelled:
-        if value not in known:
-            op = value.owner
-            assert not isinstance(op, Block)
-            known[value] = self._op(op, known)
-        return known[value]
-
-    def _op(self, op: Operation, known: dict[SSAValue, Labelled]) -> Labelled:
-        match op:
-            case dt.ReadOp():
-                return self._read(op)
-            case dt.IndexOp():
-                label = op.label.data
-                indices = np.arange(self.sizes[label], dtype=_dtype(op.result.type))
-                return Labelled((label,), Bounded.exact(indices))
-            case dt.SizeOp():
-                size = np.asarray(self.sizes[op.label.data], dtype=_dtype(op.result.type))
-                return Labelled((), Bounded.exact(size))
-            case dt.ReduceOp():
-                return self._reduce(op)
-            case arith.ConstantOp():
-                attr = op.value
-                assert isinstance(attr, FloatAttr | IntegerAttr)
-                data = round_to(attr.value.data, attr.type)
-                return Labelled((), Bounded.exact(data))
-            case _:
-                operands = [self._value(v, known) for v in op.operands]
-                labels = tuple(dict.fromkeys(x for v in operands for x in v.labels))
-                data = self._elementwise(op, [v.spread(labels) for v in operands])
-                return Labelled(labels, data)
-
-    def _read(self, op: dt.ReadOp) -> Labelled:
-        source = op.source_name
-        data = self._function(source) if source in self.functions else self.values[source]
-        index: list[Array] = []
-        labels = op.used_labels
-        for expr in op.map.data.results:
-            if isinstance(expr, AffineConstantExpr):
-                index.append(np.asarray(expr.value))
-                continue
-            assert isinstance(expr, AffineDimExpr)
-            size = self.sizes[labels[expr.position]]
-            shape = [1] * len(labels)
-            shape[expr.position] = size
-            index.append(np.arange(size).reshape(shape))
-        chosen = tuple(index) if index else ...
-        return Labelled(
-            labels, Bounded(np.asarray(data.value[chosen]), np.asarray(data.error[chosen]))
+    def arg_reduce(
+        self, kind: ReductionKind, value: Value, index: Value, type: Attribute
+    ) -> tuple[Bounded, Bounded]:
+        largest = kind is ReductionKind.ARGMAX
+        shape = np.broadcast_shapes(value.value.shape, index.value.shape)
+        value, index = spread(value, shape), spread(index, shape)
+        if shape[-1] == 0:
+            empty = np.full(shape[:-1], np.inf)
+            return tuple(
+                Bounded(np.zeros(shape[:-1], x.value.dtype), empty) for x in (value, index)
+            )  # pyright: ignore
+        place = bounded.extreme_index(largest, value)
+        chosen = mapped(
+            lambda array: np.take_along_axis(array, place.value[..., None], -1)[..., 0], index
         )
+        position = Bounded(chosen.value, chosen.error + place.error)
+        axes = (len(shape) - 1,)
+        return bounded.extreme(np.max if largest else np.min, value, axes), position
 
-    def _reduce(self, op: dt.ReduceOp) -> Labelled:
-        last = op.body.block.last_op
-        assert isinstance(last, dt.YieldOp)
-        known: dict[SSAValue, Labelled] = {}
-        operands = [self._value(v, known) for v in last.values]
-        reduced = op.label_names
-        kept = tuple(dict.fromkeys(x for v in operands for x in v.labels if x not in reduced))
-        full = (*kept, *reduced)
-        type = op.result.type
-        sizes = [self.sizes[label] for label in reduced]
-        axes = tuple(range(len(kept), len(full)))
-        spread = [v.spread(full) for v in operands]
-        if op.kind.data is ReductionKind.DOT:
-            return Labelled(kept, self._dot(spread, len(kept), sizes, type))
-        shape = [*spread[0].value.shape[: len(kept)], *sizes]
-        data = _full(spread[0], shape)
-        match op.kind.data:
-            case ReductionKind.ADD:
-                result = bounded.summed(data, axes, type)
-            case ReductionKind.MUL:
-                result = bounded.multiplied(data, axes, type)
-            case ReductionKind.MAXIMUM:
-                result = bounded.extreme(np.max, data, axes)
-            case ReductionKind.MINIMUM:
-                result = bounded.extreme(np.min, data, axes)
-            case ReductionKind.AND:
-                result = bounded.decided(np.all, data, axes)
-            case ReductionKind.OR:
-                result = bounded.decided(np.any, data, axes)
-            case kind:
-                # Over several labels an element counts by its place among all of them.
-                shape = [*shape[: len(kept)], pymath.prod(sizes)]
-                flat = Bounded(data.value.reshape(shape), data.error.reshape(shape))
-                result = bounded.extreme_index(kind is ReductionKind.ARGMAX, flat)
-        return Labelled(kept, result)
+    def dot(
+        self, lhs: Value, rhs: Value, axes: tuple[int, ...], sizes: Sequence[int], type: Attribute
+    ) -> Bounded:
+        with np.errstate(all="ignore"):
+            return self._dot(lhs, rhs, axes, sizes, type)
+
+    def plus(self, a: Value, b: Value, type: Attribute) -> Bounded:
+        with np.errstate(all="ignore"):
+            if not isinstance(type, AnyFloat):
+                return bounded.integer(a.value + b.value, a.error + b.error, type)
+            return bounded.rounded(*bounded.by_corners(np.add, [a, b]), type)
+
+    def truth(self, value: Value) -> Array:
+        return value.value
+
+    def integers(self, value: Value) -> Array:
+        return value.value
+
+    def differ(self, a: Value, b: Value) -> Array:
+        gap = bounded.distance(*(np.asarray(x.value, np.float64) for x in (a, b)))
+        apart = gap > a.error + b.error
+        if a.value.dtype.kind != "f":
+            # Integers of 64 bits are more exact than floats.
+            apart |= (a.error + b.error == 0) & (a.value != b.value)
+        return apart
+
+    def show(self, value: Value, place: tuple[int, ...]) -> str:
+        found, error = value.value[place], value.error[place]
+        shown = f"{found:.9g}" if value.value.dtype.kind == "f" else str(found)
+        return f"{shown} within {error:.3g}" if error else shown
 
     def _dot(
-        self, operands: list[Bounded], kept: int, sizes: list[int], type: Attribute
-    ) -> Bounded:
-        """A sum of products; both operands have the same axes, the reduced ones last."""
-        a, b = operands
-        names = list(range(a.value.ndim))
+        self, lhs: Bounded, rhs: Bounded, axes: tuple[int, ...], sizes: Sequence[int],
+        type: Attribute,
+    ) -> Bounded:  # fmt: skip
+        operands = [lhs, rhs]
+        rank = lhs.value.ndim
+        names = list(range(rank))
+        kept = [axis for axis in names if axis not in axes]
         missing = 1
-        for axis, size in enumerate(sizes, kept):
-            if a.value.shape[axis] == b.value.shape[axis] == 1:
+        shape = list(np.broadcast_shapes(lhs.value.shape, rhs.value.shape))
+        for axis, size in zip(axes, sizes):
+            if lhs.value.shape[axis] == rhs.value.shape[axis] == 1:
                 missing *= size
-        shape = [*np.broadcast_shapes(a.value.shape, b.value.shape)[:kept], *sizes]
+            shape[axis] = size
         count = pymath.prod(sizes)
 
         def product(x: Array, y: Array) -> Array:
             if not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
                 # einsum factors out what does not vary, where infinities of both signs meet.
-                terms = np.broadcast_to(x * y, shape)
-                return np.sum(terms, axis=tuple(range(kept, len(shape))))
-            return np.einsum(x, names, y, names, names[:kept]) * missing
+                return np.sum(np.broadcast_to(x * y, shape), axis=axes)
+            return np.einsum(x, names, y, names, kept) * missing
 
         if not isinstance(type, AnyFloat):
-            exact = product(a.value.astype(np.int64), b.value.astype(np.int64))
+            exact = product(lhs.value.astype(np.int64), rhs.value.astype(np.int64))
             wide = [np.abs(x.value.astype(np.float64)) for x in operands]
-            error = product(wide[0], b.error) + product(a.error, wide[1] + b.error)
+            error = product(wide[0], rhs.error) + product(lhs.error, wide[1] + rhs.error)
             # Infinity times zero is still undecided.
             error = np.where(np.isnan(error), np.inf, error)
             return bounded.integer(exact, error, type)
-        value = product(a.value, b.value)
-        undecided = _undecided(a, b, product)
-        a, b = (Bounded(x.value, np.where(np.isinf(x.error), 0.0, x.error)) for x in (a, b))
-        sizes_ = [np.abs(np.nan_to_num(x.value, posinf=0.0, neginf=0.0)) for x in operands]
-        magnitude = product(sizes_[0] + a.error, sizes_[1] + b.error)
-        error = magnitude - product(*sizes_)
+        value = product(lhs.value, rhs.value)
+        exactly = not lhs.error.any() and not rhs.error.any()
+        a, b = (Bounded(x.value, np.where(np.isinf(x.error), 0.0, x.error)) for x in operands)
+        magnitudes = [np.abs(np.nan_to_num(x.value, posinf=0.0, neginf=0.0)) for x in operands]
+        magnitude = product(magnitudes[0] + a.error, magnitudes[1] + b.error)
+        if exactly:
+            # What is exact has no doubtful infinities either.
+            undecided = np.zeros(value.shape, bool)
+            error = np.zeros(value.shape)
+            if not self.accuracy.product and _is_short(operands, magnitude, type):
+                return bounded.rounded(value, error, type)
+        else:
+            undecided = _undecided(lhs, rhs, product)
+            error = magnitude - product(*magnitudes)
         unit = 2.0 ** -bounded.float_format(type).digits
-        exact = not error.any() and not undecided.any() and not self.accuracy.product
-        if exact and _is_short(operands, magnitude, type):
-            return bounded.rounded(value, error, type)
         # Tensor cores cut off where they add up.
         error = error + (2 * count + 10 + self.accuracy.product) * unit * magnitude
         error = np.where(np.isfinite(value), error, 0.0)
-        undecided |= magnitude >= bounded.float_format(type).largest
+        undecided = undecided | (magnitude >= bounded.float_format(type).largest)
         return bounded.rounded(value, np.where(undecided, np.inf, error), type)
 
     def _elementwise(self, op: Operation, values: list[Bounded]) -> Bounded:
@@ -348,9 +293,9 @@ class AlgorithmInterpreter:
                     return self._float_function(name, values, target)
         match op:
             case arith.CmpfOp() | arith.CmpiOp():
-                table = _FLOAT if isinstance(op, arith.CmpfOp) else _INT
+                table = FLOAT_PREDICATES if isinstance(op, arith.CmpfOp) else INTEGER_PREDICATES
                 predicate = table[op.predicate.value.data]
-                return bounded.compared(_PREDICATES[predicate[-2:]], *values)
+                return bounded.compared(PREDICATES[predicate[-2:]], *values)
             case arith.SelectOp():
                 return bounded.selected(*values)
             case arith.FPToSIOp():
@@ -405,11 +350,11 @@ class AlgorithmInterpreter:
             product = bounded.rounded(*bounded.by_corners(np.multiply, values[:2]), type)
             operands = [product, values[2]]
             return bounded.rounded(*bounded.by_corners(np.add, operands), type)
-        if name in _SMOOTH:
-            function, slope = _SMOOTH[name]
+        if name in SMOOTH:
+            function, slope = SMOOTH[name]
             value = function(values[0].value)
             return bounded.rounded(value, slope * values[0].error, type, ulps)
-        value, error = bounded.by_corners(_MONOTONE[name], values)
+        value, error = bounded.by_corners(MONOTONE[name], values)
         if name == "math.rsqrt":
             error = np.where(values[0].value == 0, np.inf, error)
         return bounded.rounded(value, error, type, ulps)

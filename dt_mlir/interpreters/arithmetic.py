@@ -1,0 +1,158 @@
+"""What numbers are to an interpreter.
+
+The interpreters of the three levels know loops, tiles and memory; what an element is, and what
+`arith.addf` makes of two of them, an `Arithmetic` says. Values are arrays of elements that
+broadcast as NumPy's do: either one NumPy array or a few of one shape (`Bounded`). What has the
+type `index` is never an element: it is a number of Python's or a NumPy array of them.
+"""
+
+# pyright: reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Attribute, Operation
+
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.interpreters.bounded import Array, Bounded
+
+Value = Any
+"""An array of elements: a NumPy array or a `Bounded`."""
+
+
+class Arithmetic(ABC):
+    """A kind of elements and the operations on them."""
+
+    @abstractmethod
+    def constant(self, attr: FloatAttr[Any] | IntegerAttr[Any]) -> Value:
+        """A constant, without axes."""
+
+    @abstractmethod
+    def from_array(self, array: Array, type: Attribute) -> Value:
+        """Elements from numbers.
+
+        Args:
+            array: the numbers; floats as float64, truth values as `bool`.
+            type: the element type in memory.
+        """
+
+    @abstractmethod
+    def random(self, type: Attribute, shape: Sequence[int], generator: np.random.Generator) -> Value:
+        """Random elements of an element type, as an input may hold them."""
+
+    @abstractmethod
+    def stored(self, value: Value, type: Attribute) -> Value:
+        """What memory of an element type holds of a value."""
+
+    @abstractmethod
+    def apply(self, op: Operation, operands: Sequence[Value]) -> Value:
+        """A scalar operation of `arith`, `math` or `elem`, element by element."""
+
+    @abstractmethod
+    def reduce(self, kind: ReductionKind, value: Value, axes: tuple[int, ...], type: Attribute) -> Value:
+        """Reduce along axes; not for `dot`, `argmax` and `argmin`."""
+
+    @abstractmethod
+    def arg_reduce(
+        self, kind: ReductionKind, value: Value, index: Value, type: Attribute
+    ) -> tuple[Value, Value]:
+        """Along the last axis the extreme elements and their indices; of equals the least index.
+
+        Args:
+            kind: `argmax` or `argmin`.
+            value: the elements.
+            index: their indices, in rising order along the axis.
+            type: the type of the elements.
+        """
+
+    @abstractmethod
+    def dot(
+        self, lhs: Value, rhs: Value, axes: tuple[int, ...], sizes: Sequence[int], type: Attribute
+    ) -> Value:
+        """Sums of products along axes.
+
+        Args:
+            lhs: the left operand.
+            rhs: the right operand, of as many axes; axes of one element broadcast.
+            axes: the axes that are summed.
+            sizes: their extents, which both operands may lack.
+            type: the type of the result.
+        """
+
+    @abstractmethod
+    def plus(self, a: Value, b: Value, type: Attribute) -> Value:
+        """A sum that is rounded once."""
+
+    @abstractmethod
+    def truth(self, value: Value) -> Array:
+        """Truth values as `bool`."""
+
+    @abstractmethod
+    def integers(self, value: Value) -> Array:
+        """Integers as numbers."""
+
+    @abstractmethod
+    def differ(self, a: Value, b: Value) -> Array:
+        """Which elements of two results cannot be one value."""
+
+    @abstractmethod
+    def show(self, value: Value, place: tuple[int, ...]) -> str:
+        """One element in words."""
+
+
+def mapped(function: Callable[..., Array], *values: Value) -> Value:
+    """Rearrange values: apply what only moves elements."""
+    if any(isinstance(value, Bounded) for value in values):
+        return Bounded(
+            function(*(value.value for value in values)),
+            function(*(value.error for value in values)),
+        )
+    return function(*values)
+
+
+def shape_of(value: Value) -> tuple[int, ...]:
+    """The extents of a value's axes."""
+    return np.shape(value.value if isinstance(value, Bounded) else value)
+
+
+def rank_of(value: Value) -> int:
+    """The number of a value's axes."""
+    return len(shape_of(value))
+
+
+def spread(value: Value, shape: Sequence[int]) -> Value:
+    """A value with axes of these extents, the same along those that it lacks."""
+    if shape_of(value) == tuple(shape):
+        return value
+    return mapped(lambda array: np.broadcast_to(array, tuple(shape)), value)
+
+
+def with_rank(value: Value, rank: int) -> Value:
+    """A value with axes of one element in front, so that it has as many as `rank`."""
+    missing = rank - rank_of(value)
+    if missing <= 0:
+        return value
+    return mapped(lambda array: np.reshape(array, (1,) * missing + np.shape(array)), value)
+
+
+def chosen(condition: Array, a: Value, b: Value) -> Value:
+    """Elements of `a` where a condition holds, of `b` elsewhere."""
+    return mapped(lambda x, y: np.where(condition, x, y), a, b)
+
+
+def joined(values: Sequence[Value], axis: int) -> Value:
+    """Values one after the other along an axis; along others they broadcast."""
+    if len(values) == 1:
+        return values[0]
+    shapes = [list(shape_of(value)) for value in values]
+    common = list(np.broadcast_shapes(*(s[:axis] + [1] + s[axis + 1 :] for s in shapes)))
+    full = [
+        spread(value, [*common[:axis], shape[axis], *common[axis + 1 :]])
+        for value, shape in zip(values, shapes)
+    ]
+    return mapped(lambda *arrays: np.concatenate(arrays, axis), *full)

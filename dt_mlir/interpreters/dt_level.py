@@ -1,0 +1,151 @@
+"""Runs the `dt` level: each function on its whole index space, with NumPy.
+
+This is what everything else is compared with, and it shares nothing with the lowering. Inside a
+function's body a value has an axis for each label that is alive, the innermost first, so that
+what depends on fewer broadcasts by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    ReturnedValues,
+    TerminatorValue,
+    impl,
+    impl_terminator,
+    register_impls,
+)
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+
+from dt_mlir.dialects import dt
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.interpreters.arithmetic import (
+    Arithmetic,
+    Value,
+    mapped,
+    shape_of,
+    spread,
+    with_rank,
+)
+from dt_mlir.interpreters.memory import Buffer
+
+
+@register_impls
+class DtFunctions(InterpreterFunctions):
+    """Implementations of the `dt` dialect.
+
+    Args:
+        arithmetic: what elements are.
+        sizes: the size of each label.
+        inputs: the inputs, buffers and scalars, by name.
+    """
+
+    def __init__(
+        self, arithmetic: Arithmetic, sizes: Mapping[str, int], inputs: Mapping[str, Any]
+    ) -> None:
+        self.arithmetic = arithmetic
+        self.sizes = sizes
+        self.values: dict[str, Any] = dict(inputs)
+        self.alive: list[str] = []
+
+    def evaluate(self, interpreter: Interpreter, op: dt.FuncOp) -> Buffer:
+        """All elements of a function, computed once."""
+        name = op.sym_name.data
+        if name not in self.values:
+            around, self.alive = self.alive, list(op.label_names)
+            (value,) = interpreter.run_ssacfg_region(op.body, (), name)
+            self.alive = around
+            shape = [self.sizes[label] for label in reversed(op.label_names)]
+            full = spread(mapped(np.asarray, value), shape)
+            elements = mapped(np.transpose, self.arithmetic.stored(full, op.element))
+            self.values[name] = Buffer.given(name, op.element, elements)
+        return self.values[name]
+
+    def _indices(self, label: str) -> Any:
+        # A label may be reduced over again inside; there it is the reduction's.
+        depth = len(self.alive) - 1 - self.alive[::-1].index(label)
+        return np.arange(self.sizes[label]).reshape(-1, *[1] * depth)
+
+    @impl(dt.ReadOp)
+    def run_read(
+        self, interpreter: Interpreter, op: dt.ReadOp, args: PythonValues
+    ) -> PythonValues:
+        """The elements that the labels alive read."""
+        name = op.source_name
+        if name not in self.values:
+            function = interpreter.get_op_for_symbol(name)
+            assert isinstance(function, dt.FuncOp)
+            self.evaluate(interpreter, function)
+        source = self.values[name]
+        if not isinstance(source, Buffer):
+            return (source,)
+        places: list[Any] = []
+        for expr in op.map.data.results:
+            if isinstance(expr, AffineConstantExpr):
+                places.append(np.asarray(expr.value))
+                continue
+            assert isinstance(expr, AffineDimExpr)
+            places.append(self._indices(op.used_labels[expr.position]))
+        return (source.read(op, places),)
+
+    @impl(dt.IndexOp)
+    def run_index(
+        self, interpreter: Interpreter, op: dt.IndexOp, args: PythonValues
+    ) -> PythonValues:
+        """A label as a value."""
+        return (self.arithmetic.from_array(self._indices(op.label.data), op.result.type),)
+
+    @impl(dt.SizeOp)
+    def run_size(
+        self, interpreter: Interpreter, op: dt.SizeOp, args: PythonValues
+    ) -> PythonValues:
+        """The size of a label."""
+        size = np.asarray(self.sizes[op.label.data])
+        return (self.arithmetic.from_array(size, op.result.type),)
+
+    @impl(dt.ReduceOp)
+    def run_reduce(
+        self, interpreter: Interpreter, op: dt.ReduceOp, args: PythonValues
+    ) -> PythonValues:
+        """Reduce over labels."""
+        before = len(self.alive)
+        self.alive.extend(op.label_names)
+        yielded = interpreter.run_ssacfg_region(op.body, (), "reduce")
+        rank = len(self.alive)
+        del self.alive[before:]
+        count = rank - before
+        # The innermost label is the first axis.
+        sizes = [self.sizes[label] for label in reversed(op.label_names)]
+        values = [with_rank(mapped(np.asarray, value), rank) for value in yielded]
+        kind, type, axes = op.kind.data, op.result.type, tuple(range(count))
+        if kind is ReductionKind.DOT:
+            return (self.arithmetic.dot(values[0], values[1], axes, sizes, type),)
+        full = spread(values[0], [*sizes, *shape_of(values[0])[count:]])
+        if not kind.is_arg:
+            return (self.arithmetic.reduce(kind, full, axes, type),)
+
+        def flat(array: Any) -> Any:
+            # An element counts by its place among all labels, the last of them the fastest.
+            moved = np.moveaxis(array, axes, [array.ndim - 1 - axis for axis in axes])
+            return moved.reshape(*moved.shape[: array.ndim - count], math.prod(sizes))
+
+        value: Value = mapped(flat, full)
+        places = self.arithmetic.from_array(np.arange(math.prod(sizes)), type)
+        places = with_rank(places, rank - count + 1)
+        element = op.body.block.last_op.operands[0].type  # pyright: ignore
+        _, position = self.arithmetic.arg_reduce(kind, value, places, element)
+        return (position,)
+
+    @impl_terminator(dt.YieldOp)
+    def run_yield(
+        self, interpreter: Interpreter, op: dt.YieldOp, args: PythonValues
+    ) -> tuple[TerminatorValue, PythonValues]:
+        """End a body."""
+        return ReturnedValues(args), ()

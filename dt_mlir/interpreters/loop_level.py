@@ -1,0 +1,262 @@
+"""Runs the `loop` level: program instances in the grid's order, and in each the loops in theirs.
+
+A loop whose trips provably carry nothing to each other is run for all its indices at once, as one
+axis of NumPy's arrays. Values have the axes of such loops from the right: the outermost is the
+last, so that what was computed outside broadcasts by itself.
+"""
+
+# pyright: reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    ReturnedValues,
+    TerminatorValue,
+    impl,
+    impl_callable,
+    impl_terminator,
+    register_impls,
+)
+from xdsl.ir import Attribute, Block, SSAValue
+
+from dt_mlir.dialects import loop
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.interpreters.arithmetic import Arithmetic, Value, joined, mapped, spread, with_rank
+from dt_mlir.interpreters.memory import Buffer, ExecutionError
+
+
+def carries_nothing(op: loop.LoopLike) -> bool:
+    """Whether no trip of a loop sees what another does.
+
+    So it is where every buffer that is written inside is indexed by the loop along one and the
+    same axis, wherever it is written or read.
+    """
+    accesses: dict[SSAValue, list[loop.AccessOp]] = {}
+    written: set[SSAValue] = set()
+    for inner in op.walk():
+        if isinstance(inner, loop.LoopLike) and inner.origin is op.iv:
+            return False
+        if isinstance(inner, loop.AccessOp):
+            accesses.setdefault(inner.base, []).append(inner)
+            if isinstance(inner, loop.WriteOp):
+                written.add(inner.base)
+    for base in written:
+        indices = [access.index_values() for access in accesses[base]]
+        if not any(all(i is op.iv for i in axis) for axis in zip(*indices)):
+            return False
+    return True
+
+
+@register_impls
+class LoopFunctions(InterpreterFunctions):
+    """Implementations of the `loop` dialect.
+
+    Args:
+        arithmetic: what elements are.
+        sizes: the size of each label.
+    """
+
+    def __init__(self, arithmetic: Arithmetic, sizes: Mapping[str, int]) -> None:
+        self.arithmetic = arithmetic
+        self.sizes = sizes
+        self.depth = 0
+        self.instance = 0
+        self.independent: dict[loop.LoopLike, bool] = {}
+
+    @impl_callable(loop.KernelOp)
+    def run_kernel(
+        self, interpreter: Interpreter, op: loop.KernelOp, args: tuple[Any, ...]
+    ) -> PythonValues:
+        """Run all instances of a kernel."""
+        return interpreter.run_ssacfg_region(op.body, args, op.sym_name.data)
+
+    @impl(loop.GridOp)
+    def run_grid(
+        self, interpreter: Interpreter, op: loop.GridOp, args: PythonValues
+    ) -> PythonValues:
+        """Run the body for each block, in the order of the walk."""
+        for self.instance, origins in enumerate(grid_origins(op, self.sizes)):
+            interpreter.run_ssacfg_region(op.body, origins, "grid")
+        return ()
+
+    @impl(loop.ForOp)
+    def run_for(
+        self, interpreter: Interpreter, op: loop.ForOp, args: PythonValues
+    ) -> PythonValues:
+        """Run a loop's trips."""
+        self._trips(interpreter, op, args)
+        return ()
+
+    @impl(loop.ReduceOp)
+    def run_reduce(
+        self, interpreter: Interpreter, op: loop.ReduceOp, args: PythonValues
+    ) -> PythonValues:
+        """Run a loop's trips and combine what they yield."""
+        count, trips = self._trips(interpreter, op, args)
+        rank = self.depth + 1
+        if not trips:
+            trips = [tuple(self._nothing(value.type) for value in op.yielded)]
+        yielded: list[Value] = []
+        for values in zip(*trips):
+            together = joined([with_rank(value, rank) for value in values], 0)
+            yielded.append(together)
+        kind, type = op.kind.data, op.result.type
+        if kind is ReductionKind.DOT:
+            return (self.arithmetic.dot(yielded[0], yielded[1], (0,), (count,), type),)
+
+        def full(value: Value) -> Value:
+            return spread(value, (count, *_shape(value)[1:]))
+
+        if not kind.is_arg:
+            return (self.arithmetic.reduce(kind, full(yielded[0]), (0,), type),)
+        if len(yielded) > 1:
+            index = yielded[1]
+        else:
+            numbers = np.concatenate([np.ravel(i) for i in self._indices(op, args)] or [np.zeros(0, int)])
+            index = self.arithmetic.from_array(numbers.reshape(-1, *[1] * self.depth), type)
+        value, index = (
+            mapped(lambda array: np.moveaxis(array, 0, -1), full(x)) for x in (yielded[0], index)
+        )
+        extreme, position = self.arithmetic.arg_reduce(kind, value, index, op.yielded[0].type)
+        return (position,) if op.extreme is None else (position, extreme)
+
+    @impl_terminator(loop.YieldOp)
+    def run_yield(
+        self, interpreter: Interpreter, op: loop.YieldOp, args: PythonValues
+    ) -> tuple[TerminatorValue, PythonValues]:
+        """End the body of a reduction."""
+        return ReturnedValues(args), ()
+
+    @impl(loop.SizeOp)
+    def run_size(
+        self, interpreter: Interpreter, op: loop.SizeOp, args: PythonValues
+    ) -> PythonValues:
+        """The size of a label."""
+        return (self.sizes[op.label.data],)
+
+    @impl(loop.LocalOp)
+    def run_local(
+        self, interpreter: Interpreter, op: loop.LocalOp, args: PythonValues
+    ) -> PythonValues:
+        """A new local buffer."""
+        element = op.result.type.element_type  # pyright: ignore
+        shape = [self.sizes[label] for label in op.label_names]
+        zero = self.arithmetic.from_array(np.zeros(()), element)
+        return (Buffer.fresh(op.function.data, element, zero, shape),)
+
+    @impl(loop.ReadOp)
+    def run_read(
+        self, interpreter: Interpreter, op: loop.ReadOp, args: PythonValues
+    ) -> PythonValues:
+        """Read elements."""
+        base, *indices = args
+        assert isinstance(base, Buffer)
+        return (base.read(op, self._places(op, indices)),)
+
+    @impl(loop.WriteOp)
+    def run_write(
+        self, interpreter: Interpreter, op: loop.WriteOp, args: PythonValues
+    ) -> PythonValues:
+        """Write elements."""
+        value, base, *indices = args
+        assert isinstance(base, Buffer)
+        # A local buffer is one instance's own; inside it may be written again.
+        owner = op.base.owner
+        kept = self.arithmetic.stored(value, base.element)
+        places = self._places(op, indices)
+        rank = max((np.ndim(place) for place in places), default=0)
+        if np.ndim(_first(kept)) > rank:
+            raise ExecutionError(
+                f"what is written to '{base.name}' depends on a loop that its indices do not", op
+            )
+        base.write(op, places, kept, 0 if not isinstance(owner, Block) else self.instance)
+        return ()
+
+    def _places(self, op: loop.AccessOp, indices: Sequence[Any]) -> list[Any]:
+        values = dict(zip(op.indices, indices))
+        return [
+            np.asarray(index if isinstance(index, int) else values[index])
+            for index in op.index_values()
+        ]
+
+    def _nothing(self, type: Attribute) -> Value:
+        """What no trip yields."""
+        return self.arithmetic.from_array(np.zeros((0,) + (1,) * self.depth), type)
+
+    def _indices(self, op: loop.LoopLike, args: PythonValues) -> list[Any]:
+        """The values of a loop's index, each for one trip or for all trips at once."""
+        size = self.sizes[op.label_name]
+        start = int(args[0]) if args else 0
+        end = size if op.extent_size is None else min(size, start + op.extent_size)
+        if op.is_outer:
+            return list(range(start, end, op.step_size))
+        if op not in self.independent:
+            self.independent[op] = carries_nothing(op)
+        if self.independent[op]:
+            return [np.arange(start, end).reshape(-1, *[1] * self.depth)]
+        return list(range(start, end))
+
+    def _trips(
+        self, interpreter: Interpreter, op: loop.LoopLike, args: PythonValues
+    ) -> tuple[int, list[PythonValues]]:
+        """Run a loop; gives the number of its indices and what its trips yield."""
+        results: list[PythonValues] = []
+        count = 0
+        for index in self._indices(op, args):
+            at_once = not isinstance(index, int)
+            count += len(index) if at_once else 1
+            self.depth += at_once
+            results.append(interpreter.run_ssacfg_region(op.body, (index,), op.label_name))
+            self.depth -= at_once
+        return count, results
+
+
+def _shape(value: Value) -> tuple[int, ...]:
+    return np.shape(_first(value))
+
+
+def _first(value: Value) -> Any:
+    return getattr(value, "value", value)
+
+
+def grid_origins(
+    grid: loop.GridOp, sizes: Mapping[str, int]
+) -> list[tuple[int, ...]]:
+    """The origins of each program instance's block, in the order of the walk."""
+    blocks = grid.block_sizes
+    counts = {label: -(-sizes[label] // block) for label, block in blocks.items()}
+    order = grid.walk_order or [loop.Walk(label) for label in grid.label_names]
+    found: list[dict[str, int]] = [{}]
+    for walk in order:
+        following: list[dict[str, int]] = []
+        for known in found:
+            count = counts[walk.label]
+            match walk.part:
+                case "whole":
+                    numbers = range(count)
+                case "outer":
+                    numbers = range(0, count, walk.factor)
+                case _:
+                    # Within the group that the outer part has come to.
+                    numbers = range(walk.factor)
+            following.extend({**known, f"{walk.label} {walk.part}": n} for n in numbers)
+        found = following
+    origins: list[tuple[int, ...]] = []
+    for known in found:
+        number: dict[str, int] = {}
+        for label in grid.label_names:
+            whole = known.get(f"{label} whole")
+            number[label] = (
+                whole if whole is not None else known[f"{label} outer"] + known[f"{label} inner"]
+            )
+        if all(number[label] < counts[label] for label in grid.label_names):
+            origins.append(tuple(number[label] * blocks[label] for label in grid.label_names))
+    return origins
+

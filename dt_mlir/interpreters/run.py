@@ -1,0 +1,109 @@
+"""Runs a module of any level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.interpreter import Interpreter
+from xdsl.interpreters.func import FuncFunctions
+from xdsl.interpreters.scf import ScfFunctions
+
+from dt_mlir.dialects import dt
+from dt_mlir.interpreters.arithmetic import Arithmetic, Value
+from dt_mlir.interpreters.dt_level import DtFunctions
+from dt_mlir.interpreters.host_level import HostFunctions
+from dt_mlir.interpreters.interface import Interface, output_names
+from dt_mlir.interpreters.loop_level import LoopFunctions
+from dt_mlir.interpreters.memory import Buffer, ExecutionError
+from dt_mlir.interpreters.scalars import ScalarFunctions
+from dt_mlir.interpreters.tile_level import TileFunctions
+
+Inputs = Mapping[str, Value]
+"""A value for each input, by name: the elements of a tensor, or a scalar without axes."""
+
+
+def random_inputs(
+    interface: Interface, sizes: Mapping[str, int], arithmetic: Arithmetic, seed: int = 0
+) -> dict[str, Value]:
+    """Random inputs for a program.
+
+    Args:
+        interface: what it takes.
+        sizes: a size for each label.
+        arithmetic: what elements are.
+        seed: the seed.
+    """
+    generator = np.random.default_rng(seed)
+    return {
+        item.name: arithmetic.random(item.element, interface.shape(item, sizes), generator)
+        for item in interface.inputs
+    }
+
+
+def run_module(
+    module: ModuleOp, inputs: Inputs, sizes: Mapping[str, int], arithmetic: Arithmetic
+) -> dict[str, Value]:
+    """Run a module of the `dt`, `loop` or `tile` level, or of several at once.
+
+    Args:
+        module: the module.
+        inputs: the inputs.
+        sizes: a size for each label.
+        arithmetic: what elements are.
+
+    Returns:
+        The outputs by name, their axes in the order of their labels.
+
+    Raises:
+        ExecutionError: if the program reads or writes what it must not.
+    """
+    interface = Interface.of(module)
+    given: dict[str, Any] = {}
+    for item in interface.inputs:
+        value = inputs[item.name]
+        given[item.name] = (
+            value if item.axes is None else Buffer.given(item.name, item.element, value)
+        )
+    interpreter = Interpreter(module)
+    algorithm = DtFunctions(arithmetic, sizes, given)
+    for functions in (
+        algorithm,
+        ScalarFunctions(arithmetic),
+        LoopFunctions(arithmetic, sizes),
+        TileFunctions(arithmetic, sizes),
+        HostFunctions(arithmetic, sizes),
+        FuncFunctions(),
+        ScfFunctions(),
+    ):
+        interpreter.register_implementations(functions)
+    try:
+        return _run(module, interpreter, algorithm, given)
+    except Exception as error:
+        # The framework adds the whole module to what an operation raises, once for each region.
+        error.__notes__ = []
+        raise
+
+
+def _run(
+    module: ModuleOp, interpreter: Interpreter, algorithm: DtFunctions, given: dict[str, Any]
+) -> dict[str, Value]:
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
+    names = output_names(module)
+    if functions:
+        results = tuple(algorithm.evaluate(interpreter, functions[name]) for name in names)
+    else:
+        function = next(op for op in module.ops if isinstance(op, func.FuncOp))
+        results = interpreter.call_op(function, tuple(given.values()))
+    found: dict[str, Value] = {}
+    for name, buffer in zip(names, results):
+        assert isinstance(buffer, Buffer)
+        place = buffer.unwritten()
+        if place is not None:
+            shown = ", ".join(map(str, place))
+            raise ExecutionError(f"'{name}'[{shown}] is never written", module)
+        found[name] = buffer.values
+    return found

@@ -1,0 +1,94 @@
+"""Runs scalar operations: elements as an arithmetic has them, indices as numbers."""
+
+# pyright: reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import IndexType, IntegerAttr, UnrealizedConversionCastOp
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    impl,
+    register_impls,
+)
+from xdsl.ir import Attribute, Operation
+
+from dt_mlir.dialects import elem
+from dt_mlir.dialects.tile.types import element_of
+from dt_mlir.interpreters.arithmetic import Arithmetic
+
+_INDEX: dict[type[Operation], Callable[..., Any]] = {
+    arith.AddiOp: np.add, arith.SubiOp: np.subtract, arith.MuliOp: np.multiply,
+    arith.DivSIOp: np.floor_divide, arith.FloorDivSIOp: np.floor_divide,
+    arith.CeilDivSIOp: lambda a, b: -(-a // b), arith.RemSIOp: np.remainder,
+    arith.MinSIOp: np.minimum, arith.MaxSIOp: np.maximum,
+}  # fmt: skip
+"""What is done with indices, which are never negative."""
+
+_PREDICATES = (
+    np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
+    np.less, np.less_equal, np.greater, np.greater_equal,
+)  # fmt: skip
+
+
+def is_index(type: Attribute) -> bool:
+    """Whether values of a type are indices, or tiles of them."""
+    return isinstance(element_of(type), IndexType)
+
+
+class _ScalarFunctions(InterpreterFunctions):
+    """Implementations of `arith`, `math` and `elem` on arrays of elements."""
+
+    def __init__(self, arithmetic: Arithmetic) -> None:
+        self.arithmetic = arithmetic
+
+    def run(self, interpreter: Interpreter, op: Operation, args: PythonValues) -> PythonValues:
+        """Run one operation."""
+        if isinstance(op, arith.ConstantOp):
+            if is_index(op.result.type):
+                assert isinstance(op.value, IntegerAttr)
+                return (op.value.value.data,)
+            return (self.arithmetic.constant(op.value),)  # pyright: ignore
+        if isinstance(op, UnrealizedConversionCastOp):
+            return args
+        if not any(is_index(value.type) for value in (*op.operands, *op.results)):
+            return (self.arithmetic.apply(op, args),)
+        return (self._index(op, args),)
+
+    def _index(self, op: Operation, args: PythonValues) -> Any:
+        match op:
+            case arith.IndexCastOp():
+                if is_index(op.result.type):
+                    return self.arithmetic.integers(args[0])
+                return self.arithmetic.from_array(np.asarray(args[0]), op.result.type)
+            case arith.CmpiOp():
+                result = _PREDICATES[op.predicate.value.data](*args)
+                return self.arithmetic.from_array(np.asarray(result), op.result.type)
+            case arith.SelectOp():
+                return np.where(self.arithmetic.truth(args[0]), args[1], args[2])
+            case _:
+                return _INDEX[type(op)](*args)
+
+
+ScalarFunctions: type[_ScalarFunctions] = register_impls(
+    type(
+        "ScalarFunctions",
+        (_ScalarFunctions,),
+        {
+            f"run_{cls.name}": impl(cls)(_ScalarFunctions.run)
+            for cls in (
+                *arith.Arith.operations,
+                *math.Math.operations,
+                elem.ApplyOp,
+                UnrealizedConversionCastOp,
+            )
+        },
+    )
+)
+"""Implementations of every operation of `arith`, `math` and `elem`."""

@@ -1,0 +1,274 @@
+"""Runs the `tile` level: each program instance by itself, with its masks and memory.
+
+A tile is an array with an axis for each of its type's. An axis along which a tile is the same may
+have one element. An axis that ends at a bound (before masks are placed) has as many elements as
+there are; a physical one has all, and masks say which count.
+"""
+
+# pyright: reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    ReturnedValues,
+    TerminatorValue,
+    impl,
+    impl_callable,
+    impl_terminator,
+    register_impls,
+)
+from xdsl.ir import Attribute
+
+from dt_mlir.dialects import tile
+from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
+from dt_mlir.interpreters.arithmetic import (
+    Arithmetic,
+    Value,
+    chosen,
+    mapped,
+    shape_of,
+    spread,
+)
+from dt_mlir.interpreters.bounded import Array
+from dt_mlir.interpreters.memory import Buffer
+
+
+def aligned(value: Value, type: Attribute, axes: Sequence[str]) -> Value:
+    """A tile with these axes in this order; those that it lacks have one element."""
+    own = axis_names(type)
+    order = [own.index(name) for name in axes if name in own]
+
+    def move(array: Array) -> Array:
+        array = np.asarray(array)
+        extents = iter(array.shape[i] for i in order)
+        shape = [next(extents) if name in own else 1 for name in axes]
+        return np.transpose(array, order).reshape(shape)
+
+    return mapped(move, value)
+
+
+@register_impls
+class TileFunctions(InterpreterFunctions):
+    """Implementations of the `tile` dialect.
+
+    Args:
+        arithmetic: what elements are.
+        sizes: the size of each label.
+    """
+
+    def __init__(self, arithmetic: Arithmetic, sizes: Mapping[str, int]) -> None:
+        self.arithmetic = arithmetic
+        self.sizes = sizes
+        self.instance = 0
+        self.least: dict[str, int] = {}
+        self.lengths: dict[str, int] = {}
+
+    @impl_callable(tile.KernelOp)
+    def run_kernel(
+        self, interpreter: Interpreter, op: tile.KernelOp, args: tuple[Any, ...]
+    ) -> PythonValues:
+        """Run all instances of a kernel."""
+        self.least = op.least_extents
+        count = 1
+        for label, block in op.grid:
+            count *= -(-self.sizes[label] // block)
+        for self.instance in range(count):
+            self.lengths = {}
+            interpreter.run_ssacfg_region(op.body, args, op.sym_name.data)
+        return ()
+
+    def extent(self, axis: Axis) -> int:
+        """The number of elements of a physical axis."""
+        if isinstance(axis.extent, int):
+            return axis.extent
+        wanted = max(self.sizes[axis.extent], self.least.get(axis.extent, 1), 1)
+        return 1 << (wanted - 1).bit_length()
+
+    @impl(tile.ProgramIdOp)
+    def run_program_id(
+        self, interpreter: Interpreter, op: tile.ProgramIdOp, args: PythonValues
+    ) -> PythonValues:
+        """The number of the instance."""
+        return (self.instance,)
+
+    @impl(tile.SizeOp)
+    def run_size(
+        self, interpreter: Interpreter, op: tile.SizeOp, args: PythonValues
+    ) -> PythonValues:
+        """The size of a label."""
+        return (self.sizes[op.label.data],)
+
+    @impl(tile.RangeOp)
+    def run_range(
+        self, interpreter: Interpreter, op: tile.RangeOp, args: PythonValues
+    ) -> PythonValues:
+        """The indices along an axis."""
+        origin, *bound = (int(value) for value in args)
+        count = self.extent(op.axis)
+        if bound:
+            count = max(0, bound[0] - origin if op.axis.is_symbolic else min(count, bound[0] - origin))
+        self.lengths[op.axis.name] = count
+        return (np.arange(origin, origin + count),)
+
+    @impl(tile.MaskOp)
+    def run_mask(
+        self, interpreter: Interpreter, op: tile.MaskOp, args: PythonValues
+    ) -> PythonValues:
+        """Which indices are below a bound; all, where the mask is printed as none."""
+        index, bound = args
+        below = np.asarray(index) < bound
+        divisor = None if op.divisor is None else op.divisor.value.data
+        if (divisor is not None and bound % divisor == 0) or (
+            op.whole is not None and self.extent(axes_of(op.index.type)[0]) == bound
+        ):
+            below = np.ones_like(below)
+        return (self.arithmetic.from_array(below, element_of(op.result.type)),)
+
+    def _access(
+        self, op: tile.AccessOp, axes: Sequence[str], indices: Sequence[Any], masks: Sequence[Value]
+    ) -> tuple[list[Array], Array]:
+        places = [
+            aligned(np.asarray(i), v.type, axes) for i, v in zip(indices, op.indices)
+        ]
+        mask: Array = np.ones((1,) * len(axes), bool)
+        for value, operand in zip(masks, op.masks):
+            mask = mask & self.arithmetic.truth(aligned(value, operand.type, axes))
+        return places, mask
+
+    @impl(tile.LoadOp)
+    def run_load(
+        self, interpreter: Interpreter, op: tile.LoadOp, args: PythonValues
+    ) -> PythonValues:
+        """Load a tile."""
+        base, indices = args[0], args[1 : 1 + len(op.indices)]
+        assert isinstance(base, Buffer)
+        axes = axis_names(op.result.type)
+        places, mask = self._access(op, axes, indices, args[1 + len(op.indices) :])
+        found = base.read(op, places, mask)
+        if op.pad is None:
+            return (found,)
+        shape = np.broadcast_shapes(np.shape(mask), *(p.shape for p in places))
+        if shape_of(found) != shape:
+            # A tensor without elements has none to stand in the masked places.
+            found = self.arithmetic.constant(op.pad)
+        return (chosen(mask, spread(found, shape), spread(self.arithmetic.constant(op.pad), shape)),)
+
+    @impl(tile.StoreOp)
+    def run_store(
+        self, interpreter: Interpreter, op: tile.StoreOp, args: PythonValues
+    ) -> PythonValues:
+        """Store a tile."""
+        value, base, *rest = args
+        assert isinstance(base, Buffer)
+        axes = axis_names(op.value.type)
+        count = len(op.indices)
+        places, mask = self._access(op, axes, rest[:count], rest[count:])
+        kept = self.arithmetic.stored(value, base.element)
+        base.write(op, places, kept, self.instance, mask)
+        return ()
+
+    @impl(tile.MapOp)
+    def run_map(
+        self, interpreter: Interpreter, op: tile.MapOp, args: PythonValues
+    ) -> PythonValues:
+        """Compute all elements of a tile at once."""
+        axes = axis_names(op.result.type)
+        inputs = [aligned(value, v.type, axes) for value, v in zip(args, op.inputs)]
+        (result,) = interpreter.run_ssacfg_region(op.body, tuple(inputs), "map")
+        result = mapped(np.asarray, result)
+        shapes = [shape_of(value) for value in inputs]
+        return (spread(result, np.broadcast_shapes((1,) * len(axes), shape_of(result), *shapes)),)
+
+    @impl_terminator(tile.YieldOp)
+    def run_yield(
+        self, interpreter: Interpreter, op: tile.YieldOp, args: PythonValues
+    ) -> tuple[TerminatorValue, PythonValues]:
+        """End the body of a map."""
+        return ReturnedValues(args), ()
+
+    def _along(self, value: Value, type: Attribute, axis: str) -> tuple[Value, int]:
+        """A tile that has all its elements along an axis, and where the axis is."""
+        place = axis_names(type).index(axis)
+        shape = list(shape_of(value))
+        known = self.lengths.get(axis)
+        if shape[place] == 1:
+            shape[place] = self.extent(axes_of(type)[place]) if known is None else known
+        return spread(value, shape), place
+
+    @impl(tile.ReduceOp)
+    def run_reduce(
+        self, interpreter: Interpreter, op: tile.ReduceOp, args: PythonValues
+    ) -> PythonValues:
+        """Reduce along an axis."""
+        value, place = self._along(args[0], op.value.type, op.axis.data)
+        type = element_of(op.result.type)
+        return (self.arithmetic.reduce(op.kind.data, value, (place,), type),)
+
+    @impl(tile.ArgReduceOp)
+    def run_arg_reduce(
+        self, interpreter: Interpreter, op: tile.ArgReduceOp, args: PythonValues
+    ) -> PythonValues:
+        """Find the extremes along an axis."""
+        last: list[Value] = []
+        for given, operand in zip(args, op.operands):
+            value, place = self._along(given, operand.type, op.axis.data)
+            last.append(mapped(lambda array, at=place: np.moveaxis(array, at, -1), value))
+        return self.arithmetic.arg_reduce(
+            op.kind.data, last[0], last[1], element_of(op.value.type)
+        )
+
+    @impl(tile.DotOp)
+    def run_dot(
+        self, interpreter: Interpreter, op: tile.DotOp, args: PythonValues
+    ) -> PythonValues:
+        """Multiply matrices, and add them up."""
+        depth = axis_names(op.lhs.type)[-1]
+        (lhs, _), (rhs, _) = (
+            self._along(value, operand.type, depth)
+            for value, operand in zip(args[:2], (op.lhs, op.rhs))
+        )
+        lhs = mapped(lambda array: array[..., None], lhs)
+        rhs = mapped(lambda array: np.expand_dims(array, -3), rhs)
+        place = len(shape_of(lhs)) - 2
+        type = element_of(op.result.type)
+        size = shape_of(lhs)[place]
+        product = self.arithmetic.dot(lhs, rhs, (place,), (size,), type)
+        if op.acc is None:
+            return (product,)
+        return (self.arithmetic.plus(args[2], product, type),)
+
+    @impl(tile.FillOp)
+    def run_fill(
+        self, interpreter: Interpreter, op: tile.FillOp, args: PythonValues
+    ) -> PythonValues:
+        """A tile that is the same everywhere."""
+        rank = len(axes_of(op.result.type))
+        return (mapped(lambda array: np.reshape(array, (1,) * rank), args[0]),)
+
+    @impl(tile.BroadcastOp)
+    def run_broadcast(
+        self, interpreter: Interpreter, op: tile.BroadcastOp, args: PythonValues
+    ) -> PythonValues:
+        """A tile with further axes."""
+        return (aligned(args[0], op.value.type, axis_names(op.result.type)),)
+
+    @impl(tile.TransposeOp)
+    def run_transpose(
+        self, interpreter: Interpreter, op: tile.TransposeOp, args: PythonValues
+    ) -> PythonValues:
+        """A tile with its axes in another order."""
+        return (aligned(args[0], op.value.type, axis_names(op.result.type)),)
+
+    @impl(tile.RenameOp)
+    def run_rename(
+        self, interpreter: Interpreter, op: tile.RenameOp, args: PythonValues
+    ) -> PythonValues:
+        """A tile whose axes have other names; they keep their places."""
+        return (args[0],)
