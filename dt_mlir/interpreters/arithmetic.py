@@ -42,7 +42,9 @@ class Arithmetic(ABC):
         """
 
     @abstractmethod
-    def random(self, type: Attribute, shape: Sequence[int], generator: np.random.Generator) -> Value:
+    def random(
+        self, type: Attribute, shape: Sequence[int], generator: np.random.Generator
+    ) -> Value:
         """Random elements of an element type, as an input may hold them."""
 
     @abstractmethod
@@ -54,7 +56,9 @@ class Arithmetic(ABC):
         """A scalar operation of `arith`, `math` or `elem`, element by element."""
 
     @abstractmethod
-    def reduce(self, kind: ReductionKind, value: Value, axes: tuple[int, ...], type: Attribute) -> Value:
+    def reduce(
+        self, kind: ReductionKind, value: Value, axes: tuple[int, ...], type: Attribute
+    ) -> Value:
         """Reduce along axes; not for `dot`, `argmax` and `argmin`."""
 
     @abstractmethod

@@ -74,9 +74,7 @@ class DtFunctions(InterpreterFunctions):
         return np.arange(self.sizes[label]).reshape(-1, *[1] * depth)
 
     @impl(dt.ReadOp)
-    def run_read(
-        self, interpreter: Interpreter, op: dt.ReadOp, args: PythonValues
-    ) -> PythonValues:
+    def run_read(self, interpreter: Interpreter, op: dt.ReadOp, args: PythonValues) -> PythonValues:
         """The elements that the labels alive read."""
         name = op.source_name
         if name not in self.values:
@@ -103,9 +101,7 @@ class DtFunctions(InterpreterFunctions):
         return (self.arithmetic.from_array(self._indices(op.label.data), op.result.type),)
 
     @impl(dt.SizeOp)
-    def run_size(
-        self, interpreter: Interpreter, op: dt.SizeOp, args: PythonValues
-    ) -> PythonValues:
+    def run_size(self, interpreter: Interpreter, op: dt.SizeOp, args: PythonValues) -> PythonValues:
         """The size of a label."""
         size = np.asarray(self.sizes[op.label.data])
         return (self.arithmetic.from_array(size, op.result.type),)

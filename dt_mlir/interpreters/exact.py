@@ -100,9 +100,7 @@ def add(a: Array, b: Array) -> Array:
         return total
     up, down = (a == INFINITY) | (b == INFINITY), (a == MINUS_INFINITY) | (b == MINUS_INFINITY)
     nan = (a == NAN) | (b == NAN) | (up & down)
-    return np.where(
-        nan, NAN, np.where(up, INFINITY, np.where(down, MINUS_INFINITY, total))
-    )
+    return np.where(nan, NAN, np.where(up, INFINITY, np.where(down, MINUS_INFINITY, total)))
 
 
 def negative(a: Array) -> Array:
@@ -234,7 +232,8 @@ class ExactArithmetic(Arithmetic):
         name = op.function.data if isinstance(op, elem.ApplyOp) else op.name
         if isinstance(op, arith.SelectOp):
             condition, a, b = operands
-            either = np.where((condition.error > 0) & (a.value != b.value), np.inf, 0.0)
+            doubt: Array = (condition.error > 0) & (a.value != b.value)
+            either = np.where(doubt, np.inf, 0.0)
             error = np.where(condition.value, a.error, b.error)
             chosen = np.where(condition.value, a.value, b.value)
             return Bounded(chosen, np.maximum(error, either))

@@ -100,9 +100,7 @@ class Interface:
         """The labels that no input axis is bound to, of those that the program uses."""
         bound = {a for item in self.inputs for a in item.axes or () if isinstance(a, str)}
         return [
-            group[0]
-            for group in self.groups
-            if not bound & set(group) and self.used & set(group)
+            group[0] for group in self.groups if not bound & set(group) and self.used & set(group)
         ]
 
     def shape(self, item: Input, sizes: Mapping[str, int]) -> list[int]:
@@ -189,9 +187,7 @@ def _of_host(function: func.FuncOp) -> Interface:
             if label and number:
                 least[label] = max(least.get(label, 0), number)
         inputs.append(Input(name, type.element_type, axes))
-    return Interface(
-        inputs, labels, set(labels), list(groups.values()), least, part.fixed_sizes()
-    )
+    return Interface(inputs, labels, set(labels), list(groups.values()), least, part.fixed_sizes())
 
 
 def output_names(module: ModuleOp) -> list[str]:

@@ -82,14 +82,13 @@ class LoopFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: loop.GridOp, args: PythonValues
     ) -> PythonValues:
         """Run the body for each block, in the order of the walk."""
-        for self.instance, origins in enumerate(grid_origins(op, self.sizes)):
+        for instance, origins in enumerate(grid_origins(op, self.sizes)):
+            self.instance = instance
             interpreter.run_ssacfg_region(op.body, origins, "grid")
         return ()
 
     @impl(loop.ForOp)
-    def run_for(
-        self, interpreter: Interpreter, op: loop.ForOp, args: PythonValues
-    ) -> PythonValues:
+    def run_for(self, interpreter: Interpreter, op: loop.ForOp, args: PythonValues) -> PythonValues:
         """Run a loop's trips."""
         self._trips(interpreter, op, args)
         return ()
@@ -119,7 +118,9 @@ class LoopFunctions(InterpreterFunctions):
         if len(yielded) > 1:
             index = yielded[1]
         else:
-            numbers = np.concatenate([np.ravel(i) for i in self._indices(op, args)] or [np.zeros(0, int)])
+            numbers = np.concatenate(
+                [np.ravel(i) for i in self._indices(op, args)] or [np.zeros(0, int)]
+            )
             index = self.arithmetic.from_array(numbers.reshape(-1, *[1] * self.depth), type)
         value, index = (
             mapped(lambda array: np.moveaxis(array, 0, -1), full(x)) for x in (yielded[0], index)
@@ -226,9 +227,7 @@ def _first(value: Value) -> Any:
     return getattr(value, "value", value)
 
 
-def grid_origins(
-    grid: loop.GridOp, sizes: Mapping[str, int]
-) -> list[tuple[int, ...]]:
+def grid_origins(grid: loop.GridOp, sizes: Mapping[str, int]) -> list[tuple[int, ...]]:
     """The origins of each program instance's block, in the order of the walk."""
     blocks = grid.block_sizes
     counts = {label: -(-sizes[label] // block) for label, block in blocks.items()}
@@ -259,4 +258,3 @@ def grid_origins(
         if all(number[label] < counts[label] for label in grid.label_names):
             origins.append(tuple(number[label] * blocks[label] for label in grid.label_names))
     return origins
-

@@ -113,7 +113,9 @@ class TileFunctions(InterpreterFunctions):
         origin, *bound = (int(value) for value in args)
         count = self.extent(op.axis)
         if bound:
-            count = max(0, bound[0] - origin if op.axis.is_symbolic else min(count, bound[0] - origin))
+            count = max(
+                0, bound[0] - origin if op.axis.is_symbolic else min(count, bound[0] - origin)
+            )
         self.lengths[op.axis.name] = count
         return (np.arange(origin, origin + count),)
 
@@ -134,9 +136,7 @@ class TileFunctions(InterpreterFunctions):
     def _access(
         self, op: tile.AccessOp, axes: Sequence[str], indices: Sequence[Any], masks: Sequence[Value]
     ) -> tuple[list[Array], Array]:
-        places = [
-            aligned(np.asarray(i), v.type, axes) for i, v in zip(indices, op.indices)
-        ]
+        places = [aligned(np.asarray(i), v.type, axes) for i, v in zip(indices, op.indices)]
         mask: Array = np.ones((1,) * len(axes), bool)
         for value, operand in zip(masks, op.masks):
             mask = mask & self.arithmetic.truth(aligned(value, operand.type, axes))
@@ -158,7 +158,9 @@ class TileFunctions(InterpreterFunctions):
         if shape_of(found) != shape:
             # A tensor without elements has none to stand in the masked places.
             found = self.arithmetic.constant(op.pad)
-        return (chosen(mask, spread(found, shape), spread(self.arithmetic.constant(op.pad), shape)),)
+        return (
+            chosen(mask, spread(found, shape), spread(self.arithmetic.constant(op.pad), shape)),
+        )
 
     @impl(tile.StoreOp)
     def run_store(
@@ -175,9 +177,7 @@ class TileFunctions(InterpreterFunctions):
         return ()
 
     @impl(tile.MapOp)
-    def run_map(
-        self, interpreter: Interpreter, op: tile.MapOp, args: PythonValues
-    ) -> PythonValues:
+    def run_map(self, interpreter: Interpreter, op: tile.MapOp, args: PythonValues) -> PythonValues:
         """Compute all elements of a tile at once."""
         axes = axis_names(op.result.type)
         inputs = [aligned(value, v.type, axes) for value, v in zip(args, op.inputs)]
@@ -220,14 +220,10 @@ class TileFunctions(InterpreterFunctions):
         for given, operand in zip(args, op.operands):
             value, place = self._along(given, operand.type, op.axis.data)
             last.append(mapped(lambda array, at=place: np.moveaxis(array, at, -1), value))
-        return self.arithmetic.arg_reduce(
-            op.kind.data, last[0], last[1], element_of(op.value.type)
-        )
+        return self.arithmetic.arg_reduce(op.kind.data, last[0], last[1], element_of(op.value.type))
 
     @impl(tile.DotOp)
-    def run_dot(
-        self, interpreter: Interpreter, op: tile.DotOp, args: PythonValues
-    ) -> PythonValues:
+    def run_dot(self, interpreter: Interpreter, op: tile.DotOp, args: PythonValues) -> PythonValues:
         """Multiply matrices, and add them up."""
         depth = axis_names(op.lhs.type)[-1]
         (lhs, _), (rhs, _) = (

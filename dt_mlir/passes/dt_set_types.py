@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -23,6 +24,7 @@ class DtSetTypesPass(ModulePass):
     """
 
     name = "dt-set-types"
+    changes_meaning: ClassVar[bool] = True
 
     types: tuple[str, ...]
     """Names of inputs and functions with a type each: `"A:f16"`."""

@@ -36,11 +36,18 @@ def prepare_triton() -> str:
         raise CompileError(
             "running needs torch and triton", None, "pip install 'dt-mlir[run]'"
         ) from None
-    if torch.cuda.is_available():
-        return "cuda"
+    return "cuda" if torch.cuda.is_available() else prepare_on_cpu()
+
+
+def prepare_on_cpu() -> str:
+    """Choose Triton's interpreter, before Triton is imported.
+
+    Returns:
+        `cpu`; `cuda` where it is too late, as kernels run on the GPU in this process.
+    """
     if "triton" not in sys.modules:
         os.environ["TRITON_INTERPRET"] = "1"
-    return "cpu"
+    return "cpu" if os.environ.get("TRITON_INTERPRET") == "1" else "cuda"
 
 
 @contextmanager

@@ -45,6 +45,37 @@ class ArgumentParser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
+def parse_pairs(text: str | None, option: str) -> list[tuple[str, str]]:
+    """The pairs of `a=b,c=d`.
+
+    Raises:
+        CompileError: where the text is not of that form.
+    """
+    found: list[tuple[str, str]] = []
+    for item in filter(None, (text or "").split(",")):
+        name, equals, value = item.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise CompileError(f"{option}: '{item}' is not of the form name=value")
+        found.append((name.strip(), value.strip()))
+    return found
+
+
+def parse_sizes(text: str | None, option: str) -> dict[str, int]:
+    """The sizes of `x=100,y=200`.
+
+    Raises:
+        CompileError: where the text is not of that form.
+    """
+    sizes: dict[str, int] = {}
+    for name, value in parse_pairs(text, option):
+        if not value.isdigit():
+            raise CompileError(
+                f"{option}: the size of '{name}' must be a number of 0 or more, not '{value}'"
+            )
+        sizes[name] = int(value)
+    return sizes
+
+
 def run_tool(body: Callable[[SourceTexts], None]) -> int:
     """Run a tool's body; a mistake of the user's becomes a message on standard error.
 

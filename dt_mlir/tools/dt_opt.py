@@ -21,6 +21,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
 from dt_mlir.pipeline import verify_module
 from dt_mlir.tools.command_line import ArgumentParser, load_file, run_tool, write_output
+from dt_mlir.tools.verification import Verification, add_verification
 
 DESCRIPTION = "Run passes on DT programs (.dt) and on IR of any level (.mlir)."
 
@@ -105,6 +106,7 @@ class DtOptMain(xDSLOptMain):
             help="print errors to standard output and succeed",
         )
         add("--disable-verify", action="store_true", help="do not verify the IR")
+        add_verification(arg_parser)
         add("--allow-unregistered-dialect", action="store_true", help="take unknown operations")
         add("--no-implicit-module", action="store_true", help="add no module around the input")
         add("-v", "--version", action="store_true", help="print versions")
@@ -184,7 +186,8 @@ class DtOptMain(xDSLOptMain):
                 module = self._parse(chunk, name, kind)
                 if not self.args.disable_verify:
                     verify_module(module)
-                PassPipeline(passes, self._callback).apply(self.ctx, module)
+                with Verification(self.args, module) as self.verification:
+                    PassPipeline(passes, self._callback).apply(self.ctx, module)
                 results.append(self.output_resulting_program(module))
             except CompileError as error:
                 if not self.args.verify_diagnostics:
@@ -232,6 +235,7 @@ class DtOptMain(xDSLOptMain):
                 print(f"{previous.name}: {taken:.2f} ms", file=sys.stderr)
             if not args.disable_verify:
                 verify_module(module)
+            self.verification.after(previous, module)
             text = self._show(module) if args.print_ir_after_change else ""
             changed = args.print_ir_after_change and text != self._before
             if args.print_ir_after_all or previous.name in args.print_ir_after or changed:

@@ -10,7 +10,15 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
 from dt_mlir.pipeline import default_pipeline, pipeline_text, run_pipeline, verify_module
-from dt_mlir.tools.command_line import ArgumentParser, load_file, run_tool, write_output
+from dt_mlir.tools.command_line import (
+    ArgumentParser,
+    load_file,
+    parse_pairs,
+    parse_sizes,
+    run_tool,
+    write_output,
+)
+from dt_mlir.tools.verification import Verification, add_verification
 
 LEVELS = ("dt", "loop", "tile", "triton", "ttir", "ptx", "amdgcn", "stats")
 """What `--emit` prints; what follows `triton` needs Triton, but no GPU."""
@@ -40,31 +48,11 @@ def _parser() -> ArgumentParser:
         default="sm_90",
         help="the target of ttir, ptx, amdgcn and stats: sm_80, sm_90, sm_100, gfx942, …",
     )
+    add_verification(parser)
     add("--load", action="append", default=[], metavar="FILE.py", help="load directives")
     add("--print-pipeline", action="store_true", help="print the passes that are run")
     add("--print-debuginfo", action="store_true", help="print locations in IR")
     return parser
-
-
-def _pairs(text: str | None, option: str) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    for item in filter(None, (text or "").split(",")):
-        name, equals, value = item.partition("=")
-        if not equals or not name.strip() or not value.strip():
-            raise CompileError(f"{option}: '{item}' is not of the form name=value")
-        found.append((name.strip(), value.strip()))
-    return found
-
-
-def _sizes(text: str | None, option: str) -> dict[str, int]:
-    sizes: dict[str, int] = {}
-    for name, value in _pairs(text, option):
-        if not value.isdigit():
-            raise CompileError(
-                f"{option}: the size of '{name}' must be a number of 0 or more, not '{value}'"
-            )
-        sizes[name] = int(value)
-    return sizes
 
 
 def _parse(path: str, sources: SourceTexts) -> ModuleOp:
@@ -97,12 +85,12 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         raise CompileError(
             f"--emit: there is no level '{args.emit}'", None, did_you_mean(args.emit, LEVELS)
         )
-    types = _pairs(args.dtype, "--dtype")
+    types = parse_pairs(args.dtype, "--dtype")
     level = args.emit if args.emit in ("dt", "loop", "tile") else "tile"
-    passes = default_pipeline(level, types, _sizes(args.fix, "--fix"))
+    passes = default_pipeline(level, types, parse_sizes(args.fix, "--fix"))
     if args.run is not None and (args.emit != "triton" or args.print_pipeline):
         raise CompileError("--run runs the program; it does not go with --emit or --print-pipeline")
-    given = _sizes(args.run, "--run")
+    given = parse_sizes(args.run, "--run")
     for path in args.load:
         load_file(path)
     module = _parse(args.file, sources)
@@ -112,7 +100,8 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         run_pipeline(module, default_pipeline("dt", types))
         write_output(args.output, pipeline_text(passes) + "\n")
         return
-    run_pipeline(module, passes)
+    with Verification(args, module) as verification:
+        run_pipeline(module, passes, verification.after)
     if args.emit in ("dt", "loop", "tile"):
         write_output(args.output, _show(module, args.print_debuginfo))
         return
@@ -122,7 +111,7 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     if args.emit != "triton":
         from dt_mlir.runtime.ahead_of_time import report
 
-        sizes = _sizes(args.sizes, "--sizes")
+        sizes = parse_sizes(args.sizes, "--sizes")
         write_output(args.output, report(algorithm, module, source, args.emit, args.arch, sizes))
         return
     if args.run is None:

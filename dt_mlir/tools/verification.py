@@ -1,0 +1,97 @@
+"""`--verify-semantics`, for the tools that run passes."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.tools.command_line import parse_sizes
+
+if TYPE_CHECKING:
+    from dt_mlir.verification.semantics import Recorder
+
+
+def add_verification(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a tool's parser."""
+    group = parser.add_argument_group("checking what passes do")
+    add = group.add_argument
+    add(
+        "--verify-semantics",
+        action="store_true",
+        help="run the IR before and after each pass on small inputs and compare the results",
+    )
+    add(
+        "--arithmetic",
+        choices=["exact", "bounded"],
+        default="exact",
+        help="compare exactly where that decides (default), or within error bounds",
+    )
+    add("--verify-sizes", metavar="x=100,…", help="the sizes to verify with")
+    add("--inputs", metavar="FILE.npz", help="the inputs of a reproducer")
+    add(
+        "--reproducer",
+        metavar="FILE.mlir",
+        default="reproducer.mlir",
+        help="where the IR before a wrong pass goes (reproducer.mlir); its inputs go beside it",
+    )
+
+
+class Verification:
+    """Records a pipeline, and verifies it at the end of a `with` block if that is asked for.
+
+    What a pass refuses is raised after what the passes before it have done is verified.
+    """
+
+    def __init__(self, args: argparse.Namespace, module: ModuleOp) -> None:
+        self.args = args
+        self.recorder: Recorder | None = None
+        if args.verify_semantics:
+            try:
+                from dt_mlir.verification.semantics import Recorder
+            except ImportError:
+                raise CompileError(
+                    "verifying semantics needs numpy", None, "pip install 'dt-mlir[run]'"
+                ) from None
+            self.recorder = Recorder(module)
+        elif args.inputs or args.verify_sizes:
+            raise CompileError("--inputs and --verify-sizes go with --verify-semantics")
+
+    def after(self, item: ModulePass, module: ModuleOp) -> None:
+        """Keep the module after a pass."""
+        if self.recorder is not None:
+            self.recorder.after(item, module)
+
+    def __enter__(self) -> Verification:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self.recorder is None or not (error is None or isinstance(error, CompileError)):
+            return
+        from dt_mlir.verification.reproducer import load_inputs, write_reproducer
+        from dt_mlir.verification.semantics import SemanticsError, verify_semantics
+
+        args = self.args
+        given = None if args.inputs is None else load_inputs(args.inputs)
+        sizes = parse_sizes(args.verify_sizes, "--verify-sizes")
+        try:
+            report = verify_semantics(
+                self.recorder.stages, args.arithmetic, given, sizes, kernel=error is None
+            )
+        except SemanticsError as found:
+            with contextlib.suppress(FileNotFoundError):
+                write_reproducer(found, self.recorder.stages, Path(args.reproducer), args.load)
+            raise
+        print(report, file=sys.stderr)

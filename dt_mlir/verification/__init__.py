@@ -1,0 +1,1 @@
+"""Checks passes by running the IR before and after them."""

@@ -1,0 +1,323 @@
+"""Finds the pass that changes what a program computes.
+
+The module is kept after every pass. Then each is run on the same small inputs and compared with
+the one before it: in exact arithmetic, where reassociation changes nothing, or, at a pass that
+rewrites functions which exact arithmetic takes for symbols, within bounds of the error that a
+legal computation may have. The last comparison is the emitted kernel on Triton's interpreter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import Literal
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp, UnknownLoc
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass
+from xdsl.printer import Printer
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import dt
+from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.interpreters.arithmetic import Arithmetic, Value, shape_of
+from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
+from dt_mlir.interpreters.exact import ExactArithmetic, symbols_of
+from dt_mlir.interpreters.interface import Interface
+from dt_mlir.interpreters.memory import ExecutionError
+from dt_mlir.interpreters.run import Inputs, random_inputs, run_module
+from dt_mlir.verification.sizes import choose_sizes
+
+Mode = Literal["exact", "bounded"]
+"""`exact`: in a finite field where that decides; `bounded`: in float64 with error bounds."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A module as it was at one point of a pipeline."""
+
+    module: ModuleOp
+    """A copy of the module."""
+    item: ModulePass | None
+    """The pass that made it; None for the input."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """Inputs that a run is repeated with."""
+
+    mode: Mode
+    """The arithmetic that they belong to."""
+    sizes: dict[str, int]
+    """A size for each label."""
+    inputs: Inputs
+    """The inputs, as that arithmetic has them."""
+
+
+@dataclass
+class Report:
+    """What was compared."""
+
+    passes: int = 0
+    """How many passes ran."""
+    changes: int = 0
+    """How many of them changed the module."""
+    exactly: int = 0
+    """How many of these were compared in exact arithmetic."""
+    sizes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    """The sizes at which they were compared, by kind."""
+    notes: list[str] = field(default_factory=list[str])
+    """What was decided in another way, and why."""
+    kernel: str = ""
+    """What became of the emitted kernel."""
+
+    def __str__(self) -> str:
+        shown = "; ".join(
+            f"{kind} {', '.join(f'{label}={size}' for label, size in sizes.items())}"
+            for kind, sizes in self.sizes.items()
+        )
+        head = (
+            f"{self.passes} passes ran, {self.changes} changed the module, "
+            f"{self.exactly} of these agree exactly"
+        )
+        rest = self.changes - self.exactly
+        head += f" and {rest} within error bounds" if rest else ""
+        lines = [
+            f"semantics verified: {head}",
+            f"  sizes: {shown}",
+            *(f"  {n}" for n in self.notes),
+        ]
+        if self.kernel:
+            lines.append(f"  the emitted kernel {self.kernel}")
+        return "\n".join(lines)
+
+
+class SemanticsError(CompileError):
+    """A pass that changes what a program computes.
+
+    Args:
+        message: what is wrong.
+        at: the program's line.
+        stage: the number of the stage whose pass is at fault; one more than there are stages for
+            the emitter.
+        given: the inputs that show it.
+    """
+
+    def __init__(self, message: str, at: Attribute | None, stage: int, given: Given | None) -> None:
+        super().__init__(message, at)
+        self.stage = stage
+        self.given = given
+
+
+class Recorder:
+    """Keeps the module after each pass; call it from a pass manager's callback."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self.stages = [Stage(module.clone(), None)]
+
+    def after(self, item: ModulePass, module: ModuleOp) -> None:
+        """Keep what a pass has made."""
+        self.stages.append(Stage(module.clone(), item))
+
+
+def arithmetic_for(mode: Mode, module: ModuleOp) -> Arithmetic:
+    """What elements are, in a mode and for a module."""
+    return ExactArithmetic() if mode == "exact" else BoundedArithmetic(Accuracy.of(module))
+
+
+def verify_semantics(
+    stages: Sequence[Stage],
+    mode: Mode = "exact",
+    given: Given | None = None,
+    sizes: Mapping[str, int] | None = None,
+    kernel: bool = True,
+) -> Report:
+    """Compare each stage of a pipeline with the one before it.
+
+    Args:
+        stages: the input and what each pass made of it.
+        mode: how; `exact` falls back to `bounded` where it cannot decide.
+        given: inputs that are used in place of random ones.
+        sizes: sizes of labels that are used in place of chosen ones.
+        kernel: whether to run the emitted kernel too, if the last stage can be emitted.
+
+    Raises:
+        SemanticsError: at the first pass that changes what is computed.
+        CompileError: if the program itself does what it must not, or is too large to run.
+    """
+    return _Check(stages, mode, given, dict(sizes or {}), kernel).run()
+
+
+class _Check:
+    def __init__(
+        self,
+        stages: Sequence[Stage],
+        mode: Mode,
+        given: Given | None,
+        sizes: dict[str, int],
+        kernel: bool,
+    ) -> None:
+        self.mode, self.given, self.kernel = mode, given, kernel
+        self.report = Report(passes=len(stages) - 1)
+        # What a pass leaves as it was need not run again; and some passes are meant to change
+        # what is computed.
+        self.stages: list[tuple[int, Stage]] = []
+        before = ""
+        for number, stage in enumerate(stages):
+            text = _text(stage.module)
+            if getattr(stage.item, "changes_meaning", False):
+                self.stages.clear()
+                self.report.notes.append(f"{_named(stage)} is meant to change the result")
+            if text != before:
+                self.stages.append((number, stage))
+            before = text
+        self.report.changes = len(self.stages) - 1
+        modules = [stage.module for _, stage in self.stages]
+        if given is not None:
+            self.sizes = {"given": given.sizes}
+        else:
+            self.sizes = choose_sizes(modules, sizes)
+        self.report.sizes = self.sizes
+        self.results: dict[tuple[int, Mode, str], dict[str, Value]] = {}
+        self.places = {
+            op.sym_name.data: op.location
+            for op in stages[0].module.walk()
+            if isinstance(op, dt.FuncOp)
+        }
+
+    def run(self) -> Report:
+        modes = self._modes()
+        for index in range(len(self.stages)):
+            if index == 0 and len(self.stages) > 1:
+                continue
+            for kind in self.sizes:
+                self._compare(index, modes[index], kind)
+        if self.kernel:
+            self._emitted()
+        return self.report
+
+    def _modes(self) -> list[Mode]:
+        """For each stage how it is compared with the one before."""
+        modes: list[Mode] = [self.mode]
+        for (_, before), (_, after) in zip(self.stages, self.stages[1:]):
+            changed = symbols_of(before.module) ^ symbols_of(after.module)
+            if self.mode == "exact" and changed and self.given is None:
+                shown = ", ".join(sorted(changed))
+                self.report.notes.append(
+                    f"{_named(after)} rewrites {shown}: compared within error bounds"
+                )
+                modes.append("bounded")
+            else:
+                modes.append(self.mode if self.given is None else self.given.mode)
+        self.report.exactly = modes[1:].count("exact")
+        return modes
+
+    def inputs(self, mode: Mode, kind: str) -> Inputs:
+        """The inputs of one run."""
+        if self.given is not None:
+            return self.given.inputs
+        first = self.stages[0][1].module
+        arithmetic = arithmetic_for(mode, first)
+        return random_inputs(Interface.of(first), self.sizes[kind], arithmetic)
+
+    def _results(self, index: int, mode: Mode, kind: str) -> dict[str, Value]:
+        key = (index, mode, kind)
+        if key not in self.results:
+            number, stage = self.stages[index]
+            arithmetic = arithmetic_for(mode, stage.module)
+            inputs, sizes = self.inputs(mode, kind), self.sizes[kind]
+            try:
+                self.results[key] = run_module(stage.module, inputs, sizes, arithmetic)
+            except ExecutionError as error:
+                if index == 0:
+                    raise
+                raise SemanticsError(
+                    f"'{_named(stage)}' breaks the program: {error.message}, with "
+                    f"{_shown(sizes)}", error.location, number, Given(mode, sizes, inputs),
+                ) from error  # fmt: skip
+        return self.results[key]
+
+    def _compare(self, index: int, mode: Mode, kind: str) -> None:
+        if index == 0:
+            self._results(0, mode, kind)
+            return
+        number, stage = self.stages[index]
+        before = self._results(index - 1, mode, kind)
+        after = self._results(index, mode, kind)
+        arithmetic = arithmetic_for(mode, stage.module)
+        for name, wanted in before.items():
+            found = _difference(arithmetic, name, wanted, after.get(name))
+            if found is not None:
+                way = "in exact arithmetic" if mode == "exact" else "beyond the error bounds"
+                sizes = self.sizes[kind]
+                raise SemanticsError(
+                    f"'{_named(stage)}' changes what is computed: {found}, {way}, with "
+                    f"{_shown(sizes)}", self._place(name), number,
+                    Given(mode, sizes, self.inputs(mode, kind)),
+                )  # fmt: skip
+
+    def _place(self, output: str) -> Attribute:
+        return self.places.get(output, UnknownLoc())
+
+    def _emitted(self) -> None:
+        from dt_mlir.verification.emitted import NotRunError, run_emitted
+
+        number, last = self.stages[-1]
+        mode: Mode = "bounded"
+        if self.given is not None and self.given.mode == "exact":
+            return
+        for kind, sizes in self.sizes.items():
+            inputs = self.inputs(mode, kind)
+            try:
+                results = run_emitted(last.module, inputs, sizes)
+            except NotRunError as error:
+                self.report.kernel = f"was not run: {error}" if str(error) else ""
+                return
+            wanted = self._results(0, mode, kind)
+            arithmetic = arithmetic_for(mode, self.stages[0][1].module)
+            for name, value in wanted.items():
+                found = _difference(arithmetic, name, value, results.get(name))
+                if found is not None:
+                    raise SemanticsError(
+                        f"the emitted kernel computes something else: {found}, with "
+                        f"{_shown(sizes)}", self._place(name), number + 1,
+                        Given(mode, sizes, inputs),
+                    )  # fmt: skip
+        self.report.kernel = "agrees, on Triton's interpreter"
+
+
+def _named(stage: Stage) -> str:
+    return "the input" if stage.item is None else stage.item.name
+
+
+def _shown(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{label} = {size}" for label, size in sizes.items())
+
+
+def _text(module: ModuleOp) -> str:
+    stream = StringIO()
+    Printer(stream=stream).print_op(module)
+    return stream.getvalue()
+
+
+def _difference(
+    arithmetic: Arithmetic, name: str, before: Value, after: Value | None
+) -> str | None:
+    """The first element in which two results differ, in words."""
+    if after is None:
+        return f"'{name}' is gone"
+    if shape_of(before) != shape_of(after):
+        extents = [" x ".join(map(str, shape_of(value))) or "a scalar" for value in (before, after)]
+        return f"'{name}' is {extents[1]}, and was {extents[0]}"
+    differ = arithmetic.differ(before, after)
+    if not np.any(differ):
+        return None
+    place = tuple(int(i) for i in np.argwhere(differ)[0])
+    where = f"[{', '.join(map(str, place))}]"
+    count = int(np.sum(differ))
+    return (
+        f"'{name}'{where} is {arithmetic.show(after, place)}, and was "
+        f"{arithmetic.show(before, place)} before ({count} of {np.size(differ)} elements differ)"
+    )
