@@ -88,9 +88,16 @@ def _shifted(function: Callable[..., Array]) -> Callable[..., Array]:
     return lambda x, y: function(x, y & (8 * x.dtype.itemsize - 1))
 
 
+def _quotient(x: Array, y: Array) -> Array:
+    """A quotient that is rounded towards zero."""
+    y = np.where(y == 0, 1, y)
+    return np.where((x < 0) ^ (y < 0), -(np.abs(x) // np.abs(y)), np.abs(x) // np.abs(y))
+
+
 _BITWISE: dict[str, Callable[..., Array]] = {
     "arith.andi": np.bitwise_and, "arith.ori": np.bitwise_or, "arith.xori": np.bitwise_xor,
     "arith.shli": _shifted(np.left_shift), "arith.shrsi": _shifted(np.right_shift),
+    "arith.divsi": _quotient, "arith.remsi": lambda x, y: x - _quotient(x, y) * y,
     "arith.floordivsi": lambda x, y: np.floor_divide(x, np.where(y == 0, 1, y)),
     "floordiv": lambda x, y: np.floor_divide(x, np.where(y == 0, 1, y)),
     "mod": lambda x, y: np.mod(x, np.where(y == 0, 1, y)), "math.ipowi": _power,
@@ -147,7 +154,8 @@ class BoundedArithmetic(Arithmetic):
 
     def stored(self, value: Value, type: Attribute) -> Bounded:
         if isinstance(type, AnyFloat):
-            return bounded.narrowed(value, type)
+            with np.errstate(all="ignore"):
+                return bounded.narrowed(value, type)
         return Bounded(round_to(value.value, type), value.error)
 
     def apply(self, op: Operation, operands: Sequence[Value]) -> Bounded:
@@ -373,7 +381,7 @@ def _integer_function(name: str, values: list[Bounded], type: Attribute) -> Boun
         result = _INTEGER[name](*(x.value for x in values))
         return bounded.integer(result, error, type)
     undecided = bounded.any_error(values)
-    if name in ("floordiv", "mod", "arith.floordivsi"):
+    if name in ("floordiv", "mod", "arith.floordivsi", "arith.divsi", "arith.remsi"):
         # What an integer divided by zero is, nothing says.
         undecided = undecided | (values[1].value == 0)
     if name in ("arith.shli", "arith.shrsi"):

@@ -232,8 +232,8 @@ class ExactArithmetic(Arithmetic):
         name = op.function.data if isinstance(op, elem.ApplyOp) else op.name
         if isinstance(op, arith.SelectOp):
             condition, a, b = operands
-            doubt: Array = (condition.error > 0) & (a.value != b.value)
-            either = np.where(doubt, np.inf, 0.0)
+            apart: Array = np.not_equal(a.value, b.value)
+            either = np.where(apart, condition.error, 0.0)
             error = np.where(condition.value, a.error, b.error)
             chosen = np.where(condition.value, a.value, b.value)
             return Bounded(chosen, np.maximum(error, either))

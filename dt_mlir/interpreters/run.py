@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.interpreter import Interpreter
 from xdsl.interpreters.func import FuncFunctions
 from xdsl.interpreters.scf import ScfFunctions
+from xdsl.utils.exceptions import InterpretationError
 
-from dt_mlir.dialects import dt
+from dt_mlir.dialects import dt, host
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value
 from dt_mlir.interpreters.dt_level import DtFunctions
 from dt_mlir.interpreters.host_level import HostFunctions
@@ -85,6 +86,8 @@ def run_module(
     except Exception as error:
         # The framework adds the whole module to what an operation raises, once for each region.
         error.__notes__ = []
+        if isinstance(error, InterpretationError):
+            raise ExecutionError(f"the interpreters cannot run this: {error}", module) from None
         raise
 
 
@@ -98,12 +101,16 @@ def _run(
     else:
         function = next(op for op in module.ops if isinstance(op, func.FuncOp))
         results = interpreter.call_op(function, tuple(given.values()))
+    allocated = {
+        op.attributes[host.NAME]: op for op in module.walk() if isinstance(op, memref.AllocOp)
+    }
     found: dict[str, Value] = {}
     for name, buffer in zip(names, results):
         assert isinstance(buffer, Buffer)
         place = buffer.unwritten()
         if place is not None:
             shown = ", ".join(map(str, place))
-            raise ExecutionError(f"'{name}'[{shown}] is never written", module)
+            at = allocated.get(StringAttr(name))
+            raise ExecutionError(f"'{name}'[{shown}] is never written", at)
         found[name] = buffer.values
     return found

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Operation
 from dt_mlir.dialects import elem
 from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.interpreters.arithmetic import Arithmetic
+from dt_mlir.interpreters.memory import ExecutionError
 
 _INDEX: dict[type[Operation], Callable[..., Any]] = {
     arith.AddiOp: np.add, arith.SubiOp: np.subtract, arith.MuliOp: np.multiply,
@@ -58,8 +59,15 @@ class _ScalarFunctions(InterpreterFunctions):
         if isinstance(op, UnrealizedConversionCastOp):
             return args
         if not any(is_index(value.type) for value in (*op.operands, *op.results)):
-            return (self.arithmetic.apply(op, args),)
-        return (self._index(op, args),)
+            return (self._known(op, lambda: self.arithmetic.apply(op, args)),)
+        return (self._known(op, lambda: self._index(op, args)),)
+
+    @staticmethod
+    def _known(op: Operation, function: Callable[[], Any]) -> Any:
+        try:
+            return function()
+        except KeyError:
+            raise ExecutionError(f"the interpreters do not know '{op.name}'", op) from None
 
     def _index(self, op: Operation, args: PythonValues) -> Any:
         match op:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import re
 import sys
+from collections.abc import Sequence
 from typing import IO
 
 from xdsl.context import Context
@@ -86,6 +87,40 @@ def parse_mlir(
         raise CompileError(message, place) from None
     except RecursionError:
         raise CompileError("the text is nested too deeply", make_location(name, 1, 1)) from None
+
+
+def read_module(path: str, sources: SourceTexts, load: Sequence[str] = ()) -> ModuleOp:
+    """Read a program (`.dt`) or a module of any level, and verify it.
+
+    Args:
+        path: the file; `-` is IR on standard input.
+        sources: where its text is kept for messages.
+        load: Python files with further dialects.
+
+    Raises:
+        CompileError: at the first mistake.
+    """
+    from xdsl.dialects import get_all_dialects
+
+    from dt_mlir.pipeline import verify_module
+    from dt_mlir.tools.command_line import load_file
+
+    context = Context()
+    for name, factory in {**get_all_dialects(), **DIALECTS}.items():
+        context.register_dialect(name, factory)
+    for file in load:
+        for dialect in load_file(file)[1]:
+            context.register_dialect(dialect.name, lambda d=dialect: d)
+    if path == "-":
+        path, text = "<stdin>", decode(sys.stdin.buffer, "<stdin>")
+    else:
+        with open(path, "rb") as stream:
+            text = decode(stream, path)
+    sources.texts[path] = text
+    is_program = path.endswith(".dt")
+    module = parse_dt(text, path, sources) if is_program else parse_mlir(context, text, path)
+    verify_module(module)
+    return module
 
 
 def parse_dt(text: str, name: str, sources: SourceTexts) -> ModuleOp:

@@ -81,14 +81,14 @@ class Verification:
         if self.recorder is None or not (error is None or isinstance(error, CompileError)):
             return
         from dt_mlir.verification.reproducer import load_inputs, write_reproducer
-        from dt_mlir.verification.semantics import SemanticsError, verify_semantics
+        from dt_mlir.verification.semantics import Mode, SemanticsError, verify_semantics
 
         args = self.args
         given = None if args.inputs is None else load_inputs(args.inputs)
         sizes = parse_sizes(args.verify_sizes, "--verify-sizes")
         try:
             report = verify_semantics(
-                self.recorder.stages, args.arithmetic, given, sizes, kernel=error is None
+                self.recorder.stages, Mode(args.arithmetic), given, sizes, kernel=error is None
             )
         except SemanticsError as found:
             with contextlib.suppress(FileNotFoundError):

@@ -13,14 +13,14 @@ from xdsl.printer import Printer
 
 from dt_mlir.diagnostics import CompileError, Note
 from dt_mlir.interpreters.bounded import Bounded
-from dt_mlir.verification.semantics import Given, SemanticsError, Stage
+from dt_mlir.verification.semantics import Given, Mode, SemanticsError, Stage
 
 _INPUT, _SIZE, _MODE = "input/", "size/", "arithmetic"
 
 
 def save_inputs(path: Path, given: Given) -> None:
     """Write inputs and sizes to an `.npz` file."""
-    arrays: dict[str, np.ndarray] = {_MODE: np.array(given.mode)}
+    arrays: dict[str, np.ndarray] = {_MODE: np.array(given.mode.value)}
     arrays |= {f"{_SIZE}{label}": np.array(size) for label, size in given.sizes.items()}
     arrays |= {f"{_INPUT}{name}": np.asarray(v.value) for name, v in given.inputs.items()}
     buffer = BytesIO()
@@ -40,7 +40,7 @@ def load_inputs(path: str) -> Given:
     except (ValueError, zipfile.BadZipFile, EOFError) as error:
         raise CompileError(f"{path} is no file of inputs (.npz)") from error
     mode = str(arrays.get(_MODE, "bounded"))
-    if mode not in ("exact", "bounded"):
+    if mode not in list(Mode):
         raise CompileError(f"{path}: there is no arithmetic '{mode}'")
     sizes = {n.removeprefix(_SIZE): int(a) for n, a in arrays.items() if n.startswith(_SIZE)}
     inputs = {
@@ -48,7 +48,7 @@ def load_inputs(path: str) -> Given:
         for name, array in arrays.items()
         if name.startswith(_INPUT)
     }
-    return Given(mode, sizes, inputs)  # pyright: ignore[reportArgumentType]
+    return Given(Mode(mode), sizes, inputs)
 
 
 def write_reproducer(

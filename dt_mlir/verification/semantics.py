@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from io import StringIO
-from typing import Literal
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
@@ -30,8 +30,15 @@ from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.run import Inputs, random_inputs, run_module
 from dt_mlir.verification.sizes import choose_sizes
 
-Mode = Literal["exact", "bounded"]
-"""`exact`: in a finite field where that decides; `bounded`: in float64 with error bounds."""
+
+class Mode(StrEnum):
+    """The arithmetic that modules are compared in."""
+
+    EXACT = "exact"
+    """A finite field, where that decides."""
+    BOUNDED = "bounded"
+    """Float64 with error bounds."""
+
 
 
 @dataclass(frozen=True)
@@ -124,12 +131,12 @@ class Recorder:
 
 def arithmetic_for(mode: Mode, module: ModuleOp) -> Arithmetic:
     """What elements are, in a mode and for a module."""
-    return ExactArithmetic() if mode == "exact" else BoundedArithmetic(Accuracy.of(module))
+    return ExactArithmetic() if mode is Mode.EXACT else BoundedArithmetic(Accuracy.of(module))
 
 
 def verify_semantics(
     stages: Sequence[Stage],
-    mode: Mode = "exact",
+    mode: Mode = Mode.EXACT,
     given: Given | None = None,
     sizes: Mapping[str, int] | None = None,
     kernel: bool = True,
@@ -203,15 +210,15 @@ class _Check:
         modes: list[Mode] = [self.mode]
         for (_, before), (_, after) in zip(self.stages, self.stages[1:]):
             changed = symbols_of(before.module) ^ symbols_of(after.module)
-            if self.mode == "exact" and changed and self.given is None:
+            if self.mode is Mode.EXACT and changed and self.given is None:
                 shown = ", ".join(sorted(changed))
                 self.report.notes.append(
                     f"{_named(after)} rewrites {shown}: compared within error bounds"
                 )
-                modes.append("bounded")
+                modes.append(Mode.BOUNDED)
             else:
                 modes.append(self.mode if self.given is None else self.given.mode)
-        self.report.exactly = modes[1:].count("exact")
+        self.report.exactly = modes[1:].count(Mode.EXACT)
         return modes
 
     def inputs(self, mode: Mode, kind: str) -> Inputs:
@@ -250,7 +257,7 @@ class _Check:
         for name, wanted in before.items():
             found = _difference(arithmetic, name, wanted, after.get(name))
             if found is not None:
-                way = "in exact arithmetic" if mode == "exact" else "beyond the error bounds"
+                way = "in exact arithmetic" if mode is Mode.EXACT else "beyond the error bounds"
                 sizes = self.sizes[kind]
                 raise SemanticsError(
                     f"'{_named(stage)}' changes what is computed: {found}, {way}, with "
@@ -265,8 +272,8 @@ class _Check:
         from dt_mlir.verification.emitted import NotRunError, run_emitted
 
         number, last = self.stages[-1]
-        mode: Mode = "bounded"
-        if self.given is not None and self.given.mode == "exact":
+        mode = Mode.BOUNDED
+        if self.given is not None and self.given.mode is Mode.EXACT:
             return
         for kind, sizes in self.sizes.items():
             inputs = self.inputs(mode, kind)

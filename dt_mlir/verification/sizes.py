@@ -16,7 +16,7 @@ LARGEST_STEP = 256
 MOST_ELEMENTS = 2**25
 """The number of points of all labels' index space beyond which nothing is run."""
 _SHORT = (5, 3, 7, 4, 6, 2)
-"""The sizes of labels that are walked one by one: different, so that two that change places show."""
+"""The sizes of labels that are walked one by one: different, so that exchanged labels show."""
 
 
 @dataclass

@@ -1,0 +1,39 @@
+"""Every pass boundary of every example, run before and after."""
+
+from pathlib import Path
+
+import pytest
+
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import default_pipeline, run_pipeline, verify_module
+from dt_mlir.verification.semantics import Mode, Recorder, Report, verify_semantics
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.dt"))
+REGRESSIONS = sorted((ROOT / "tests" / "regressions").glob("*.dt"))
+
+
+def verified(path: Path, mode: Mode, kernel: bool = True) -> Report:
+    module, _ = compile_text(path.read_text(), str(path))
+    verify_module(module)
+    recorder = Recorder(module)
+    run_pipeline(module, default_pipeline("tile"), recorder.after)
+    return verify_semantics(recorder.stages, mode, kernel=kernel)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples(path: Path) -> None:
+    report = verified(path, Mode.EXACT)
+    assert report.changes >= 4
+    assert report.exactly >= report.changes - 1, "only rewritten functions are not decided exactly"
+    assert report.kernel == "agrees, on Triton's interpreter"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_within_bounds(path: Path) -> None:
+    assert verified(path, Mode.BOUNDED, kernel=False).exactly == 0
+
+
+@pytest.mark.parametrize("path", REGRESSIONS, ids=lambda path: path.stem)
+def test_regressions(path: Path) -> None:
+    verified(path, Mode.EXACT, kernel=False)

@@ -1,0 +1,93 @@
+"""A wrong pass from outside is named, at the program's line, with a reproducer that fails again."""
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BIN = Path(sys.executable).parent
+PASSES = Path(__file__).with_name("wrong_passes.py")
+
+PROGRAMS = {
+    "difference.dt": """Func f;
+In A, B;
+Var x, y;
+f[x, y] = A[x, y] - B[x, y];
+f.block(x:8, y:8);
+f.tensorize(x:8, y:8);
+f.compile();
+""",
+    "product.dt": """Func f;
+In A : f16;
+Var x;
+f[x] = A[x] * A[x];
+f.block(x:16);
+f.tensorize(x:16);
+f.compile();
+""",
+}
+
+LOOPS = "convert-dt-to-loop,apply-schedule"
+TILES = "convert-loop-to-tile,tile-merge-axes,cse"
+MASKS = "tile-place-masks,tile-elide-masks"
+
+CASES = {
+    "never written": (
+        "difference.dt", f"{LOOPS},schedule-halve-tiles,{TILES}", "schedule-halve-tiles",
+        "breaks the program: 'f'[0, 4] is never written, with x = ",
+    ),
+    "another value": (
+        "difference.dt", f"{LOOPS},loop-exchange-operands,{TILES}", "loop-exchange-operands",
+        "changes what is computed: 'f'[0, 0] is ",
+    ),
+    "less than any tolerance": (
+        "product.dt", f"{LOOPS},{TILES},{MASKS},tile-leak,dce", "tile-leak",
+        "changes what is computed: 'f'[0] is ",
+    ),
+    "out of bounds": (
+        "difference.dt", f"{LOOPS},{TILES},{MASKS},tile-drop-masks", "tile-drop-masks",
+        "breaks the program: 'tile.store' writes 'f'[",
+    ),
+}  # fmt: skip
+
+
+def dt_opt(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([BIN / "dt-opt", *args], cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_is_named_and_reproduced(name: str, tmp_path: Path) -> None:
+    file, pipeline, guilty, message = CASES[name]
+    (tmp_path / file).write_text(PROGRAMS[file])
+    done = dt_opt(
+        tmp_path, file, "--load", str(PASSES), "-p", pipeline, "--verify-semantics",
+        "--reproducer", "again.mlir", "-o", "out.mlir",
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert f"'{guilty}' {message}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert file in done.stderr.splitlines()[0], "the program's line is named"
+    assert not (tmp_path / "out.mlir").exists()
+    (again,) = [line for line in done.stderr.splitlines() if "to see it again: " in line]
+    words = shlex.split(again.split("to see it again: ")[1])
+    assert words[:2] == ["dt-opt", "again.mlir"]
+    assert words[words.index("-p") + 1].startswith(guilty)
+    repeated = dt_opt(tmp_path, *words[1:], "--reproducer", "third.mlir")
+    assert repeated.returncode == 1
+    assert f"'{guilty}' {message}" in repeated.stderr
+    # The same element with the same values: the inputs are those that were saved.
+    first, second = (
+        next(line for line in text.splitlines() if guilty in line).split("error: ")[1]
+        for text in (done.stderr, repeated.stderr)
+    )
+    assert first == second
+
+
+def test_right_passes_are_not_named(tmp_path: Path) -> None:
+    (tmp_path / "f.dt").write_text(PROGRAMS["difference.dt"])
+    done = dt_opt(tmp_path, "f.dt", "-p", f"{LOOPS},{TILES},{MASKS}", "--verify-semantics")
+    assert done.returncode == 0, done.stderr
+    assert "semantics verified: 7 passes ran" in done.stderr
+    assert not list(tmp_path.glob("reproducer*"))

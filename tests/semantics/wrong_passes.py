@@ -1,0 +1,73 @@
+"""Passes as a researcher might write them first: each has a fault."""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, i64
+from xdsl.passes import ModulePass
+
+from dt_mlir.dialects import loop, tile
+
+
+@dataclass(frozen=True)
+class HalveTilesPass(ModulePass):
+    """Takes smaller tiles inside of blocks, and forgets that the loops must still reach the
+    blocks' ends."""
+
+    name = "schedule-halve-tiles"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in op.walk():
+            if isinstance(inner, loop.ForOp) and inner.is_tile and inner.extent_size:
+                half = IntegerAttr(max(1, inner.extent_size // 2), i64)
+                inner.step = inner.extent = half
+
+
+@dataclass(frozen=True)
+class ExchangeOperandsPass(ModulePass):
+    """Orders the operands of commutative operations, and takes subtraction for one."""
+
+    name = "loop-exchange-operands"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in op.walk():
+            if isinstance(inner, arith.SubfOp | arith.AddfOp):
+                inner.operands = [inner.rhs, inner.lhs]
+
+
+@dataclass(frozen=True)
+class LeakPass(ModulePass):
+    """Adds to a product what no tolerance would show."""
+
+    name = "tile-leak"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in list(op.walk()):
+            if isinstance(inner, arith.MulfOp) and isinstance(inner.parent_op(), tile.MapOp):
+                block = inner.parent_block()
+                assert block is not None
+                small = arith.MulfOp(inner.result, inner.result)
+                tiny = arith.ConstantOp(FloatAttr(2.0**-30, inner.result.type))
+                scaled = arith.MulfOp(small.result, tiny.result)
+                total = arith.AddfOp(inner.result, scaled.result)
+                inner.result.replace_all_uses_with(total.result)
+                small.operands = [inner.result, inner.result]
+                total.operands = [inner.result, scaled.result]
+                block.insert_ops_after([small, tiny, scaled, total], inner)
+
+
+@dataclass(frozen=True)
+class DropMasksPass(ModulePass):
+    """Takes all sizes for multiples of the tiles."""
+
+    name = "tile-drop-masks"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in op.walk():
+            if isinstance(inner, tile.StoreOp):
+                inner.operands = [inner.value, inner.base, *inner.indices]
+                sizes = inner.properties["operandSegmentSizes"]
+                inner.properties["operandSegmentSizes"] = type(sizes).from_list(
+                    sizes.elt_type, [1, 1, len(inner.indices), 0]
+                )
