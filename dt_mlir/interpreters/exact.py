@@ -171,9 +171,12 @@ def _total(codes: Array, axes: tuple[int, ...]) -> Array:
     total = np.sum(np.where(codes < PRIME, codes, 0), axis=axes) % PRIME
     if _plain(codes):
         return total
-    up, down, nan = (np.any(codes == x, axis=axes) for x in (INFINITY, MINUS_INFINITY, NAN))
+    up = np.any(codes == INFINITY, axis=axes)
+    down = np.any(codes == MINUS_INFINITY, axis=axes)
+    nan = np.any(codes == NAN, axis=axes)
     special = np.where(up, INFINITY, MINUS_INFINITY)
-    return np.where(nan | (up & down), NAN, np.where(up | down, special, total))
+    infinite = np.where(np.logical_or(up, down), special, total)
+    return np.where(np.logical_or(nan, np.logical_and(up, down)), NAN, infinite)
 
 
 def _product(codes: Array, axes: tuple[int, ...]) -> Array:

@@ -13,10 +13,11 @@ from dt_mlir.interpreters.interface import Interface
 
 LARGEST_STEP = 256
 """Steps beyond it are not exceeded: such tiles are run for a part of their extent alone."""
-MOST_ELEMENTS = 2**25
+MOST_POINTS = 2**23
 """The number of points of all labels' index space beyond which nothing is run."""
-_SHORT = (5, 3, 7, 4, 6, 2)
-"""The sizes of labels that are walked one by one: different, so that exchanged labels show."""
+_SHORT = {3: (5, 3, 7), 4: (5, 3, 4, 2), 6: (3, 2, 4, 2, 3, 2)}
+"""The sizes of labels that are walked one by one, by how many there are at most: few points, as
+each is a trip of Python's, and different, so that labels that change places show."""
 
 
 @dataclass
@@ -59,17 +60,42 @@ def choose_sizes(
     else:
         cases = _cases(interface, _steps(modules), least, fixed)
     for sizes in cases.values():
-        points = 1
-        for group in interface.groups:
-            if interface.used & set(group):
-                points *= max(1, sizes[group[0]])
-        if points > MOST_ELEMENTS:
+        if not given:
+            _shorten(interface, sizes, least, fixed)
+        if _points(interface, sizes) > MOST_POINTS:
             shown = ", ".join(f"{label} = {size}" for label, size in sizes.items())
             raise CompileError(
                 f"at {shown} there is too much to run for verifying semantics", modules[0],
-                f"verify with sizes whose product is at most {MOST_ELEMENTS}",
+                f"verify with sizes whose product is at most {MOST_POINTS}",
             )  # fmt: skip
     return cases
+
+
+def _points(interface: Interface, sizes: dict[str, int]) -> int:
+    """The number of points of the used labels' index space."""
+    points = 1
+    for group in interface.groups:
+        if interface.used & set(group):
+            points *= max(1, sizes[group[0]])
+    return points
+
+
+def _shorten(
+    interface: Interface, sizes: dict[str, int], least: dict[str, int], fixed: dict[str, int]
+) -> None:
+    """Halve the largest sizes until there is not too much to run."""
+    while _points(interface, sizes) > MOST_POINTS:
+        free = [
+            group
+            for group in interface.groups
+            if interface.used & set(group)
+            and not set(fixed) & set(group)
+            and sizes[group[0]] // 2 >= max(1, *(least.get(label, 1) for label in group))
+        ]
+        if not free:
+            return
+        largest = max(free, key=lambda group: sizes[group[0]])
+        sizes.update(dict.fromkeys(largest, sizes[largest[0]] // 2))
 
 
 def _cases(
@@ -79,12 +105,20 @@ def _cases(
     if any(found.group for found in steps.values()):
         kinds.append("grouped")
     cases: dict[str, dict[str, int]] = {kind: {} for kind in kinds}
+    single = [
+        number
+        for number, group in enumerate(interface.groups)
+        if all(label not in steps or steps[label].step == 1 for label in group)
+        and interface.used & set(group)
+    ]
+    shorts = next((s for most, s in _SHORT.items() if len(single) <= most), _SHORT[6])
     for number, group in enumerate(interface.groups):
         step = max((steps[x].step for x in group if x in steps), default=1)
         blocks = max((steps[x].group for x in group if x in steps), default=0)
         known = [fixed[x] for x in group if x in fixed]
         lowest = max((least.get(x, 0) for x in group), default=0)
-        short = _SHORT[number % len(_SHORT)]
+        place = single.index(number) if number in single else number
+        short = shorts[place % len(shorts)]
         for kind, sizes in cases.items():
             size = _size(kind, step, blocks, short, number)
             size = known[0] if known else max(size, lowest)
@@ -103,7 +137,7 @@ def _size(kind: str, step: int, group: int, short: int, number: int) -> int:
         case "aligned" if step > 1:
             return 2 * step if within else LARGEST_STEP
         case "aligned":
-            return 4
+            return min(4, short + 1)
         case "grouped" if group:
             # A whole group of blocks, and one that is not full.
             return group + step + short

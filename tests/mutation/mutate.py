@@ -35,6 +35,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from faults import FAULTS, Fault
+from places import passes_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,7 +47,7 @@ COPIED = (
 
 NOT_COPIED = shutil.ignore_patterns("__pycache__", ".*", "*.pyc")
 
-TOOLS = ("dt-opt", "dtc", "filecheck", "lit", "pytest", "xdsl-opt")
+TOOLS = ("dt-opt", "dt-reduce", "dt-run", "dtc", "filecheck", "lit", "pytest", "xdsl-opt")
 """The programs that tests start."""
 
 COMPARISONS = ("test_goldens.py", "test_docs.py", "test_packaging.py")
@@ -241,6 +242,15 @@ def _pytest(folder: str, *ignored: str) -> Callable[[Workspace, int, float], Out
     return run
 
 
+def _named(workspace: Workspace, processes: int, timeout: float) -> Outcome:
+    script = "tests/semantics/named_pass.py"
+    status, text = workspace.run([workspace.python, script, "--drawn", "100"], timeout)
+    if status is None:
+        return Outcome(True, "hang")
+    found = re.search(r"^named (.*)$", text, re.MULTILINE)
+    return Outcome(status != 0, found[1] if found else f"status {status}", text)
+
+
 LAYERS = {
     layer.name: layer
     for layer in (
@@ -251,6 +261,7 @@ LAYERS = {
             "fuzz", _pytest("tests/fuzz"),
             lambda: any((ROOT / "tests" / "fuzz").glob("test_*.py")),
         ),
+        Layer("semantics", _named),
         Layer("goldens", _pytest("tests/unit/test_goldens.py")),
     )
 }  # fmt: skip
@@ -402,12 +413,25 @@ def report(results: list[Result], layers: list[Layer]) -> bool:
     print()
     for layer in layers:
         print(f"{layer.name}: {sum(layer.name in r.caught for r in results)}")
+    living = [r for r in results if passes_of(r.fault.file)]
+    if any(layer.name == "semantics" for layer in layers) and living:
+        named = [r for r in living if _is_named(r)]
+        print(f"faults in passes whose pass --verify-semantics names: {len(named)} of {len(living)}")
+        for r in living:
+            if r not in named:
+                print(f"  not {r.fault.name}: {r.caught.get('semantics', 'nothing differs')}")
     survived = [r for r in results if not r.caught and not r.invalid]
     invalid = [r for r in results if r.invalid]
     print(f"survived: {len(survived)}")
     print(f"stale or invalid: {len(invalid)}")
     print(f"faults: {len(results)}")
     return not survived and not invalid
+
+
+def _is_named(result: Result) -> bool:
+    """Whether the pass that a fault is in was named."""
+    item = result.caught.get("semantics", "").partition(":")[0]
+    return item in passes_of(result.fault.file)
 
 
 def main() -> int:

@@ -1,0 +1,89 @@
+"""Runs a corpus through the compiler, and says which pass first changes what is computed.
+
+    python tests/semantics/named_pass.py [--drawn 300]
+
+Prints `named PASS: message` and fails at the first difference. It is how the mutation check asks
+whether `--verify-semantics` finds the pass in which a fault was seeded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "fuzz")]
+
+from corpus import programs
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import default_pipeline, run_pipeline, verify_module
+from dt_mlir.verification.semantics import Recorder, SemanticsError, verify_semantics
+
+
+def guilty(text: str, name: str, sizes: dict[str, int] | None = None) -> tuple[str, str] | None:
+    """The pass that changes what a program computes and what was found; None if none does."""
+    try:
+        module, _ = compile_text(text, name)
+        verify_module(module)
+    except CompileError:
+        return None
+    recorder = Recorder(module)
+    try:
+        run_pipeline(module, default_pipeline("tile"), recorder.after)
+    except Exception as error:
+        # What breaks later passes may show in what was made before.
+        del error
+    try:
+        verify_semantics(recorder.stages, sizes=sizes, kernel=False)
+    except SemanticsError as error:
+        item = recorder.stages[error.stage].item
+        assert item is not None
+        return item.name, f"{name}: {error.message}"
+    except CompileError as error:
+        if "too much to run" in error.message or "cannot divide" in error.message:
+            return None
+        return "the input", f"{name}: {error.message}"
+    return None
+
+
+def drawn(count: int) -> Iterator[tuple[str, str]]:
+    """Programs that the fuzzer draws from fixed seeds."""
+    from hypothesis import HealthCheck, Phase, given, seed, settings
+    from programs import Case, cases
+
+    found: list[Case] = []
+
+    @seed(1)
+    @settings(
+        max_examples=count, database=None, deadline=None,
+        suppress_health_check=list(HealthCheck), phases=[Phase.generate],
+    )  # fmt: skip
+    @given(cases(True))
+    def one(case: Case) -> None:
+        found.append(case)
+
+    one()
+    yield from ((f"drawn {i}", case.text) for i, case in enumerate(found))
+
+
+def main() -> int:
+    """Run the corpus; 1 if a pass is named."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--drawn", type=int, default=0, help="so many drawn programs too")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for name, text in [*programs().items(), *drawn(args.drawn)]:
+        found = guilty(text, name)
+        if found is not None:
+            print(f"named {found[0]}: {found[1]}")
+            return 1
+    print("no pass changes what a program computes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
