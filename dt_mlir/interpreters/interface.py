@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func
@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnrankedMemRefType,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from dt_mlir.diagnostics import CompileError, did_you_mean
@@ -103,58 +103,114 @@ class Interface:
             group[0] for group in self.groups if not bound & set(group) and self.used & set(group)
         ]
 
+    def difference(self, other: Interface) -> str | None:
+        """What another interface takes that this one does not, or the other way round, in words."""
+        ours, theirs = ({i.name: i for i in x.inputs} for x in (self, other))
+        for name in {**ours, **theirs}:
+            if name not in theirs:
+                return f"the input '{name}' is gone"
+            if name not in ours:
+                return f"there is a new input '{name}'"
+            before, after = ours[name], theirs[name]
+            if before.element != after.element:
+                return f"'{name}' has elements of {after.element}, and had {before.element}"
+            if len(before.axes or ()) != len(after.axes or ()):
+                return (
+                    f"'{name}' has {len(after.axes or ())} axes, and had {len(before.axes or ())}"
+                )
+        groups = [
+            sorted(sorted(self.used & set(group)) for group in x.groups if self.used & set(group))
+            for x in (self, other)
+        ]
+        if groups[0] != groups[1]:
+            shown = ["; ".join(" = ".join(g) for g in found) for found in groups]
+            return f"labels have one size where '{shown[1]}', and had where '{shown[0]}'"
+        needs = [{k: v for k, v in x.least.items() if v and k in self.used} for x in (self, other)]
+        if needs[0] != needs[1]:
+            return f"the least sizes of labels are {needs[1]}, and were {needs[0]}"
+        return None
+
     def shape(self, item: Input, sizes: Mapping[str, int]) -> list[int]:
         """The extents of an input's axes."""
         return [sizes[axis] if isinstance(axis, str) else axis for axis in item.axes or ()]
 
 
 def _of_algorithm(module: ModuleOp) -> Interface:
-    from dt_mlir.passes.convert_dt_to_loop import label_groups, least_sizes, used_labels
-
+    """The interface of the `dt` level, found without the lowering, which is checked against it."""
     axes: dict[str, list[str | int]] = {}
+    functions: dict[str, dt.FuncOp] = {}
+    labels: list[str] = []
     for op in module.ops:
-        if isinstance(op, dt.InputOp):
-            rank = len(op.type.get_shape()) if isinstance(op.type, TensorType) else 0
-            axes[op.sym_name.data] = [1] * rank
-    least = dict(least_sizes(module))
-    numbers: dict[tuple[str, int], int] = {}
-    for op in _needed_operations(module):
-        if not isinstance(op, dt.ReadOp) or op.source_name not in axes:
-            continue
-        known = axes[op.source_name]
-        for axis, expr in enumerate(op.map.data.results):
-            if isinstance(expr, AffineDimExpr) and isinstance(known[axis], int):
-                known[axis] = op.used_labels[expr.position]
-            elif isinstance(expr, AffineConstantExpr):
-                place = (op.source_name, axis)
-                numbers[place] = max(numbers.get(place, 0), expr.value + 1)
-    for (name, axis), number in numbers.items():
-        label = axes[name][axis]
+        match op:
+            case dt.InputOp():
+                rank = len(op.type.get_shape()) if isinstance(op.type, TensorType) else 0
+                axes[op.sym_name.data] = [1] * rank
+            case dt.FuncOp():
+                functions[op.sym_name.data] = op
+            case dt.LabelOp():
+                labels.append(op.sym_name.data)
+            case _:
+                pass
+    needed: dict[str, None] = {}
+    pending = output_names(module)
+    while pending:
+        name = pending.pop()
+        if name in functions and name not in needed:
+            needed[name] = None
+            pending += [op.source_name for op in _reads(functions[name])]
+    group = {label: label for label in labels}
+    least: dict[str, int] = {}
+    used: set[str] = set()
+    numbers: list[tuple[str, int, int]] = []
+    for name in needed:
+        for op in functions[name].walk():
+            match op:
+                case dt.FuncOp():
+                    used.update(op.label_names)
+                case dt.ReduceOp():
+                    used.update(op.label_names)
+                    for label in op.label_names if op.kind.data.needs_elements else ():
+                        least[label] = max(least.get(label, 0), 1)
+                case dt.IndexOp() | dt.SizeOp():
+                    used.add(op.label.data)
+                case dt.ReadOp():
+                    source = op.source_name
+                    known: list[str | int] = (
+                        list(functions[source].label_names) if source in functions else axes[source]
+                    )
+                    for axis, expr in enumerate(op.map.data.results):
+                        if isinstance(expr, AffineConstantExpr):
+                            numbers.append((source, axis, expr.value + 1))
+                        elif isinstance(expr, AffineDimExpr):
+                            label, first = op.used_labels[expr.position], known[axis]
+                            known[axis] = label if isinstance(first, int) else first
+                            if isinstance(first, str) and group[first] != group[label]:
+                                joined = {group[first], group[label]}
+                                smallest = min(joined, key=labels.index)
+                                for x in labels:
+                                    group[x] = smallest if group[x] in joined else group[x]
+                case _:
+                    pass
+    for name, axis, number in numbers:
+        where = functions[name].label_names if name in functions else axes[name]
+        label = where[axis]
         if isinstance(label, str):
             least[label] = max(least.get(label, 0), number)
         else:
             axes[name][axis] = max(label, number)
-    return Interface(
-        [
-            Input(op.sym_name.data, op.element, None if op.is_scalar else axes[op.sym_name.data])
-            for op in module.ops
-            if isinstance(op, dt.InputOp)
-        ],
-        [op.sym_name.data for op in module.ops if isinstance(op, dt.LabelOp)],
-        set(used_labels(module)),
-        label_groups(module),
-        least,
-    )
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        groups.setdefault(group[label], []).append(label)
+    inputs = [
+        Input(op.sym_name.data, op.element, None if op.is_scalar else axes[op.sym_name.data])
+        for op in module.ops
+        if isinstance(op, dt.InputOp)
+    ]
+    return Interface(inputs, labels, used, list(groups.values()), least)
 
 
-def _needed_operations(module: ModuleOp) -> Iterator[Operation]:
-    """The operations of the functions that the outputs need."""
-    from dt_mlir.passes.convert_dt_to_loop import needed_functions
-
-    needed = needed_functions(module)
-    for function in module.ops:
-        if isinstance(function, dt.FuncOp) and function.sym_name.data in needed:
-            yield from function.walk()
+def _reads(function: dt.FuncOp) -> list[dt.ReadOp]:
+    return [op for op in function.walk() if isinstance(op, dt.ReadOp)]
 
 
 def _of_host(function: func.FuncOp) -> Interface:

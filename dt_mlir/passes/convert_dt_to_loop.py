@@ -176,29 +176,6 @@ class _Program:
         return self.axes.get(name, [])
 
 
-def label_groups(module: ModuleOp) -> list[list[str]]:
-    """The labels of a module of the `dt` level, those of one size together."""
-    return _Program(module).labels.classes()
-
-
-def least_sizes(module: ModuleOp) -> dict[str, int]:
-    """The least size of each label that a function read by number, or a reduction, needs."""
-    found: dict[str, int] = {}
-    for label, least, _ in _Program(module).conditions:
-        found[label] = max(found.get(label, 0), least)
-    return found
-
-
-def used_labels(module: ModuleOp) -> list[str]:
-    """The labels that what is compiled of a module of the `dt` level uses, in declared order."""
-    return _Program(module).used_labels()
-
-
-def needed_functions(module: ModuleOp) -> list[str]:
-    """The functions that the outputs of a module of the `dt` level need, producers first."""
-    return _Program(module).order
-
-
 class _KernelBuilder:
     """Builds the kernel of one function: a nest of loops of step 1 over its labels."""
 

@@ -25,7 +25,7 @@ from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value, shape_of
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 from dt_mlir.interpreters.exact import ExactArithmetic, symbols_of
-from dt_mlir.interpreters.interface import Interface
+from dt_mlir.interpreters.interface import Interface, output_names
 from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.run import Inputs, random_inputs, run_module
 from dt_mlir.verification.sizes import choose_sizes
@@ -196,6 +196,7 @@ class _Check:
 
     def run(self) -> Report:
         modes = self._modes()
+        self._interfaces()
         for index in range(len(self.stages)):
             if index == 0 and len(self.stages) > 1:
                 continue
@@ -204,6 +205,21 @@ class _Check:
         if self.kernel:
             self._emitted()
         return self.report
+
+    def _interfaces(self) -> None:
+        """Compare what the stages take."""
+        known = Interface.of(self.stages[0][1].module)
+        outputs = output_names(self.stages[0][1].module)
+        for number, stage in self.stages[1:]:
+            found = known.difference(Interface.of(stage.module))
+            results = output_names(stage.module)
+            if found is None and results != outputs:
+                found = f"it returns {', '.join(results)}, and returned {', '.join(outputs)}"
+            if found is not None:
+                raise SemanticsError(
+                    f"'{_named(stage)}' changes what the program takes or gives: {found}",
+                    stage.module.location, number, None,
+                )  # fmt: skip
 
     def _modes(self) -> list[Mode]:
         """For each stage how it is compared with the one before."""

@@ -12,7 +12,7 @@ from programs import Case
 from dt_mlir.compiler import compile_program
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
-from dt_mlir.passes.convert_dt_to_loop import label_groups, used_labels
+from dt_mlir.interpreters.interface import Interface
 from dt_mlir.runtime.execute import run_and_check
 
 LIMIT = 10
@@ -68,7 +68,7 @@ def sizes_of(case: Case) -> dict[str, int]:
     """The case's sizes, one for all labels that the program makes equal."""
     module, _ = compile_text(case.text, "case.dt")
     return {
-        label: case.sizes.get(group[0], 3) for group in label_groups(module) for label in group
+        label: case.sizes.get(group[0], 3) for group in Interface.of(module).groups for label in group
     }
 
 
@@ -76,7 +76,7 @@ def fixed_sizes(case: Case) -> dict[str, int]:
     """The sizes that the case is compiled for."""
     if not case.fixed:
         return {}
-    used = used_labels(compile_text(case.text, "case.dt")[0])
+    used = Interface.of(compile_text(case.text, "case.dt")[0]).used
     return {label: size for label, size in sizes_of(case).items() if size and label in used}
 
 

@@ -14,8 +14,6 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "fuzz")]
-
 from corpus import programs
 
 from dt_mlir.diagnostics import CompileError
@@ -52,6 +50,7 @@ def guilty(text: str, name: str, sizes: dict[str, int] | None = None) -> tuple[s
 
 def drawn(count: int) -> Iterator[tuple[str, str]]:
     """Programs that the fuzzer draws from fixed seeds."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
     from hypothesis import HealthCheck, Phase, given, seed, settings
     from programs import Case, cases
 
@@ -76,7 +75,7 @@ def main() -> int:
     parser.add_argument("--drawn", type=int, default=0, help="so many drawn programs too")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    for name, text in [*programs().items(), *drawn(args.drawn)]:
+    for name, text in [*programs().items(), *(drawn(args.drawn) if args.drawn else ())]:
         found = guilty(text, name)
         if found is not None:
             print(f"named {found[0]}: {found[1]}")

@@ -1,0 +1,251 @@
+"""Smaller programs: with fewer directives, simpler expressions, smaller numbers and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from dt_mlir.dialects.sched import Argument
+from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
+from dt_mlir.frontend.printer import print_declarations, print_definition, print_directive
+from dt_mlir.frontend.syntax import (
+    Call,
+    Definition,
+    DirectiveCall,
+    Expr,
+    Infix,
+    Name,
+    Number,
+    Prefix,
+    Program,
+    Read,
+)
+
+
+@dataclass(frozen=True)
+class ProgramCase:
+    """A program, the sizes that it is run at, and how many passes of the pipeline are run."""
+
+    program: Program
+    sizes: Mapping[str, int]
+    passes: tuple[int, ...]
+    """The numbers of the passes that are run."""
+
+    def text(self) -> str:
+        """The program's text."""
+        program = self.program
+        lines = [
+            *print_declarations(program.declarations),
+            *map(print_definition, program.definitions),
+            *map(print_directive, program.directives),
+        ]
+        return "\n".join(lines) + "\n"
+
+    def key(self) -> object:
+        """What makes two cases the same."""
+        return self.text(), tuple(sorted(self.sizes.items())), self.passes
+
+
+def smaller_passes(passes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Fewer passes: a half, or all but one."""
+    half = len(passes) // 2
+    if half:
+        yield passes[:half]
+        yield passes[half:]
+    for i in reversed(range(len(passes))):
+        yield passes[:i] + passes[i + 1 :]
+
+
+def smaller_sizes(sizes: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Smaller sizes of labels, of one at a time."""
+    for label, size in sizes.items():
+        for less in dict.fromkeys((1, 2, size // 4, size // 2, size - 1)):
+            if 0 < less < size:
+                yield {**sizes, label: less}
+
+
+def smaller_programs(case: ProgramCase) -> Iterator[ProgramCase]:
+    """Smaller cases, the largest steps first."""
+    for passes in smaller_passes(case.passes):
+        yield replace(case, passes=passes)
+    program = case.program
+    for directives in _without_some(program.directives):
+        yield _cleaned(case, replace(program, directives=directives))
+    for definition in program.definitions:
+        yield _cleaned(case, _without_function(program, definition.name))
+    for i, definition in enumerate(program.definitions):
+        for expr in _simpler(definition.expression):
+            definitions = list(program.definitions)
+            definitions[i] = replace(definition, expression=expr)
+            yield _cleaned(case, replace(program, definitions=definitions))
+        for axis in range(len(definition.labels)):
+            yield _cleaned(case, _without_axis(program, definition, axis))
+    for i, directive in enumerate(program.directives):
+        for arguments in _smaller_arguments(directive.arguments):
+            directives = list(program.directives)
+            directives[i] = replace(directive, arguments=arguments)
+            yield _cleaned(case, replace(program, directives=directives))
+    for i, declaration in enumerate(program.declarations):
+        if declaration.type is not None:
+            declarations = list(program.declarations)
+            declarations[i] = replace(declaration, type=None)
+            yield replace(case, program=replace(program, declarations=declarations))
+    for sizes in smaller_sizes(case.sizes):
+        yield replace(case, sizes=sizes)
+
+
+def _without_some(items: list[DirectiveCall]) -> Iterator[list[DirectiveCall]]:
+    """Without half of the directives, or without one."""
+    half = len(items) // 2
+    if half > 1:
+        yield [d for d in items[:half] if d.name not in OUTPUT_DIRECTIVES] + _outputs(items)
+        yield [d for d in items[half:] if d.name not in OUTPUT_DIRECTIVES] + _outputs(items)
+    for i in range(len(items)):
+        yield items[:i] + items[i + 1 :]
+
+
+def _outputs(items: list[DirectiveCall]) -> list[DirectiveCall]:
+    return [item for item in items if item.name in OUTPUT_DIRECTIVES]
+
+
+def _without_function(program: Program, name: str) -> Program:
+    """Without a function: where it was read stands a 1."""
+
+    def gone(expr: Expr) -> Expr:
+        if isinstance(expr, Read | Name) and expr.name == name:
+            return Number(1.0)
+        return _rebuilt(expr, [gone(child) for child in _children(expr)])
+
+    definitions = [
+        replace(d, expression=gone(d.expression)) for d in program.definitions if d.name != name
+    ]
+    directives = [
+        d
+        for d in program.directives
+        if d.target != name and all(name not in (a.key, a.value) for a in d.arguments)
+    ]
+    return replace(program, definitions=definitions, directives=directives)
+
+
+def _without_axis(program: Program, definition: Definition, axis: int) -> Program:
+    """With a function of one axis less; where it was walked inside stands index 0."""
+    label, name = definition.labels[axis], definition.name
+
+    def outside(expr: Expr) -> Expr:
+        children = [outside(child) for child in _children(expr)]
+        if isinstance(expr, Read) and expr.name == name:
+            del children[axis]
+            return replace(expr, indices=tuple(children)) if children else Name(name)
+        return _rebuilt(expr, children)
+
+    def inside(expr: Expr) -> Expr:
+        if isinstance(expr, Name) and expr.name == label:
+            return Number(0)
+        return _rebuilt(expr, [inside(child) for child in _children(expr)])
+
+    definitions: list[Definition] = []
+    for other in program.definitions:
+        if other.name == name:
+            labels = other.labels[:axis] + other.labels[axis + 1 :]
+            expression = inside(other.expression)
+            definitions.append(replace(other, labels=labels, expression=expression))
+        else:
+            definitions.append(replace(other, expression=outside(other.expression)))
+    directives: list[DirectiveCall] = []
+    for item in program.directives:
+        arguments = tuple(a for a in item.arguments if label not in (a.key, a.value))
+        if item.target != name or len(arguments) == len(item.arguments):
+            directives.append(item)
+        elif arguments:
+            directives.append(replace(item, arguments=arguments))
+    return replace(program, definitions=definitions, directives=directives)
+
+
+def _children(expr: Expr) -> list[Expr]:
+    match expr:
+        case Read():
+            return list(expr.indices)
+        case Call():
+            return list(expr.arguments)
+        case Prefix():
+            return [expr.operand]
+        case Infix():
+            return [expr.left, expr.right]
+        case _:
+            return []
+
+
+def _rebuilt(expr: Expr, children: list[Expr]) -> Expr:
+    match expr:
+        case Read():
+            return replace(expr, indices=tuple(children))
+        case Call():
+            return replace(expr, arguments=tuple(children))
+        case Prefix():
+            return replace(expr, operand=children[0])
+        case Infix():
+            return replace(expr, left=children[0], right=children[1])
+        case _:
+            return expr
+
+
+def _simpler(expr: Expr) -> Iterator[Expr]:
+    """Expressions with one part replaced by a part of it, or by a number."""
+    if isinstance(expr, Call | Prefix | Infix):
+        yield from _children(expr)
+        yield Number(1.0)
+    if isinstance(expr, Read):
+        yield Number(1.0)
+    if isinstance(expr, Number) and expr.value not in (0, 1):
+        yield Number(type(expr.value)(1))
+    if isinstance(expr, Call) and len(expr.arguments) > 2:
+        # A reduction over fewer labels.
+        for i in range(1, len(expr.arguments)):
+            yield replace(expr, arguments=expr.arguments[:i] + expr.arguments[i + 1 :])
+    children = _children(expr)
+    for i, child in enumerate(children):
+        if isinstance(expr, Read):
+            # An index is a label or a number.
+            simpler = iter([Number(0)] if isinstance(child, Name) else [])
+        else:
+            simpler = _simpler(child)
+        for new in simpler:
+            yield _rebuilt(expr, [*children[:i], new, *children[i + 1 :]])
+
+
+def _smaller_arguments(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argument, ...]]:
+    """With an argument less, or a smaller number."""
+    if len(arguments) > 1:
+        for i in range(len(arguments)):
+            yield arguments[:i] + arguments[i + 1 :]
+    for i, argument in enumerate(arguments):
+        for field_name in ("value", "factor"):
+            number = getattr(argument, field_name)
+            if isinstance(number, int) and number > 1:
+                for less in dict.fromkeys((1, 2, number // 2)):
+                    if less < number:
+                        new = argument._replace(**{field_name: less})
+                        yield (*arguments[:i], new, *arguments[i + 1 :])
+
+
+def _cleaned(case: ProgramCase, program: Program) -> ProgramCase:
+    """A case with this program, without declarations that nothing uses."""
+    used: set[str] = set()
+
+    def note(expr: Expr) -> None:
+        if isinstance(expr, Read | Name):
+            used.add(expr.name)
+        for child in _children(expr):
+            note(child)
+
+    for definition in program.definitions:
+        used.update((definition.name, *definition.labels))
+        note(definition.expression)
+    for directive in program.directives:
+        used.add(directive.target)
+        for argument in directive.arguments:
+            used.update(x for x in (argument.key, argument.value) if isinstance(x, str))
+    declarations = [d for d in program.declarations if d.name in used]
+    labels = {d.name for d in declarations if d.kind in ("Var", "RVar")}
+    sizes = {label: size for label, size in case.sizes.items() if label in labels}
+    return replace(case, program=replace(program, declarations=declarations), sizes=sizes)
