@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
     StringAttr,
-    TensorType,
     UnrankedMemRefType,
 )
 from xdsl.ir import Attribute
@@ -103,6 +102,15 @@ class Interface:
             group[0] for group in self.groups if not bound & set(group) and self.used & set(group)
         ]
 
+    def least_of_groups(self) -> dict[str, int]:
+        """The least size of each group of labels that needs one, by the group's first label."""
+        found: dict[str, int] = {}
+        for group in self.groups:
+            number = max((self.least.get(label, 0) for label in group), default=0)
+            if number and self.used & set(group):
+                found[min(self.used & set(group))] = number
+        return found
+
     def difference(self, other: Interface) -> str | None:
         """What another interface takes that this one does not, or the other way round, in words."""
         ours, theirs = ({i.name: i for i in x.inputs} for x in (self, other))
@@ -125,7 +133,7 @@ class Interface:
         if groups[0] != groups[1]:
             shown = ["; ".join(" = ".join(g) for g in found) for found in groups]
             return f"labels have one size where '{shown[1]}', and had where '{shown[0]}'"
-        needs = [{k: v for k, v in x.least.items() if v and k in self.used} for x in (self, other)]
+        needs = [x.least_of_groups() for x in (self, other)]
         if needs[0] != needs[1]:
             return f"the least sizes of labels are {needs[1]}, and were {needs[0]}"
         return None
@@ -143,8 +151,7 @@ def _of_algorithm(module: ModuleOp) -> Interface:
     for op in module.ops:
         match op:
             case dt.InputOp():
-                rank = len(op.type.get_shape()) if isinstance(op.type, TensorType) else 0
-                axes[op.sym_name.data] = [1] * rank
+                axes[op.sym_name.data] = []
             case dt.FuncOp():
                 functions[op.sym_name.data] = op
             case dt.LabelOp():
@@ -175,6 +182,9 @@ def _of_algorithm(module: ModuleOp) -> Interface:
                     used.add(op.label.data)
                 case dt.ReadOp():
                     source = op.source_name
+                    if source in axes and not axes[source]:
+                        # What nothing reads has no axes that matter.
+                        axes[source] = [1] * len(op.map.data.results)
                     known: list[str | int] = (
                         list(functions[source].label_names) if source in functions else axes[source]
                     )

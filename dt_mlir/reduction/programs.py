@@ -73,6 +73,7 @@ def smaller_programs(case: ProgramCase) -> Iterator[ProgramCase]:
         yield _cleaned(case, replace(program, directives=directives))
     for definition in program.definitions:
         yield _cleaned(case, _without_function(program, definition.name))
+        yield _cleaned(case, _inlined(program, definition))
     for i, definition in enumerate(program.definitions):
         for expr in _simpler(definition.expression):
             definitions = list(program.definitions)
@@ -125,6 +126,30 @@ def _without_function(program: Program, name: str) -> Program:
         if d.target != name and all(name not in (a.key, a.value) for a in d.arguments)
     ]
     return replace(program, definitions=definitions, directives=directives)
+
+
+def _inlined(program: Program, function: Definition) -> Program:
+    """With a function's expression where it was read."""
+
+    def inside(expr: Expr) -> Expr:
+        children = [inside(child) for child in _children(expr)]
+        if isinstance(expr, Read | Name) and expr.name == function.name:
+            return _substituted(function.expression, dict(zip(function.labels, children)))
+        return _rebuilt(expr, children)
+
+    rest = _without_function(program, function.name)
+    definitions = [
+        replace(d, expression=inside(d.expression))
+        for d in program.definitions
+        if d.name != function.name
+    ]
+    return replace(rest, definitions=definitions)
+
+
+def _substituted(expr: Expr, indices: Mapping[str, Expr]) -> Expr:
+    if isinstance(expr, Name):
+        return indices.get(expr.name, expr)
+    return _rebuilt(expr, [_substituted(child, indices) for child in _children(expr)])
 
 
 def _without_axis(program: Program, definition: Definition, axis: int) -> Program:

@@ -57,6 +57,7 @@ PROGRAMS = {
     "clamp the other way round": "f[x] = clamp(V[x], 0.5, -0.5); f.tensorize(x:8);",
     "first of equals": "f[x] = rargmin(floor(A[x, k] * 2), k) + 100 * rargmax(floor(A[x, k] * 2), k); f.tensorize(x:4, k:0);",
     # products
+    "a label's value in an inner sum": "f[x] = rsum(A[x, y] + rsum(B[x, z] * y, z), y); f.tensorize(y:8, z:4);",
     "product": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);",
     "product scalar": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:4, y:4);",
     "product shallow": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:4);",

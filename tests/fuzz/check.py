@@ -13,10 +13,15 @@ from dt_mlir.compiler import compile_program
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.interpreters.interface import Interface
+from dt_mlir.interpreters.memory import ExecutionError
+from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.runtime.execute import run_and_check
+from dt_mlir.verification.semantics import Recorder, SemanticsError, verify_semantics
 
 LIMIT = 10
 """The seconds that a case may take; an interpreter can be very slow."""
+BOUNDARIES = 4
+"""Of so many cases one is run at every pass boundary too."""
 OUTPUTS = ("compile(", "compile_to_kernel(")
 
 
@@ -80,6 +85,26 @@ def fixed_sizes(case: Case) -> dict[str, int]:
     return {label: size for label, size in sizes_of(case).items() if size and label in used}
 
 
+def guilty_pass(case: Case) -> str:
+    """Run the IR before and after each pass; what the first wrong one does, or nothing."""
+    sizes = sizes_of(case)
+    if not all(sizes.values()):
+        return ""
+    module, _ = compile_text(case.text, "case.dt")
+    recorder = Recorder(module)
+    run_pipeline(module, default_pipeline("tile", sizes=fixed_sizes(case)), recorder.after)
+    try:
+        verify_semantics(recorder.stages, sizes=sizes, kernel=False)
+    except SemanticsError as error:
+        return str(error)
+    except ExecutionError:
+        # The algorithm reads what the sizes do not hold; the wrapper says so.
+        return ""
+    except CompileError as error:
+        return "" if "too much to run" in error.message else f"verifying semantics: {error}"
+    return ""
+
+
 def check(case: Case) -> Outcome:
     """Compile and run a case.
 
@@ -104,6 +129,10 @@ def _check(case: Case) -> Outcome:
         except CompileError as inner:
             return Outcome("refused", f"algorithm: {inner}")
         return Outcome("refused", str(error))
+    if case.seed % BOUNDARIES == 0:
+        found = guilty_pass(case)
+        if found:
+            raise WrongError(found)
     try:
         checked = run_and_check(
             program.algorithm, program.source, sizes_of(case), case.seed, case.layout, case.special
@@ -114,5 +143,6 @@ def _check(case: Case) -> Outcome:
             " needs " in message or "more than Triton's" in message
         ):
             return Outcome("declined", message)
-        raise WrongError(message) from error
+        named = guilty_pass(case) or "no pass is at fault, so the emitter may be, or the bounds"
+        raise WrongError(f"{message}; {named}") from error
     return Outcome("right", decided=checked.decided)
