@@ -43,9 +43,21 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def random(
-        self, type: Attribute, shape: Sequence[int], generator: np.random.Generator
+        self,
+        type: Attribute,
+        shape: Sequence[int],
+        generator: np.random.Generator,
+        special: bool = False,
     ) -> Value:
-        """Random elements of an element type, as an input may hold them."""
+        """Random elements of an element type, as an input may hold them.
+
+        Args:
+            type: the element type.
+            shape: the extents of the axes.
+            generator: where they come from.
+            special: few different ones, so that many are equal, some of them not a number; of
+                integers negative ones, so that no extreme of them is 0.
+        """
 
     @abstractmethod
     def stored(self, value: Value, type: Attribute) -> Value:

@@ -116,15 +116,28 @@ def round_to(value: Array, type: Attribute) -> Array:
 
 
 def random_array(
-    type: Attribute, shape: Sequence[int], generator: np.random.Generator
+    type: Attribute, shape: Sequence[int], generator: np.random.Generator, special: bool = False
 ) -> Array:
-    """Random numbers that an element type holds: small ones, as bounds grow with magnitudes."""
+    """Random numbers that an element type holds: small ones, as bounds grow with magnitudes.
+
+    Args:
+        type: the element type.
+        shape: the extents of the axes.
+        generator: where they come from.
+        special: see `Arithmetic.random`.
+    """
+    if special and isinstance(type, AnyFloat):
+        few = generator.choice([-2.0, -1.0, 0.0, 1.0], tuple(shape))
+        return np.where(generator.random(tuple(shape)) < 1 / 64, np.nan, few)
     if isinstance(type, AnyFloat):
         return bounded.nearest(generator.uniform(-1.0, 1.0, tuple(shape)), type)
     assert isinstance(type, IntegerType)
     if type.width.data == 1:
         return generator.random(tuple(shape)) < 0.5
     least = 0 if type_name(type) == "u8" else -9
+    if special:
+        numbers = generator.integers(1, 4, tuple(shape))
+        return -numbers if least else numbers
     return generator.integers(least, 10, tuple(shape))
 
 
@@ -148,9 +161,10 @@ class BoundedArithmetic(Arithmetic):
         return Bounded.exact(round_to(array, type))
 
     def random(
-        self, type: Attribute, shape: Sequence[int], generator: np.random.Generator
-    ) -> Bounded:
-        return self.from_array(random_array(type, shape, generator), type)
+        self, type: Attribute, shape: Sequence[int], generator: np.random.Generator,
+        special: bool = False,
+    ) -> Bounded:  # fmt: skip
+        return self.from_array(random_array(type, shape, generator, special), type)
 
     def stored(self, value: Value, type: Attribute) -> Bounded:
         if isinstance(type, AnyFloat):

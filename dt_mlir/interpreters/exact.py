@@ -47,6 +47,8 @@ from dt_mlir.interpreters.bounded_arithmetic import (
 PRIME = 2**31 - 1
 INFINITY, MINUS_INFINITY, NAN = PRIME, PRIME + 1, PRIME + 2
 """The codes of what is no element of the field."""
+_SCALE = 2**8
+"""What numbers are multiplied by where they are ordered."""
 
 _RING = {
     "arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf", "arith.maximumf",
@@ -82,8 +84,10 @@ def encoded(values: Array) -> Array:
 
 
 def ordered(codes: Array) -> Array:
-    """Elements as the floats by which they are compared."""
-    signed = np.where(codes > PRIME // 2, codes - PRIME, codes).astype(np.float64)
+    """Elements as the floats by which they are compared: numbers with up to 8 binary places, as
+    constants have them, are themselves; what is random has some place among them."""
+    scaled = np.where(codes < PRIME, codes, 0) * _SCALE % PRIME
+    signed = np.where(scaled > PRIME // 2, scaled - PRIME, scaled) / _SCALE
     result = np.where(codes == INFINITY, np.inf, signed)
     result = np.where(codes == MINUS_INFINITY, -np.inf, result)
     return np.where(codes == NAN, np.nan, result)
@@ -218,11 +222,12 @@ class ExactArithmetic(Arithmetic):
         return self.whole.from_array(array, type)
 
     def random(
-        self, type: Attribute, shape: Sequence[int], generator: np.random.Generator
-    ) -> Bounded:
-        if isinstance(type, AnyFloat):
+        self, type: Attribute, shape: Sequence[int], generator: np.random.Generator,
+        special: bool = False,
+    ) -> Bounded:  # fmt: skip
+        if isinstance(type, AnyFloat) and not special:
             return Bounded.exact(generator.integers(0, PRIME, tuple(shape)))
-        return self.whole.from_array(random_array(type, shape, generator), type)
+        return self.from_array(random_array(type, shape, generator, special), type)
 
     def stored(self, value: Value, type: Attribute) -> Bounded:
         return value if isinstance(type, AnyFloat) else self.whole.stored(value, type)

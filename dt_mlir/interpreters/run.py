@@ -28,7 +28,11 @@ Inputs = Mapping[str, Value]
 
 
 def random_inputs(
-    interface: Interface, sizes: Mapping[str, int], arithmetic: Arithmetic, seed: int = 0
+    interface: Interface,
+    sizes: Mapping[str, int],
+    arithmetic: Arithmetic,
+    seed: int = 0,
+    special: bool = False,
 ) -> dict[str, Value]:
     """Random inputs for a program.
 
@@ -37,10 +41,13 @@ def random_inputs(
         sizes: a size for each label.
         arithmetic: what elements are.
         seed: the seed.
+        special: see `Arithmetic.random`.
     """
     generator = np.random.default_rng(seed)
     return {
-        item.name: arithmetic.random(item.element, interface.shape(item, sizes), generator)
+        item.name: arithmetic.random(
+            item.element, interface.shape(item, sizes), generator, special
+        )
         for item in interface.inputs
     }
 

@@ -84,6 +84,7 @@ class Report:
         shown = "; ".join(
             f"{kind} {', '.join(f'{label}={size}' for label, size in sizes.items())}"
             for kind, sizes in self.sizes.items()
+            if "(" not in kind
         )
         head = (
             f"{self.passes} passes ran, {self.changes} changed the module, "
@@ -186,6 +187,9 @@ class _Check:
             self.sizes = {"given": given.sizes}
         else:
             self.sizes = choose_sizes(modules, sizes)
+            first = next(iter(self.sizes))
+            # Once more, with inputs of which many are equal and some not a number.
+            self.sizes[f"{first} (special inputs)"] = self.sizes[first]
         self.report.sizes = self.sizes
         self.results: dict[tuple[int, Mode, str], dict[str, Value]] = {}
         self.places = {
@@ -243,7 +247,8 @@ class _Check:
             return self.given.inputs
         first = self.stages[0][1].module
         arithmetic = arithmetic_for(mode, first)
-        return random_inputs(Interface.of(first), self.sizes[kind], arithmetic)
+        special = kind.endswith("(special inputs)")
+        return random_inputs(Interface.of(first), self.sizes[kind], arithmetic, special=special)
 
     def _results(self, index: int, mode: Mode, kind: str) -> dict[str, Value]:
         key = (index, mode, kind)

@@ -140,7 +140,7 @@ def _size(kind: str, step: int, group: int, short: int, number: int) -> int:
             return min(4, short + 1)
         case "grouped" if group:
             # A whole group of blocks, and one that is not full.
-            return group + step + short
+            return group + max(1, step // 3)
         case _:
             if step == 1:
                 return short

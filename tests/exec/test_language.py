@@ -58,6 +58,15 @@ PROGRAMS = {
     "first of equals": "f[x] = rargmin(floor(A[x, k] * 2), k) + 100 * rargmax(floor(A[x, k] * 2), k); f.tensorize(x:4, k:0);",
     # products
     "a label's value in an inner sum": "f[x] = rsum(A[x, y] + rsum(B[x, z] * y, z), y); f.tensorize(y:8, z:4);",
+    "argmax of integers": "f[x] = rargmax(cast(A[x, y] * 4, i32), y); f.block(x:4); f.tensorize(x:4, y:4);",
+    "argmin in steps": "f[x] = rargmin(A[x, y], y); f.block(x:4); f.tensorize(x:4, y:4);",
+    "maximum of negative integers": "f[x] = rmax(cast(A[x, y] * 4 - 9, i32), y); f.tensorize(x:4, y:4);",
+    "minimum of positive integers": "f[x] = rmin(cast(A[x, y] * 4 + 9, i32), y); f.tensorize(x:4, y:4);",
+    "argmax of negative integers": "f[x] = rargmax(cast(A[x, y] * 4 - 9, i32), y); f.tensorize(x:4, y:4);",
+    "maximum and sum of one tile": "f[x] = rmax(A[x, y], y) + rsum(A[x, y], y); f.tensorize(x:4, y:0);",
+    "sum over two masks": "f[z] = rsum(cos(A[x, y]) * V[z], x, y); f.tensorize(x:8, y:8);",
+    "product of reciprocals": "f[x, y] = rdot(A[x, k], 1 / (B[k, y] * B[k, y]), k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);",
+    "map with partial groups": "f[x, y] = A[x, y] + 1; f.block(x:4, y:8); f.tensorize(x:4, y:8); f.map(x1, x:x1/4, y);",
     "product": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);",
     "product scalar": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:4, y:4);",
     "product shallow": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:4);",
@@ -119,6 +128,9 @@ def test_program_for_fixed_sizes(name: str, sizes: dict[str, int]) -> None:
 
 
 FUSED = {
+    "two readers, one of all": ("g, f", "g[x] = V[x] * 3; f[x, y] = g[x] + rsum(g[z] * A[y, z], z); g.fuse_at(f, y); f.tensorize(x:0, y:4, z:0);"),
+    "read along both axes": ("g, f", "g[x, y] = A[x, y] + 1; f[x, y] = g[x, y] + g[y, x]; g.fuse_at(f, y); f.block(x:4, y:4); f.tensorize(x:4, y:4);"),
+    "tiles in blocks": ("g, f", "g[x] = V[x] + 1; f[x] = g[x] * rsum(A[x, k], k); g.fuse_at(f, x); f.block(x:24); f.tensorize(x:8, k:8);"),
     "chain": ("g, h, f", "g[x, y] = A[x, y] + 1; h[x, y] = g[x, y] * 2; f[x, y] = h[x, y] - V[x]; g.fuse_at(h, y); h.fuse_at(f, y); f.block(x:4, y:8); f.tensorize(x:4, y:8);"),
     "chain in memory": ("g, h, f", "g[x, y] = A[x, y] + 1; h[x, y] = g[x, y] * 2; f[x, y] = h[x, y] - V[x]; f.block(x:4, y:8); f.tensorize(x:4, y:8); g.tensorize(y:16); h.block(x:4);"),
     "diamond": ("p, a, b, f", "p[x, y] = exp(A[x, y]); a[x, y] = p[x, y] + 1; b[x, y] = p[x, y] * 2; f[x, y] = a[x, y] * b[x, y]; a.fuse_at(f, y); b.fuse_at(f, y); p.fuse_at(f, y); f.block(x:4, y:8); f.tensorize(x:4, y:8);"),
