@@ -14,13 +14,14 @@ from enum import StrEnum
 from io import StringIO
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, UnknownLoc
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects import dt
+from dt_mlir.dialects import dt, host
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value, shape_of
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
@@ -192,11 +193,13 @@ class _Check:
             self.sizes[f"{first} (special inputs)"] = self.sizes[first]
         self.report.sizes = self.sizes
         self.results: dict[tuple[int, Mode, str], dict[str, Value]] = {}
-        self.places = {
-            op.sym_name.data: op.location
-            for op in stages[0].module.walk()
-            if isinstance(op, dt.FuncOp)
-        }
+        self.places: dict[str, Attribute] = {}
+        for op in stages[0].module.walk():
+            if isinstance(op, dt.FuncOp):
+                self.places[op.sym_name.data] = op.location
+            elif isinstance(op, memref.AllocOp):
+                name = op.attributes.get(host.NAME)
+                self.places[name.data if isinstance(name, StringAttr) else ""] = op.location
 
     def run(self) -> Report:
         modes = self._modes()

@@ -20,8 +20,9 @@ def test_generated_pages_are_fresh() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_tutorial(tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "tutorial.md").read_text()
+@pytest.mark.parametrize(("page", "count"), [("tutorial", 6), ("debugging", 8)])
+def test_commands(page: str, count: int, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text()
     shutil.copy(ROOT / "examples" / "plugin" / "tests" / "lit.cfg.py", tmp_path)
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     commands = 0
@@ -42,10 +43,10 @@ def test_tutorial(tmp_path: Path) -> None:
                 assert line in output[position:], f"{command}\n{output}\nhas no: {line}"
                 position += output[position:].index(line)
             commands += 1
-    assert commands == 6
+    assert commands == count
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "tutorial"))])
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "tutorial", "debugging"))])
 def test_links(page: str) -> None:
     text = (ROOT / page).read_text()
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
@@ -55,7 +56,7 @@ def test_links(page: str) -> None:
 def test_programs_of_the_readme() -> None:
     """The commands that README.md names exist with the options that it gives them."""
     text = (ROOT / "README.md").read_text()
-    for tool in ("dtc", "dt-opt"):
+    for tool in ("dtc", "dt-opt", "dt-run", "dt-reduce"):
         shown = subprocess.run(
             [Path(sys.executable).with_name(tool), "--help"], capture_output=True, text=True, check=True
         ).stdout
