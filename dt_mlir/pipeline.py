@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.diagnostics import CompileError
+from dt_mlir.diagnostics import CompileError, Note
 from dt_mlir.registry import PASSES
 
 ALGORITHM = ("verify-dt", "verify-schedule")
@@ -108,15 +108,19 @@ def run_pipeline(
         previous: ModulePass | None, changed: ModuleOp, following: ModulePass | None
     ) -> None:
         if previous is not None:
-            verify_module(changed)
+            verify_module(changed, previous)
             if after is not None:
                 after(previous, changed)
 
     PassPipeline(tuple(parse_pipeline(passes)), callback).apply(context, module)
 
 
-def verify_module(module: ModuleOp) -> None:
+def verify_module(module: ModuleOp, after: ModulePass | None = None) -> None:
     """Verify a module.
+
+    Args:
+        module: the module.
+        after: the pass that made it, for the message.
 
     Raises:
         CompileError: at the operation that is malformed.
@@ -129,5 +133,6 @@ def verify_module(module: ModuleOp) -> None:
                 op.verify(verify_nested_ops=False)
             except VerifyException as error:
                 message = str(error).splitlines()[0]
-                raise CompileError(f"'{op.name}' is malformed: {message}", op) from None
+                notes = [] if after is None else [Note(f"the pass '{after.name}' made it")]
+                raise CompileError(f"'{op.name}' is malformed: {message}", op, None, notes) from None
         raise

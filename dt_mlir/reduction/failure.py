@@ -70,7 +70,7 @@ def failure_of(
             for item in experiment.passes:
                 current = item.name
                 item.apply(context, module)
-                verify_module(module)
+                verify_module(module, item)
                 recorder.after(item, module)
         except CompileError as error:
             refusal = error

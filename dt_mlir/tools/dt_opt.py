@@ -234,7 +234,7 @@ class DtOptMain(xDSLOptMain):
                 taken = (time.perf_counter() - self.started) * 1e3
                 print(f"{previous.name}: {taken:.2f} ms", file=sys.stderr)
             if not args.disable_verify:
-                verify_module(module)
+                verify_module(module, previous)
             self.verification.after(previous, module)
             text = self._show(module) if args.print_ir_after_change else ""
             changed = args.print_ir_after_change and text != self._before

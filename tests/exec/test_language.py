@@ -69,6 +69,7 @@ PROGRAMS = {
     "map with partial groups": "f[x, y] = A[x, y] + 1; f.block(x:4, y:8); f.tensorize(x:4, y:8); f.map(x1, x:x1/4, y);",
     "product": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);",
     "product scalar": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:4, y:4);",
+    "product with its batch in the middle": "f[x, z, y] = rdot(A[z, x, k], B[z, k, y], k); f.tensorize(x:16, z:2, y:16, k:16);",
     "product shallow": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:4);",
     "product one-sided": "f[x, y] = rdot(A[x, k], B[k, y], k); f.tensorize(y:16, k:16);",
     "product vector": "f[x] = rdot(A[x, k], V[k], k); f.block(x:8); f.tensorize(x:8, k:16);",

@@ -9,6 +9,16 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parents[2]
 
 
+ILLEGAL = {
+    "an output in every block": "Func f, g; In A, V; Var x, y; g[x] = V[x] + 1; f[x, y] = g[x] * A[x, y]; g.fuse_at(f, y); f.block(y:8); f.tensorize(x:8, y:8); g.compile(); f.compile();",
+    "a reader elsewhere": "Func f, g, h; In V; Var x; g[x] = V[x] + 1; h[x] = g[x] * 2; f[x] = g[x] + h[x]; g.fuse_at(f, x); f.tensorize(x:8); f.compile();",
+    "a diagonal": "Func f, g; In A; Var x, y; g[x, y] = A[x, y] + 1; f[x] = g[x, x]; g.fuse_at(f, x); f.tensorize(x:8); f.compile();",
+    "another extent": "Func f, g; In V, A; Var x; RVar z; g[x] = V[x] + 1; f[x] = rsum(g[z] * A[x, z], z); g.fuse_at(f, x); f.block(x:8); f.tensorize(x:8, z:0); f.compile();",
+    "both read and written": "Func f, g; In V; Var x, y; g[x] = V[x] + 1; f[x, y] = g[x] + g[y]; g.fuse_at(f, x); f.block(x:8); f.tensorize(x:8, y:8); g.compile(); f.compile();",
+}  # fmt: skip
+"""Programs that no pass may let through: what a compiler that does makes of them is wrong."""
+
+
 def _module(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None

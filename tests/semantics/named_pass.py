@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpus import programs
+from corpus import ILLEGAL, programs
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
@@ -86,7 +86,7 @@ def main() -> int:
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     legal = [(name, text, True) for name, text in programs().items()]
-    others = drawn(args.drawn) if args.drawn else ()
+    others = [*ILLEGAL.items(), *(drawn(args.drawn) if args.drawn else ())]
     for name, text, must in [*legal, *((name, text, False) for name, text in others)]:
         found = guilty(text, name, must)
         if found is not None:

@@ -71,3 +71,27 @@ class DropMasksPass(ModulePass):
                 inner.properties["operandSegmentSizes"] = type(sizes).from_list(
                     sizes.elt_type, [1, 1, len(inner.indices), 0]
                 )
+
+
+@dataclass(frozen=True)
+class MalformPass(ModulePass):
+    """Leaves IR that does not verify."""
+
+    name = "loop-malform"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in op.walk():
+            if isinstance(inner, loop.LoopLike):
+                inner.step = IntegerAttr(-1, i64)
+
+
+@dataclass(frozen=True)
+class CrashPass(ModulePass):
+    """Fails at the first subtraction."""
+
+    name = "loop-crash"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in op.walk():
+            if isinstance(inner, arith.SubfOp):
+                raise ZeroDivisionError("no difference was expected")
