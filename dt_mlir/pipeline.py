@@ -134,5 +134,6 @@ def verify_module(module: ModuleOp, after: ModulePass | None = None) -> None:
             except VerifyException as error:
                 message = str(error).splitlines()[0]
                 notes = [] if after is None else [Note(f"the pass '{after.name}' made it")]
-                raise CompileError(f"'{op.name}' is malformed: {message}", op, None, notes) from None
+                what = f"'{op.name}' is malformed: {message}"
+                raise CompileError(what, op, None, notes) from None
         raise
