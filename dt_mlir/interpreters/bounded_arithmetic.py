@@ -115,6 +115,33 @@ def round_to(value: Array, type: Attribute) -> Array:
     return bounded.nearest(value, type)
 
 
+def comparison(op: arith.CmpfOp | arith.CmpiOp) -> Callable[[Array, Array], Array]:
+    """What a comparison computes: unordered ones hold where an operand is not a number."""
+    number = op.predicate.value.data
+    if isinstance(op, arith.CmpiOp):
+        name = INTEGER_PREDICATES[number]
+        function = PREDICATES[name[-2:]]
+        if name[0] == "u":
+            return lambda a, b: function(_unsigned(a), _unsigned(b))
+        return function
+    name = FLOAT_PREDICATES[number]
+
+    def compare(a: Array, b: Array) -> Array:
+        unordered = np.isnan(a) | np.isnan(b)
+        match name:
+            case "false" | "true":
+                return np.full(unordered.shape, name == "true")
+            case "ord":
+                return ~unordered
+            case "uno":
+                return unordered
+            case _:
+                found = PREDICATES[name[1:]](a, b)
+                return found & ~unordered if name[0] == "o" else found | unordered
+
+    return compare
+
+
 def random_array(
     type: Attribute, shape: Sequence[int], generator: np.random.Generator, special: bool = False
 ) -> Array:
@@ -315,9 +342,7 @@ class BoundedArithmetic(Arithmetic):
                     return self._float_function(name, values, target)
         match op:
             case arith.CmpfOp() | arith.CmpiOp():
-                table = FLOAT_PREDICATES if isinstance(op, arith.CmpfOp) else INTEGER_PREDICATES
-                predicate = table[op.predicate.value.data]
-                return bounded.compared(PREDICATES[predicate[-2:]], *values)
+                return bounded.compared(comparison(op), *values)
             case arith.SelectOp():
                 return bounded.selected(*values)
             case arith.FPToSIOp():

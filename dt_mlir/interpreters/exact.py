@@ -36,11 +36,10 @@ from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value, shape_of
 from dt_mlir.interpreters.bounded import Array, Bounded
 from dt_mlir.interpreters.bounded_arithmetic import (
-    FLOAT_PREDICATES,
     MONOTONE,
-    PREDICATES,
     SMOOTH,
     BoundedArithmetic,
+    comparison,
     random_array,
 )
 
@@ -59,14 +58,14 @@ _RING = {
 """The operations on floats that have a meaning here; all others are symbols."""
 
 
-def symbols_of(module: ModuleOp) -> set[str]:
-    """The functions of floats in a module that exact arithmetic takes for symbols."""
-    found: set[str] = set()
+def symbol_uses(module: ModuleOp) -> list[str]:
+    """The uses of functions of floats in a module that exact arithmetic takes for symbols."""
+    found: list[str] = []
     for op in module.walk():
         name = op.function.data if isinstance(op, elem.ApplyOp) else op.name
         scalar = op.name.split(".")[0] in ("arith", "math", "elem")
         if scalar and name not in _RING and op.operands and is_float(op.operands[0].type):
-            found.add(name)
+            found.append(name)
     return found
 
 
@@ -246,9 +245,7 @@ class ExactArithmetic(Arithmetic):
             chosen = np.where(condition.value, a.value, b.value)
             return Bounded(chosen, np.maximum(error, either))
         if isinstance(op, arith.CmpfOp):
-            predicate = FLOAT_PREDICATES[op.predicate.value.data]
-            a, b = (ordered(x.value) for x in operands)
-            result = PREDICATES[predicate[-2:]](a, b)
+            result = comparison(op)(*(ordered(x.value) for x in operands))
             return Bounded(result, _any_error(operands, np.shape(result)))
         codes = [x.value for x in operands]
         if isinstance(op, arith.FPToSIOp):

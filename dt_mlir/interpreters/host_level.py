@@ -57,4 +57,7 @@ class HostFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """Run a kernel."""
         interpreter.call_op(op.kernel, args)
+        for value in args:
+            if isinstance(value, Buffer):
+                value.finish()
         return ()

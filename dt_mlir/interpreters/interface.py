@@ -102,6 +102,21 @@ class Interface:
             group[0] for group in self.groups if not bound & set(group) and self.used & set(group)
         ]
 
+    def check_sizes(self, sizes: Mapping[str, int]) -> None:
+        """Check that a program can run at these sizes.
+
+        Raises:
+            CompileError: at the first label whose size is too small, or not what it is fixed at.
+        """
+        for label, number in self.least.items():
+            if label in self.used and sizes[label] < number:
+                raise CompileError(f"'{label}' has size {sizes[label]}, but needs {number}")
+        for label, number in self.fixed.items():
+            if sizes.get(label, number) != number:
+                raise CompileError(
+                    f"'{label}' has size {sizes[label]}, but the program is compiled for {number}"
+                )
+
     def least_of_groups(self) -> dict[str, int]:
         """The least size of each group of labels that needs one, by the group's first label."""
         found: dict[str, int] = {}

@@ -159,7 +159,9 @@ class LoopFunctions(InterpreterFunctions):
         """Read elements."""
         base, *indices = args
         assert isinstance(base, Buffer)
-        return (base.read(op, self._places(op, indices)),)
+        alone = not isinstance(op.base.owner, Block)
+        instance = None if alone else self.instance
+        return (base.read(op, self._places(op, indices), instance=instance),)
 
     @impl(loop.WriteOp)
     def run_write(

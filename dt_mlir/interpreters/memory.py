@@ -18,6 +18,8 @@ NEVER = -1
 """The writer of an element that nothing has written."""
 GIVEN = -2
 """The writer of an input's element."""
+DONE = -3
+"""The writer of what an earlier kernel wrote."""
 
 
 class ExecutionError(CompileError):
@@ -64,16 +66,24 @@ class Buffer:
         """The extents of its axes."""
         return self.writer.shape
 
-    def read(self, op: Operation, indices: Sequence[Array], mask: Array | bool = True) -> Value:
+    def read(
+        self,
+        op: Operation,
+        indices: Sequence[Array],
+        mask: Array | bool = True,
+        instance: int | None = None,
+    ) -> Value:
         """The elements at some places.
 
         Args:
             op: who reads.
             indices: for each axis the indices; they broadcast.
             mask: where something is read at all; elsewhere the result means nothing.
+            instance: the number of the program instance; None where there is one alone.
 
         Raises:
-            ExecutionError: if a place is outside, or holds nothing.
+            ExecutionError: if a place is outside, holds nothing, or what another instance of the
+                same kernel wrote.
         """
         where, mask = self._check(op, indices, mask, "reads")
         writers = self.writer[where]
@@ -83,7 +93,20 @@ class Buffer:
             raise ExecutionError(
                 f"'{self.name}'{_place(place)} is read, but nothing has written it", op
             )
+        racing = mask & (writers >= 0) & (writers != instance)
+        if instance is not None and np.any(racing):
+            place = self._first(racing, where)
+            other = int(writers[tuple(np.argwhere(racing)[0])])
+            raise ExecutionError(
+                f"'{self.name}'{_place(place)} is read by the program instance {instance}, and "
+                f"written by the instance {other} of the same kernel",
+                op,
+            )
         return mapped(lambda array: np.asarray(array[where]), self.values)
+
+    def finish(self) -> None:
+        """Take note that the kernel which wrote has ended."""
+        self.writer[self.writer >= 0] = DONE
 
     def write(
         self, op: Operation, indices: Sequence[Array], value: Value, instance: int,
@@ -104,7 +127,7 @@ class Buffer:
         where, mask = self._check(op, indices, mask, "writes")
         writers = self.writer[where]
         shape = np.shape(writers)
-        taken = mask & (writers != NEVER) & (writers != instance)
+        taken = mask & ((writers >= 0) | (writers == GIVEN)) & (writers != instance)
         if np.any(taken):
             place = self._first(taken, where)
             other = int(np.broadcast_to(writers, shape)[tuple(np.argwhere(taken)[0])])

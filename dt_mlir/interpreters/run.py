@@ -10,11 +10,11 @@ from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.interpreter import Interpreter
 from xdsl.interpreters.func import FuncFunctions
-from xdsl.interpreters.scf import ScfFunctions
 from xdsl.utils.exceptions import InterpretationError
 
 from dt_mlir.dialects import dt, host
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value
+from dt_mlir.interpreters.control_flow import ControlFlowFunctions
 from dt_mlir.interpreters.dt_level import DtFunctions
 from dt_mlir.interpreters.host_level import HostFunctions
 from dt_mlir.interpreters.interface import Interface, output_names
@@ -68,8 +68,10 @@ def run_module(
 
     Raises:
         ExecutionError: if the program reads or writes what it must not.
+        CompileError: if it is not for these sizes.
     """
     interface = Interface.of(module)
+    interface.check_sizes(sizes)
     given: dict[str, Any] = {}
     for item in interface.inputs:
         value = inputs[item.name]
@@ -85,7 +87,7 @@ def run_module(
         TileFunctions(arithmetic, sizes),
         HostFunctions(arithmetic, sizes),
         FuncFunctions(),
-        ScfFunctions(),
+        ControlFlowFunctions(arithmetic),
     ):
         interpreter.register_implementations(functions)
     try:

@@ -151,7 +151,7 @@ class TileFunctions(InterpreterFunctions):
         assert isinstance(base, Buffer)
         axes = axis_names(op.result.type)
         places, mask = self._access(op, axes, indices, args[1 + len(op.indices) :])
-        found = base.read(op, places, mask)
+        found = base.read(op, places, mask, self.instance)
         if op.pad is None:
             return (found,)
         shape = np.broadcast_shapes(np.shape(mask), *(p.shape for p in places))

@@ -74,16 +74,18 @@ def failure_of(
                 recorder.after(item, module)
         except CompileError as error:
             refusal = error
+        current = "the input"
         verify_semantics(
             stages, experiment.mode, sizes=sizes,
             kernel=experiment.kernel and refusal is None,
         )  # fmt: skip
         if refusal is not None:
+            current = experiment.passes[len(stages) - 1].name
             raise refusal
     except SemanticsError as error:
         item = stages[error.stage].item if error.stage < len(stages) else None
         name = "the emitter" if item is None else item.name
-        kind = "breaks" if "breaks the program" in error.message else "changes"
+        kind = "breaks" if error.breaks else "changes"
         words = _words(error.message) if kind == "breaks" else ""
         shown = {} if error.given is None else error.given.sizes
         return Failure(kind, name, words, error.message, shown)

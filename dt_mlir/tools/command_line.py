@@ -68,11 +68,14 @@ def parse_sizes(text: str | None, option: str) -> dict[str, int]:
     """
     sizes: dict[str, int] = {}
     for name, value in parse_pairs(text, option):
-        if not value.isdigit():
+        if not (value.isascii() and value.isdigit()):
             raise CompileError(
                 f"{option}: the size of '{name}' must be a number of 0 or more, not '{value}'"
             )
-        sizes[name] = int(value)
+        if len(value) > 12:
+            raise CompileError(f"{option}: the size of '{name}' is too large")
+        if sizes.setdefault(name, int(value)) != int(value):
+            raise CompileError(f"{option}: '{name}' is given two sizes")
     return sizes
 
 
@@ -98,6 +101,9 @@ def run_tool(body: Callable[[SourceTexts], None]) -> int:
     except RecursionError:
         print("error: the program is nested too deeply", file=sys.stderr)
         return 1
+    except MemoryError as error:
+        print(f"error: there is not enough memory: {str(error).lower()}", file=sys.stderr)
+        return 1
     except BrokenPipeError:
         # The reader has gone; there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -111,28 +117,34 @@ def run_tool(body: Callable[[SourceTexts], None]) -> int:
             raise
         kind = type(error).__name__
         print(f"error: internal fault of the compiler: {kind}: {error}", file=sys.stderr)
+        for note in getattr(error, "__notes__", ()):
+            print(f"note: {note}", file=sys.stderr)
         print("  help: please report it; DT_MLIR_TRACEBACK=1 shows where", file=sys.stderr)
         return 3
     return 0
 
 
-def write_output(path: str | None, text: str) -> None:
+def write_output(path: str | None, content: str | bytes) -> None:
     """Write a whole file or nothing; `-` and None are standard output."""
+    data = content.encode() if isinstance(content, str) else content
     if path is None or path == "-":
-        sys.stdout.write(text)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
         sys.stdout.flush()
         return
+    if not path:
+        raise CompileError("the name of the output is empty")
     target = Path(path)
     if target.exists() and not target.is_file():
         # A device or a pipe cannot be replaced.
-        target.write_text(text, encoding="utf-8")
+        target.write_bytes(data)
         return
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such file or directory", path)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
         mode = target.stat().st_mode if target.exists() else 0o666 & ~_umask()
         os.chmod(temporary, mode)
         os.replace(temporary, target)

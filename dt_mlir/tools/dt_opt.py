@@ -58,6 +58,7 @@ class DtOptMain(xDSLOptMain):
                     f"there is no pass '{name}'", None, did_you_mean(name, self.available_passes)
                 )
         self.started = 0.0
+        self.current: ModulePass | None = None
         self._before = ""
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
@@ -187,13 +188,21 @@ class DtOptMain(xDSLOptMain):
                 if not self.args.disable_verify:
                     verify_module(module)
                 with Verification(self.args, module) as self.verification:
-                    PassPipeline(passes, self._callback).apply(self.ctx, module)
+                    self._run_passes(passes, module)
                 results.append(self.output_resulting_program(module))
             except CompileError as error:
                 if not self.args.verify_diagnostics:
                     raise
                 results.append(self.sources.show_error(error) + "\n")
         write_output(self.args.output_file, "// -----\n".join(results))
+
+    def _run_passes(self, passes: tuple[ModulePass, ...], module: ModuleOp) -> None:
+        try:
+            PassPipeline(passes, self._callback).apply(self.ctx, module)
+        except Exception as error:
+            if self.current is not None and not isinstance(error, CompileError):
+                error.add_note(f"in the pass '{self.current.name}'")
+            raise
 
     def _read(self) -> tuple[str, str, list[_Chunk]]:
         from dt_mlir.tools.parsing import decode
@@ -245,6 +254,7 @@ class DtOptMain(xDSLOptMain):
                 self._dump("before", following, module)
             self._before = self._show(module) if args.print_ir_after_change else ""
         self.started = time.perf_counter()
+        self.current = following
 
     def _show(self, module: ModuleOp) -> str:
         stream = StringIO()

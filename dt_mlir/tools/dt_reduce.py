@@ -72,6 +72,11 @@ def reduce_file(args: Namespace, sources: SourceTexts) -> None:
             f"{args.file}: nothing fails, so there is nothing to reduce", None,
             "give the passes, and the sizes, with which it fails",
         )  # fmt: skip
+    if first.item == "the input" and first.kind == "refuses":
+        raise CompileError(
+            f"{args.file}: the program itself does not run: {first.message}", None,
+            "give it, and its sizes, as they are right",
+        )  # fmt: skip
     numbers = tuple(range(len(passes)))
 
     def same(found: Failure | None) -> bool:
@@ -131,7 +136,7 @@ def reduce_file(args: Namespace, sources: SourceTexts) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The entry point of `dt-reduce`."""
-    args = _parser().parse_args(argv)
+    args = _parser().parse_intermixed_args(argv)
     sys.exit(run_tool(lambda sources: reduce_file(args, sources)))
 
 

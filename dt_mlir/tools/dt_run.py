@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import argparse
 import sys
-import zipfile
 from argparse import Namespace
 from collections.abc import Sequence
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
-from dt_mlir.tools.command_line import ArgumentParser, parse_sizes, run_tool
+from dt_mlir.tools.command_line import ArgumentParser, parse_sizes, run_tool, write_output
 
 if TYPE_CHECKING:
     from dt_mlir.interpreters.interface import Input, Interface
@@ -26,7 +24,7 @@ def _parser() -> ArgumentParser:
     add("file", help="FILE.dt or FILE.mlir; - for IR on standard input")
     add("sizes", nargs="*", metavar="x=100", help="sizes of labels")
     add("--args", metavar="FILE.npz", help="the inputs, an array for each by its name")
-    add("--random", type=int, default=0, metavar="SEED", help="random inputs (default, seed 0)")
+    add("--random", type=_seed, default=0, metavar="SEED", help="random inputs (default, seed 0)")
     add("-o", "--output", metavar="FILE.npz", help="save the results, and print none")
     add(
         "--arithmetic",
@@ -38,14 +36,10 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _read_arrays(path: str) -> dict[str, Any]:
-    import numpy as np
-
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name.removeprefix("input/"): file[name] for name in file.files}
-    except (ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise CompileError(f"{path} is no file of arrays (.npz)") from error
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of 0 or more")
+    return int(text)
 
 
 def _sizes_of_arrays(
@@ -80,12 +74,20 @@ def _sizes_of_arrays(
 
 
 def _check_kind(item: Input, array: Any) -> None:
-    from xdsl.dialects.builtin import AnyFloat
+    from xdsl.dialects.builtin import AnyFloat, IntegerType
+
+    from dt_mlir.element_types import integer_range
 
     wanted = "floats" if isinstance(item.element, AnyFloat) else "integers"
     kinds = "fiu" if wanted == "floats" else "iub"
     if array.dtype.kind not in kinds:
         raise CompileError(f"'{item.name}' has {wanted}, but its array has {array.dtype}")
+    if isinstance(item.element, IntegerType) and array.size and array.dtype.kind in "iu":
+        least, most = integer_range(item.element)
+        if int(array.min()) < least or int(array.max()) > most:
+            raise CompileError(
+                f"'{item.name}' has numbers from {least} to {most}, but its array has others"
+            )
 
 
 def run_file(args: Namespace, sources: SourceTexts) -> None:
@@ -111,7 +113,9 @@ def run_file(args: Namespace, sources: SourceTexts) -> None:
         sizes = interface.sizes(given)
         inputs = random_inputs(interface, sizes, arithmetic, args.random)
     else:
-        arrays = _read_arrays(args.args)
+        from dt_mlir.interpreters.arrays import read_arrays
+
+        arrays = {n.removeprefix("input/"): a for n, a in read_arrays(args.args).items()}
         sizes = interface.sizes(_sizes_of_arrays(interface, arrays, given))
         inputs: dict[str, Any] = {}
         for item in interface.inputs:
@@ -120,13 +124,10 @@ def run_file(args: Namespace, sources: SourceTexts) -> None:
             inputs[item.name] = arithmetic.stored(value, item.element)
     results = run_module(module, inputs, sizes, arithmetic)
     if args.output is not None:
-        buffer = BytesIO()
-        arrays: dict[str, Any] = {name: value.value for name, value in results.items()}
-        np.savez_compressed(buffer, **arrays)
-        temporary = f"{args.output}.part"
-        with open(temporary, "wb") as stream:
-            stream.write(buffer.getvalue())
-        os.replace(temporary, args.output)
+        from dt_mlir.interpreters.arrays import pack_arrays
+
+        arrays = {name: value.value for name, value in results.items()}
+        write_output(args.output, pack_arrays(arrays))
         return
     for name, value in results.items():
         array = np.asarray(value.value)
@@ -142,7 +143,7 @@ def run_file(args: Namespace, sources: SourceTexts) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The entry point of `dt-run`."""
-    args = _parser().parse_args(argv)
+    args = _parser().parse_intermixed_args(argv)
     sys.exit(run_tool(lambda sources: run_file(args, sources)))
 
 

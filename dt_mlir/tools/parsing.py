@@ -110,6 +110,8 @@ def read_module(path: str, sources: SourceTexts, load: Sequence[str] = ()) -> Mo
         context.register_dialect(name, factory)
     for file in load:
         for dialect in load_file(file)[1]:
+            if dialect.name in context.registered_dialect_names:
+                continue
             context.register_dialect(dialect.name, lambda d=dialect: d)
     if path == "-":
         path, text = "<stdin>", decode(sys.stdin.buffer, "<stdin>")

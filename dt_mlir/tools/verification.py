@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import sys
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from dt_mlir.diagnostics import CompileError
+from dt_mlir.diagnostics import CompileError, Note
 from dt_mlir.tools.command_line import parse_sizes
 
 if TYPE_CHECKING:
@@ -61,6 +60,19 @@ class Verification:
                     "verifying semantics needs numpy", None, "pip install 'dt-mlir[run]'"
                 ) from None
             self.recorder = Recorder(module)
+            self.given = None
+            if args.inputs is not None:
+                from dt_mlir.verification.reproducer import load_inputs
+
+                if args.verify_sizes:
+                    raise CompileError("give --inputs, which have their sizes, or --verify-sizes")
+                self.given = load_inputs(args.inputs, module)
+            path = Path(args.reproducer)
+            if path.suffix != ".mlir" or not path.parent.is_dir() or path.is_dir():
+                raise CompileError(
+                    f"--reproducer: '{args.reproducer}' is no file in a folder that exists",
+                    None, "name a file that ends in .mlir",
+                )  # fmt: skip
         elif args.inputs or args.verify_sizes:
             raise CompileError("--inputs and --verify-sizes go with --verify-semantics")
 
@@ -78,20 +90,21 @@ class Verification:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self.recorder is None or not (error is None or isinstance(error, CompileError)):
+        if self.recorder is None or not (error is None or isinstance(error, Exception)):
             return
-        from dt_mlir.verification.reproducer import load_inputs, write_reproducer
+        from dt_mlir.verification.reproducer import write_reproducer
         from dt_mlir.verification.semantics import Mode, SemanticsError, verify_semantics
 
         args = self.args
-        given = None if args.inputs is None else load_inputs(args.inputs)
         sizes = parse_sizes(args.verify_sizes, "--verify-sizes")
         try:
             report = verify_semantics(
-                self.recorder.stages, Mode(args.arithmetic), given, sizes, kernel=error is None
+                self.recorder.stages, Mode(args.arithmetic), self.given, sizes, kernel=error is None
             )
         except SemanticsError as found:
-            with contextlib.suppress(FileNotFoundError):
+            try:
                 write_reproducer(found, self.recorder.stages, Path(args.reproducer), args.load)
+            except OSError as problem:
+                found.notes.append(Note(f"there is no reproducer: {problem}"))
             raise
         print(report, file=sys.stderr)

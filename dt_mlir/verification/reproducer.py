@@ -3,51 +3,66 @@
 from __future__ import annotations
 
 import shlex
-import zipfile
 from collections.abc import Sequence
-from io import BytesIO, StringIO
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
+from xdsl.dialects.builtin import AnyFloat, ModuleOp
 from xdsl.printer import Printer
 
 from dt_mlir.diagnostics import CompileError, Note
+from dt_mlir.interpreters.arrays import pack_arrays, read_arrays
 from dt_mlir.interpreters.bounded import Bounded
+from dt_mlir.interpreters.interface import Interface
+from dt_mlir.tools.command_line import write_output
 from dt_mlir.verification.semantics import Given, Mode, SemanticsError, Stage
 
 _INPUT, _SIZE, _MODE = "input/", "size/", "arithmetic"
 
 
-def save_inputs(path: Path, given: Given) -> None:
-    """Write inputs and sizes to an `.npz` file."""
-    arrays: dict[str, np.ndarray] = {_MODE: np.array(given.mode.value)}
+def saved_inputs(given: Given) -> bytes:
+    """Inputs and sizes as an `.npz` file."""
+    arrays = {_MODE: np.array(given.mode.value)}
     arrays |= {f"{_SIZE}{label}": np.array(size) for label, size in given.sizes.items()}
-    arrays |= {f"{_INPUT}{name}": np.asarray(v.value) for name, v in given.inputs.items()}
-    buffer = BytesIO()
-    np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
-    path.write_bytes(buffer.getvalue())
+    arrays |= {f"{_INPUT}{name}": value.value for name, value in given.inputs.items()}
+    return pack_arrays(arrays)
 
 
-def load_inputs(path: str) -> Given:
-    """Read what `save_inputs` has written.
+def load_inputs(path: str, module: ModuleOp) -> Given:
+    """Read what `saved_inputs` has written.
+
+    Args:
+        path: the file.
+        module: the module that takes the inputs.
 
     Raises:
-        CompileError: if the file is none of those.
+        CompileError: if the file is none of those, or does not fit the module.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise CompileError(f"{path} is no file of inputs (.npz)") from error
+    arrays = read_arrays(path)
     mode = str(arrays.get(_MODE, "bounded"))
     if mode not in list(Mode):
         raise CompileError(f"{path}: there is no arithmetic '{mode}'")
-    sizes = {n.removeprefix(_SIZE): int(a) for n, a in arrays.items() if n.startswith(_SIZE)}
-    inputs = {
-        name.removeprefix(_INPUT): Bounded.exact(array)
-        for name, array in arrays.items()
-        if name.startswith(_INPUT)
-    }
+    sizes: dict[str, int] = {}
+    for name, array in arrays.items():
+        if name.startswith(_SIZE):
+            if array.shape or array.dtype.kind not in "iu" or array < 0:
+                raise CompileError(f"{path}: '{name}' is no size")
+            sizes[name.removeprefix(_SIZE)] = int(array)
+    interface = Interface.of(module)
+    for label in interface.labels:
+        if label not in sizes:
+            raise CompileError(f"{path}: there is no size of '{label}'")
+    inputs: dict[str, Bounded] = {}
+    for item in interface.inputs:
+        array = arrays.get(f"{_INPUT}{item.name}")
+        if array is None:
+            raise CompileError(f"{path}: there is no input '{item.name}'")
+        shape = tuple(interface.shape(item, sizes))
+        floats = isinstance(item.element, AnyFloat) and mode == Mode.BOUNDED
+        if array.shape != shape or (array.dtype.kind == "f") != floats:
+            raise CompileError(f"{path}: the input '{item.name}' is not for this program")
+        inputs[item.name] = Bounded.exact(array)
     return Given(Mode(mode), sizes, inputs)
 
 
@@ -62,22 +77,23 @@ def write_reproducer(
         path: where the IR goes; the inputs go beside it.
         load: files that the passes are loaded from.
     """
-    before = stages[min(error.stage, len(stages)) - 1].module
+    before = stages[error.stage - 1].module
     passes = [stage.item for stage in stages[error.stage :] if stage.item is not None]
     pipeline = ",".join(str(item.pipeline_pass_spec()) for item in passes)
     inputs = path.with_suffix(".npz")
+    given = error.given
     words = ["dt-opt", str(path)]
     for file in load:
         words += ["--load", file]
     if pipeline:
         words += ["-p", pipeline]
     words += ["--verify-semantics"]
-    if error.given is not None:
-        save_inputs(inputs, error.given)
+    if given is not None:
+        write_output(str(inputs), saved_inputs(given))
         words += ["--inputs", str(inputs)]
     command = shlex.join(words)
     stream = StringIO()
     Printer(stream=stream, print_debuginfo=True).print_op(before)
     text = f"// {error.message}\n// run: {command}\n{stream.getvalue()}\n"
-    path.write_text(text, encoding="utf-8")
+    write_output(str(path), text)
     error.notes.append(Note(f"to see it again: {command}"))

@@ -15,7 +15,7 @@ LARGEST_STEP = 256
 """Steps beyond it are not exceeded: such tiles are run for a part of their extent alone."""
 MOST_POINTS = 2**23
 """The number of points of all labels' index space beyond which nothing is run."""
-_SHORT = {3: (5, 3, 7), 4: (5, 3, 4, 2), 6: (3, 2, 4, 2, 3, 2)}
+_SHORT = {3: (5, 3, 7), 4: (5, 3, 4, 2), 5: (3, 2, 4, 2, 3), 100: (3, 2, 2)}
 """The sizes of labels that are walked one by one, by how many there are at most: few points, as
 each is a trip of Python's, and different, so that labels that change places show."""
 
@@ -111,7 +111,10 @@ def _cases(
         if all(label not in steps or steps[label].step == 1 for label in group)
         and interface.used & set(group)
     ]
-    shorts = next((s for most, s in _SHORT.items() if len(single) <= most), _SHORT[6])
+    walked = [
+        label for number in single for label in interface.groups[number] if label in interface.used
+    ]
+    shorts = next(found for most, found in _SHORT.items() if len(walked) <= most)
     for number, group in enumerate(interface.groups):
         step = max((steps[x].step for x in group if x in steps), default=1)
         blocks = max((steps[x].group for x in group if x in steps), default=0)
@@ -137,7 +140,7 @@ def _size(kind: str, step: int, group: int, short: int, number: int) -> int:
         case "aligned" if step > 1:
             return 2 * step if within else LARGEST_STEP
         case "aligned":
-            return min(4, short + 1)
+            return min(4, short + 1) if short > 3 else 2
         case "grouped" if group:
             # A whole group of blocks, and one that is not full.
             return group + max(1, step // 3)

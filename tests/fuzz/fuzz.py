@@ -109,6 +109,7 @@ def _prepare(gpu: bool) -> None:
     prepare_triton()
     numpy.seterr(all="ignore")
     import torch
+    import triton.language  # noqa: F401  (what is interrupted while it is imported stays broken)
 
     torch.set_num_threads(1)
 

@@ -1,0 +1,41 @@
+"""Runs `scf` as xDSL does, with conditions and bounds as the arithmetic has them."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects import scf
+from xdsl.interpreter import Interpreter, PythonValues, impl, register_impls
+from xdsl.interpreters.scf import ScfFunctions
+
+from dt_mlir.interpreters.arithmetic import Arithmetic
+from dt_mlir.interpreters.memory import ExecutionError
+
+
+@register_impls
+class ControlFlowFunctions(ScfFunctions):
+    """xDSL's implementations of `scf`, for values that are arrays.
+
+    Args:
+        arithmetic: what elements are.
+    """
+
+    def __init__(self, arithmetic: Arithmetic) -> None:
+        self.arithmetic = arithmetic
+
+    @impl(scf.IfOp)
+    def run_if(self, interpreter: Interpreter, op: scf.IfOp, args: PythonValues) -> PythonValues:
+        """Run the branch that the condition chooses."""
+        holds = bool(np.all(self.arithmetic.truth(args[0])))
+        region = op.true_region if holds else op.false_region
+        return interpreter.run_ssacfg_region(region, ())
+
+    @impl(scf.ForOp)
+    def run_for(self, interpreter: Interpreter, op: scf.ForOp, args: PythonValues) -> PythonValues:
+        """Run a loop."""
+        start, end, step = (int(value) for value in args[:3])
+        if step < 1:
+            raise ExecutionError(f"a loop has the step {step}, and would not end", op)
+        carried = tuple(args[3:])
+        for index in range(start, end, step):
+            carried = interpreter.run_ssacfg_region(op.body, (index, *carried), "for")
+        return carried
