@@ -19,6 +19,14 @@ f.block(x:8, y:8);
 f.tensorize(x:8, y:8);
 f.compile();
 """,
+    "scaled.dt": """Func f;
+In A;
+Var x;
+f[x] = A[x] * 3.0;
+f.block(x:16);
+f.tensorize(x:16);
+f.compile();
+""",
     "product.dt": """Func f;
 In A : f16;
 Var x;
@@ -44,6 +52,10 @@ CASES = {
     ),
     "less than any tolerance": (
         "product.dt", f"{LOOPS},{TILES},{MASKS},tile-leak,dce", "tile-leak",
+        "changes what is computed: 'f'[0] is ",
+    ),
+    "unseen by exact arithmetic": (
+        "scaled.dt", f"{LOOPS},loop-scale-constants,{TILES},{MASKS}", "loop-scale-constants",
         "changes what is computed: 'f'[0] is ",
     ),
     "out of bounds": (

@@ -7,7 +7,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
-from dt_mlir.dialects import loop, tile
+from dt_mlir.dialects import host, loop, tile
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,31 @@ class MalformPass(ModulePass):
         for inner in op.walk():
             if isinstance(inner, loop.LoopLike):
                 inner.step = IntegerAttr(-1, i64)
+
+
+@dataclass(frozen=True)
+class ForgetLaunchPass(ModulePass):
+    """Drops what seems to be without use."""
+
+    name = "loop-forget-launch"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in list(op.walk()):
+            if isinstance(inner, host.LaunchOp):
+                inner.detach()
+                inner.erase()
+
+
+@dataclass(frozen=True)
+class RoundlessPass(ModulePass):
+    """Scales constants by what is 1 in exact arithmetic alone."""
+
+    name = "loop-scale-constants"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in op.walk():
+            if isinstance(inner, arith.ConstantOp) and isinstance(inner.value, FloatAttr):
+                inner.value = FloatAttr(inner.value.value.data * 2.0**31, inner.value.type)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,42 @@
+// Comparisons of every kind, branches, and what a program that is compiled for sizes says of others.
+// RUN: dt-run %s x=3 | filecheck %s
+// RUN: sed 's/cmpi ult/cmpi slt/' %s | dt-run - x=3 | filecheck %s --check-prefix SIGNED
+// RUN: sed 's/constant 1 : i1/constant 0 : i1/' %s | not dt-run - x=3 2>&1 | filecheck %s --check-prefix NEVER
+// RUN: not dt-run %s x=4 2>&1 | filecheck %s --check-prefix FIXED
+// RUN: sed 's/step %%one/step %%zero/' %s | not dt-run - x=3 2>&1 | filecheck %s --check-prefix STEP
+// RUN: sed 's/math.sqrt/math.atan/' %s | not dt-run - x=3 2>&1 | filecheck %s --check-prefix UNKNOWN
+// CHECK: f: 3
+// CHECK-NEXT: [0 0 0]
+// SIGNED: [1 1 1]
+// NEVER: error: 'f'[0] is never written
+// FIXED: error: 'x' has size 4, but the program is compiled for 3
+// STEP: error: a loop has the step 0, and would not end
+// UNKNOWN: error: the interpreters do not know 'math.atan'
+func.func @f() -> memref<?xi32> attributes {host.algorithm = ["Func f;"], host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x"], host.sizes = {x = 3 : i64}} {
+  %x = host.size x : index
+  %f = memref.alloc(%x) {host.name = "f", host.axes = ["x"]} : memref<?xi32>
+  host.launch @f_kernel(%f) : memref<?xi32>
+  func.return %f : memref<?xi32>
+}
+tile.kernel @f_kernel(%f: memref<?xi32> {host.name = "f", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %x_size = tile.size "x" : index
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %seven = arith.constant -7 : i32
+  %two = arith.constant 2 : i32
+  %less = arith.cmpi ult, %seven, %two : i32
+  %nine = arith.constant -9.0 : f32
+  %nan = math.sqrt %nine : f32
+  %unordered = arith.cmpf uno, %nan, %nine : f32
+  %ordered = arith.cmpf one, %nan, %nine : f32
+  %true = arith.constant 1 : i1
+  %strange = arith.xori %unordered, %true : i1
+  %any = arith.ori %less, %ordered : i1
+  %all = arith.ori %any, %strange : i1
+  %value = arith.extui %all : i1 to i32
+  scf.for %i = %zero to %x_size step %one {
+    scf.if %true {
+      tile.store %value, %f[%i] : i32, memref<?xi32>[index]
+    }
+  }
+}
