@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shlex
 import sys
 from argparse import Namespace
@@ -52,6 +53,8 @@ def reduce_file(args: Namespace, sources: SourceTexts) -> None:
     Raises:
         CompileError: where the file or an option is wrong, or nothing fails.
     """
+    if importlib.util.find_spec("numpy") is None:
+        raise CompileError("reducing needs numpy", None, "pip install 'dt-mlir[run]'")
     from dt_mlir.frontend.emit import emit_program
     from dt_mlir.frontend.raising import raise_module
     from dt_mlir.reduction.failure import Experiment, Failure, failure_of

@@ -39,8 +39,9 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
     venv.create(environment, with_pip=True)
     python = environment / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel)
-    needs_torch = ("dt_mlir.backend.triton.support",)
-    plain = [n for n in modules() if n not in needs_torch and ".interpreters." not in n]
+    # What runs programs needs NumPy, Triton or torch, which compiling does not.
+    needy = ("dt_mlir.backend.triton.support", "interpreters", "verification.", "reduction.")
+    plain = [name for name in modules() if not any(part in name for part in needy)]
     run(python, "-c", f"import importlib\nfor name in {plain!r}: importlib.import_module(name)", cwd=tmp_path)
     shown = run(environment / "bin" / "dtc", ROOT / "examples" / "matmul.dt", cwd=tmp_path)
     assert "@triton.jit" in shown
@@ -50,6 +51,17 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
     )  # fmt: skip
     assert wanted.returncode == 1
     assert "running needs torch and triton" in wanted.stderr
+    for command, message in (
+        (["dt-run"], "running needs numpy"),
+        (["dt-reduce"], "reducing needs numpy"),
+        (["dtc", "--verify-semantics"], "verifying semantics needs numpy"),
+    ):
+        done = subprocess.run(
+            [environment / "bin" / command[0], *command[1:], ROOT / "examples" / "matmul.dt"],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 1
+        assert message in done.stderr
 
 
 @pytest.mark.parametrize("how", ["installed", "loaded"])
