@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from xdsl.interpreter import (
     Interpreter,
-    InterpreterFunctions,
     PythonValues,
     ReturnedValues,
     TerminatorValue,
@@ -34,11 +33,12 @@ from dt_mlir.interpreters.arithmetic import (
     spread,
     with_rank,
 )
+from dt_mlir.interpreters.level import LevelFunctions
 from dt_mlir.interpreters.memory import Buffer
 
 
 @register_impls
-class DtFunctions(InterpreterFunctions):
+class DtFunctions(LevelFunctions):
     """Implementations of the `dt` dialect.
 
     Args:
@@ -50,8 +50,7 @@ class DtFunctions(InterpreterFunctions):
     def __init__(
         self, arithmetic: Arithmetic, sizes: Mapping[str, int], inputs: Mapping[str, Any]
     ) -> None:
-        self.arithmetic = arithmetic
-        self.sizes = sizes
+        super().__init__(arithmetic, sizes)
         self.values: dict[str, Any] = dict(inputs)
         self.alive: list[str] = []
 

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import StringAttr
 from xdsl.interpreter import (
     Interpreter,
-    InterpreterFunctions,
     PythonValues,
     impl,
     register_impls,
 )
 
 from dt_mlir.dialects import host
-from dt_mlir.interpreters.arithmetic import Arithmetic
+from dt_mlir.interpreters.level import LevelFunctions
 from dt_mlir.interpreters.memory import Buffer
 
 
 @register_impls
-class HostFunctions(InterpreterFunctions):
-    """Implementations of the `host` dialect and of allocations; `func` is xDSL's.
-
-    Args:
-        arithmetic: what elements are.
-        sizes: the size of each label.
-    """
-
-    def __init__(self, arithmetic: Arithmetic, sizes: Mapping[str, int]) -> None:
-        self.arithmetic = arithmetic
-        self.sizes = sizes
+class HostFunctions(LevelFunctions):
+    """Implementations of the `host` dialect and of allocations; `func` is xDSL's."""
 
     @impl(host.SizeOp)
     def run_size(

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from xdsl.interpreter import (
     Interpreter,
-    InterpreterFunctions,
     PythonValues,
     ReturnedValues,
     TerminatorValue,
@@ -29,6 +28,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value, joined, mapped, spread, with_rank
+from dt_mlir.interpreters.level import LevelFunctions
 from dt_mlir.interpreters.memory import Buffer, ExecutionError
 
 
@@ -55,17 +55,11 @@ def carries_nothing(op: loop.LoopLike) -> bool:
 
 
 @register_impls
-class LoopFunctions(InterpreterFunctions):
-    """Implementations of the `loop` dialect.
-
-    Args:
-        arithmetic: what elements are.
-        sizes: the size of each label.
-    """
+class LoopFunctions(LevelFunctions):
+    """Implementations of the `loop` dialect."""
 
     def __init__(self, arithmetic: Arithmetic, sizes: Mapping[str, int]) -> None:
-        self.arithmetic = arithmetic
-        self.sizes = sizes
+        super().__init__(arithmetic, sizes)
         self.depth = 0
         self.instance = 0
         self.independent: dict[loop.LoopLike, bool] = {}

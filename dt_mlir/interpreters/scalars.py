@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Operation
 from dt_mlir.dialects import elem
 from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.interpreters.arithmetic import Arithmetic
+from dt_mlir.interpreters.bounded_arithmetic import comparison
 from dt_mlir.interpreters.memory import ExecutionError
 
 _INDEX: dict[type[Operation], Callable[..., Any]] = {
@@ -31,11 +32,6 @@ _INDEX: dict[type[Operation], Callable[..., Any]] = {
     arith.MinSIOp: np.minimum, arith.MaxSIOp: np.maximum,
 }  # fmt: skip
 """What is done with indices, which are never negative."""
-
-_PREDICATES = (
-    np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
-    np.less, np.less_equal, np.greater, np.greater_equal,
-)  # fmt: skip
 
 
 def is_index(type: Attribute) -> bool:
@@ -76,7 +72,7 @@ class _ScalarFunctions(InterpreterFunctions):
                     return self.arithmetic.integers(args[0])
                 return self.arithmetic.from_array(np.asarray(args[0]), op.result.type)
             case arith.CmpiOp():
-                result = _PREDICATES[op.predicate.value.data](*args)
+                result = comparison(op)(*map(np.asarray, args))
                 return self.arithmetic.from_array(np.asarray(result), op.result.type)
             case arith.SelectOp():
                 return np.where(self.arithmetic.truth(args[0]), args[1], args[2])

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from xdsl.interpreter import (
     Interpreter,
-    InterpreterFunctions,
     PythonValues,
     ReturnedValues,
     TerminatorValue,
@@ -37,6 +36,7 @@ from dt_mlir.interpreters.arithmetic import (
     spread,
 )
 from dt_mlir.interpreters.bounded import Array
+from dt_mlir.interpreters.level import LevelFunctions
 from dt_mlir.interpreters.memory import Buffer
 
 
@@ -55,17 +55,11 @@ def aligned(value: Value, type: Attribute, axes: Sequence[str]) -> Value:
 
 
 @register_impls
-class TileFunctions(InterpreterFunctions):
-    """Implementations of the `tile` dialect.
-
-    Args:
-        arithmetic: what elements are.
-        sizes: the size of each label.
-    """
+class TileFunctions(LevelFunctions):
+    """Implementations of the `tile` dialect."""
 
     def __init__(self, arithmetic: Arithmetic, sizes: Mapping[str, int]) -> None:
-        self.arithmetic = arithmetic
-        self.sizes = sizes
+        super().__init__(arithmetic, sizes)
         self.instance = 0
         self.least: dict[str, int] = {}
         self.lengths: dict[str, int] = {}

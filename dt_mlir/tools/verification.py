@@ -15,7 +15,7 @@ from dt_mlir.diagnostics import CompileError, Note
 from dt_mlir.tools.command_line import parse_sizes
 
 if TYPE_CHECKING:
-    from dt_mlir.verification.semantics import Recorder
+    from dt_mlir.verification.semantics import Given, Recorder
 
 
 def add_verification(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +52,7 @@ class Verification:
     def __init__(self, args: argparse.Namespace, module: ModuleOp) -> None:
         self.args = args
         self.recorder: Recorder | None = None
+        self.given: Given | None = None
         if args.verify_semantics:
             try:
                 from dt_mlir.verification.semantics import Recorder
@@ -60,7 +61,6 @@ class Verification:
                     "verifying semantics needs numpy", None, "pip install 'dt-mlir[run]'"
                 ) from None
             self.recorder = Recorder(module)
-            self.given = None
             if args.inputs is not None:
                 from dt_mlir.verification.reproducer import load_inputs
 

@@ -42,7 +42,6 @@ class Mode(StrEnum):
     """Float64 with error bounds."""
 
 
-
 @dataclass(frozen=True)
 class Stage:
     """A module as it was at one point of a pipeline."""
@@ -178,7 +177,8 @@ class _Check:
         sizes: dict[str, int],
         kernel: bool,
     ) -> None:
-        self.mode, self.given, self.kernel = mode, given, kernel
+        self.mode = mode if given is None else given.mode
+        self.given, self.kernel = given, kernel
         self.report = Report(passes=len(stages) - 1)
         self.count = len(stages)
         # What a pass leaves as it was need not run again; and some passes are meant to change
@@ -214,12 +214,13 @@ class _Check:
                 self.places[name.data if isinstance(name, StringAttr) else ""] = op.location
 
     def run(self) -> Report:
-        modes = self._modes()
-        for index in range(len(self.stages)):
-            if index == 0 and len(self.stages) > 1:
-                continue
-            for kind in self.sizes:
-                self._compare(index, modes[index], kind)
+        for kind in self.sizes:
+            self._results(0, self.mode, kind)
+        rewriting = 0
+        for index in range(1, len(self.stages)):
+            decided = [self._compare(index, self.mode, kind) for kind in self.sizes]
+            rewriting += not all(mode is Mode.EXACT for mode in decided)
+        self.report.exactly = self.report.changes - rewriting
         if self.kernel:
             self._emitted()
         return self.report
@@ -244,22 +245,6 @@ class _Check:
                     f"'{_named(stage)}' changes what the program takes or gives: {found}",
                     stage.module.location, number, None,
                 )  # fmt: skip
-
-    def _modes(self) -> list[Mode]:
-        """For each stage how it is compared with the one before."""
-        modes: list[Mode] = [self.mode]
-        for (_, before), (_, after) in zip(self.stages, self.stages[1:]):
-            changed = set(symbol_uses(before.module)) ^ set(symbol_uses(after.module))
-            if self.mode is Mode.EXACT and changed and self.given is None:
-                shown = ", ".join(sorted(changed))
-                self.report.notes.append(
-                    f"{_named(after)} rewrites {shown}: compared within error bounds"
-                )
-                modes.append(Mode.BOUNDED)
-            else:
-                modes.append(self.mode if self.given is None else self.given.mode)
-        self.report.exactly = modes[1:].count(Mode.EXACT)
-        return modes
 
     def inputs(self, mode: Mode, kind: str) -> Inputs:
         """The inputs of one run."""
@@ -287,43 +272,41 @@ class _Check:
                 ) from error  # fmt: skip
         return self.results[key]
 
-    def _compare(self, index: int, mode: Mode, kind: str) -> None:
-        if index == 0:
-            self._results(0, mode, kind)
-            return
+    def _compare(self, index: int, mode: Mode, kind: str) -> Mode:
+        """Compare a stage with the one before; gives the mode that decided."""
         number, stage = self.stages[index]
         before = self._results(index - 1, mode, kind)
         after = self._results(index, mode, kind)
         arithmetic = arithmetic_for(mode, stage.module)
         for name, wanted in before.items():
             found = _difference(arithmetic, name, wanted, after.get(name))
-            if found is not None and mode is Mode.EXACT and self._rewrites(index):
-                # Some uses of a function were rewritten, and others not.
-                self._note(index)
-                self._compare(index, Mode.BOUNDED, kind)
-                return
-            if found is not None:
-                way = "in exact arithmetic" if mode is Mode.EXACT else "beyond the error bounds"
-                sizes = self.sizes[kind]
-                raise SemanticsError(
-                    f"'{_named(stage)}' changes what is computed: {found}, {way}, with "
-                    f"{_shown(sizes)}", self._place(name), number,
-                    Given(mode, sizes, self.inputs(mode, kind)),
-                )  # fmt: skip
+            if found is None:
+                continue
+            rewritten = self._rewritten(index)
+            if mode is Mode.EXACT and rewritten:
+                line = f"{_named(stage)} rewrites {rewritten}: compared within error bounds"
+                if line not in self.report.notes:
+                    self.report.notes.append(line)
+                return self._compare(index, Mode.BOUNDED, kind)
+            way = "in exact arithmetic" if mode is Mode.EXACT else "beyond the error bounds"
+            sizes = self.sizes[kind]
+            raise SemanticsError(
+                f"'{_named(stage)}' changes what is computed: {found}, {way}, with "
+                f"{_shown(sizes)}", self._place(name), number,
+                Given(mode, sizes, self.inputs(mode, kind)),
+            )  # fmt: skip
+        return mode
 
-    def _rewrites(self, index: int) -> bool:
-        """Whether a stage has functions more or less often than the one before."""
-        counts = [Counter(symbol_uses(s.module)) for _, s in self.stages[index - 1 : index + 1]]
-        return self.given is None and counts[0] != counts[1]
+    def _rewritten(self, index: int) -> str:
+        """The functions that a stage has more or less often than the one before, in words.
 
-    def _note(self, index: int) -> None:
-        stage = self.stages[index][1]
-        counts = [Counter(symbol_uses(s.module)) for _, s in self.stages[index - 1 : index + 1]]
-        shown = ", ".join(sorted((counts[0] - counts[1]) + (counts[1] - counts[0])))
-        line = f"{_named(stage)} rewrites {shown}: compared within error bounds"
-        if line not in self.report.notes:
-            self.report.notes.append(line)
-            self.report.exactly -= 1
+        Inputs that are given belong to one arithmetic, so that there is nothing to fall back to.
+        """
+        before, after = (
+            Counter(symbol_uses(stage.module)) for _, stage in self.stages[index - 1 : index + 1]
+        )
+        changed = (before - after) + (after - before)
+        return "" if self.given is not None else ", ".join(sorted(changed))
 
     def _place(self, output: str) -> Attribute:
         return self.places.get(output, UnknownLoc())
@@ -333,7 +316,7 @@ class _Check:
 
         last = self.stages[-1][1]
         mode = Mode.BOUNDED
-        if self.given is not None and self.given.mode is Mode.EXACT:
+        if self.given is not None and self.mode is Mode.EXACT:
             return
         for kind, sizes in self.sizes.items():
             inputs = self.inputs(mode, kind)
