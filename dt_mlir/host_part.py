@@ -134,7 +134,7 @@ def _check_launches(function: func.FuncOp, launched: list[host.LaunchOp]) -> Non
     labels = set(names(function.attributes[host.LABELS]))  # pyright: ignore
     counts: dict[str, int] = {}
     for op in launched:
-        kernel = op.kernel_op()
+        kernel = None if module is None else op.kernel_op()
         counts[op.kernel_name] = counts.get(op.kernel_name, 0) + 1
         if isinstance(kernel, KernelOp):
             found = tuple(map(value_name, op.arguments))

@@ -21,6 +21,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import dt, host
 from dt_mlir.host_part import HostPart, value_name
+from dt_mlir.interpreters.lone_kernels import host_function
 
 DEFAULT_SIZES = (37, 50, 67, 41, 35, 43)
 """The sizes that labels get one after the other where nothing is said: they divide nothing."""
@@ -60,17 +61,16 @@ class Interface:
         """Read a module's interface.
 
         Raises:
-            CompileError: if it has neither functions of the `dt` level nor a host function.
+            CompileError: if it has neither functions of the `dt` level nor kernels.
         """
-        for op in module.ops:
-            if isinstance(op, dt.FuncOp):
-                return _of_algorithm(module)
-        for op in module.ops:
-            if isinstance(op, func.FuncOp):
-                return _of_host(op)
+        if any(isinstance(op, dt.FuncOp) for op in module.ops):
+            return _of_algorithm(module)
+        function = host_function(module)
+        if function is not None:
+            return _of_host(function)
         raise CompileError(
             "there is nothing to run: the module has neither a function of the 'dt' level nor a "
-            "host function", module,
+            "kernel", module,
         )  # fmt: skip
 
     def sizes(self, given: Mapping[str, int]) -> dict[str, int]:
@@ -276,7 +276,7 @@ def output_names(module: ModuleOp) -> list[str]:
     found = [op.function.root_reference.data for op in module.ops if isinstance(op, dt.OutputOp)]
     if found:
         return found
-    for op in module.ops:
-        if isinstance(op, func.FuncOp):
-            return [value_name(value) or "" for value in HostPart.of(op).outputs]
-    return []
+    function = host_function(module)
+    if function is None:
+        return []
+    return [value_name(value) or "" for value in HostPart.of(function).outputs]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import func, memref
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.interpreter import Interpreter
 from xdsl.interpreters.func import FuncFunctions
@@ -18,6 +18,7 @@ from dt_mlir.interpreters.control_flow import ControlFlowFunctions
 from dt_mlir.interpreters.dt_level import DtFunctions
 from dt_mlir.interpreters.host_level import HostFunctions
 from dt_mlir.interpreters.interface import Interface, output_names
+from dt_mlir.interpreters.lone_kernels import host_function
 from dt_mlir.interpreters.loop_level import LoopFunctions
 from dt_mlir.interpreters.memory import Buffer, ExecutionError
 from dt_mlir.interpreters.scalars import ScalarFunctions
@@ -108,7 +109,8 @@ def _run(
     if functions:
         results = tuple(algorithm.evaluate(interpreter, functions[name]) for name in names)
     else:
-        function = next(op for op in module.ops if isinstance(op, func.FuncOp))
+        function = host_function(module)
+        assert function is not None, "what has an interface has a kernel"
         results = interpreter.call_op(function, tuple(given.values()))
     allocated = {
         op.attributes[host.NAME]: op for op in module.walk() if isinstance(op, memref.AllocOp)

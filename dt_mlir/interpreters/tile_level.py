@@ -260,5 +260,17 @@ class TileFunctions(LevelFunctions):
     def run_rename(
         self, interpreter: Interpreter, op: tile.RenameOp, args: PythonValues
     ) -> PythonValues:
-        """A tile whose axes have other names; they keep their places."""
-        return (args[0],)
+        """A tile whose axes have other names; they keep their places.
+
+        What lies beyond the end of a new axis is gone.
+        """
+        value, *ranges = args
+        shape = shape_of(value)
+        ends: list[slice] = [slice(None)] * len(shape)
+        names = axis_names(op.result.type)
+        for index, operand in zip(ranges, op.ranges):
+            place = names.index(axis_names(operand.type)[0])
+            count = len(np.asarray(index))
+            if shape[place] not in (1, count):
+                ends[place] = slice(count)
+        return (mapped(lambda array: np.asarray(array)[tuple(ends)], value),)

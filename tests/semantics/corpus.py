@@ -14,9 +14,19 @@ ILLEGAL = {
     "a reader elsewhere": "Func f, g, h; In V; Var x; g[x] = V[x] + 1; h[x] = g[x] * 2; f[x] = g[x] + h[x]; g.fuse_at(f, x); f.tensorize(x:8); f.compile();",
     "a diagonal": "Func f, g; In A; Var x, y; g[x, y] = A[x, y] + 1; f[x] = g[x, x]; g.fuse_at(f, x); f.tensorize(x:8); f.compile();",
     "another extent": "Func f, g; In V, A; Var x; RVar z; g[x] = V[x] + 1; f[x] = rsum(g[z] * A[x, z], z); g.fuse_at(f, x); f.block(x:8); f.tensorize(x:8, z:0); f.compile();",
+    "needed in a block and whole": "Func g, h, f; In A, V; Var x, y; g[y] = V[y] + 1; h[x] = rsum(g[y] * A[x, y], y); f[x, y] = g[y] + h[x]; h.fuse_at(f, x); g.fuse_at(f, x); f.block(x:4, y:8); f.tensorize(x:4, y:0); f.compile();",
     "both read and written": "Func f, g; In V; Var x, y; g[x] = V[x] + 1; f[x, y] = g[x] + g[y]; g.fuse_at(f, x); f.block(x:8); f.tensorize(x:8, y:8); g.compile(); f.compile();",
 }  # fmt: skip
 """Programs that no pass may let through: what a compiler that does makes of them is wrong."""
+
+
+def kernels() -> dict[Path, list[str]]:
+    """IR that the compiler does not make of any program: by file the passes to run."""
+    found: dict[Path, list[str]] = {}
+    for path in sorted((ROOT / "tests" / "semantics" / "kernels").glob("*.mlir")):
+        first = path.read_text().partition("\n")[0]
+        found[path] = first.removeprefix("// PASSES: ").split(",")
+    return found
 
 
 def _module(path: Path) -> ModuleType:

@@ -11,33 +11,33 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from corpus import ILLEGAL, programs
+from corpus import ILLEGAL, kernels, programs
+from xdsl.dialects.builtin import ModuleOp
 
-from dt_mlir.diagnostics import CompileError
+from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline, verify_module
+from dt_mlir.tools.parsing import read_module
 from dt_mlir.verification.semantics import Recorder, SemanticsError, verify_semantics
 
+Named = tuple[str, str]
+"""A pass, and what it did."""
 
-def guilty(text: str, name: str, legal: bool) -> tuple[str, str] | None:
-    """The pass that changes what a program computes and what was found; None if none does.
+
+def guilty(module: ModuleOp, name: str, passes: Sequence[str], legal: bool) -> Named | None:
+    """The pass that changes what a module computes and what was found; None if none does.
 
     Args:
-        text: the program.
+        module: the module.
         name: what messages call it.
+        passes: the passes to run.
         legal: whether no pass may refuse it.
     """
-    try:
-        module, _ = compile_text(text, name)
-        verify_module(module)
-    except CompileError:
-        return None
     recorder = Recorder(module)
-    passes = default_pipeline("tile")
-    refusal: tuple[str, str] | None = None
+    refusal: Named | None = None
     try:
         run_pipeline(module, passes, recorder.after)
     except Exception as error:
@@ -56,6 +56,22 @@ def guilty(text: str, name: str, legal: bool) -> tuple[str, str] | None:
             return None
         return "the input", f"{name}: {error.message}"
     return refusal
+
+
+def guilty_of_program(text: str, name: str, legal: bool) -> Named | None:
+    """The pass of the whole pipeline that changes what a program computes; see `guilty`."""
+    try:
+        module, _ = compile_text(text, name)
+        verify_module(module)
+    except CompileError:
+        return None
+    return guilty(module, name, default_pipeline("tile"), legal)
+
+
+def guilty_of_kernel(path: Path, passes: Sequence[str]) -> Named | None:
+    """The pass of a few that changes what kernels compute; see `guilty`."""
+    module = read_module(str(path), SourceTexts(), [])
+    return guilty(module, path.stem, passes, True)
 
 
 def drawn(count: int) -> Iterator[tuple[str, str]]:
@@ -87,8 +103,13 @@ def main() -> int:
     warnings.simplefilter("ignore")
     legal = [(name, text, True) for name, text in programs().items()]
     others = [*ILLEGAL.items(), *(drawn(args.drawn) if args.drawn else ())]
+    for path, passes in kernels().items():
+        found = guilty_of_kernel(path, passes)
+        if found is not None:
+            print(f"named {found[0]}: {found[1]}")
+            return 1
     for name, text, must in [*legal, *((name, text, False) for name, text in others)]:
-        found = guilty(text, name, must)
+        found = guilty_of_program(text, name, must)
         if found is not None:
             print(f"named {found[0]}: {found[1]}")
             return 1

@@ -3,14 +3,18 @@
 from pathlib import Path
 
 import pytest
+from corpus import kernels
 
+from dt_mlir.diagnostics import SourceTexts
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline, verify_module
+from dt_mlir.tools.parsing import read_module
 from dt_mlir.verification.semantics import Mode, Recorder, Report, verify_semantics
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.dt"))
 REGRESSIONS = sorted((ROOT / "tests" / "regressions").glob("*.dt"))
+KERNELS = kernels()
 
 
 def verified(path: Path, mode: Mode, kernel: bool = True) -> Report:
@@ -37,3 +41,13 @@ def test_examples_within_bounds(path: Path) -> None:
 @pytest.mark.parametrize("path", REGRESSIONS, ids=lambda path: path.stem)
 def test_regressions(path: Path) -> None:
     verified(path, Mode.EXACT, kernel=False)
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("mode", list(Mode))
+def test_kernels_alone(path: Path, mode: Mode) -> None:
+    """Kernels without a host function: what the passes may meet, but the compiler does not make."""
+    module = read_module(str(path), SourceTexts(), [])
+    recorder = Recorder(module)
+    run_pipeline(module, KERNELS[path], recorder.after)
+    assert verify_semantics(recorder.stages, mode).sizes

@@ -355,7 +355,8 @@ class TransposeOp(IRDLOperation):
 class RenameOp(IRDLOperation):
     """A tile whose axes stand for other loops of the same extents.
 
-    Where what one loop produced is consumed by another, one axis takes the place of the other.
+    Where what one loop produced is consumed by another, one axis takes the place of the other:
+    the elements keep their places, and what lies beyond the new axis' bound is gone.
     """
 
     name = "tile.rename"

@@ -1,0 +1,89 @@
+"""A host function for kernels that stand by themselves, so that they can run."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, MemRefType, ModuleOp
+from xdsl.ir import Block, BlockArgument, Region, SSAValue
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import host, loop, tile
+from dt_mlir.dialects.formats import name_array
+from dt_mlir.dialects.kernel import KernelOp, argument_attributes
+
+
+def host_function(module: ModuleOp) -> func.FuncOp | None:
+    """The host function of a module; where kernels stand alone, one that is made up for them.
+
+    It launches the kernels one after the other, each with tensors of its own: what a kernel writes
+    is allocated and returned, what it only reads is an argument. Where there are several kernels,
+    their names come before those of the tensors (`kernel.A`).
+
+    Returns:
+        The function, which the module need not contain; None if there is no kernel either.
+
+    Raises:
+        CompileError: if a kernel writes a tensor that has an axis without a label, or none writes.
+    """
+    for op in module.ops:
+        if isinstance(op, func.FuncOp):
+            return op
+    kernels = [op for op in module.ops if isinstance(op, KernelOp)]
+    return _made_up(kernels) if kernels else None
+
+
+def _written(kernel: KernelOp) -> set[SSAValue]:
+    return {
+        op.base
+        for op in kernel.walk()
+        if isinstance(op, tile.StoreOp | loop.WriteOp) and isinstance(op.base, BlockArgument)
+    }
+
+
+def _made_up(kernels: list[KernelOp]) -> func.FuncOp:
+    prefixes = [f"{kernel.sym_name.data}." if len(kernels) > 1 else "" for kernel in kernels]
+    labels = list(dict.fromkeys(label.data for kernel in kernels for label in kernel.labels))
+    block = Block()
+    sizes: dict[str, SSAValue] = {}
+    attributes: list[DictionaryAttr] = []
+    results: list[SSAValue] = []
+    for label in labels:
+        size = host.SizeOp(label)
+        block.add_op(size)
+        sizes[label] = size.result
+    for kernel, prefix in zip(kernels, prefixes):
+        written = _written(kernel)
+        values: list[SSAValue] = []
+        for argument, name in zip(kernel.args, kernel.argument_names):
+            axes, type = kernel.axes_of(argument), argument.type
+            if argument not in written:
+                attributes.append(argument_attributes(prefix + name, axes))
+                values.append(block.insert_arg(type, len(block.args)))
+                continue
+            assert isinstance(type, MemRefType)
+            unknown = [label for label in axes if label not in sizes]
+            if unknown:
+                raise CompileError(
+                    f"the kernel writes '{name}', but says no label for each of its axes", kernel,
+                    f"give '{host.AXES}' labels of the kernel",
+                )  # fmt: skip
+            extents = [sizes[label] for label in axes]
+            alloc = memref.AllocOp.get(
+                type.element_type, None, [DYNAMIC_INDEX] * len(extents), extents
+            )
+            alloc.attributes.update(argument_attributes(prefix + name, axes).data)
+            alloc.location = kernel.location
+            block.add_op(alloc)
+            values.append(alloc.memref)
+            results.append(alloc.memref)
+        block.add_op(host.LaunchOp(kernel.sym_name.data, values))
+    if not results:
+        raise CompileError("the kernel writes nothing, so there is nothing to compare", kernels[0])
+    block.add_op(func.ReturnOp(*results))
+    types = [argument.type for argument in block.args]
+    function = func.FuncOp("kernels", (types, [value.type for value in results]), Region(block))
+    function.arg_attrs = ArrayAttr(attributes)
+    for name in (host.ALGORITHM, host.SCHEDULE, host.OUTPUTS):
+        function.attributes[name] = name_array([])
+    function.attributes[host.LABELS] = name_array(labels)
+    return function

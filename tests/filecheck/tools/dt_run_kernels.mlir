@@ -1,0 +1,35 @@
+// RUN: dt-run %s x=6 k=3 | filecheck %s
+// RUN: dt-opt %s -p tile-place-masks,tile-elide-masks --verify-semantics 2>&1 | filecheck %s --check-prefix=VERIFIED
+// RUN: sed 's/tile.store %%r, .*/ /' %s > %t.mlir && not dt-run %t.mlir 2>&1 | filecheck %s --check-prefix=NOTHING
+// RUN: sed 's/"f", host.axes = \["x"\]/"f", host.axes = [""]/' %s > %t.mlir && not dt-run %t.mlir 2>&1 | filecheck %s --check-prefix=LABEL
+// Kernels need no host function to run: what they write is allocated and shown.
+// CHECK: rows.f: 6, error at most
+// CHECK: total.s: scalar
+// VERIFIED: semantics verified: 2 passes ran
+// NOTHING: error: the kernel writes nothing, so there is nothing to compare
+// LABEL: error: the kernel writes 'f', but says no label for each of its axes
+// LABEL: help: give 'host.axes' labels of the kernel
+!x = tensor<4xindex, #tile.axes<x>>
+!k = tensor<4xindex, #tile.axes<k>>
+!t = tensor<4x4xf32, #tile.axes<x, k>>
+tile.kernel @rows(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {grid_blocks = [4 : i64], grid_labels = ["x"], labels = ["x", "k"], root = "f"} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %X = tile.size "x" : index
+  %K = tile.size "k" : index
+  %pid = tile.program_id : index
+  %x0 = arith.muli %pid, %c4 : index
+  %x = tile.range "x" from %x0 to %X : !x
+  %k = tile.range "k" from %c0 to %K : !k
+  %a = tile.load %A[%x, %k] : memref<?x?xf32>[!x, !k] -> !t
+  %r = tile.reduce add %a along "k" : !t -> tensor<4xf32, #tile.axes<x>>
+  tile.store %r, %f[%x] : tensor<4xf32, #tile.axes<x>>, memref<?xf32>[!x]
+}
+tile.kernel @total(%V: memref<?xf32> {host.name = "V", host.axes = ["k"]}, %s: memref<f32> {host.name = "s", host.axes = []}) attributes {grid_blocks = [], grid_labels = [], labels = ["k"], root = "s"} {
+  %c0 = arith.constant 0 : index
+  %K = tile.size "k" : index
+  %k = tile.range "k" from %c0 to %K : !k
+  %v = tile.load %V[%k] : memref<?xf32>[!k] -> tensor<4xf32, #tile.axes<k>>
+  %r = tile.reduce add %v along "k" : tensor<4xf32, #tile.axes<k>> -> f32
+  tile.store %r, %s[] : f32, memref<f32>[]
+}
