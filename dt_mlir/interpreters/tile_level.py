@@ -37,7 +37,7 @@ from dt_mlir.interpreters.arithmetic import (
 )
 from dt_mlir.interpreters.bounded import Array
 from dt_mlir.interpreters.level import LevelFunctions
-from dt_mlir.interpreters.memory import Buffer
+from dt_mlir.interpreters.memory import Buffer, ExecutionError
 
 
 def aligned(value: Value, type: Attribute, axes: Sequence[str]) -> Value:
@@ -63,6 +63,7 @@ class TileFunctions(LevelFunctions):
         self.instance = 0
         self.least: dict[str, int] = {}
         self.lengths: dict[str, int] = {}
+        self.ranges: dict[str, tuple[tile.RangeOp, list[int]]] = {}
 
     @impl_callable(tile.KernelOp)
     def run_kernel(
@@ -74,7 +75,7 @@ class TileFunctions(LevelFunctions):
         for label, block in op.grid:
             count *= -(-self.sizes[label] // block)
         for self.instance in range(count):
-            self.lengths = {}
+            self.lengths, self.ranges = {}, {}
             interpreter.run_ssacfg_region(op.body, args, op.sym_name.data)
         return ()
 
@@ -104,7 +105,16 @@ class TileFunctions(LevelFunctions):
         self, interpreter: Interpreter, op: tile.RangeOp, args: PythonValues
     ) -> PythonValues:
         """The indices along an axis."""
-        origin, *bound = (int(value) for value in args)
+        origin, *bound = indices = [int(value) for value in args]
+        known = self.ranges.setdefault(op.axis.name, (op, indices))
+        block = known[0].parent
+        if known[0] is op or block is None or not block.is_ancestor(op):
+            self.ranges[op.axis.name] = op, indices
+        elif known[1] != indices:
+            shown = [" to ".join(map(str, found)) for found in (known[1], indices)]
+            raise ExecutionError(
+                f"the axis '{op.axis.name}' runs from {shown[0]} and from {shown[1]} at once", op
+            )
         count = self.extent(op.axis)
         if bound:
             count = max(

@@ -2,6 +2,8 @@
 // RUN: dt-opt %s -p tile-place-masks,tile-elide-masks --verify-semantics 2>&1 | filecheck %s --check-prefix=VERIFIED
 // RUN: sed 's/tile.store %%r, .*/ /' %s > %t.mlir && not dt-run %t.mlir 2>&1 | filecheck %s --check-prefix=NOTHING
 // RUN: sed 's/"f", host.axes = \["x"\]/"f", host.axes = [""]/' %s > %t.mlir && not dt-run %t.mlir 2>&1 | filecheck %s --check-prefix=LABEL
+// RUN: sed 's/%%k = \(.*\) from %%c0 to/%%l = \1 from %%c4 to %%K : !k\n&/' %s > %t.mlir && not dt-run %t.mlir x=6 k=9 2>&1 | filecheck %s --check-prefix=TWICE
+// TWICE: error: the axis 'k' runs from 4 to 9 and from 0 to 9 at once
 // Kernels need no host function to run: what they write is allocated and shown.
 // CHECK: rows.f: 6, error at most
 // CHECK: total.s: scalar
@@ -27,6 +29,7 @@ tile.kernel @rows(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]},
 }
 tile.kernel @total(%V: memref<?xf32> {host.name = "V", host.axes = ["k"]}, %s: memref<f32> {host.name = "s", host.axes = []}) attributes {grid_blocks = [], grid_labels = [], labels = ["k"], root = "s"} {
   %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
   %K = tile.size "k" : index
   %k = tile.range "k" from %c0 to %K : !k
   %v = tile.load %V[%k] : memref<?xf32>[!k] -> tensor<4xf32, #tile.axes<k>>
