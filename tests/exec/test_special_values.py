@@ -103,3 +103,15 @@ def test_extremes_of_nothing_are_refused(expression: str) -> None:
     text = f"Func f; In A; Var x; RVar k; f[x] = {expression}; f.compile();"
     with pytest.raises(ValueError, match="'k' has size 0, but .* needs 1 or more"):
         run(text, torch.zeros(5, 0))
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="Triton's interpreter widens f8 wrongly")
+@pytest.mark.parametrize("target", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize("source", ["f8e4m3", "f8e5m2"])
+def test_widening_keeps_every_byte(source: str, target: str) -> None:
+    """What is infinite or not a number stays so."""
+    types = {"f8e4m3": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2}
+    types |= {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
+    values = torch.arange(256, dtype=torch.uint8).view(types[source])
+    text = f"Func f : {target}; In A : {source}; Var x; f[x] = A[x]; f.tensorize(x:16); f.compile();"
+    assert same(run(text, values), values.to(types[target]))

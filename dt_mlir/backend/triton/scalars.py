@@ -220,6 +220,11 @@ def _cast(
     if op.name == "arith.extui" and source == IntegerType(8):
         expression = _convert(expression, code.path("tl.uint8"), is_tile(value))
         return code.method(expression, "to", triton_type(target))
+    if isinstance(source, AnyFloat) and source.bitwidth == 8 and isinstance(target, BFloat16Type):
+        # Triton's own conversion takes what is infinite or not a number for large numbers; f16
+        # has all values of both types.
+        expression = _convert(expression, code.path("tl.float16"), is_tile(value))
+        return code.method(expression, "to", triton_type(target))
     return _convert(expression, triton_type(target), is_tile(value))
 
 
