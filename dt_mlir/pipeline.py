@@ -46,6 +46,7 @@ def default_pipeline(
     level: str = "tile",
     types: Sequence[tuple[str, str]] = (),
     sizes: Mapping[str, int] | None = None,
+    choices: Mapping[str, int | str] | None = None,
 ) -> list[str]:
     """The passes of the compiler as text.
 
@@ -53,8 +54,13 @@ def default_pipeline(
         level: the level to stop at: `dt`, `loop` or `tile`.
         types: element types that are declared anew, as pairs of a name and a type.
         sizes: sizes of labels that the program is compiled for.
+        choices: what is chosen of a space of schedules.
     """
     passes = list(STAGES[level])
+    if choices:
+        shown = ",".join(f'"{name}:{option}"' for name, option in choices.items())
+        place = passes.index("verify-schedule") + 1
+        passes.insert(place, f"sched-select{{choices={shown}}}")
     if sizes and level != "dt":
         shown = ",".join(f'"{label}:{size}"' for label, size in sizes.items())
         place = passes.index("convert-dt-to-loop") + 1

@@ -21,6 +21,7 @@ PASS_NAMES = (
     "convert-dt-to-loop",
     "verify-dt",
     "verify-schedule",
+    "sched-select",
     "apply-schedule",
     "schedule-fuse-at",
     "schedule-block",

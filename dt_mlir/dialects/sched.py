@@ -3,12 +3,16 @@
 One generic operation serves every directive, so that a package outside can add a directive
 without extending a dialect. What a directive's arguments must be, its class says
 (`dt_mlir.scheduling.Directive`); `verify-schedule` and `apply-schedule` ask it.
+
+A schedule may be a space: an argument that is a set, a knob that several arguments share, and
+alternatives, as in MLIR's `transform.tune` dialect. `sched-select` decides them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -16,18 +20,22 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     NoneAttr,
     StringAttr,
+    SymbolNameConstraint,
     SymbolRefAttr,
     i64,
 )
-from xdsl.ir import Attribute, Dialect, ParametrizedAttribute, Region
+from xdsl.ir import Attribute, Block, Dialect, ParametrizedAttribute, Region
 from xdsl.irdl import (
+    BaseAttr,
     IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
+    opt_prop_def,
     param_def,
     prop_def,
     region_def,
     traits_def,
+    var_region_def,
 )
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -42,15 +50,44 @@ from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 
+@dataclass(frozen=True)
+class Options:
+    """What a parameter may be: `{64, 128}`."""
+
+    values: tuple[int | str, ...]
+    """Numbers and names, all different."""
+
+    def __str__(self) -> str:
+        return f"{{{', '.join(map(str, self.values))}}}"
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A reference to a knob, whose options several arguments share."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Argument(NamedTuple):
-    """An argument of a directive as the source has it: `64`, `x`, `x:128`, `x:x1/8`."""
+    """An argument of a directive as the source has it: `64`, `x`, `x:128`, `x:x1/8`.
+
+    In the schedule of a space, sets and knobs stand for numbers and names.
+    """
 
     key: str | None
     """What stands before the colon."""
-    value: int | str
+    value: int | str | Options | Knob
     """A number or a name."""
-    factor: int | None = None
+    factor: int | Options | Knob | None = None
     """What stands after a slash."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a set or a knob stands where a number or a name will."""
+        return isinstance(self.value, Options | Knob) or isinstance(self.factor, Options | Knob)
 
     def __str__(self) -> str:
         head = "" if self.key is None else f"{self.key}:"
@@ -58,36 +95,78 @@ class Argument(NamedTuple):
         return f"{head}{self.value}{tail}"
 
 
+def _as_attribute(value: int | str | Options | Knob | None) -> Attribute:
+    match value:
+        case None:
+            return NoneAttr()
+        case int():
+            return IntegerAttr(value, i64)
+        case str():
+            return StringAttr(value)
+        case Options(values):
+            return ArrayAttr([_as_attribute(item) for item in values])
+        case Knob(name):
+            return SymbolRefAttr(name)
+
+
+def _as_value(attr: Attribute) -> int | str | Options | Knob | None:
+    match attr:
+        case IntegerAttr():
+            return attr.value.data
+        case StringAttr():
+            return attr.data
+        case ArrayAttr():
+            return Options(tuple(_as_option(item) for item in attr))
+        case SymbolRefAttr():
+            return Knob(attr.root_reference.data)
+        case _:
+            return None
+
+
+def _as_option(attr: Attribute) -> int | str:
+    value = _as_value(attr)
+    assert isinstance(value, int | str)
+    return value
+
+
+_VALUE = (
+    BaseAttr(StringAttr)
+    | BaseAttr(IntegerAttr)
+    | BaseAttr(ArrayAttr)
+    | BaseAttr(SymbolRefAttr)
+    | BaseAttr(NoneAttr)
+)
+
+
 @irdl_attr_definition
 class ArgumentAttr(ParametrizedAttribute):
-    """An argument of a directive: `64`, `x`, `x : 128` or `x : x1 / 8`."""
+    """An argument of a directive: `64`, `x`, `x : 128` or `x : x1 by 8`.
+
+    Where a number or a name may stand there may be a set `{64, 128}` or a knob `@BM`.
+    """
 
     name = "sched.arg"
 
     key: StringAttr | NoneAttr = param_def()
-    value: StringAttr | IntegerAttr = param_def()
-    factor: IntegerAttr | NoneAttr = param_def()
+    value: Attribute = param_def(_VALUE)
+    factor: Attribute = param_def(_VALUE)
 
     @staticmethod
     def get(argument: Argument) -> ArgumentAttr:
         """The attribute that holds an argument."""
         return ArgumentAttr(
             NoneAttr() if argument.key is None else StringAttr(argument.key),
-            IntegerAttr(argument.value, i64)
-            if isinstance(argument.value, int)
-            else StringAttr(argument.value),
-            NoneAttr() if argument.factor is None else IntegerAttr(argument.factor, i64),
+            _as_attribute(argument.value),
+            _as_attribute(argument.factor),
         )
 
     @property
     def data(self) -> Argument:
         """The argument."""
-        value = self.value
-        return Argument(
-            self.key.data if isinstance(self.key, StringAttr) else None,
-            value.data if isinstance(value, StringAttr) else value.value.data,
-            self.factor.value.data if isinstance(self.factor, IntegerAttr) else None,
-        )
+        value, factor = _as_value(self.value), _as_value(self.factor)
+        assert value is not None
+        assert not isinstance(factor, str)
+        return Argument(self.key.data if isinstance(self.key, StringAttr) else None, value, factor)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -99,27 +178,58 @@ class ArgumentAttr(ParametrizedAttribute):
             printer.print_string(_show(self.data))
 
 
+def _parse_option(parser: AttrParser) -> int | str:
+    number = parser.parse_optional_integer(allow_boolean=False)
+    return parser.parse_identifier() if number is None else number
+
+
+def _parse_open(parser: AttrParser) -> Options | Knob | None:
+    """Parse `{64, 128}` or `@BM`, if one of them follows."""
+    symbol = parser.parse_optional_symbol_name()
+    if symbol is not None:
+        return Knob(symbol.data)
+    if parser.parse_optional_punctuation("{") is None:
+        return None
+    values = [_parse_option(parser)]
+    while parser.parse_optional_punctuation(","):
+        values.append(_parse_option(parser))
+    parser.parse_punctuation("}")
+    return _options(parser, values)
+
+
+def _options(parser: AttrParser, values: Sequence[int | str]) -> Options:
+    if len(set(values)) < len(values):
+        parser.raise_error("the options of a set must be different")
+    return Options(tuple(values))
+
+
 def parse_argument(parser: AttrParser) -> ArgumentAttr:
-    """Parse `64`, `x`, `x : 128`, `x : x1 / 8`."""
+    """Parse `64`, `x`, `x : 128`, `x : x1 by 8`, `x : {64, 128}`, `x : @BM`."""
     key: str | None = None
-    value: int | str | None = parser.parse_optional_integer(allow_boolean=False)
+    value: int | str | Options | Knob | None = _parse_open(parser)
     if value is None:
-        value = parser.parse_identifier()
-        if parser.parse_optional_punctuation(":"):
+        value = _parse_option(parser)
+        if isinstance(value, str) and parser.parse_optional_punctuation(":"):
             key = value
-            value = parser.parse_optional_integer(allow_boolean=False)
+            value = _parse_open(parser)
             if value is None:
-                value = parser.parse_identifier()
-    factor = None
+                value = _parse_option(parser)
+    factor: int | Options | Knob | None = None
     if isinstance(value, str) and parser.parse_optional_keyword("by"):
-        factor = parser.parse_integer(allow_boolean=False)
+        factor = _parse_open(parser)
+        if factor is None:
+            factor = parser.parse_integer(allow_boolean=False)
     return ArgumentAttr.get(Argument(key, value, factor))
+
+
+def _shown(value: int | str | Options | Knob) -> str:
+    return f"@{value.name}" if isinstance(value, Knob) else str(value)
 
 
 def _show(argument: Argument) -> str:
     head = "" if argument.key is None else f"{argument.key} : "
-    tail = "" if argument.factor is None else f" by {argument.factor}"
-    return f"{head}{argument.value}{tail}"
+    tail = "" if argument.factor is None else f" by {_shown(argument.factor)}"
+    return f"{head}{_shown(argument.value)}{tail}"
 
 
 @irdl_custom_directive
@@ -142,9 +252,28 @@ class ArgumentsDirective(CustomDirective):
         state.last_was_punctuation = False
 
 
+@irdl_custom_directive
+class OptionsDirective(CustomDirective):
+    """The options of a knob: `{64, 128}`."""
+
+    options: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        found = _parse_open(parser)
+        if not isinstance(found, Options):
+            parser.raise_error("a knob needs options, as in '{64, 128}'")
+        self.options.set(state, _as_attribute(found))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        assert isinstance(op, KnobOp)
+        printer.print_string(f" {op.option_set}")
+        state.should_emit_space = True
+        state.last_was_punctuation = False
+
+
 @irdl_op_definition
 class ScheduleOp(IRDLOperation):
-    """Holds the directives of a program's schedule."""
+    """Holds the directives of a program's schedule; in that of a space knobs and alternatives."""
 
     name = "sched.schedule"
 
@@ -159,8 +288,106 @@ class ScheduleOp(IRDLOperation):
 
     def verify_(self) -> None:
         for op in self.body.block.ops:
-            if not isinstance(op, DirectiveOp):
+            if not isinstance(op, DirectiveOp | KnobOp | AlternativesOp):
                 raise VerifyException(f"a schedule holds directives, not '{op.name}'")
+        known = [op.sym_name.data for op in self.body.block.ops if isinstance(op, KnobOp)]
+        if len(set(known)) < len(known):
+            raise VerifyException("two knobs of a schedule have one name")
+        for op in self.walk():
+            for argument in op.argument_list if isinstance(op, DirectiveOp) else ():
+                for part in (argument.value, argument.factor):
+                    if isinstance(part, Knob) and part.name not in known:
+                        raise VerifyException(f"there is no knob '{part.name}'")
+
+    def directives(self) -> list[DirectiveOp]:
+        """All directives, those of alternatives too, in the order of the text."""
+        return [op for op in self.walk() if isinstance(op, DirectiveOp)]
+
+
+@irdl_op_definition
+class KnobOp(IRDLOperation):
+    """A parameter of a space of schedules, which several arguments share.
+
+    `sched.knob @BM {64, 128}`
+    """
+
+    name = "sched.knob"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    """The knob's name."""
+    options = prop_def(ArrayAttr[StringAttr | IntegerAttr])
+    """What it may be: numbers and names."""
+
+    assembly_format = "$sym_name custom<OptionsDirective>($options) attr-dict"
+    custom_directives = (OptionsDirective,)
+    traits = traits_def(HasParent(ScheduleOp))
+
+    def __init__(self, name: str, options: Options) -> None:
+        super().__init__(
+            properties={"sym_name": StringAttr(name), "options": _as_attribute(options)}
+        )
+
+    @property
+    def option_set(self) -> Options:
+        """What it may be."""
+        return Options(tuple(_as_option(item) for item in self.options))
+
+    def verify_(self) -> None:
+        values = self.option_set.values
+        if not values or len(set(values)) < len(values):
+            raise VerifyException("a knob needs options that are all different")
+
+
+@irdl_op_definition
+class AlternativesOp(IRDLOperation):
+    """Directives of which a schedule of the space has one group; a group may be empty.
+
+    `sched.alternatives @fused { sched.directive "fuse_at" @g(f, x) } { }`
+    """
+
+    name = "sched.alternatives"
+
+    sym_name = opt_prop_def(SymbolNameConstraint())
+    """The choice's name."""
+    branches = var_region_def("single_block")
+    """The groups of directives, numbered from 0."""
+
+    traits = traits_def(NoTerminator(), HasParent(ScheduleOp))
+
+    def __init__(self, name: str | None, branches: Sequence[Region]) -> None:
+        properties = {} if name is None else {"sym_name": StringAttr(name)}
+        super().__init__(properties=properties, regions=[branches])
+
+    def verify_(self) -> None:
+        if len(self.branches) < 2:
+            raise VerifyException("there is nothing to choose from: two branches are needed")
+        for branch in self.branches:
+            for op in branch.block.ops:
+                if not isinstance(op, DirectiveOp):
+                    raise VerifyException(f"alternatives are directives, not '{op.name}'")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        name = parser.parse_optional_symbol_name()
+        branches = [parser.parse_region()]
+        while (branch := parser.parse_optional_region()) is not None:
+            branches.append(branch)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        for branch in branches:
+            if not branch.blocks:
+                branch.add_block(Block())
+        op = cls(None if name is None else name.data, branches)
+        op.attributes.update(attributes.data if attributes is not None else {})
+        return op
+
+    def print(self, printer: Printer) -> None:
+        if self.sym_name is not None:
+            printer.print_string(" ")
+            printer.print_symbol_name(self.sym_name.data)
+        for branch in self.branches:
+            printer.print_string(" ")
+            printer.print_region(branch, print_empty_block=False)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
 
 
 @irdl_op_definition
@@ -181,7 +408,7 @@ class DirectiveOp(IRDLOperation):
 
     assembly_format = "$directive $target custom<ArgumentsDirective>($arguments) attr-dict"
     custom_directives = (ArgumentsDirective,)
-    traits = traits_def(HasParent(ScheduleOp))
+    traits = traits_def(HasParent(ScheduleOp, AlternativesOp))
 
     def __init__(self, directive: str, target: str, arguments: Sequence[Argument]) -> None:
         super().__init__(
@@ -202,5 +429,9 @@ class DirectiveOp(IRDLOperation):
         """The arguments, in the order of the source."""
         return [attr.data for attr in self.arguments]
 
+    def set_arguments(self, arguments: Sequence[Argument]) -> None:
+        """Give it other arguments."""
+        self.arguments = ArrayAttr([ArgumentAttr.get(argument) for argument in arguments])
 
-Sched = Dialect("sched", [ScheduleOp, DirectiveOp], [ArgumentAttr])
+
+Sched = Dialect("sched", [ScheduleOp, KnobOp, AlternativesOp, DirectiveOp], [ArgumentAttr])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import FileLineColLoc
 
 from dt_mlir.diagnostics import CompileError, Note, did_you_mean, make_location
+from dt_mlir.dialects.sched import Knob
 from dt_mlir.element_types import ELEMENT_TYPES
 from dt_mlir.frontend.syntax import (
     Call,
@@ -60,6 +61,7 @@ class Symbols:
     """The rank of each input tensor that something reads."""
     outputs: list[DirectiveCall]
     schedule: list[DirectiveCall]
+    """The directives that stand in no alternative."""
     warnings: list[Note] = field(default_factory=list[Note])
 
     def location(self, at: Position) -> FileLineColLoc:
@@ -348,8 +350,46 @@ class _Checker:
         for name in self.symbols.definitions:
             visit(name, [])
 
+    def _knobs(self) -> None:
+        """Check the names of knobs and alternatives, and that each knob turns something."""
+        known: dict[str, Position] = {}
+        named = [*self.program.knobs, *(a for a in self.program.alternatives if a.name is not None)]
+        for item in named:
+            name = item.name or ""
+            declared = self.symbols.declarations.get(name)
+            earlier = known.get(name) or (None if declared is None else declared.at)
+            if earlier is not None:
+                note = Note("it was declared here", self.symbols.location(earlier))
+                raise self.error(f"'{name}' is declared twice", item.at, None, (note,))
+            known[name] = item.at
+        knobs = [item.name for item in self.program.knobs]
+        used: set[object] = set()
+        for item in self.program.all_directives():
+            for argument in item.arguments:
+                used.add(argument.value)
+                if isinstance(argument.factor, Knob):
+                    used.add(argument.factor.name)
+                    if argument.factor.name not in knobs:
+                        raise self.error(
+                            f"there is no knob '{argument.factor}'", item.name_at,
+                            did_you_mean(argument.factor.name, knobs)
+                            or f"define it, as in '{argument.factor} = {{4, 8}};'",
+                        )  # fmt: skip
+        for item in self.program.knobs:
+            if item.name not in used:
+                raise self.error(
+                    f"no directive uses '{item.name}'", item.at, "use it as a parameter, or drop it"
+                )
+
     def _directives(self) -> None:
-        for item in self.program.directives:
+        self._knobs()
+        for choice in self.program.alternatives:
+            for item in (call for branch in choice.branches for call in branch):
+                if item.name in OUTPUT_DIRECTIVES:
+                    raise self.error(
+                        f"'{item.name}' says what is compiled, and is no alternative", item.name_at
+                    )
+        for item in self.program.all_directives():
             declared = self.symbols.declarations.get(item.target)
             if declared is None or declared.kind != "Func":
                 functions = list(self.symbols.definitions)
@@ -357,8 +397,9 @@ class _Checker:
                 raise self.error(f"'{item.target}' is not a function", item.at, hint)
             if item.name in OUTPUT_DIRECTIVES:
                 self._output(item)
-            else:
-                self.symbols.schedule.append(item)
+        self.symbols.schedule += [
+            item for item in self.program.directives if item.name not in OUTPUT_DIRECTIVES
+        ]
         if not self.symbols.outputs:
             at = Position(1, 1)
             if self.symbols.definitions:

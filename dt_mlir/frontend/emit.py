@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -14,11 +15,12 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import dt, sched
+from dt_mlir.dialects.sched import Argument, Knob
 from dt_mlir.element_types import ELEMENT_TYPES, compute_type
 from dt_mlir.frontend.analysis import Symbols, analyse
 from dt_mlir.frontend.expressions import ExpressionEmitter
 from dt_mlir.frontend.parser import parse_program
-from dt_mlir.frontend.syntax import Declaration, Program
+from dt_mlir.frontend.syntax import Declaration, DirectiveCall, Program
 
 
 def compile_text(text: str, file: str) -> tuple[ModuleOp, list[Note]]:
@@ -70,19 +72,45 @@ def emit(symbols: Symbols) -> ModuleOp:
         op.location = symbols.location(item.at)
         ops.append(op)
     ops.extend(functions[name] for name in symbols.definitions)
-    if symbols.schedule:
-        body: list[Operation] = []
-        for item in symbols.schedule:
-            directive = sched.DirectiveOp(item.name, item.target, item.arguments)
-            directive.location = symbols.location(item.name_at)
-            body.append(directive)
-        ops.append(sched.ScheduleOp(Region(Block(body))))
+    schedule = _schedule(symbols)
+    if schedule:
+        ops.append(sched.ScheduleOp(Region(Block(schedule))))
     for item in symbols.outputs:
         dynamic = any(a.key == "dynamic" and a.value == 1 for a in item.arguments)
         op = dt.OutputOp(item.target, item.name == "compile_to_kernel", dynamic)
         op.location = symbols.location(item.at)
         ops.append(op)
     return ModuleOp(ops)
+
+
+def _schedule(symbols: Symbols) -> list[Operation]:
+    """The knobs, directives and alternatives."""
+    knobs = {item.name for item in symbols.program.knobs}
+    ops: list[Operation] = []
+    for item in symbols.program.knobs:
+        knob = sched.KnobOp(item.name, item.options)
+        knob.location = symbols.location(item.at)
+        ops.append(knob)
+    ops += [_directive(symbols, item, knobs) for item in symbols.schedule]
+    for item in symbols.program.alternatives:
+        branches = [
+            Region(Block([_directive(symbols, call, knobs) for call in branch]))
+            for branch in item.branches
+        ]
+        alternatives = sched.AlternativesOp(item.name, branches)
+        alternatives.location = symbols.location(item.at)
+        ops.append(alternatives)
+    return ops
+
+
+def _directive(symbols: Symbols, item: DirectiveCall, knobs: set[str]) -> sched.DirectiveOp:
+    def known(argument: Argument) -> Argument:
+        value = argument.value
+        return argument._replace(value=Knob(value)) if value in knobs else argument  # pyright: ignore
+
+    directive = sched.DirectiveOp(item.name, item.target, [known(a) for a in item.arguments])
+    directive.location = symbols.location(item.name_at)
+    return directive
 
 
 def _input_elements(symbols: Symbols) -> dict[str, Attribute]:
@@ -146,6 +174,6 @@ def set_types(program: Program, types: Iterable[tuple[str, str]]) -> Program:
         Declaration(d.kind, d.name, wanted.get(d.name, d.type), d.at, d.type_at)
         for d in program.declarations
     ]
-    return Program(program.file, declarations, program.definitions, program.directives)
+    return replace(program, declarations=declarations)
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import VisitError
+from lark.tree import Meta
 from lark.visitors import v_args
 
 from dt_mlir.diagnostics import CompileError, make_location
-from dt_mlir.dialects.sched import Argument
+from dt_mlir.dialects.sched import Argument, Knob, Options
 from dt_mlir.frontend.syntax import (
+    Alternatives,
     Call,
     Declaration,
     Definition,
     DirectiveCall,
     Expr,
     Infix,
+    KnobDefinition,
     Name,
     Number,
     Position,
@@ -41,6 +45,10 @@ _EXPECTED = {
     "EQUAL": "'='",
     "DOT": "'.'",
     "SEMICOLON": "';'",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "BAR": "'|'",
+    "NONE": "'none'",
     "SLASH": "'/'",
     "MINUS": "'-'",
     "$END": "the end of the program",
@@ -49,7 +57,7 @@ _OPERATORS = frozenset(
     "OR AND COMPARE SHIFT FLOORDIV POWER PLUS STAR SLASH PERCENT BAR HAT AMPERSAND".split()
 )
 _OPERANDS = frozenset("FLOAT INT NAME LPAR TILDE NOT PLUS MINUS".split())
-_STATEMENT = frozenset("KIND NAME SEMICOLON $END".split())
+_STATEMENT = frozenset("KIND NAME NONE LPAR SEMICOLON $END".split())
 
 
 @cache
@@ -137,7 +145,10 @@ class _Builder(Transformer[Token, Any]):
         super().__init__()
         self.file = file
 
-    def start(self, *statements: list[Declaration] | Definition | DirectiveCall) -> Program:
+    def start(
+        self,
+        *statements: list[Declaration] | Definition | DirectiveCall | KnobDefinition | Alternatives,
+    ) -> Program:
         program = Program(self.file)
         for statement in statements:
             match statement:
@@ -145,6 +156,10 @@ class _Builder(Transformer[Token, Any]):
                     program.definitions.append(statement)
                 case DirectiveCall():
                     program.directives.append(statement)
+                case KnobDefinition():
+                    program.knobs.append(statement)
+                case Alternatives():
+                    program.alternatives.append(statement)
                 case _:
                     program.declarations.extend(statement)
         return program
@@ -184,26 +199,44 @@ class _Builder(Transformer[Token, Any]):
             raise CompileError("the number does not fit in 64 bits", location)
         return value
 
-    def number_argument(self, value: Token) -> Argument:
-        return Argument(None, self._number(value))
+    def number_option(self, value: Token) -> int:
+        return self._number(value)
 
-    def negative_argument(self, value: Token) -> Argument:
-        return Argument(None, -self._number(value))
+    def negative_option(self, value: Token) -> int:
+        return -self._number(value)
 
-    def name_argument(self, value: Token) -> Argument:
-        return Argument(None, str(value))
+    def name_option(self, value: Token) -> str:
+        return str(value)
 
-    def keyed_number(self, key: Token, value: Token) -> Argument:
-        return Argument(str(key), self._number(value))
+    @v_args(inline=True, meta=True)
+    def options(self, meta: Meta, *values: int | str) -> Options:
+        if len(set(values)) < len(values):
+            location = make_location(self.file, meta.line, meta.column)
+            raise CompileError("the options of a set must be different", location)
+        return Options(values)
 
-    def keyed_negative(self, key: Token, value: Token) -> Argument:
-        return Argument(str(key), -self._number(value))
+    def bare_argument(self, value: int | str | Options) -> Argument:
+        return Argument(None, value)
 
-    def keyed_name(self, key: Token, value: Token) -> Argument:
-        return Argument(str(key), str(value))
+    def keyed_argument(self, key: Token, value: int | str | Options) -> Argument:
+        return Argument(str(key), value)
 
-    def keyed_split(self, key: Token, value: Token, factor: Token) -> Argument:
-        return Argument(str(key), str(value), self._number(factor))
+    def keyed_split(self, key: Token, value: Token, factor: int | str | Options) -> Argument:
+        if isinstance(factor, str):
+            return Argument(str(key), str(value), Knob(factor))
+        return Argument(str(key), str(value), factor)
+
+    def knob(self, name: Token, value: Options | Alternatives) -> KnobDefinition | Alternatives:
+        if isinstance(value, Options):
+            return KnobDefinition(str(name), value, _at(name))
+        return replace(value, name=str(name), at=_at(name))
+
+    def branch(self, *items: DirectiveCall | Token) -> tuple[DirectiveCall, ...]:
+        return tuple(item for item in items if isinstance(item, DirectiveCall))
+
+    @v_args(inline=True, meta=True)
+    def choice(self, meta: Meta, *branches: tuple[DirectiveCall, ...]) -> Alternatives:
+        return Alternatives(None, branches, Position(meta.line, meta.column))
 
     def float(self, token: Token) -> Expr:
         return Number(float(token), _at(token))

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 
 from dt_mlir.frontend.syntax import (
+    Alternatives,
     Call,
     Declaration,
     Definition,
     DirectiveCall,
     Expr,
     Infix,
+    KnobDefinition,
     Name,
     Number,
     Prefix,
+    Program,
     Read,
 )
 
@@ -102,6 +106,36 @@ def print_definition(item: Definition) -> str:
 def print_directive(item: DirectiveCall) -> str:
     """`f.block(x:128, y:64);`"""
     return f"{item.target}.{item.name}({', '.join(map(str, item.arguments))});"
+
+
+def print_knob(item: KnobDefinition) -> str:
+    """`BM = {64, 128};`"""
+    return f"{item.name} = {item.options};"
+
+
+def print_alternatives(item: Alternatives) -> str:
+    """`WHERE = g.fuse_at(f, x) | none;`"""
+    name = "" if item.name is None else f"{item.name} = "
+    return f"{name}{' | '.join(map(_print_branch, item.branches))};"
+
+
+def _print_branch(directives: Sequence[DirectiveCall]) -> str:
+    shown = [print_directive(item) for item in directives]
+    if not shown:
+        return "none"
+    return shown[0].removesuffix(";") if len(shown) == 1 else f"({' '.join(shown)})"
+
+
+def print_program(program: Program) -> str:
+    """A whole program in canonical DT, a statement in each line."""
+    lines = [
+        *print_declarations(program.declarations),
+        *map(print_definition, program.definitions),
+        *map(print_knob, program.knobs),
+        *map(print_directive, program.directives),
+        *map(print_alternatives, program.alternatives),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def print_declarations(items: list[Declaration]) -> list[str]:

@@ -26,12 +26,14 @@ from dt_mlir.element_types import (
 )
 from dt_mlir.elementwise import FUNCTIONS, Domain
 from dt_mlir.frontend.syntax import (
+    Alternatives,
     Call,
     Declaration,
     Definition,
     DirectiveCall,
     Expr,
     Infix,
+    KnobDefinition,
     Name,
     Number,
     Position,
@@ -103,17 +105,7 @@ def raise_module(module: ModuleOp) -> Program:
                     Definition(op.sym_name.data, op.label_names, value, at)
                 )
             case sched.ScheduleOp():
-                for item in op.body.block.ops:
-                    assert isinstance(item, sched.DirectiveOp)
-                    program.directives.append(
-                        DirectiveCall(
-                            item.target_name,
-                            item.directive.data,
-                            tuple(item.argument_list),
-                            _at(item),
-                            _at(item),
-                        )
-                    )
+                _schedule(op, program)
             case dt.OutputOp():
                 name = "compile_to_kernel" if op.kernel_only else "compile"
                 arguments = (sched.Argument("dynamic", 1),) if op.dynamic else ()
@@ -122,6 +114,30 @@ def raise_module(module: ModuleOp) -> Program:
             case _:
                 raise CompileError(f"'{op.name}' is not of the 'dt' level", op)
     return program
+
+
+def _schedule(schedule: sched.ScheduleOp, program: Program) -> None:
+    """Put the statements of a schedule into a program."""
+    for op in schedule.body.block.ops:
+        match op:
+            case sched.KnobOp():
+                program.knobs.append(KnobDefinition(op.sym_name.data, op.option_set, _at(op)))
+            case sched.AlternativesOp():
+                name = None if op.sym_name is None else op.sym_name.data
+                branches = tuple(tuple(map(_directive, b.block.ops)) for b in op.branches)
+                program.alternatives.append(Alternatives(name, branches, _at(op)))
+            case _:
+                program.directives.append(_directive(op))
+
+
+def _directive(op: Operation) -> DirectiveCall:
+    assert isinstance(op, sched.DirectiveOp)
+    # As a parameter, the text of a program has a knob's name like any other.
+    arguments = tuple(
+        a._replace(value=a.value.name) if isinstance(a.value, sched.Knob) else a
+        for a in op.argument_list
+    )
+    return DirectiveCall(op.target_name, op.directive.data, arguments, _at(op), _at(op))
 
 
 def _file(module: ModuleOp) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dt_mlir.dialects.sched import Argument
+from dt_mlir.dialects.sched import Argument, Options
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,24 @@ class DirectiveCall:
     name_at: Position = NOWHERE
 
 
+@dataclass(frozen=True)
+class KnobDefinition:
+    """`BM = {64, 128}`."""
+
+    name: str
+    options: Options
+    at: Position
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """`g.fuse_at(f, x) | none`, or with a name; of the branches one is taken."""
+
+    name: str | None
+    branches: tuple[tuple[DirectiveCall, ...], ...]
+    at: Position
+
+
 @dataclass
 class Program:
     """A whole program, each kind of statement in the order of the text."""
@@ -117,3 +135,10 @@ class Program:
     declarations: list[Declaration] = field(default_factory=list[Declaration])
     definitions: list[Definition] = field(default_factory=list[Definition])
     directives: list[DirectiveCall] = field(default_factory=list[DirectiveCall])
+    knobs: list[KnobDefinition] = field(default_factory=list[KnobDefinition])
+    alternatives: list[Alternatives] = field(default_factory=list[Alternatives])
+
+    def all_directives(self) -> list[DirectiveCall]:
+        """The directives, those of alternatives too."""
+        branches = [branch for choice in self.alternatives for branch in choice.branches]
+        return [*self.directives, *(item for branch in branches for item in branch)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -14,34 +15,65 @@ from dt_mlir.registry import directive_names, find_directive
 from dt_mlir.scheduling.directive import Directive, Phase
 from dt_mlir.scheduling.parameters import ArgumentError
 from dt_mlir.scheduling.program import LoopProgram, argument_named, reads_of
+from dt_mlir.scheduling.space import Space
 
 
 def directives_of(module: ModuleOp) -> list[tuple[sched.DirectiveOp, Directive]]:
     """The directives that a module holds, checked by their classes, in the order of the text.
 
     Raises:
-        CompileError: where a directive or one of its arguments is unknown.
+        CompileError: where a directive or one of its arguments is unknown, or left open.
     """
+    _check_decided(module)
     found: list[tuple[sched.DirectiveOp, Directive]] = []
     for schedule in module.ops:
         if not isinstance(schedule, sched.ScheduleOp):
             continue
         for op in schedule.body.block.ops:
             assert isinstance(op, sched.DirectiveOp)
-            name = op.directive.data
-            cls = find_directive(name)
-            if cls is None:
-                known = [*directive_names(), "compile", "compile_to_kernel"]
-                raise CompileError(
-                    f"there is no directive '{name}'",
-                    op,
-                    did_you_mean(name, known) or f"there are {', '.join(known)}",
-                )
-            try:
-                found.append((op, cls.decode(op.target_name, op.argument_list)))
-            except ArgumentError as error:
-                raise CompileError(f"{op.target_name}.{name}: {error}", op, error.hint) from None
+            found.append((op, decoded(op, op.argument_list)))
     return found
+
+
+def decoded(op: sched.DirectiveOp, arguments: Sequence[sched.Argument]) -> Directive:
+    """A directive, checked by its class.
+
+    Raises:
+        CompileError: if there is no such directive, or it takes no such arguments.
+    """
+    name = op.directive.data
+    cls = find_directive(name)
+    if cls is None:
+        known = [*directive_names(), "compile", "compile_to_kernel"]
+        raise CompileError(
+            f"there is no directive '{name}'", op,
+            did_you_mean(name, known) or f"there are {', '.join(known)}",
+        )  # fmt: skip
+    try:
+        return cls.decode(op.target_name, arguments)
+    except ArgumentError as error:
+        raise CompileError(f"{op.target_name}.{name}: {error}", op, error.hint) from None
+
+
+def _check_decided(module: ModuleOp) -> None:
+    """Check that the schedule is one, and no space of schedules."""
+    space = Space(module)
+    if not space.dimensions:
+        return
+    first = next(iter(space.dimensions.values()))
+    place = next(
+        op
+        for schedule in space.schedules
+        for op in schedule.walk()
+        if isinstance(op, sched.KnobOp | sched.AlternativesOp)
+        or (isinstance(op, sched.DirectiveOp) and space.sets[op])
+    )
+    count = len(space)
+    raise CompileError(
+        f"the schedule is a space of {count} schedules: it leaves open {space}", place,
+        f"choose, as in '--choose {first.name}={first.options[0]},…', take the best that was "
+        "found with '--best', or search it with dt-tune",
+    )  # fmt: skip
 
 
 def _consumers_first(program: LoopProgram) -> list[str]:

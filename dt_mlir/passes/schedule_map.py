@@ -73,11 +73,11 @@ class MapPass(Directive):
         order: list[Walk] = []
         for item in items:
             if item.key is not None:
-                order.append(Walk(item.key, "outer", item.factor or 1))
+                order.append(Walk(item.key, "outer", _factor(item.factor)))
                 continue
             name = str(item.value)
             if name in inner:
-                order.append(Walk(inner[name], "inner", splits[inner[name]][1] or 1))
+                order.append(Walk(inner[name], "inner", _factor(splits[inner[name]][1])))
             elif name in labels:
                 order.append(Walk(name))
             else:
@@ -104,3 +104,9 @@ class MapPass(Directive):
                         f"name '{names[label]}' too",
                     )
                 raise target.error(f"label '{label}' is named twice")
+
+
+def _factor(factor: object) -> int:
+    """The factor of a split whose arguments have been checked."""
+    assert isinstance(factor, int)
+    return factor

@@ -2,23 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from dt_mlir.passes.apply_schedule import directives_of
+from dt_mlir.dialects.sched import Argument, DirectiveOp, Knob, KnobOp, Options, ScheduleOp
+from dt_mlir.passes.apply_schedule import decoded
+
+
+def _decisions(op: DirectiveOp, knobs: dict[str, Options]) -> Iterator[list[Argument]]:
+    """The directive's arguments with each option of what they leave open, one after the other."""
+
+    def options(part: int | str | Options | Knob | None) -> tuple[int | str | None, ...]:
+        if isinstance(part, Knob):
+            return knobs[part.name].values
+        return part.values if isinstance(part, Options) else (part,)
+
+    parts = [(options(a.value), options(a.factor)) for a in op.argument_list]
+    first = [Argument(a.key, v[0], f[0]) for a, (v, f) in zip(op.argument_list, parts)]  # pyright: ignore
+    yield first
+    for i, (values, factors) in enumerate(parts):
+        for value, factor in [
+            *((v, factors[0]) for v in values[1:]),
+            *((values[0], f) for f in factors[1:]),
+        ]:
+            yield [*first[:i], Argument(first[i].key, value, factor), *first[i + 1 :]]  # pyright: ignore
 
 
 @dataclass(frozen=True)
 class VerifySchedulePass(ModulePass):
     """Checks that each directive is known and that its arguments fit its parameters.
 
-    Whether a directive is legal is seen when it is applied.
+    In a space of schedules each option of each argument is checked. Whether a directive is legal
+    is seen when it is applied.
     """
 
     name = "verify-schedule"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        directives_of(op)
+        for schedule in op.ops:
+            if not isinstance(schedule, ScheduleOp):
+                continue
+            knobs = {
+                k.sym_name.data: k.option_set
+                for k in schedule.body.block.ops
+                if isinstance(k, KnobOp)
+            }
+            for directive in schedule.directives():
+                for arguments in _decisions(directive, knobs):
+                    decoded(directive, arguments)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from dt_mlir.dialects.sched import Argument
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
-from dt_mlir.frontend.printer import print_declarations, print_definition, print_directive
+from dt_mlir.frontend.printer import print_program
 from dt_mlir.frontend.syntax import (
     Call,
     Definition,
@@ -33,13 +33,7 @@ class ProgramCase:
 
     def text(self) -> str:
         """The program's text."""
-        program = self.program
-        lines = [
-            *print_declarations(program.declarations),
-            *map(print_definition, program.definitions),
-            *map(print_directive, program.directives),
-        ]
-        return "\n".join(lines) + "\n"
+        return print_program(self.program)
 
     def key(self) -> object:
         """What makes two cases the same."""

@@ -167,6 +167,9 @@ class Directive(ModulePass):
         Raises:
             ArgumentError: if they do not fit the parameters.
         """
+        for argument in arguments:
+            if argument.is_open:
+                raise ArgumentError(f"'{argument}' is not decided", "choose with sched-select")
         values: dict[str, Any] = {}
         pending = list(arguments)
         for name, kind, _ in cls.parameters():

@@ -116,7 +116,7 @@ class Names(Kind):
                     if self.splits
                     else f"'{argument}' is no name"
                 )
-            if factor is not None and factor < 1:
+            if isinstance(factor, int) and factor < 1:
                 raise ArgumentError(f"the factor of '{argument}' must be positive")
         return tuple(map(str, arguments))
 

@@ -79,6 +79,20 @@ def parse_sizes(text: str | None, option: str) -> dict[str, int]:
     return sizes
 
 
+def parse_choices(text: str | None, option: str) -> dict[str, int | str]:
+    """What `BM=64,f.precision=tf32` chooses of a space of schedules.
+
+    Raises:
+        CompileError: where the text is not of that form.
+    """
+    found: dict[str, int | str] = {}
+    for name, value in parse_pairs(text, option):
+        chosen = int(value) if value.removeprefix("-").isdigit() else value
+        if found.setdefault(name, chosen) != chosen:
+            raise CompileError(f"{option}: '{name}' is chosen twice")
+    return found
+
+
 def run_tool(body: Callable[[SourceTexts], None]) -> int:
     """Run a tool's body; a mistake of the user's becomes a message on standard error.
 

@@ -13,6 +13,7 @@ from dt_mlir.pipeline import default_pipeline, pipeline_text, run_pipeline, veri
 from dt_mlir.tools.command_line import (
     ArgumentParser,
     load_file,
+    parse_choices,
     parse_pairs,
     parse_sizes,
     run_tool,
@@ -41,6 +42,7 @@ def _parser() -> ArgumentParser:
         help="run the program on random inputs of these sizes and check the result",
     )
     add("--seed", type=int, default=0, help="the seed of the random inputs")
+    add("--choose", metavar="BM=64,…", help="choose from a space of schedules")
     add("--fix", metavar="x=4096,…", help="compile for these sizes; the wrapper refuses others")
     add("--sizes", metavar="x=100,…", help="the sizes that ttir, ptx and stats are compiled for")
     add(
@@ -87,7 +89,8 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         )
     types = parse_pairs(args.dtype, "--dtype")
     level = args.emit if args.emit in ("dt", "loop", "tile") else "tile"
-    passes = default_pipeline(level, types, parse_sizes(args.fix, "--fix"))
+    choices = parse_choices(args.choose, "--choose")
+    passes = default_pipeline(level, types, parse_sizes(args.fix, "--fix"), choices)
     if args.run is not None and (args.emit != "triton" or args.print_pipeline):
         raise CompileError("--run runs the program; it does not go with --emit or --print-pipeline")
     given = parse_sizes(args.run, "--run")

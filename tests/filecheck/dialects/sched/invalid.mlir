@@ -6,7 +6,7 @@ sched.schedule {
 // CHECK: invalid.mlir:3:1: error: 'sched.schedule' is malformed: a schedule holds directives, not 'arith.constant'
 // -----
 sched.directive "block" @f(x : 128)
-// CHECK: error: 'sched.directive' is malformed: 'sched.directive' expects parent op 'sched.schedule'
+// CHECK: error: 'sched.directive' is malformed: 'sched.directive' expects parent op to be one of 'sched.schedule', 'sched.alternatives'
 // -----
 sched.schedule {
   sched.directive "block" @f(x : )

@@ -1,0 +1,35 @@
+// RUN: ROUNDTRIP
+
+// CHECK: sched.schedule {
+sched.schedule {
+  // CHECK-NEXT: sched.knob @BM {64, 128}
+  sched.knob @BM {64, 128}
+  // CHECK-NEXT: sched.knob @HOW {tf32, ieee}
+  sched.knob @HOW {tf32, ieee}
+  // CHECK-NEXT: sched.directive "block" @f(x : @BM, y : {32, 64})
+  sched.directive "block" @f(x : @BM, y : {32, 64})
+  // CHECK-NEXT: sched.directive "map" @f(x : x1 by {4, 8}, y, x1)
+  sched.directive "map" @f(x : x1 by {4, 8}, y, x1)
+  // CHECK-NEXT: sched.directive "precision" @f(@HOW)
+  sched.directive "precision" @f(@HOW)
+  // CHECK-NEXT: sched.directive "num_warps" @f({4, 8})
+  sched.directive "num_warps" @f({4, 8})
+  // CHECK-NEXT: sched.alternatives @where {
+  // CHECK-NEXT: sched.directive "fuse_at" @g(f, x)
+  // CHECK-NEXT: sched.directive "tensorize" @f(x : 0)
+  // CHECK-NEXT: } {
+  // CHECK-NEXT: sched.directive "fuse_at" @g(f, y)
+  // CHECK-NEXT: } {
+  // CHECK-NEXT: }
+  sched.alternatives @where {
+    sched.directive "fuse_at" @g(f, x)
+    sched.directive "tensorize" @f(x : 0)
+  } {
+    sched.directive "fuse_at" @g(f, y)
+  } {
+  }
+  // CHECK-NEXT: sched.alternatives {
+  sched.alternatives {
+    sched.directive "num_stages" @f(3)
+  } { } attributes {note = "of a plug-in"}
+}
