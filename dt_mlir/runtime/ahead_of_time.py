@@ -236,7 +236,7 @@ def _compiled(name: str, target: Architecture, compiled: Any) -> CompiledKernel:
     registers = _number(r"\.vgpr_count:\s*(\d+)", text)
     spills = _number(r"\.vgpr_spill_count:\s*(\d+)", text)
     if "cubin" in compiled.asm:
-        registers, spills = _resource_usage(compiled.asm["cubin"])
+        registers, spills = resource_usage(compiled.asm["cubin"])
     threads = metadata.num_warps * target.warp
     return CompiledKernel(
         name, target, compiled.asm, metadata.shared, threads, registers, spills
@@ -248,7 +248,7 @@ def _number(pattern: str, text: str) -> int | None:
     return int(match.group(1)) if match else None
 
 
-def _resource_usage(cubin: bytes) -> tuple[int | None, int | None]:
+def resource_usage(cubin: bytes) -> tuple[int | None, int | None]:
     """Registers and bytes of local memory of a cubin, as the toolkit's cuobjdump says."""
     import subprocess
     import tempfile

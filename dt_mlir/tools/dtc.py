@@ -43,6 +43,15 @@ def _parser() -> ArgumentParser:
     )
     add("--seed", type=int, default=0, help="the seed of the random inputs")
     add("--choose", metavar="BM=64,…", help="choose from a space of schedules")
+    add(
+        "--best",
+        nargs="?",
+        const="",
+        metavar="x=4096,…",
+        help="take the fastest schedule that dt-tune has found, for these sizes",
+    )
+    add("--device", metavar="NAME", help="the device that --best is for, or a part of its name")
+    add("--database", metavar="FILE", help="where dt-tune keeps its results")
     add("--fix", metavar="x=4096,…", help="compile for these sizes; the wrapper refuses others")
     add("--sizes", metavar="x=100,…", help="the sizes that ttir, ptx and stats are compiled for")
     add(
@@ -77,6 +86,29 @@ def _show(module: ModuleOp, debuginfo: bool) -> str:
     return stream.getvalue() + "\n"
 
 
+def _best(
+    module: ModuleOp, types: list[tuple[str, str]], args: Namespace
+) -> dict[str, int | str]:
+    """What the fastest recorded schedule chooses; where it comes from goes to standard error."""
+    from pathlib import Path
+
+    from dt_mlir.tuning.best import recorded_best
+    from dt_mlir.tuning.database import default_path
+
+    typed = module.clone()
+    run_pipeline(typed, default_pipeline("dt", types))
+    path = Path(args.database) if args.database else default_path()
+    sizes = parse_sizes(args.best, "--best")
+    candidate, setting = recorded_best(typed, path, sizes, args.device)
+    shown = ", ".join(f"{name}={option}" for name, option in candidate.point.items())
+    sizes_shown = ",".join(f"{label}={size}" for label, size in setting.sizes.items())
+    print(
+        f"remark: {shown or 'the schedule as written'}, measured at {sizes_shown} on "
+        f"{setting.device} with {setting.versions}", file=sys.stderr,
+    )  # fmt: skip
+    return candidate.point
+
+
 def compile_file(args: Namespace, sources: SourceTexts) -> None:
     """Do what the command line asks for.
 
@@ -90,7 +122,10 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     types = parse_pairs(args.dtype, "--dtype")
     level = args.emit if args.emit in ("dt", "loop", "tile") else "tile"
     choices = parse_choices(args.choose, "--choose")
-    passes = default_pipeline(level, types, parse_sizes(args.fix, "--fix"), choices)
+    if args.best is not None and choices:
+        raise CompileError("--best chooses; it does not go with --choose")
+    if args.best is None and (args.device is not None or args.database is not None):
+        raise CompileError("--device and --database are about what --best takes")
     if args.run is not None and (args.emit != "triton" or args.print_pipeline):
         raise CompileError("--run runs the program; it does not go with --emit or --print-pipeline")
     given = parse_sizes(args.run, "--run")
@@ -99,6 +134,9 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     module = _parse(args.file, sources)
     verify_module(module)
     algorithm = module.clone()
+    if args.best is not None:
+        choices = _best(algorithm, types, args)
+    passes = default_pipeline(level, types, parse_sizes(args.fix, "--fix"), choices)
     if args.print_pipeline:
         run_pipeline(module, default_pipeline("dt", types))
         write_output(args.output, pipeline_text(passes) + "\n")

@@ -1,0 +1,154 @@
+"""`dt-tune`: searches a program's space of schedules for the fastest."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dt_mlir.diagnostics import CompileError, SourceTexts
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.tools.command_line import (
+    ArgumentParser,
+    load_file,
+    parse_pairs,
+    parse_sizes,
+    run_tool,
+    write_output,
+)
+from dt_mlir.tools.parsing import read_module
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise ArgumentTypeError(f"'{text}' is no number of 1 or more")
+    return int(text)
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="dt-tune",
+        description="Search a program's space of schedules for the fastest: compile the "
+        "candidates in parallel, check and time each on the GPU, remember everything.",
+    )
+    add = parser.add_argument
+    add("file", help="the program, FILE.dt, whose schedule leaves something open")
+    add("sizes", nargs="+", metavar="x=4096", help="the sizes of labels, also as x=4096,y=4096")
+    add("--dtype", metavar="A=f16,…", help="declare element types of inputs and functions anew")
+    add("-o", "--output", metavar="FILE.dt", help="where the program with the best schedule goes")
+    add("--plot", metavar="FILE.png", help="draw all schedules, as PNG and as SVG")
+    add("--database", metavar="FILE", help="where results are kept, and not measured again")
+    add(
+        "--baseline", action="append", default=[], metavar="NAME=FILE.py:FUNCTION",
+        help="compare with a function of the same tensors",
+    )  # fmt: skip
+    add("--jobs", type=_positive, default=os.cpu_count() or 1, help="processes that compile")
+    add("--rounds", type=_positive, default=5, help="how often what is fast is timed")
+    add(
+        "--keep", type=float, default=1.5, metavar="FACTOR",
+        help="what is slower than the best by this factor is timed once only",
+    )  # fmt: skip
+    add("--trials", type=_positive, help="try so many candidates, chosen by optuna")
+    add("--budget", type=float, metavar="SECONDS", help="try no further candidate after this time")
+    add("--timeout", type=float, default=120.0, metavar="SECONDS", help="the most for a candidate")
+    add("--method", choices=("events", "graph"), help="how time is taken on a GPU")
+    add("--seed", type=int, default=0, help="the seed of orders and of the search")
+    add("--cpu", action="store_true", help="time Triton's interpreter, where there is no GPU")
+    add("--load", action="append", default=[], metavar="FILE.py", help="load directives")
+    return parser
+
+
+class _Bar:
+    """A progress bar on standard error."""
+
+    def __init__(self) -> None:
+        from tqdm import tqdm
+
+        self.bar: Any = tqdm(total=0, unit="step", dynamic_ncols=True, disable=None)
+
+    def expect(self, steps: int) -> None:
+        """So many more steps are to come."""
+        self.bar.total += steps
+        self.bar.refresh()
+
+    def step(self, best: float | None) -> None:
+        """A step is done."""
+        if best is not None:
+            self.bar.set_postfix_str(f"best {best:.4f} ms", refresh=False)
+        self.bar.update(1)
+
+
+def tune_file(args: Namespace, sources: SourceTexts) -> None:
+    """Do what the command line asks for.
+
+    Raises:
+        CompileError: where the program or an option is wrong, or no schedule has a time.
+    """
+    for path in args.load:
+        load_file(path)
+    if not args.file.endswith(".dt"):
+        raise CompileError(f"{args.file}: dt-tune takes programs, FILE.dt")
+    module = read_module(args.file, sources, args.load)
+    types = parse_pairs(args.dtype, "--dtype")
+    run_pipeline(module, default_pipeline("dt", types))
+    sizes = parse_sizes(",".join(args.sizes), "sizes")
+    try:
+        import torch
+
+        from dt_mlir.tuning import measuring
+        from dt_mlir.tuning.baselines import Baseline
+        from dt_mlir.tuning.database import Database, Setting, default_path
+        from dt_mlir.tuning.report import plot, table
+        from dt_mlir.tuning.task import Task
+        from dt_mlir.tuning.tuner import Options, Tuner
+    except ImportError as error:
+        raise CompileError(
+            f"tuning needs {error.name}", None, "pip install 'dt-mlir[run,tune]'"
+        ) from None
+    if not torch.cuda.is_available() and not args.cpu:
+        raise CompileError(
+            "there is no GPU to tune for", None, "--cpu times Triton's interpreter instead"
+        )
+    task = Task(module, sizes)
+    device = "cpu" if args.cpu else measuring.device_name()
+    setting = Setting(task.algorithm, task.sizes, device, measuring.versions())
+    options = Options(
+        jobs=args.jobs, rounds=args.rounds, keep=args.keep, timeout=args.timeout,
+        trials=args.trials, budget=args.budget, seed=args.seed,
+        method=None if args.cpu else args.method,
+    )  # fmt: skip
+    baselines = [Baseline.parse(text) for text in args.baseline]
+    if args.plot is not None and Path(args.plot).suffix not in (".png", ".svg"):
+        raise CompileError(f"--plot: {args.plot} ends in neither .png nor .svg")
+    path = Path(args.database) if args.database else default_path()
+    bar = _Bar()
+    with Database(path) as database:
+        try:
+            outcome = Tuner(task, setting, database, options, bar, baselines).run()
+        finally:
+            bar.bar.close()
+    print(f"{args.file} on {device}")
+    print(table(outcome), end="")
+    best = outcome.best
+    if best is None:
+        raise CompileError("no schedule of the space has a time")
+    if args.plot is not None:
+        shown = ", ".join(f"{label} = {size}" for label, size in task.sizes.items())
+        plot(outcome, args.plot, f"{Path(args.file).stem}, {shown}, {device}")
+    if args.output is not None:
+        write_output(args.output, best.program)
+    else:
+        print(f"\n{best.program}", end="")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The entry point of `dt-tune`."""
+    args = _parser().parse_intermixed_args(argv)
+    sys.exit(run_tool(lambda sources: tune_file(args, sources)))
+
+
+if __name__ == "__main__":
+    main()

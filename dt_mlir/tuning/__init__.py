@@ -1,0 +1,1 @@
+"""Searches spaces of schedules: compiles, checks and measures candidates, and remembers them."""

@@ -1,0 +1,78 @@
+"""What candidates are compared with: functions of the same tensors."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.tuning.measuring import Measured, prepared, timed
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A function in a Python file that takes what the program's wrapper takes."""
+
+    name: str
+    """What the table and the plot call it."""
+    file: str
+    """The file."""
+    function: str
+    """The function's name."""
+
+    @staticmethod
+    def parse(text: str) -> Baseline:
+        """Read `name=file.py:function`.
+
+        Raises:
+            CompileError: if the text is not of that form, or there is no such file.
+        """
+        name, equals, rest = text.partition("=")
+        file, colon, function = rest.rpartition(":")
+        if not equals or not colon or not name or not function:
+            raise CompileError(f"--baseline: '{text}' is not of the form name=file.py:function")
+        if not Path(file).is_file():
+            raise CompileError(f"--baseline: there is no file {file}")
+        return Baseline(name, file, function)
+
+
+@lru_cache
+def _function(file: str, name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
+    if spec is None or spec.loader is None:
+        raise CompileError(f"{file} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = getattr(module, name, None)
+    if found is None:
+        raise CompileError(f"{file} has no function '{name}'")
+    return found
+
+
+def measure_baseline(
+    baseline: Baseline, algorithm: str, sizes: Mapping[str, int], method: str
+) -> Measured:
+    """Run a baseline, check its result, and time it; see `measuring.measure`."""
+    try:
+        function = _function(baseline.file, baseline.function)
+        inputs = prepared(algorithm, tuple(sizes.items()), method)
+
+        def run() -> Any:
+            return function(*inputs.arguments)
+
+        results = run()
+        if [tuple(r.shape) for r in _several(results)] != inputs.output_shapes(sizes):
+            return Measured("wrong", "its results have other shapes than the program's")
+        return Measured("ok", "", timed(run, method))
+    except CompileError as error:
+        return Measured("wrong", error.message)
+    except Exception as error:
+        return Measured("failed", f"{type(error).__name__}: {error}")
+
+
+def _several(results: Any) -> tuple[Any, ...]:
+    return results if isinstance(results, tuple) else (results,)

@@ -1,0 +1,81 @@
+"""Looks up the fastest schedule that was found for a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.interpreters.interface import Interface
+from dt_mlir.tuning.database import Database, Setting
+from dt_mlir.tuning.task import Candidate, Task
+
+
+def recorded_best(
+    module: ModuleOp, path: Path, given: Mapping[str, int], device: str | None
+) -> tuple[Candidate, Setting]:
+    """The fastest recorded schedule of a program's space, and where it was measured.
+
+    Args:
+        module: the program at the `dt` level, its space beside it.
+        path: the database.
+        given: sizes of labels; where there are several records, they choose.
+        device: the device's name or a part of it; None for the only one.
+
+    Raises:
+        CompileError: if there is no record, or what is given does not choose one.
+    """
+    labels = Interface.of(module).labels
+    task = Task(module, {**dict.fromkeys(labels, 1), **_equal(module, given)})
+    if not path.is_file():
+        raise CompileError(f"there is no database {path}", None, "search with dt-tune first")
+    with Database(path) as database:
+        settings = [
+            s
+            for s in database.settings(task.algorithm)
+            if all(s.sizes.get(label) == size for label, size in given.items())
+            and (device is None or device.lower() in s.device.lower())
+        ]
+        candidates = {candidate.text: candidate for candidate in task.candidates()}
+        found: dict[tuple[str, str], tuple[Candidate, Setting]] = {}
+        # The latest record of each device and sizes counts.
+        for setting in settings:
+            best = database.best(setting, candidates)
+            key = setting.device, str(dict(setting.sizes))
+            if best is not None:
+                found.setdefault(key, (candidates[best.program], setting))
+    if not found:
+        raise CompileError(
+            "no schedule of the space has been measured", None, "search with dt-tune first"
+        )
+    if len(found) > 1:
+        shown = "; ".join(
+            f"{','.join(f'{label}={size}' for label, size in s.sizes.items())} on {s.device}"
+            for _, s in found.values()
+        )
+        raise CompileError(
+            f"there are records for {shown}", None,
+            "say which, as in --best x=4096,y=4096 and --device",
+        )  # fmt: skip
+    return next(iter(found.values()))
+
+
+def _equal(module: ModuleOp, given: Mapping[str, int]) -> dict[str, int]:
+    """Sizes that agree where labels have one size."""
+    interface = Interface.of(module)
+    interface.sizes(given)
+    least = {
+        label: max([1, *(interface.least.get(other, 1) for other in group)])
+        for group in interface.groups
+        for label in group
+    }
+    chosen = {
+        label: given[other]
+        for group in interface.groups
+        for other in group
+        if other in given
+        for label in group
+    }
+    return {**least, **chosen}

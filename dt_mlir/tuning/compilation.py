@@ -1,0 +1,152 @@
+"""Compiles a candidate in a process of its own, ahead of its measurement.
+
+On a GPU the kernels are compiled as the wrapper will launch them: it runs on fake tensors, and
+each launch becomes Triton's `warmup`. What that compiles lies in Triton's cache, where the process
+that measures finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from dt_mlir.compiler import Compiled, compile_program
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.interpreters.interface import Interface
+from dt_mlir.runtime.execute import loaded, torch_dtype, wrapper_name
+from dt_mlir.tuning.bounds import Traffic, least_milliseconds
+
+
+@dataclass(frozen=True)
+class Built:
+    """What came of compiling a candidate."""
+
+    status: str
+    """`ok`, `refused` by the compiler, `failed` in Triton, or `unfit` for the device."""
+    message: str = ""
+    source: str = ""
+    """The emitted module."""
+    resources: dict[str, dict[str, int | None]] = field(
+        default_factory=dict[str, dict[str, "int | None"]]
+    )
+    """For each kernel its registers, spilled bytes, bytes of shared memory and threads."""
+    least_milliseconds: float = 0.0
+    """What no program that moves as many bytes falls short of; 0 if that is not known."""
+
+
+def build(text: str, file: str, sizes: Mapping[str, int], on_gpu: bool) -> Built:
+    """Compile a candidate.
+
+    Args:
+        text: the program with its schedule.
+        file: what messages call it.
+        sizes: a size for each label.
+        on_gpu: whether to compile for the GPU here; Triton's interpreter needs no more.
+    """
+    try:
+        program = compile_program(text, file)
+    except CompileError as error:
+        return Built("refused", error.message)
+    if not on_gpu:
+        return Built("ok", "", program.source)
+    try:
+        resources = _warm(program, sizes)
+    except CompileError as error:
+        return Built("refused", error.message)
+    except Exception as error:
+        # Triton, its backends and LLVM raise errors of many kinds.
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        return Built("failed", lines[-1] if lines else type(error).__name__)
+    problem = _too_much(resources)
+    if problem:
+        return Built("unfit", problem, program.source, resources)
+    least = least_milliseconds(Traffic.of(program.module, sizes))
+    return Built("ok", "", program.source, resources, least)
+
+
+def _too_much(resources: Mapping[str, Mapping[str, int | None]]) -> str:
+    """What the device cannot hold of kernels; empty if it can hold them."""
+    import torch
+
+    properties: Any = torch.cuda.get_device_properties(torch.cuda.current_device())
+    limits = {
+        "shared": getattr(properties, "shared_memory_per_block_optin", None),
+        "threads": getattr(properties, "max_threads_per_block", 1024),
+    }
+    registers = getattr(properties, "regs_per_multiprocessor", None)
+    for kernel, used in resources.items():
+        for what, limit in limits.items():
+            if limit is not None and (used[what] or 0) > limit:
+                return f"'{kernel}' needs {used[what]} of {what}, and the device has {limit}"
+        needed = (used["registers"] or 0) * (used["threads"] or 0)
+        if registers is not None and needed > registers:
+            return f"'{kernel}' needs {needed} registers, and the device has {registers}"
+    return ""
+
+
+class _Recorder:
+    """Takes the place of a kernel, and compiles it where it would be launched."""
+
+    def __init__(self, kernel: Any, found: dict[str, Any]) -> None:
+        self.kernel = kernel
+        self.found = found
+
+    def __getitem__(self, grid: Any) -> Any:
+        import torch
+
+        def launch(*args: Any, **options: Any) -> None:
+            plain = [a.dtype if isinstance(a, torch.Tensor) else a for a in args]
+            name = self.kernel.fn.__name__
+            self.found[name] = self.kernel.warmup(*plain, grid=grid, **options)
+
+        return launch
+
+
+def _warm(program: Compiled, sizes: Mapping[str, int]) -> dict[str, dict[str, int | None]]:
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    interface = Interface.of(program.algorithm)
+    device = torch.device("cuda", torch.cuda.current_device())
+    found: dict[str, Any] = {}
+    with loaded(program.source) as emitted, FakeTensorMode():
+        arguments: list[Any] = []
+        for item in sorted(interface.inputs, key=lambda item: item.axes is None):
+            if item.axes is None:
+                # Triton specialises on 0 and 1, which random inputs seldom are.
+                arguments.append(3)
+                continue
+            shape = interface.shape(item, sizes)
+            arguments.append(torch.empty(shape, dtype=torch_dtype(item.element), device=device))
+        _record(emitted, found)
+        labels = {label: sizes[label] for label in interface.free_labels()}
+        getattr(emitted, wrapper_name(program.source))(*arguments, **labels)
+    return {name: _resources(kernel) for name, kernel in found.items()}
+
+
+def _record(emitted: ModuleType, found: dict[str, Any]) -> None:
+    from triton.runtime.jit import JITFunction
+
+    for name, value in list(vars(emitted).items()):
+        if isinstance(value, JITFunction):
+            setattr(emitted, name, _Recorder(value, found))
+
+
+def _resources(kernel: Any) -> dict[str, int | None]:
+    from dt_mlir.runtime.ahead_of_time import resource_usage
+
+    registers: int | None = None
+    spills: int | None = None
+    if "cubin" in kernel.asm:
+        with suppress(OSError):
+            registers, spills = resource_usage(kernel.asm["cubin"])
+    warp = getattr(kernel.metadata, "warp_size", 32)
+    return {
+        "registers": registers,
+        "spills": spills,
+        "shared": kernel.metadata.shared,
+        "threads": kernel.metadata.num_warps * warp,
+    }

@@ -1,0 +1,203 @@
+"""What has been measured, in an SQLite database.
+
+A record is a program with one schedule, at some sizes, on a device and with versions of what
+compiles it. It belongs to no space: what a space once measured counts in each that has the
+schedule too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from dt_mlir.diagnostics import CompileError
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS candidates (
+    id INTEGER PRIMARY KEY,
+    algorithm TEXT NOT NULL,
+    program TEXT NOT NULL,
+    sizes TEXT NOT NULL,
+    device TEXT NOT NULL,
+    versions TEXT NOT NULL,
+    status TEXT NOT NULL,
+    message TEXT NOT NULL,
+    resources TEXT NOT NULL,
+    UNIQUE (program, sizes, device, versions)
+);
+CREATE TABLE IF NOT EXISTS measurements (
+    candidate INTEGER NOT NULL REFERENCES candidates (id),
+    method TEXT NOT NULL,
+    milliseconds REAL NOT NULL,
+    at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE INDEX IF NOT EXISTS by_candidate ON measurements (candidate, method);
+"""
+
+
+def default_path() -> Path:
+    """`$DT_MLIR_DATABASE`, or a file in the user's cache folder."""
+    given = os.environ.get("DT_MLIR_DATABASE")
+    if given:
+        return Path(given)
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "dt-mlir" / "tuning.sqlite"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where candidates are measured."""
+
+    algorithm: str
+    """The program without its schedule, in canonical DT; element types are in it."""
+    sizes: Mapping[str, int]
+    """A size for each label."""
+    device: str
+    """The device's name."""
+    versions: str
+    """The versions of the compilers and libraries that count."""
+
+
+@dataclass
+class Record:
+    """What is known of a candidate."""
+
+    program: str
+    """The program with its schedule, in canonical DT."""
+    status: str
+    """`ok`, or why there is no time: `refused`, `failed`, `late`, `unfit`, `wrong`."""
+    message: str = ""
+    """More about the status."""
+    resources: dict[str, dict[str, int | None]] = field(
+        default_factory=dict[str, dict[str, "int | None"]]
+    )
+    """For each kernel its registers, spilled bytes, bytes of shared memory and threads."""
+    times: list[float] = field(default_factory=list[float])
+    """Milliseconds, one mean for each round."""
+
+    @property
+    def milliseconds(self) -> float | None:
+        """The mean of the rounds; None if nothing was measured."""
+        return sum(self.times) / len(self.times) if self.times else None
+
+
+class Database:
+    """The database; several processes may use one at once.
+
+    Args:
+        path: the file, which is made where there is none; `:memory:` for none.
+
+    Raises:
+        CompileError: if the file is no database of this kind.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        if str(path) != ":memory:":
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._connection = sqlite3.connect(path, timeout=60)
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            raise CompileError(f"{path} cannot be used as a database: {error}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def save(self, setting: Setting, record: Record) -> None:
+        """Remember a candidate's status and resources; its times are added by `add_time`."""
+        with self._connection as connection:
+            connection.execute(
+                "INSERT INTO candidates (algorithm, program, sizes, device, versions, status,"
+                " message, resources) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (program, sizes, device, versions) DO UPDATE SET"
+                " status = excluded.status, message = excluded.message,"
+                " resources = excluded.resources",
+                (
+                    setting.algorithm, record.program, _key(setting.sizes), setting.device,
+                    setting.versions, record.status, record.message, json.dumps(record.resources),
+                ),
+            )  # fmt: skip
+
+    def add_time(self, setting: Setting, program: str, method: str, milliseconds: float) -> None:
+        """Remember one round's mean time of a candidate that has been saved."""
+        with self._connection as connection:
+            connection.execute(
+                "INSERT INTO measurements (candidate, method, milliseconds)"
+                " SELECT id, ?, ? FROM candidates"
+                " WHERE program = ? AND sizes = ? AND device = ? AND versions = ?",
+                (
+                    method, milliseconds, program, _key(setting.sizes), setting.device,
+                    setting.versions,
+                ),
+            )  # fmt: skip
+
+    def load(self, setting: Setting, method: str) -> dict[str, Record]:
+        """What is known of a program's candidates in a setting, by the text of each."""
+        found: dict[str, Record] = {}
+        ids: dict[int, Record] = {}
+        with closing(self._connection.cursor()) as cursor:
+            rows = cursor.execute(
+                "SELECT id, program, status, message, resources FROM candidates"
+                " WHERE algorithm = ? AND sizes = ? AND device = ? AND versions = ?",
+                (setting.algorithm, _key(setting.sizes), setting.device, setting.versions),
+            )
+            for number, program, status, message, resources in rows.fetchall():
+                record = Record(program, status, message, json.loads(resources))
+                found[program] = ids[number] = record
+            for number, record in ids.items():
+                times = cursor.execute(
+                    "SELECT milliseconds FROM measurements WHERE candidate = ? AND method = ?"
+                    " ORDER BY rowid",
+                    (number, method),
+                )
+                record.times = [row[0] for row in times.fetchall()]
+        return found
+
+    def settings(self, algorithm: str) -> list[Setting]:
+        """Where a program's candidates have been measured, the latest first."""
+        rows = self._connection.execute(
+            "SELECT sizes, device, versions FROM candidates WHERE algorithm = ?"
+            " GROUP BY sizes, device, versions ORDER BY MAX(id) DESC",
+            (algorithm,),
+        )
+        return [
+            Setting(algorithm, json.loads(sizes), device, versions)
+            for sizes, device, versions in rows.fetchall()
+        ]
+
+    def methods(self, setting: Setting) -> list[str]:
+        """The methods by which candidates were measured in a setting, the most used first."""
+        rows = self._connection.execute(
+            "SELECT method FROM measurements JOIN candidates ON candidate = id"
+            " WHERE algorithm = ? AND sizes = ? AND device = ? AND versions = ?"
+            " GROUP BY method ORDER BY COUNT(*) DESC",
+            (setting.algorithm, _key(setting.sizes), setting.device, setting.versions),
+        )
+        return [row[0] for row in rows.fetchall()]
+
+    def best(self, setting: Setting, programs: Iterable[str]) -> Record | None:
+        """The fastest of some candidates in a setting; None if none of them has a time."""
+        wanted = set(programs)
+        for method in self.methods(setting):
+            known = [
+                record
+                for record in self.load(setting, method).values()
+                if record.program in wanted and record.status == "ok" and record.times
+            ]
+            if known:
+                return min(known, key=lambda record: record.milliseconds or 0.0)
+        return None
+
+
+def _key(sizes: Mapping[str, int]) -> str:
+    return json.dumps(dict(sorted(sizes.items())))

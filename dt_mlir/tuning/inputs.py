@@ -1,0 +1,118 @@
+"""Inputs at full size, on the device, and the part of the results that is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.element_types import type_name
+from dt_mlir.interpreters.bounded import Bounded
+from dt_mlir.interpreters.interface import Input, Interface
+from dt_mlir.runtime.execute import compare, reference, torch_dtype
+from dt_mlir.verification.sampling import Sample, sample
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The inputs of a program, and what it must compute of them."""
+
+    arguments: list[Any]
+    """The wrapper's positional arguments."""
+    labels: dict[str, int]
+    """The wrapper's keyword arguments."""
+    sample: Sample
+    """The indices at which results are checked."""
+    expected: dict[str, Bounded]
+    """By output what the algorithm says at those."""
+    axes: dict[str, list[str | int]]
+    """By output its labels."""
+
+    def output_shapes(self, sizes: Mapping[str, int]) -> list[tuple[int, ...]]:
+        """The outputs' shapes, in their order."""
+        return [tuple(sizes[str(label)] for label in self.axes[name]) for name in self.expected]
+
+    def check(self, results: Any) -> None:
+        """Compare results with what the algorithm says.
+
+        Raises:
+            CompileError: at the first wrong element.
+        """
+        results = results if isinstance(results, tuple) else (results,)
+        for (name, wanted), result in zip(self.expected.items(), results):
+            part = _taken(result, self.sample.places(self.axes[name])).cpu()
+            array = part.double() if part.is_floating_point() else part
+            _, wrong = compare(array.numpy(), wanted)
+            if wrong is not None:
+                raise CompileError(f"'{name}' is wrong: {wrong}")
+
+
+def _taken(tensor: Any, places: list[tuple[int, Any]]) -> Any:
+    """The elements of a tensor at some indices of some axes."""
+    import torch
+
+    for axis, indices in places:
+        chosen = torch.from_numpy(np.asarray(indices)).to(tensor.device)
+        tensor = tensor.index_select(axis, chosen)
+    return tensor
+
+
+def prepare(module: ModuleOp, sizes: Mapping[str, int], device: str, seed: int = 0) -> Prepared:
+    """Make up inputs and compute a part of what is expected of them.
+
+    Floats are uniform in [-1, 1), integers small.
+
+    Args:
+        module: the program at the `dt` level.
+        sizes: a size for each label.
+        device: PyTorch's name of the device.
+        seed: the seed of the inputs and of what is checked.
+    """
+    import torch
+
+    interface = Interface.of(module)
+    generator = torch.Generator(device).manual_seed(seed)
+    chosen = sample(module, sizes, seed=seed)
+    values: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
+    for item in interface.inputs:
+        value = _random(item, interface.shape(item, sizes), generator, device)
+        if item.axes is None:
+            values[item.name] = parts[item.name] = value.item()
+            continue
+        values[item.name] = value
+        parts[item.name] = _taken(value, chosen.input_places(item)).cpu()
+    expected = reference(module, parts, chosen.sizes)
+    order = sorted(interface.inputs, key=lambda item: item.axes is None)
+    labels = {label: sizes[label] for label in interface.free_labels()}
+    axes = _output_axes(module)
+    return Prepared([values[item.name] for item in order], labels, chosen, expected, axes)
+
+
+def _output_axes(module: ModuleOp) -> dict[str, list[str | int]]:
+    from dt_mlir.dialects import dt
+
+    return {
+        op.sym_name.data: list(op.label_names) for op in module.ops if isinstance(op, dt.FuncOp)
+    }
+
+
+def _random(item: Input, shape: list[int], generator: Any, device: str) -> Any:
+    import torch
+
+    element = item.element
+    if isinstance(element, AnyFloat):
+        wanted = torch_dtype(element)
+        wide = torch.float64 if wanted == torch.float64 else torch.float32
+        values = torch.rand(shape, generator=generator, dtype=wide, device=device)
+        return values.mul_(2).sub_(1).to(wanted)
+    assert isinstance(element, IntegerType)
+    if element.width.data == 1:
+        return torch.rand(shape, generator=generator, device=device) < 0.5
+    least = 0 if type_name(element) == "u8" else -9
+    values = torch.randint(least, 10, shape, generator=generator, device=device)
+    return values.to(torch_dtype(element))

@@ -1,0 +1,137 @@
+"""Runs, checks and times candidates, all in one process that may be ended at any time.
+
+Kernels are timed as `triton.testing.do_bench` does: 25 ms of warm-up, then for 100 ms launches
+between events, the L2 cache cleared before each; the mean of one such round is one measurement.
+Kernels that are too short for that are timed as replays of a CUDA graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.runtime.execute import loaded, prepare_on_cpu, wrapper_name
+from dt_mlir.tuning.inputs import Prepared, prepare
+
+METHODS = ("events", "graph", "interpreter")
+"""How time is taken: by events around launches, as replays of a CUDA graph, or, on Triton's
+interpreter, by the clock."""
+WARMUP_MS = 25
+REPETITION_MS = 100
+GRAPH_BELOW_MS = 0.05
+"""Kernels that are shorter are timed as graphs."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What came of running a candidate."""
+
+    status: str
+    """`ok`, `failed`, or `wrong`."""
+    message: str = ""
+    milliseconds: float | None = None
+
+
+def device_name() -> str:
+    """What the database calls the device."""
+    import torch
+
+    if torch.cuda.is_available():
+        return torch.cuda.get_device_name(torch.cuda.current_device())
+    return "cpu"
+
+
+def versions() -> str:
+    """The versions that a measurement depends on."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    import torch
+
+    found: list[str] = []
+    for name in ("dt-mlir", "triton", "torch"):
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            found.append(f"{name} ?")
+    found.append(f"cuda {getattr(torch.version, 'cuda', None)}")
+    return ", ".join(found)
+
+
+@lru_cache(maxsize=1)
+def prepared(algorithm: str, sizes: tuple[tuple[str, int], ...], method: str) -> Prepared:
+    """The inputs of a program, made once in a process.
+
+    Args:
+        algorithm: the program without its schedule.
+        sizes: a size for each label.
+        method: one of `METHODS`.
+    """
+    if method == "interpreter":
+        prepare_on_cpu()
+    module, _ = compile_text(algorithm, "-")
+    return prepare(module, dict(sizes), "cpu" if method == "interpreter" else "cuda")
+
+
+def measure(
+    algorithm: str, source: str, sizes: Mapping[str, int], method: str, check: bool
+) -> Measured:
+    """Run an emitted module, check its result if that is wanted, and time it.
+
+    Args:
+        algorithm: the program without its schedule.
+        source: the emitted module.
+        sizes: a size for each label.
+        method: one of `METHODS`.
+        check: whether to compare its result with the algorithm.
+    """
+    inputs = prepared(algorithm, tuple(sizes.items()), method)
+    with loaded(source) as emitted:
+        wrapper = getattr(emitted, wrapper_name(source))
+
+        def run() -> Any:
+            return wrapper(*inputs.arguments, **inputs.labels)
+
+        try:
+            results = run()
+            if check:
+                inputs.check(results)
+            out = results
+
+            def again() -> Any:
+                return wrapper(*inputs.arguments, out=out, **inputs.labels)
+
+            return Measured("ok", "", timed(again, method))
+        except CompileError as error:
+            return Measured("wrong", error.message)
+        except Exception as error:
+            # What a launch can raise is Triton's, PyTorch's or the driver's.
+            lines = [line for line in str(error).splitlines() if line.strip()]
+            return Measured("failed", lines[0] if lines else type(error).__name__)
+
+
+def timed(run: Callable[[], Any], method: str) -> float:
+    """The mean time of a function in milliseconds.
+
+    Args:
+        run: what is timed.
+        method: one of `METHODS`.
+    """
+    if method == "interpreter":
+        import time
+
+        started = time.perf_counter()
+        run()
+        return (time.perf_counter() - started) * 1000
+    from triton import testing as triton_testing
+
+    testing: Any = triton_testing
+    if method == "graph":
+        import torch
+
+        with torch.cuda.stream(torch.cuda.Stream()):
+            return float(testing.do_bench_cudagraph(run, rep=REPETITION_MS))
+    return float(testing.do_bench(run, warmup=WARMUP_MS, rep=REPETITION_MS))

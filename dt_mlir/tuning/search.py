@@ -1,0 +1,78 @@
+"""Chooses which points of a large space are tried, by Optuna's tree-structured Parzen estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.scheduling.space import Point
+from dt_mlir.tuning.task import Candidate, Task
+
+_MISSES = 50
+"""After so many points in a row that have been tried, the space counts as searched."""
+
+
+class Sampler:
+    """Suggests candidates, and learns from their times.
+
+    Args:
+        task: what is tuned.
+        seed: the seed of the suggestions.
+
+    Raises:
+        CompileError: if Optuna is not installed.
+    """
+
+    def __init__(self, task: Task, seed: int) -> None:
+        try:
+            import optuna
+        except ImportError:
+            raise CompileError(
+                "a search by trials needs optuna", None, "pip install 'dt-mlir[tune]'"
+            ) from None
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self.task = task
+        sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
+        self.study: Any = optuna.create_study(sampler=sampler)
+        self.trials: dict[str, Any] = {}
+
+    def ask(self, count: int) -> list[Candidate]:
+        """Candidates that have not been suggested; none where the space seems to be searched.
+
+        Args:
+            count: how many there are at most.
+        """
+        found: list[Candidate] = []
+        misses = 0
+        while len(found) < count and misses < _MISSES:
+            trial = self.study.ask()
+            candidate = self.task.candidate(self._point(trial))
+            if candidate.text in self.trials:
+                self._fail(trial)
+                misses += 1
+                continue
+            self.trials[candidate.text] = trial
+            found.append(candidate)
+        return found
+
+    def tell(self, candidate: Candidate, milliseconds: float | None) -> None:
+        """Say how long a candidate took; None if it has no time."""
+        trial = self.trials[candidate.text]
+        if milliseconds is None:
+            self._fail(trial)
+        else:
+            self.study.tell(trial, milliseconds)
+
+    def _fail(self, trial: Any) -> None:
+        from optuna.trial import TrialState
+
+        self.study.tell(trial, state=TrialState.FAIL)
+
+    def _point(self, trial: Any) -> Point:
+        dimensions = self.task.space.dimensions.values()
+        point: Point = {}
+        for dimension in sorted(dimensions, key=lambda d: not d.is_choice):
+            if dimension.is_choice or dimension.is_active(point):
+                options = list(dimension.options)
+                point[dimension.name] = trial.suggest_categorical(dimension.name, options)
+        return point

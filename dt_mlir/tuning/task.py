@@ -1,0 +1,75 @@
+"""What is tuned: a program with a space of schedules, at some sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects.sched import ScheduleOp
+from dt_mlir.frontend.printer import print_program
+from dt_mlir.frontend.raising import raise_module
+from dt_mlir.interpreters.interface import Interface
+from dt_mlir.scheduling.space import Point, Space, select
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A point of a space of schedules."""
+
+    point: Point
+    """What is chosen."""
+    text: str
+    """The program with that schedule, in canonical DT."""
+
+
+class Task:
+    """A program whose schedule is searched.
+
+    Args:
+        module: the program at the `dt` level, its space beside it.
+        given: sizes of labels.
+
+    Raises:
+        CompileError: if a label that the program needs has no size.
+    """
+
+    def __init__(self, module: ModuleOp, given: Mapping[str, int]) -> None:
+        self.module = module
+        self.space = Space(module)
+        interface = Interface.of(module)
+        self.sizes = interface.sizes(given)
+        for group in interface.groups:
+            if interface.used & set(group) and not set(given) & set(group):
+                raise CompileError(
+                    f"there is no size of '{group[0]}'", None, f"give it, as in {group[0]}=4096"
+                )
+        self.sizes = {label: self.sizes[label] for label in interface.labels}
+        interface.check_sizes(self.sizes)
+        bare = module.clone()
+        for op in list(bare.ops):
+            if isinstance(op, ScheduleOp):
+                op.detach()
+                op.erase()
+        self.algorithm = print_program(raise_module(bare))
+        """The program without a schedule, in canonical DT."""
+
+    def candidate(self, point: Point) -> Candidate:
+        """The candidate at a point.
+
+        Raises:
+            CompileError: if the space has no such point.
+        """
+        module = self.module.clone()
+        select(module, point)
+        return Candidate(point, print_program(raise_module(module)))
+
+    def candidates(self) -> list[Candidate]:
+        """All candidates, each schedule once."""
+        found: dict[str, Candidate] = {}
+        for point in self.space.points():
+            candidate = self.candidate(point)
+            found.setdefault(candidate.text, candidate)
+        return list(found.values())

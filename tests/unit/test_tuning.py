@@ -1,0 +1,236 @@
+"""The tuner's processes, its database, and what it checks."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dt_mlir.compiler import compile_program
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
+from dt_mlir.interpreters.interface import Interface
+from dt_mlir.interpreters.run import random_inputs, run_module
+from dt_mlir.tuning.bounds import Traffic
+from dt_mlir.tuning.compilation import build
+from dt_mlir.tuning.database import Database, Record, Setting
+from dt_mlir.tuning.measuring import measure, timed
+from dt_mlir.tuning.report import table
+from dt_mlir.tuning.task import Task
+from dt_mlir.tuning.tuner import Options, Outcome, Tuner
+from dt_mlir.verification.sampling import sample
+
+SPACE = """
+Func f, g; In A; SIn s; Var x, y; RVar k;
+g[x, y] = A[x, y] + s;
+f[x, y] = rsum(g[x, k], k) * A[x, y];
+B = {4, 8};
+f.block(x:B);
+f.tensorize(x:B, y:{0, 16}, k:0);
+WHERE = g.fuse_at(f, x) | none;
+f.compile();
+"""
+
+
+class Silent:
+    def expect(self, steps: int) -> None:
+        pass
+
+    def step(self, best: float | None) -> None:
+        pass
+
+
+def task(text: str = SPACE, **sizes: int) -> Task:
+    module, _ = compile_text(text, "-")
+    return Task(module, sizes or {"x": 9, "y": 17, "k": 17})
+
+
+def tuner(found: Task, database: Database, **options: Any) -> Tuner:
+    setting = Setting(found.algorithm, found.sizes, "cpu", "1")
+    return Tuner(found, setting, database, Options(**options), Silent())
+
+
+def test_a_space_has_each_schedule_once() -> None:
+    found = task()
+    assert len(found.space) == 8
+    texts = [candidate.text for candidate in found.candidates()]
+    assert len(set(texts)) == len(texts) == 8
+    assert all("{" not in text and "|" not in text for text in texts)
+    assert "fuse_at" not in found.algorithm
+    for text in texts:
+        compile_text(text, "-")
+
+
+def test_what_occurs_in_no_taken_branch_is_no_dimension() -> None:
+    text = "Func f; In A; Var x; f[x] = A[x]; f.block(x:{4, 8}) | f.num_warps({1, 2, 4}); f.compile();"
+    assert len(task(text, x=8).space) == 5
+
+
+def test_a_process_that_ends_or_hangs_costs_only_its_candidate() -> None:
+    with Database(":memory:") as database:
+        found = tuner(task(), database, timeout=1.0)
+        from multiprocessing import get_context
+
+        from pebble import ProcessPool
+
+        context: Any = get_context("spawn")
+        with ProcessPool(max_workers=1, context=context) as found.pool:
+            ended: Any = os._exit
+            assert found._in_process(ended, 3).message == "its process ended with status 3"
+            started = time.monotonic()
+            hangs: Any = time.sleep
+            assert found._in_process(hangs, 60).status == "late"
+            assert time.monotonic() - started < 30
+
+
+def test_everything_late_is_said() -> None:
+    with Database(":memory:") as database:
+        outcome = tuner(task(), database, timeout=0.001, jobs=2).run()
+        assert outcome.best is None
+        # What is refused may come before the first look at the clock.
+        assert set(outcome.statuses()) <= {"late", "refused"}
+        assert f"{outcome.statuses()['late']} took too long: it took too long" in table(outcome)
+
+
+def test_a_wrong_result_and_a_launch_that_fails_are_seen() -> None:
+    found = task()
+    candidate = found.candidates()[0]
+    built = build(candidate.text, "-", found.sizes, False)
+    assert built.status == "ok"
+
+    def tried(source: str) -> tuple[str, str]:
+        result = measure(found.algorithm, source, found.sizes, "interpreter", True)
+        return result.status, result.message
+
+    assert tried(built.source) == ("ok", "")
+    assert "tl.sum(" in built.source
+    status, message = tried(built.source.replace("tl.sum(", "tl.max("))
+    assert status == "wrong"
+    assert message.startswith("'f' is wrong: element [")
+    status, message = tried(built.source.replace("def _check_tensor", "def _gone"))
+    assert status == "failed"
+    assert "_check_tensor" in message
+    unchecked = measure(
+        found.algorithm, built.source.replace("tl.sum(", "tl.max("), found.sizes, "interpreter", False
+    )
+    assert unchecked.status == "ok"
+    assert unchecked.milliseconds is not None
+
+
+def test_what_is_illegal_or_fails_is_told_apart() -> None:
+    refused = build(SPACE, "-", {"x": 4}, False)
+    assert refused.status == "refused"
+    assert "the schedule is a space of 8 schedules" in refused.message
+
+
+def test_a_search_goes_on_where_it_was(tmp_path: Path) -> None:
+    found = task()
+    with Database(tmp_path / "db") as database:
+        first = tuner(found, database, rounds=1, trials=3, jobs=2).run()
+        assert len(first.records) == 3
+    with Database(tmp_path / "db") as database:
+        second = tuner(found, database, rounds=2, keep=1e9, jobs=2)
+        outcome = second.run()
+        assert len(outcome.records) == 8
+        assert [len(record.times) for record in outcome.ranked()] == [2] * 6
+        # What was known was compiled for its second round alone, and not timed a third time.
+        method = outcome.method
+        loaded = database.load(second.setting, method)
+        assert sorted(len(record.times) for record in loaded.values()) == [0, 0] + [2] * 6
+
+
+def test_a_record_counts_in_every_space_that_has_the_schedule(tmp_path: Path) -> None:
+    found = task()
+    setting = Setting(found.algorithm, found.sizes, "gpu", "1")
+    texts = [candidate.text for candidate in found.candidates()]
+    with Database(tmp_path / "db") as database:
+        for number, text in enumerate(texts):
+            database.save(setting, Record(text, "ok"))
+            database.add_time(setting, text, "events", 10.0 - number)
+        best = database.best(setting, texts)
+        assert best is not None
+        assert best.program == texts[-1]
+        smaller = task(SPACE.replace("{4, 8}", "{4, 16}"))
+        assert smaller.algorithm == found.algorithm
+        known = database.best(setting, [c.text for c in smaller.candidates()])
+        assert known is not None
+        assert "f.block(x:4);" in known.program
+        assert database.best(Setting(found.algorithm, {}, "gpu", "1"), texts) is None
+        # A status that changes keeps the times.
+        database.save(setting, Record(texts[0], "wrong", "no"))
+        assert database.load(setting, "events")[texts[0]].times == [10.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "sampled"),
+    [
+        ("f[x, y] = rdot(A[x, k], A[k, y], k);", []),
+        ("f[x, y] = rdot(A[x, k], B[k, y], k);", ["x", "y"]),
+        ("f[x, y] = A[x, y] * B[y, x];", ["x", "y"]),
+        ("f[x, y] = A[x, y] + x;", ["y"]),
+        ("f[x, y] = A[x, y] + len(y);", ["x"]),
+        ("f[x, y] = A[x, y] + A[0, y];", ["y"]),
+        ("f[x, y] = A[x, y] / rsum(A[x, k], k);", ["x"]),
+        ("f[x, y] = A[x, y] + A[y, x];", ["x", "y"]),
+    ],
+)
+def test_sampled_results_are_those_of_the_whole(text: str, sampled: list[str]) -> None:
+    module, _ = compile_text(f"Func f; In A, B; Var x, y; RVar k; {text} f.compile();", "-")
+    interface = Interface.of(module)
+    one_size = any("y" in group for group in interface.groups if "x" in group)
+    sizes = interface.sizes({"x": 40} if one_size else {"x": 40, "y": 30})
+    chosen = sample(module, sizes, most=100)
+    assert sorted(chosen.indices) == sampled
+    arithmetic = BoundedArithmetic(Accuracy.of(module))
+    inputs = random_inputs(interface, sizes, arithmetic)
+    whole = run_module(module, inputs, sizes, arithmetic)["f"]
+    parts = {
+        item.name: arithmetic.from_array(
+            _taken(inputs[item.name].value, chosen.input_places(item)), item.element
+        )
+        for item in interface.inputs
+    }
+    part = run_module(module, parts, chosen.sizes, arithmetic)["f"]
+    wanted = _taken(whole.value, chosen.places(["x", "y"]))
+    assert np.allclose(part.value, wanted)
+
+
+def _taken(array: Any, places: list[tuple[int, Any]]) -> Any:
+    for axis, indices in places:
+        array = np.take(array, indices, axis)
+    return array
+
+
+def test_bytes_moved() -> None:
+    program = compile_program(
+        "Func f : f16, g; In A : f16, V; SIn s; Var x, y; g[x] = V[x] * s; "
+        "f[x, y] = A[x, y] + g[x]; f.compile();"
+    )
+    traffic = Traffic.of(program.module, {"x": 10, "y": 20})
+    assert traffic == Traffic(10 * 20 * 2 + 10 * 4, 10 * 20 * 2 + 10 * 4)
+
+
+def test_a_label_without_a_size_is_refused() -> None:
+    with pytest.raises(CompileError, match="there is no size of 'y'"):
+        task(x=4)
+
+
+def test_time_on_the_interpreter() -> None:
+    assert timed(lambda: time.sleep(0.01), "interpreter") >= 9
+
+
+def test_baselines_stand_in_the_table() -> None:
+    found = task()
+    candidates = found.candidates()
+    records = {c.text: Record(c.text, "ok", "", {}, [1.0 + i]) for i, c in enumerate(candidates)}
+    outcome = Outcome(
+        records, {c.text: c for c in candidates}, 8, "events", {"eager": [2.0, 4.0]}, {"other"}
+    )
+    shown = table(outcome, 3)
+    assert "3.0000    3.000       2" in shown
+    assert "… and 5 slower ones" in shown
+    assert "1 cannot be faster (bytes moved over bandwidth)" in shown
