@@ -142,6 +142,8 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
         write_output(args.output, best.program)
     else:
         print(f"\n{best.program}", end="")
+    for name, message in outcome.missing.items():
+        raise CompileError(f"the baseline '{name}' has no time: {message}")
 
 
 def main(argv: Sequence[str] | None = None) -> None:

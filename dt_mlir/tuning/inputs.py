@@ -32,10 +32,6 @@ class Prepared:
     axes: dict[str, list[str | int]]
     """By output its labels."""
 
-    def output_shapes(self, sizes: Mapping[str, int]) -> list[tuple[int, ...]]:
-        """The outputs' shapes, in their order."""
-        return [tuple(sizes[str(label)] for label in self.axes[name]) for name in self.expected]
-
     def check(self, results: Any) -> None:
         """Compare results with what the algorithm says.
 
@@ -49,6 +45,32 @@ class Prepared:
             _, wrong = compare(array.numpy(), wanted)
             if wrong is not None:
                 raise CompileError(f"'{name}' is wrong: {wrong}")
+
+
+    def check_roughly(self, results: Any, sizes: Mapping[str, int]) -> None:
+        """Compare what something else computes: it may round otherwise.
+
+        Args:
+            results: its results.
+            sizes: a size for each label.
+
+        Raises:
+            CompileError: if shapes differ, or values by more than a hundredth of the largest.
+        """
+        results = results if isinstance(results, tuple) else (results,)
+        shapes = [tuple(sizes[str(x)] for x in self.axes[name]) for name in self.expected]
+        if [tuple(result.shape) for result in results] != shapes:
+            raise CompileError("its results have other shapes than the program's")
+        for (name, wanted), result in zip(self.expected.items(), results):
+            part = _taken(result, self.sample.places(self.axes[name])).cpu().double().numpy()
+            known = np.isfinite(wanted.value)
+            gap = np.abs(part - wanted.value)[known]
+            scale = np.abs(wanted.value[known]).max(initial=0.0)
+            if not np.all(gap <= 0.01 * scale):
+                raise CompileError(
+                    f"its '{name}' differs from the program's by up to {gap.max():.3g}, and the "
+                    f"largest element is {scale:.3g}"
+                )
 
 
 def _taken(tensor: Any, places: list[tuple[int, Any]]) -> Any:

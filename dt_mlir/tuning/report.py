@@ -9,7 +9,7 @@ from typing import Any
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.scheduling.space import Point
 from dt_mlir.tuning.database import Record
-from dt_mlir.tuning.tuner import HOPELESS, Outcome
+from dt_mlir.tuning.tuner import BEST, HOPELESS, Outcome
 
 _WORDS = {
     "refused": "illegal",
@@ -40,9 +40,10 @@ def table(outcome: Outcome, most: int = 10) -> str:
     best = ranked[0].milliseconds or 0.0
     rows = [["ms", "of best", "rounds", "registers", "spilled", "shared", "schedule"]]
     rows += [_row(r, best, _shown(outcome.candidates[r.program].point)) for r in ranked[:most]]
-    for name, times in outcome.baselines.items():
-        mean = sum(times) / len(times)
-        rows.append([f"{mean:.4f}", f"{mean / best:.3f}", str(len(times)), "", "", "", name])
+    means = {name: sum(times) / len(times) for name, times in outcome.comparison.items()}
+    for name, mean in means.items():
+        ratio = f"{mean / means[BEST]:.3f}"
+        rows.append([f"{mean:.4f}", ratio, str(len(outcome.comparison[name])), "", "", "", name])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines.append("")
     for row in rows:
@@ -104,7 +105,9 @@ def plot(outcome: Outcome, path: str, title: str) -> None:
     times = [record.milliseconds or 0.0 for record in outcome.ranked()]
     axes.plot(range(1, len(times) + 1), times, "o", markersize=4, label="schedules of the space")
     lines: Mapping[str, float] = {
-        name: sum(found) / len(found) for name, found in outcome.baselines.items() if found
+        name: sum(found) / len(found)
+        for name, found in outcome.comparison.items()
+        if name != BEST
     }
     for number, (name, time) in enumerate(lines.items()):
         axes.axhline(time, color=f"C{number + 1}", label=name)

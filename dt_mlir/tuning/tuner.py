@@ -19,13 +19,14 @@ from typing import Any, Protocol, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
-from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.baselines import Baseline, measure_baseline
 from dt_mlir.tuning.compilation import Built, build
 from dt_mlir.tuning.database import Database, Record, Setting
 from dt_mlir.tuning.measuring import GRAPH_BELOW_MS, Measured, measure
 from dt_mlir.tuning.task import Candidate, Task
 
+BEST = "the best schedule"
+"""What a comparison calls it."""
 HOPELESS = ("refused", "failed", "late", "unfit", "wrong")
 """The statuses of candidates that have no time."""
 
@@ -74,8 +75,11 @@ class Outcome:
     """The number of schedules of the space."""
     method: str
     """How time was taken."""
-    baselines: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    """The times of what candidates are compared with, by name."""
+    comparison: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    """The times of the best schedule (`BEST`) and of the baselines, by name, in rounds that they
+    took part in together."""
+    missing: dict[str, str] = field(default_factory=dict[str, str])
+    """The baselines that have no time, each with the reason."""
     excluded: set[str] = field(default_factory=set[str])
     """Those that a bound on their time excluded, by text."""
 
@@ -130,7 +134,8 @@ class Tuner:
         self.records: dict[str, Record] = {}
         self.tried: dict[str, Candidate] = {}
         self.excluded: set[str] = set()
-        self.baseline_times: dict[str, list[float]] = {b.name: [] for b in baselines}
+        self.comparison: dict[str, list[float]] = {}
+        self.missing: dict[str, str] = {}
         self.pool: ProcessPool | None = None
 
     def _usual_method(self) -> str:
@@ -140,11 +145,7 @@ class Tuner:
         return "graph" if "graph" in known else "events"
 
     def run(self) -> Outcome:
-        """Search.
-
-        Raises:
-            CompileError: if a baseline cannot be measured.
-        """
+        """Search."""
         started = time.monotonic()
         self.records = self.database.load(self.setting, self.method)
         context: Any = get_context("spawn")
@@ -158,13 +159,14 @@ class Tuner:
                         break
                 self._change_method()
                 self._further_rounds()
+                self._compare()
         except BaseException:
             if self.pool is not None:
                 self.pool.stop()
             raise
         found = {text: self.records[text] for text in self.tried if text in self.records}
         return Outcome(
-            found, self.tried, len(self.task.space), self.method, self.baseline_times,
+            found, self.tried, len(self.task.space), self.method, self.comparison, self.missing,
             self.excluded,
         )  # fmt: skip
 
@@ -300,29 +302,51 @@ class Tuner:
         return found
 
     def _further_rounds(self) -> None:
-        """Time what was kept, and the baselines, in rounds whose order is drawn anew."""
+        """Time what was kept in rounds whose order is drawn anew."""
         kept = self._kept()
         rounds = self.options.rounds
-        needed = sum(max(0, rounds - len(self.records[text].times)) for text in kept)
-        self.progress.expect(needed + rounds * len(self.baselines))
+        self.progress.expect(sum(max(0, rounds - len(self.records[t].times)) for t in kept))
         for number in range(rounds):
             due = [text for text in kept if len(self.records[text].times) <= number]
-            contenders: list[str | Baseline] = [*due, *self.baselines]
+            self.random.shuffle(due)
+            for text in due:
+                self._measure(text)
+                self.progress.step(self._best())
+
+    def _compare(self) -> None:
+        """Time the best schedule and the baselines against each other.
+
+        Their ratios mean something only where they are taken in one process, so that the best is
+        timed again.
+        """
+        timed = {t: self.records[t].milliseconds for t in self.tried if t in self.records}
+        known = {text: time for text, time in timed.items() if time is not None}
+        if not self.baselines or not known:
+            return
+        best = min(known, key=lambda text: known[text])
+        self.comparison = {BEST: [], **{baseline.name: [] for baseline in self.baselines}}
+        contenders: list[Baseline | None] = [None, *self.baselines]
+        self.progress.expect(self.options.rounds * len(contenders))
+        for _ in range(self.options.rounds):
             self.random.shuffle(contenders)
             for contender in contenders:
-                if isinstance(contender, str):
-                    self._measure(contender)
-                else:
+                if contender is None:
+                    self._measure(best)
+                    self.comparison[BEST].append(self.records[best].times[-1])
+                elif contender.name not in self.missing:
                     self._measure_baseline(contender)
                 self.progress.step(self._best())
+        for name in self.missing:
+            del self.comparison[name]
 
     def _measure_baseline(self, baseline: Baseline) -> None:
         measured = self._in_process(
             measure_baseline, baseline, self.setting.algorithm, self.setting.sizes, self.method
         )
         if measured.milliseconds is None:
-            raise CompileError(f"the baseline '{baseline.name}' has no time: {measured.message}")
-        self.baseline_times[baseline.name].append(measured.milliseconds)
+            self.missing[baseline.name] = measured.message
+        else:
+            self.comparison[baseline.name].append(measured.milliseconds)
 
 
 _Result = TypeVar("_Result", Built, Measured)

@@ -21,7 +21,7 @@ from dt_mlir.tuning.database import Database, Record, Setting
 from dt_mlir.tuning.measuring import measure, timed
 from dt_mlir.tuning.report import table
 from dt_mlir.tuning.task import Task
-from dt_mlir.tuning.tuner import Options, Outcome, Tuner
+from dt_mlir.tuning.tuner import BEST, Options, Outcome, Tuner
 from dt_mlir.verification.sampling import sample
 
 SPACE = """
@@ -228,8 +228,9 @@ def test_baselines_stand_in_the_table() -> None:
     candidates = found.candidates()
     records = {c.text: Record(c.text, "ok", "", {}, [1.0 + i]) for i, c in enumerate(candidates)}
     outcome = Outcome(
-        records, {c.text: c for c in candidates}, 8, "events", {"eager": [2.0, 4.0]}, {"other"}
-    )
+        records, {c.text: c for c in candidates}, 8, "events",
+        {BEST: [1.0, 1.0], "eager": [2.0, 4.0]}, {}, {"other"},
+    )  # fmt: skip
     shown = table(outcome, 3)
     assert "3.0000    3.000       2" in shown
     assert "… and 5 slower ones" in shown
