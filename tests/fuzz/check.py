@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from dt_mlir.verification.semantics import Recorder, SemanticsError, verify_sema
 
 LIMIT = 10
 """The seconds that a case may take; an interpreter can be very slow."""
-BOUNDARIES = 4
+BOUNDARIES = int(os.environ.get("FUZZ_BOUNDARIES", "4"))
 """Of so many cases one is run at every pass boundary too."""
 OUTPUTS = ("compile(", "compile_to_kernel(")
 

@@ -121,10 +121,15 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many seconds")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument(
+        "--boundaries", type=int, default=4, metavar="N",
+        help="run each N-th case at every pass boundary too, which costs as much as running it",
+    )  # fmt: skip
     parser.add_argument("--gpu", action="store_true", help="run kernels on the GPU")
     parser.add_argument("--save", type=Path, default=REGRESSIONS, help="where failures go")
     parser.add_argument("--report", type=Path, help="where to write the tally as JSON")
     args = parser.parse_args()
+    os.environ["FUZZ_BOUNDARIES"] = str(args.boundaries)
     if args.cases == 10**9 and args.seconds == 1e9:
         args.cases = 2000
     total = Tally()

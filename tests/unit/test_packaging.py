@@ -40,7 +40,7 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
     python = environment / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel)
     # What runs programs needs NumPy, Triton or torch, which compiling does not.
-    needy = ("dt_mlir.backend.triton.support", "interpreters", "verification.", "reduction.")
+    needy = ("dt_mlir.backend.triton.support", "interpreters", "verification.", "reduction.", "tuning.")
     plain = [name for name in modules() if not any(part in name for part in needy)]
     run(python, "-c", f"import importlib\nfor name in {plain!r}: importlib.import_module(name)", cwd=tmp_path)
     shown = run(environment / "bin" / "dtc", ROOT / "examples" / "matmul.dt", cwd=tmp_path)
@@ -55,9 +55,11 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
         (["dt-run"], "running needs numpy"),
         (["dt-reduce"], "reducing needs numpy"),
         (["dtc", "--verify-semantics"], "verifying semantics needs numpy"),
+        (["dt-tune", "--seed=1", "x=8"], "tuning needs torch"),
     ):
+        name, *options = sorted(command, key=lambda part: "=" in part and "-" not in part)
         done = subprocess.run(
-            [environment / "bin" / command[0], *command[1:], ROOT / "examples" / "matmul.dt"],
+            [environment / "bin" / name, *options[:1], ROOT / "examples" / "matmul.dt", *options[1:]],
             capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode == 1
