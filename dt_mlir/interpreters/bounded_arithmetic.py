@@ -349,7 +349,7 @@ class BoundedArithmetic(Arithmetic):
                 return _truncated(values[0], target)
             case _ if name in ("arith.extsi", "arith.trunci", "arith.extui"):
                 wide = values[0].value
-                wide = _unsigned(wide) if name == "arith.extui" else wide
+                wide = _unsigned(wide) if name == "arith.extui" else _signed(wide)
                 if _dtype(target) == "bool":
                     return Bounded(wide & 1 != 0, np.where(values[0].error > 0, np.inf, 0.0))
                 jumps = name == "arith.extui" and values[0].value.dtype != bool
@@ -466,6 +466,11 @@ def _dtype(type: Attribute) -> str:
     if isinstance(type, IntegerType):
         return "bool" if type.width.data == 1 else f"int{type.width.data}"
     return "float64"
+
+
+def _signed(value: Array) -> Array:
+    """Integers as IR without signs takes them; from memory they come with those of the source."""
+    return value.astype(f"int{value.dtype.itemsize * 8}") if value.dtype.kind == "u" else value
 
 
 def _unsigned(value: Array) -> Array:

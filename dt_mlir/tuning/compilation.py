@@ -7,7 +7,7 @@ that measures finds it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -16,6 +16,7 @@ from typing import Any
 from dt_mlir.compiler import Compiled, compile_program
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.interpreters.interface import Interface
+from dt_mlir.runtime.ahead_of_time import launches, resource_usage
 from dt_mlir.runtime.execute import loaded, torch_dtype, wrapper_name
 from dt_mlir.tuning.bounds import Traffic, least_milliseconds
 
@@ -121,23 +122,26 @@ def _warm(program: Compiled, sizes: Mapping[str, int]) -> dict[str, dict[str, in
                 continue
             shape = interface.shape(item, sizes)
             arguments.append(torch.empty(shape, dtype=torch_dtype(item.element), device=device))
-        _record(emitted, found)
+        names = [launch.name for launch in launches(program.module, sizes)]
+        replace_kernels(emitted, names, found)
         labels = {label: sizes[label] for label in interface.free_labels()}
         getattr(emitted, wrapper_name(program.source))(*arguments, **labels)
     return {name: _resources(kernel) for name, kernel in found.items()}
 
 
-def _record(emitted: ModuleType, found: dict[str, Any]) -> None:
-    from triton.runtime.jit import JITFunction
+def replace_kernels(emitted: ModuleType, names: Collection[str], found: dict[str, Any]) -> None:
+    """Make launches of an emitted module compile, and no more.
 
-    for name, value in list(vars(emitted).items()):
-        if isinstance(value, JITFunction):
-            setattr(emitted, name, _Recorder(value, found))
+    Args:
+        emitted: the module; it is changed.
+        names: its kernels. What they call stays as it is: Triton reads it when it compiles them.
+        found: where compiled kernels go, by name.
+    """
+    for name in names:
+        setattr(emitted, name, _Recorder(getattr(emitted, name), found))
 
 
 def _resources(kernel: Any) -> dict[str, int | None]:
-    from dt_mlir.runtime.ahead_of_time import resource_usage
-
     registers: int | None = None
     spills: int | None = None
     if "cubin" in kernel.asm:

@@ -15,8 +15,10 @@ from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 from dt_mlir.interpreters.interface import Interface
 from dt_mlir.interpreters.run import random_inputs, run_module
+from dt_mlir.runtime.ahead_of_time import launches
+from dt_mlir.runtime.execute import loaded
 from dt_mlir.tuning.bounds import Traffic
-from dt_mlir.tuning.compilation import build
+from dt_mlir.tuning.compilation import build, replace_kernels
 from dt_mlir.tuning.database import Database, Record, Setting
 from dt_mlir.tuning.measuring import measure, timed
 from dt_mlir.tuning.report import table
@@ -212,6 +214,19 @@ def test_bytes_moved() -> None:
     )
     traffic = Traffic.of(program.module, {"x": 10, "y": 20})
     assert traffic == Traffic(10 * 20 * 2 + 10 * 4, 10 * 20 * 2 + 10 * 4)
+
+
+def test_launches_of_kernels_alone_are_recorded() -> None:
+    text = "Func f; In A; Var x; RVar k; f[x] = rmax(A[x, k], k) + rargmax(A[x, k], k); f.tensorize(k:0); f.compile();"
+    program = compile_program(text)
+    names = [launch.name for launch in launches(program.module, {"x": 4, "k": 8})]
+    assert names == ["f_kernel"]
+    with loaded(program.source) as emitted:
+        before = dict(vars(emitted))
+        replace_kernels(emitted, names, {})
+        changed = {name for name, value in vars(emitted).items() if value is not before[name]}
+        # The functions that reductions combine elements by are no kernels.
+        assert changed == {"f_kernel"}
 
 
 def test_a_label_without_a_size_is_refused() -> None:
