@@ -142,6 +142,15 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
     return found
 
 
+def _alignment(launch: Launch) -> dict[tuple[int], list[list[object]]]:
+    """What a launch tells Triton of PyTorch's tensors: they start at multiples of 16 bytes."""
+    return {
+        (number,): [["tt.divisibility", 16]]
+        for number, type in enumerate(launch.signature.values())
+        if type.startswith("*")
+    }
+
+
 def _parameter_type(arg: SSAValue) -> str:
     type: Attribute = arg.type
     if isinstance(type, MemRefType):
@@ -186,6 +195,7 @@ def compile_for(
                 fn=getattr(emitted, launch.name),
                 signature=launch.signature,
                 constexprs=constants,
+                attrs=_alignment(launch),
             )
             gpu = GPUTarget(target.backend, target.version, target.warp)
             try:
