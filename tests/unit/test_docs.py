@@ -20,7 +20,7 @@ def test_generated_pages_are_fresh() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(("page", "count"), [("tutorial", 6), ("debugging", 8)])
+@pytest.mark.parametrize(("page", "count"), [("tutorial", 6), ("debugging", 8), ("tuning", 6)])
 def test_commands(page: str, count: int, tmp_path: Path) -> None:
     text = (ROOT / "docs" / f"{page}.md").read_text()
     shutil.copy(ROOT / "examples" / "plugin" / "tests" / "lit.cfg.py", tmp_path)
@@ -46,7 +46,7 @@ def test_commands(page: str, count: int, tmp_path: Path) -> None:
     assert commands == count
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "tutorial", "debugging"))])
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "tutorial", "debugging", "tuning"))])
 def test_links(page: str) -> None:
     text = (ROOT / page).read_text()
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
@@ -56,7 +56,7 @@ def test_links(page: str) -> None:
 def test_programs_of_the_readme() -> None:
     """The commands that README.md names exist with the options that it gives them."""
     text = (ROOT / "README.md").read_text()
-    for tool in ("dtc", "dt-opt", "dt-run", "dt-reduce"):
+    for tool in ("dtc", "dt-opt", "dt-run", "dt-reduce", "dt-tune"):
         shown = subprocess.run(
             [Path(sys.executable).with_name(tool), "--help"], capture_output=True, text=True, check=True
         ).stdout
