@@ -110,6 +110,9 @@ def main() -> int:
     if args.list:
         print("\n".join(f"{w.group}: {w.name}" for w in chosen))
         return 0
+    if measuring.device_name() == "cpu":
+        print("there is no GPU: no kernel is measured")
+        return 0
     args.results.mkdir(exist_ok=True)
     sys.path.insert(0, str(HERE))
     os.environ["PYTHONPATH"] = f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"

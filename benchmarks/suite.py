@@ -22,6 +22,22 @@ class Workload:
     """The functions of `baselines.py` that it is compared with; `copy` is no competitor."""
 
     @property
+    def operations(self) -> int:
+        """The floating-point operations of its matrix products; 0 where it has none."""
+        n = self.sizes
+        match self.program:
+            case "matmul" | "matmul_sigmoid" | "matmul_bias_gelu":
+                return 2 * n["x"] * n["y"] * n["k"]
+            case "batched_matmul":
+                return 2 * n["b"] * n["x"] * n["y"] * n["k"]
+            case "two_matmul_outer" | "two_matmul_inner":
+                return 2 * n["m"] * n["l"] * (n["k"] + n["n"])
+            case "attention":
+                return 2 * n["m"] * n["l"] * (n["k"] + n["n"])
+            case _:
+                return 0
+
+    @property
     def name(self) -> str:
         """What tables and files call it."""
         kinds = sorted(set(self.types.values()))

@@ -7,9 +7,11 @@ Kernels that are too short for that are timed as replays of a CUDA graph.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from dt_mlir.diagnostics import CompileError
@@ -46,19 +48,24 @@ def device_name() -> str:
 
 
 def versions() -> str:
-    """The versions that a measurement depends on."""
-    from importlib.metadata import PackageNotFoundError, version
+    """The versions that a measurement depends on; of this compiler also what its text is."""
+    from importlib.metadata import version
 
     import torch
 
-    found: list[str] = []
-    for name in ("dt-mlir", "triton", "torch"):
-        try:
-            found.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            found.append(f"{name} ?")
-    found.append(f"cuda {getattr(torch.version, 'cuda', None)}")
-    return ", ".join(found)
+    found = [f"dt-mlir {_compiler()}", *(f"{name} {version(name)}" for name in ("triton", "torch"))]
+    return ", ".join([*found, f"cuda {getattr(torch.version, 'cuda', None)}"])
+
+
+@lru_cache
+def _compiler() -> str:
+    """A digest of what makes kernels of programs: another compiler may make other ones."""
+    root = Path(__file__).resolve().parents[1]
+    digest = hashlib.sha256()
+    for folder in ("backend", "dialects", "frontend", "lowering", "passes", "scheduling"):
+        for path in sorted((root / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 @lru_cache(maxsize=1)
