@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -14,7 +15,7 @@ from dt_mlir.scheduling.space import Option, select
 
 def parse_option(text: str) -> Option:
     """An option of a dimension: a number, or a name."""
-    return int(text) if text.removeprefix("-").isdigit() else text
+    return int(text) if re.fullmatch(r"-?[0-9]+", text) else text
 
 
 @dataclass(frozen=True)

@@ -272,7 +272,8 @@ def resource_usage(cubin: bytes) -> tuple[int | None, int | None]:
         done = subprocess.run(
             [tool, "-res-usage", file.name], capture_output=True, text=True, check=False
         )
-    return _number(r"REG:(\d+)", done.stdout), _number(r"LOCAL:(\d+)", done.stdout)
+    # What is spilled lies in the stack frame.
+    return _number(r"REG:(\d+)", done.stdout), _number(r"STACK:(\d+)", done.stdout)
 
 
 def report(

@@ -8,6 +8,7 @@ in alternatives that a point does not take is no dimension there.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -130,7 +131,16 @@ class Space:
                 yield start | dict(zip((d.name for d in active), values))
 
     def __len__(self) -> int:
-        return sum(1 for _ in self.points())
+        choices = [d for d in self.dimensions.values() if d.is_choice]
+        count = 0
+        for taken in itertools.product(*(d.options for d in choices)):
+            start = dict(zip((d.name for d in choices), taken))
+            count += math.prod(
+                len(d.options)
+                for d in self.dimensions.values()
+                if not d.is_choice and d.is_active(start)
+            )
+        return count
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.dimensions.values()))

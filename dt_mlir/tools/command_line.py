@@ -7,6 +7,7 @@ import contextlib
 import errno
 import importlib.util
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -87,7 +88,7 @@ def parse_choices(text: str | None, option: str) -> dict[str, int | str]:
     """
     found: dict[str, int | str] = {}
     for name, value in parse_pairs(text, option):
-        chosen = int(value) if value.removeprefix("-").isdigit() else value
+        chosen = int(value) if re.fullmatch(r"-?[0-9]+", value) else value
         if found.setdefault(name, chosen) != chosen:
             raise CompileError(f"{option}: '{name}' is chosen twice")
     return found
@@ -118,6 +119,9 @@ def run_tool(body: Callable[[SourceTexts], None]) -> int:
     except MemoryError as error:
         print(f"error: there is not enough memory: {str(error).lower()}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
     except BrokenPipeError:
         # The reader has gone; there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import signal
 import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
@@ -89,6 +91,8 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
     """
     for path in args.load:
         load_file(path)
+    if not (args.keep >= 1 and args.timeout > 0 and (args.budget is None or args.budget > 0)):
+        raise CompileError("--keep is at least 1, --timeout and --budget are more than 0")
     if not args.file.endswith(".dt"):
         raise CompileError(f"{args.file}: dt-tune takes programs, FILE.dt")
     module = read_module(args.file, sources, args.load)
@@ -98,12 +102,15 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
     try:
         import torch
 
+        for name in ("tqdm", *(["matplotlib"] if args.plot is not None else [])):
+            importlib.import_module(name)
         from dt_mlir.tuning import measuring
         from dt_mlir.tuning.baselines import Baseline
         from dt_mlir.tuning.database import Database, Setting, default_path
         from dt_mlir.tuning.report import plot, table
         from dt_mlir.tuning.task import Task
-        from dt_mlir.tuning.tuner import Options, Tuner
+        from dt_mlir.tuning.tuner import BEST, Options, Tuner
+        from dt_mlir.verification.sampling import sample
     except ImportError as error:
         raise CompileError(
             f"tuning needs {error.name}", None, "pip install 'dt-mlir[run,tune]'"
@@ -114,13 +121,21 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
         )
     task = Task(module, sizes)
     device = "cpu" if args.cpu else measuring.device_name()
-    setting = Setting(task.algorithm, task.sizes, device, measuring.versions())
+    # What cannot be checked is not searched.
+    sample(module, task.sizes)
+    setting = Setting(task.algorithm, task.sizes, device, measuring.versions(args.load))
     options = Options(
         jobs=args.jobs, rounds=args.rounds, keep=args.keep, timeout=args.timeout,
         trials=args.trials, budget=args.budget, seed=args.seed,
-        method=None if args.cpu else args.method,
+        method=None if args.cpu else args.method, load=tuple(args.load),
     )  # fmt: skip
     baselines = [Baseline.parse(text) for text in args.baseline]
+    names = [BEST, *(baseline.name for baseline in baselines)]
+    if len(set(names)) < len(names):
+        raise CompileError("--baseline: each needs a name of its own")
+    for option in (args.plot, args.output):
+        if option and not Path(option).absolute().parent.is_dir():
+            raise CompileError(f"there is no folder for {option}")
     if args.plot is not None and Path(args.plot).suffix not in (".png", ".svg"):
         raise CompileError(f"--plot: {args.plot} ends in neither .png nor .svg")
     path = Path(args.database) if args.database else default_path()
@@ -135,20 +150,26 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
     best = outcome.best
     if best is None:
         raise CompileError("no schedule of the space has a time")
-    if args.plot is not None:
-        shown = ", ".join(f"{label} = {size}" for label, size in task.sizes.items())
-        plot(outcome, args.plot, f"{Path(args.file).stem}, {shown}, {device}")
     if args.output is not None:
         write_output(args.output, best.program)
     else:
         print(f"\n{best.program}", end="")
+    if args.plot is not None:
+        shown = ", ".join(f"{label} = {size}" for label, size in task.sizes.items())
+        plot(outcome, args.plot, f"{Path(args.file).stem}, {shown}, {device}")
     for name, message in outcome.missing.items():
         raise CompileError(f"the baseline '{name}' has no time: {message}")
+
+
+def _terminated(*_: object) -> None:
+    sys.exit(143)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The entry point of `dt-tune`."""
     args = _parser().parse_intermixed_args(argv)
+    # Ended like this, a search takes its processes with it too.
+    signal.signal(signal.SIGTERM, _terminated)
     sys.exit(run_tool(lambda sources: tune_file(args, sources)))
 
 

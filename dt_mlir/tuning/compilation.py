@@ -13,8 +13,12 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from xdsl.dialects.builtin import AnyFloat
+from xdsl.ir import Attribute
+
 from dt_mlir.compiler import Compiled, compile_program
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.element_types import is_bool
 from dt_mlir.interpreters.interface import Interface
 from dt_mlir.runtime.ahead_of_time import launches, resource_usage
 from dt_mlir.runtime.execute import loaded, torch_dtype, wrapper_name
@@ -51,6 +55,8 @@ def build(text: str, file: str, sizes: Mapping[str, int], on_gpu: bool) -> Built
         program = compile_program(text, file)
     except CompileError as error:
         return Built("refused", error.message)
+    except Exception as error:
+        return Built("failed", f"internal fault of the compiler: {type(error).__name__}: {error}")
     if not on_gpu:
         return Built("ok", "", program.source)
     try:
@@ -117,8 +123,7 @@ def _warm(program: Compiled, sizes: Mapping[str, int]) -> dict[str, dict[str, in
         arguments: list[Any] = []
         for item in sorted(interface.inputs, key=lambda item: item.axes is None):
             if item.axes is None:
-                # Triton specialises on 0 and 1, which random inputs seldom are.
-                arguments.append(3)
+                arguments.append(_scalar(item.element))
                 continue
             shape = interface.shape(item, sizes)
             arguments.append(torch.empty(shape, dtype=torch_dtype(item.element), device=device))
@@ -127,6 +132,13 @@ def _warm(program: Compiled, sizes: Mapping[str, int]) -> dict[str, dict[str, in
         labels = {label: sizes[label] for label in interface.free_labels()}
         getattr(emitted, wrapper_name(program.source))(*arguments, **labels)
     return {name: _resources(kernel) for name, kernel in found.items()}
+
+
+def _scalar(element: Attribute) -> object:
+    """A scalar; Triton specialises integers on 0 and 1, which random inputs seldom are."""
+    if isinstance(element, AnyFloat):
+        return 0.5
+    return True if is_bool(element) else 3
 
 
 def replace_kernels(emitted: ModuleType, names: Collection[str], found: dict[str, Any]) -> None:

@@ -18,6 +18,8 @@ from typing import Self
 
 from dt_mlir.diagnostics import CompileError
 
+_KIND = 0x44544D01
+"""What SQLite's files say of whose they are; the last digits are the version."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS candidates (
     id INTEGER PRIMARY KEY,
@@ -102,7 +104,12 @@ class Database:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
         try:
             self._connection = sqlite3.connect(path, timeout=60)
+            known = self._connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+            kind = self._connection.execute("PRAGMA application_id").fetchone()[0]
+            if known and kind != _KIND:
+                raise sqlite3.DatabaseError("it is one of something else, or of another version")
             self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute(f"PRAGMA application_id = {_KIND}")
             self._connection.executescript(_SCHEMA)
         except sqlite3.Error as error:
             raise CompileError(f"{path} cannot be used as a database: {error}") from error

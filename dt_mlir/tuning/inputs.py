@@ -10,6 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
 
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import dt
 from dt_mlir.element_types import type_name
 from dt_mlir.interpreters.bounded import Bounded
 from dt_mlir.interpreters.interface import Input, Interface
@@ -31,6 +32,23 @@ class Prepared:
     """By output what the algorithm says at those."""
     axes: dict[str, list[str | int]]
     """By output its labels."""
+    outputs: list[tuple[tuple[int, ...], Any]]
+    """The outputs' shapes and PyTorch's element types."""
+    device: str
+    """PyTorch's name of the device."""
+
+    def poisoned(self) -> Any:
+        """Tensors for the results, full of what no result is: what nothing writes shows."""
+        import torch
+
+        found: list[Any] = []
+        for shape, dtype in self.outputs:
+            tensor = torch.empty(shape, dtype=dtype, device=self.device)
+            bytes = tensor.view(torch.uint8) if shape else tensor.reshape(1).view(torch.uint8)
+            # All ones: not a number of every float type, -1 and the largest of the integers'.
+            bytes.fill_(1 if dtype == torch.bool else 255)
+            found.append(tensor)
+        return found[0] if len(found) == 1 else tuple(found)
 
     def check(self, results: Any) -> None:
         """Compare results with what the algorithm says.
@@ -47,18 +65,17 @@ class Prepared:
                 raise CompileError(f"'{name}' is wrong: {wrong}")
 
 
-    def check_roughly(self, results: Any, sizes: Mapping[str, int]) -> None:
+    def check_roughly(self, results: Any) -> None:
         """Compare what something else computes: it may round otherwise.
 
         Args:
             results: its results.
-            sizes: a size for each label.
 
         Raises:
             CompileError: if shapes differ, or values by more than a hundredth of the largest.
         """
         results = results if isinstance(results, tuple) else (results,)
-        shapes = [tuple(sizes[str(x)] for x in self.axes[name]) for name in self.expected]
+        shapes = [shape for shape, _ in self.outputs]
         if [tuple(result.shape) for result in results] != shapes:
             raise CompileError("its results have other shapes than the program's")
         for (name, wanted), result in zip(self.expected.items(), results):
@@ -112,12 +129,16 @@ def prepare(module: ModuleOp, sizes: Mapping[str, int], device: str, seed: int =
     order = sorted(interface.inputs, key=lambda item: item.axes is None)
     labels = {label: sizes[label] for label in interface.free_labels()}
     axes = _output_axes(module)
-    return Prepared([values[item.name] for item in order], labels, chosen, expected, axes)
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
+    outputs = [
+        (tuple(sizes[str(x)] for x in axes[name]), torch_dtype(functions[name].element))
+        for name in expected
+    ]
+    arguments = [values[item.name] for item in order]
+    return Prepared(arguments, labels, chosen, expected, axes, outputs, device)
 
 
 def _output_axes(module: ModuleOp) -> dict[str, list[str | int]]:
-    from dt_mlir.dialects import dt
-
     return {
         op.sym_name.data: list(op.label_names) for op in module.ops if isinstance(op, dt.FuncOp)
     }

@@ -8,7 +8,8 @@ Kernels that are too short for that are timed as replays of a CUDA graph.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.runtime.execute import loaded, prepare_on_cpu, wrapper_name
+from dt_mlir.tools.command_line import load_file
 from dt_mlir.tuning.inputs import Prepared, prepare
 
 METHODS = ("events", "graph", "interpreter")
@@ -47,24 +49,31 @@ def device_name() -> str:
     return "cpu"
 
 
-def versions() -> str:
-    """The versions that a measurement depends on; of this compiler also what its text is."""
+def versions(load: Sequence[str] = ()) -> str:
+    """The versions that a measurement depends on; of this compiler what its text is.
+
+    Args:
+        load: Python files with directives that programs use.
+    """
     from importlib.metadata import version
 
     import torch
 
-    found = [f"dt-mlir {_compiler()}", *(f"{name} {version(name)}" for name in ("triton", "torch"))]
-    return ", ".join([*found, f"cuda {getattr(torch.version, 'cuda', None)}"])
+    found = [f"{name} {version(name)}" for name in ("triton", "torch")]
+    cuda = getattr(torch.version, "cuda", None)
+    return ", ".join([f"dt-mlir {_compiler(tuple(load))}", *found, f"cuda {cuda}"])
 
 
 @lru_cache
-def _compiler() -> str:
+def _compiler(load: tuple[str, ...]) -> str:
     """A digest of what makes kernels of programs: another compiler may make other ones."""
     root = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256()
     for folder in ("backend", "dialects", "frontend", "lowering", "passes", "scheduling"):
         for path in sorted((root / folder).rglob("*.py")):
             digest.update(path.read_bytes())
+    for name in load:
+        digest.update(Path(name).read_bytes())
     return digest.hexdigest()[:12]
 
 
@@ -83,6 +92,27 @@ def prepared(algorithm: str, sizes: tuple[tuple[str, int], ...], method: str) ->
     return prepare(module, dict(sizes), "cpu" if method == "interpreter" else "cuda")
 
 
+def prepare_process(load: list[str]) -> None:
+    """Make a process ready to compile and to measure.
+
+    Args:
+        load: Python files with directives that programs use.
+    """
+    # A sum of many terms is a deep tree.
+    sys.setrecursionlimit(20000)
+    for path in load:
+        load_file(path)
+
+
+def warm(algorithm: str, sizes: Mapping[str, int], method: str) -> Measured:
+    """Import what measuring needs, and make up the inputs; see `measure`."""
+    try:
+        prepared(algorithm, tuple(sizes.items()), method)
+    except CompileError as error:
+        return Measured("failed", error.message)
+    return Measured("ok")
+
+
 def measure(
     algorithm: str, source: str, sizes: Mapping[str, int], method: str, check: bool
 ) -> Measured:
@@ -99,22 +129,20 @@ def measure(
     with loaded(source) as emitted:
         wrapper = getattr(emitted, wrapper_name(source))
 
-        def run() -> Any:
-            return wrapper(*inputs.arguments, **inputs.labels)
-
         try:
-            results = run()
-            if check:
-                inputs.check(results)
-            out = results
+            # Memory that is used again may hold another candidate's right result.
+            out = inputs.poisoned()
 
-            def again() -> Any:
+            def run() -> Any:
                 return wrapper(*inputs.arguments, out=out, **inputs.labels)
 
-            return Measured("ok", "", timed(again, method))
+            run()
+            if check:
+                inputs.check(out)
+            return Measured("ok", "", timed(run, method))
         except CompileError as error:
             return Measured("wrong", error.message)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # What a launch can raise is Triton's, PyTorch's or the driver's.
             lines = [line for line in str(error).splitlines() if line.strip()]
             return Measured("failed", lines[0] if lines else type(error).__name__)

@@ -9,7 +9,7 @@ from typing import Any
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.scheduling.space import Point
 from dt_mlir.tuning.database import Record
-from dt_mlir.tuning.tuner import BEST, HOPELESS, Outcome
+from dt_mlir.tuning.tuner import BEST, TIMELESS, Outcome
 
 _WORDS = {
     "refused": "illegal",
@@ -29,7 +29,7 @@ def table(outcome: Outcome, most: int = 10) -> str:
     """
     ranked = outcome.ranked()
     lines = [_counts(outcome)]
-    for status in HOPELESS:
+    for status in TIMELESS:
         reasons = outcome.reasons(status)
         for message, count in reasons.most_common(5):
             lines.append(f"  {count} {_WORDS[status]}: {message}")
@@ -42,7 +42,7 @@ def table(outcome: Outcome, most: int = 10) -> str:
     rows += [_row(r, best, _shown(outcome.candidates[r.program].point)) for r in ranked[:most]]
     means = {name: sum(times) / len(times) for name, times in outcome.comparison.items()}
     for name, mean in means.items():
-        ratio = f"{mean / means[BEST]:.3f}"
+        ratio = f"{mean / means[BEST]:.3f}" if BEST in means else ""
         rows.append([f"{mean:.4f}", ratio, str(len(outcome.comparison[name])), "", "", "", name])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines.append("")
@@ -57,7 +57,7 @@ def table(outcome: Outcome, most: int = 10) -> str:
 def _counts(outcome: Outcome) -> str:
     statuses = outcome.statuses()
     parts = [f"{outcome.size} schedules", f"{len(outcome.candidates)} tried"]
-    parts += [f"{statuses[s]} {_WORDS[s]}" for s in HOPELESS if statuses[s]]
+    parts += [f"{statuses[s]} {_WORDS[s]}" for s in TIMELESS if statuses[s]]
     if outcome.excluded:
         parts.append(f"{len(outcome.excluded)} cannot be faster (bytes moved over bandwidth)")
     parts.append(f"{len(outcome.ranked())} timed ({outcome.method})")

@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects.sched import ScheduleOp
-from dt_mlir.frontend.printer import print_program
+from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
+from dt_mlir.frontend.printer import print_directive, print_program
 from dt_mlir.frontend.raising import raise_module
 from dt_mlir.interpreters.interface import Interface
 from dt_mlir.scheduling.space import Point, Space, select
@@ -64,7 +65,12 @@ class Task:
         """
         module = self.module.clone()
         select(module, point)
-        return Candidate(point, print_program(raise_module(module)))
+        program = raise_module(module)
+        # The order means nothing, and a record is found by its text.
+        program.directives.sort(
+            key=lambda item: (item.name in OUTPUT_DIRECTIVES, print_directive(item))
+        )
+        return Candidate(point, print_program(program))
 
     def candidates(self) -> list[Candidate]:
         """All candidates, each schedule once."""

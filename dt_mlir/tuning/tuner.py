@@ -19,16 +19,21 @@ from typing import Any, Protocol, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
+from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.baselines import Baseline, measure_baseline
 from dt_mlir.tuning.compilation import Built, build
 from dt_mlir.tuning.database import Database, Record, Setting
-from dt_mlir.tuning.measuring import GRAPH_BELOW_MS, Measured, measure
+from dt_mlir.tuning.measuring import GRAPH_BELOW_MS, Measured, measure, prepare_process, warm
 from dt_mlir.tuning.task import Candidate, Task
 
 BEST = "the best schedule"
 """What a comparison calls it."""
-HOPELESS = ("refused", "failed", "late", "unfit", "wrong")
+TIMELESS = ("refused", "failed", "late", "unfit", "wrong")
 """The statuses of candidates that have no time."""
+FINAL = ("refused", "unfit", "wrong")
+"""Those that another search finds again; what failed or was late may have had bad luck."""
+PREPARATION = 600.0
+"""The seconds after which making up inputs and what is expected of them is ended."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class Options:
     """How time is taken (see `measuring.METHODS`); None for what suits the kernel."""
     seed: int = 0
     """The seed of orders and of the search."""
+    load: tuple[str, ...] = ()
+    """Python files with directives that programs use."""
 
 
 class Progress(Protocol):
@@ -137,6 +144,8 @@ class Tuner:
         self.comparison: dict[str, list[float]] = {}
         self.missing: dict[str, str] = {}
         self.pool: ProcessPool | None = None
+        self.failed: set[str] = set()
+        """What failed or was late in this search, which is not tried once more in it."""
 
     def _usual_method(self) -> str:
         if not self.on_gpu:
@@ -145,30 +154,65 @@ class Tuner:
         return "graph" if "graph" in known else "events"
 
     def run(self) -> Outcome:
-        """Search."""
+        """Search.
+
+        Raises:
+            CompileError: if inputs cannot be made up, or a result not be checked.
+        """
         started = time.monotonic()
         self.records = self.database.load(self.setting, self.method)
-        context: Any = get_context("spawn")
         try:
-            with ProcessPool(max_workers=1, context=context) as self.pool:
-                for batch in self._batches():
-                    self.progress.expect(len(batch))
-                    self._try(batch)
-                    spent = time.monotonic() - started
-                    if self.options.budget is not None and spent > self.options.budget:
-                        break
-                self._change_method()
-                self._further_rounds()
-                self._compare()
-        except BaseException:
-            if self.pool is not None:
-                self.pool.stop()
-            raise
+            for batch in self._batches():
+                self.progress.expect(len(batch))
+                self._try(batch)
+                spent = time.monotonic() - started
+                if self.options.budget is not None and spent > self.options.budget:
+                    break
+            self._change_method()
+            self._further_rounds()
+            self._compare()
+        finally:
+            self._stop()
         found = {text: self.records[text] for text in self.tried if text in self.records}
         return Outcome(
             found, self.tried, len(self.task.space), self.method, self.comparison, self.missing,
             self.excluded,
         )  # fmt: skip
+
+    # Processes.
+
+    def _new_pool(self, workers: int) -> ProcessPool:
+        context: Any = get_context("spawn")
+        return ProcessPool(
+            max_workers=workers, context=context, initializer=prepare_process,
+            initargs=[list(self.options.load)],
+        )  # fmt: skip
+
+    def _stop(self) -> None:
+        """End the process that measures, whatever it does."""
+        if self.pool is not None:
+            self.pool.stop()
+            self.pool.join()
+            self.pool = None
+
+    def _in_process(self, function: Callable[..., Measured], *args: object) -> Measured:
+        """Run something in the process that measures."""
+        if self.pool is None:
+            self.pool = self._new_pool(1)
+            # Imports, inputs and the reference are no candidate's time.
+            first = self.pool.schedule(
+                warm, args=[self.setting.algorithm, self.setting.sizes, self.method],
+                timeout=PREPARATION,
+            )  # fmt: skip
+            ready = _result(first, Measured)
+            if ready.status != "ok":
+                raise CompileError(f"the program's inputs cannot be prepared: {ready.message}")
+        future = self.pool.schedule(function, args=list(args), timeout=self.options.timeout)
+        found = _result(future, Measured)
+        if found.status in ("failed", "late"):
+            # What a fault leaves of a GPU's context is of no use to the next.
+            self._stop()
+        return found
 
     # Which candidates are tried.
 
@@ -208,7 +252,9 @@ class Tuner:
         ready.sort(key=lambda text: self.built[text].least_milliseconds)
         for text in ready:
             best = self._best()
-            if best is not None and self.built[text].least_milliseconds > best:
+            # Replays of a graph may find the inputs in the cache.
+            sound = self.method == "events"
+            if best is not None and sound and self.built[text].least_milliseconds > best:
                 self.excluded.add(text)
             else:
                 self._measure(text)
@@ -216,18 +262,28 @@ class Tuner:
 
     def _is_done(self, text: str, rounds: int) -> bool:
         record = self.records.get(text)
-        return record is not None and (record.status in HOPELESS or len(record.times) >= rounds)
+        if record is None:
+            return False
+        return record.status in FINAL or text in self.failed or len(record.times) >= rounds
 
     def _best(self) -> float | None:
-        times = [self.records[text].milliseconds for text in self.tried if text in self.records]
-        return min((t for t in times if t is not None), default=None)
+        return min(self._times().values(), default=None)
+
+    def _times(self) -> dict[str, float]:
+        """The mean times of those candidates that have one, by text."""
+        found: dict[str, float] = {}
+        for text in self.tried:
+            record = self.records.get(text)
+            if record is not None and record.status == "ok" and record.times:
+                found[text] = sum(record.times) / len(record.times)
+        return found
 
     def _build(self, texts: Sequence[str]) -> None:
-        """Compile candidates in several processes."""
+        """Compile those candidates in several processes that this search has not compiled."""
+        texts = [text for text in texts if text not in self.built]
         if not texts:
             return
-        context: Any = get_context("spawn")
-        with ProcessPool(max_workers=min(self.options.jobs, len(texts)), context=context) as pool:
+        with self._new_pool(min(self.options.jobs, len(texts))) as pool:
             futures: dict[Any, str] = {
                 pool.schedule(
                     build, args=[text, "-", self.setting.sizes, self.on_gpu],
@@ -243,37 +299,42 @@ class Tuner:
                     if built.status != "ok":
                         self._save(Record(text, built.status, built.message, built.resources))
                         self.progress.step(self._best())
+                    self._note(text, built.status)
             except BaseException:
                 pool.stop()
                 raise
 
     # How they are timed.
 
-    def _measure(self, text: str) -> None:
-        """Time a candidate once, and check it if it never was."""
+    def _note(self, text: str, status: str) -> None:
+        if status not in ("ok", *FINAL):
+            self.failed.add(text)
+
+    def _measure(self, text: str) -> float | None:
+        """Time a candidate once, and check it if it never was; None if it fails."""
         record = self.records.get(text)
-        if text not in self.built:
-            self._build([text])
+        self._build([text])
         built = self.built[text]
-        if built.status != "ok":
-            return
+        if built.status != "ok" or text in self.failed:
+            return None
         measured = self._in_process(
             measure, self.setting.algorithm, built.source, self.setting.sizes, self.method,
-            record is None,
+            record is None or record.status != "ok",
         )  # fmt: skip
-        if record is None or measured.status != "ok":
-            times = [] if record is None else record.times
-            self._save(Record(text, measured.status, measured.message, built.resources, times))
+        self._note(text, measured.status)
+        self._save(Record(text, measured.status, measured.message, built.resources))
         if measured.milliseconds is not None:
             self.records[text].times.append(measured.milliseconds)
             self.database.add_time(self.setting, text, self.method, measured.milliseconds)
-
-    def _in_process(self, function: Callable[..., Measured], *args: object) -> Measured:
-        assert self.pool is not None
-        future = self.pool.schedule(function, args=list(args), timeout=self.options.timeout)
-        return _result(future, Measured)
+        return measured.milliseconds
 
     def _save(self, record: Record) -> None:
+        """Remember a record; bad luck takes no time away from what has one."""
+        known = self.records.get(record.program)
+        if known is not None and known.status == "ok":
+            if record.status in ("ok", "failed", "late"):
+                return
+            record.times = known.times
         self.records[record.program] = record
         self.database.save(self.setting, record)
 
@@ -287,27 +348,25 @@ class Tuner:
         self.records = self.database.load(self.setting, self.method)
         due = [text for text in self.tried if text in self.records and not self._is_done(text, 1)]
         self.progress.expect(len(due))
+        self._build(due)
         for text in due:
             self._measure(text)
             self.progress.step(self._best())
 
     def _kept(self) -> list[str]:
         """Those that are timed again: not much slower than the best."""
-        best = self._best()
-        found: list[str] = []
-        for text in self.tried:
-            time = self.records[text].milliseconds if text in self.records else None
-            if time is not None and best is not None and time <= best * self.options.keep:
-                found.append(text)
-        return found
+        times = self._times()
+        most = min(times.values(), default=0.0) * self.options.keep
+        return [text for text, time in times.items() if time <= most]
 
     def _further_rounds(self) -> None:
         """Time what was kept in rounds whose order is drawn anew."""
         kept = self._kept()
         rounds = self.options.rounds
         self.progress.expect(sum(max(0, rounds - len(self.records[t].times)) for t in kept))
+        self._build([text for text in kept if not self._is_done(text, rounds)])
         for number in range(rounds):
-            due = [text for text in kept if len(self.records[text].times) <= number]
+            due = [text for text in kept if not self._is_done(text, number + 1)]
             self.random.shuffle(due)
             for text in due:
                 self._measure(text)
@@ -319,8 +378,7 @@ class Tuner:
         Their ratios mean something only where they are taken in one process, so that the best is
         timed again.
         """
-        timed = {t: self.records[t].milliseconds for t in self.tried if t in self.records}
-        known = {text: time for text, time in timed.items() if time is not None}
+        known = self._times()
         if not self.baselines or not known:
             return
         best = min(known, key=lambda text: known[text])
@@ -331,13 +389,14 @@ class Tuner:
             self.random.shuffle(contenders)
             for contender in contenders:
                 if contender is None:
-                    self._measure(best)
-                    self.comparison[BEST].append(self.records[best].times[-1])
+                    time = self._measure(best)
+                    self.comparison[BEST] += [] if time is None else [time]
                 elif contender.name not in self.missing:
                     self._measure_baseline(contender)
                 self.progress.step(self._best())
-        for name in self.missing:
-            del self.comparison[name]
+        for name, times in list(self.comparison.items()):
+            if name in self.missing or not times:
+                del self.comparison[name]
 
     def _measure_baseline(self, baseline: Baseline) -> None:
         measured = self._in_process(
@@ -360,3 +419,6 @@ def _result(future: Any, kind: type[_Result]) -> _Result:
         return kind("late", "it took too long")
     except ProcessExpired as error:
         return kind("failed", f"its process ended with status {error.exitcode}")
+    except Exception as error:
+        # What a process raises comes here as it is.
+        return kind("failed", f"{type(error).__name__}: {error}")

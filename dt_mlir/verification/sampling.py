@@ -15,9 +15,13 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir.affine import AffineDimExpr
 
+from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
 from dt_mlir.interpreters.bounded import Array
 from dt_mlir.interpreters.interface import Input, Interface
+
+MOST_POINTS = 2**31
+"""The points of a sample beyond which nothing is computed."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,9 @@ def sample(
         sizes: a size for each label.
         most: about how many points of all labels' index space may be computed.
         seed: the seed of the choice; the first and the last index are always there.
+
+    Raises:
+        CompileError: if even a sample is more than can be computed.
     """
     interface = Interface.of(module)
     free = _free_groups(module, interface)
@@ -68,6 +75,12 @@ def sample(
         if counts[largest] <= 4:
             break
         counts[largest] = max(4, counts[largest] // 2)
+    points = fixed * math.prod(float(n) ** ranks[x] for x, n in counts.items())
+    if points > MOST_POINTS:
+        raise CompileError(
+            f"checking a result needs {points:.0e} points, of which no part can be chosen", module,
+            "choose smaller sizes; labels that are values or reduced over count whole",
+        )  # fmt: skip
     generator = np.random.default_rng(seed)
     found: dict[str, int] = dict(sizes)
     indices: dict[str, Array] = {}
@@ -103,7 +116,8 @@ def _free_groups(module: ModuleOp, interface: Interface) -> list[list[str]]:
             case _:
                 pass
     for name, axis in numbered:
-        label = axes[name][axis]
+        # What is not needed has no axes.
+        label = axes[name][axis] if axis < len(axes[name]) else None
         if isinstance(label, str):
             bound.add(label)
     outer = {label for names in axes.values() for label in names if isinstance(label, str)}

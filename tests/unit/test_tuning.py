@@ -1,6 +1,9 @@
 """The tuner's processes, its database, and what it checks."""
 
 import os
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -121,6 +124,51 @@ def test_a_wrong_result_and_a_launch_that_fails_are_seen() -> None:
     )
     assert unchecked.status == "ok"
     assert unchecked.milliseconds is not None
+
+
+def test_what_nothing_writes_is_wrong() -> None:
+    text = "Func f; In A; Var x; f[x] = A[x]; f.block(x:8); f.tensorize(x:8); f.compile();"
+    found = task(text, x=700)
+    built = build(found.candidates()[0].text, "-", found.sizes, False)
+
+    def tried(source: str) -> str:
+        return measure(found.algorithm, source, found.sizes, "interpreter", True).status
+
+    assert "mask=x_mask)" in built.source
+    for _ in range(3):
+        assert tried(built.source) == "ok"
+        assert tried(built.source.replace("mask=x_mask)", "mask=x_mask & (x < 3))")) == "wrong"
+
+
+def test_bad_luck_is_forgotten_and_takes_nothing_away(tmp_path: Path) -> None:
+    found = task(SPACE.replace("{0, 16}", "0"))
+    with Database(tmp_path / "db") as database:
+        assert tuner(found, database, timeout=0.001).run().best is None
+        better = tuner(found, database, rounds=1, jobs=2).run()
+        assert len(better.ranked()) == 4
+        worse = tuner(found, database, rounds=2, keep=1e9, timeout=0.001).run()
+        assert len(worse.ranked()) == 4
+
+
+def test_an_interrupted_search_ends_at_once_and_leaves_nothing_running(tmp_path: Path) -> None:
+    (tmp_path / "f.dt").write_text("Func f; In A; Var x; f[x] = A[x]; f.block(x:{4, 8}); f.compile();")
+    (tmp_path / "slow.py").write_text("import time\ndef slow(A):\n    open('begun', 'w').close()\n    time.sleep(300)\n")
+    command = [Path(sys.executable).with_name("dt-tune"), "f.dt", "x=8", "--cpu", "--rounds", "1",
+               "--database", "db", "--baseline", "slow=slow.py:slow", "--timeout", "200"]  # fmt: skip
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+                               text=True, start_new_session=True)  # fmt: skip
+    for _ in range(600):
+        if (tmp_path / "begun").exists():
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.strip().endswith("interrupted")
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):
+            os.killpg(process.pid, 0)
+            time.sleep(0.1)
 
 
 def test_what_is_illegal_or_fails_is_told_apart() -> None:
