@@ -367,6 +367,11 @@ class _Checker:
         for item in self.program.all_directives():
             for argument in item.arguments:
                 used.add(argument.value)
+                if argument.factor is not None and argument.value in knobs:
+                    raise self.error(
+                        f"'{argument.value}' is a knob, and cannot name the inner part of a split",
+                        item.name_at, "give the part another name",
+                    )  # fmt: skip
                 if isinstance(argument.factor, Knob):
                     used.add(argument.factor.name)
                     if argument.factor.name not in knobs:

@@ -23,6 +23,9 @@ from dt_mlir.tools.command_line import (
 )
 from dt_mlir.tools.parsing import read_module
 
+TRIALS = 500
+"""How many candidates of a large space are tried where nothing is said."""
+
 
 def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
@@ -108,7 +111,7 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
         from dt_mlir.tuning.baselines import Baseline
         from dt_mlir.tuning.database import Database, Setting, default_path
         from dt_mlir.tuning.report import plot, table
-        from dt_mlir.tuning.task import Task
+        from dt_mlir.tuning.task import LARGE, Task
         from dt_mlir.tuning.tuner import BEST, Options, Tuner
         from dt_mlir.verification.sampling import sample
     except ImportError as error:
@@ -120,6 +123,12 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
             "there is no GPU to tune for", None, "--cpu times Triton's interpreter instead"
         )
     task = Task(module, sizes)
+    if args.trials is None and args.budget is None and len(task.space) > LARGE:
+        args.trials = TRIALS
+        print(
+            f"remark: the space has {len(task.space)} schedules: {TRIALS} of them are tried, as "
+            "with --trials", file=sys.stderr,
+        )  # fmt: skip
     device = "cpu" if args.cpu else measuring.device_name()
     # What cannot be checked is not searched.
     sample(module, task.sizes)

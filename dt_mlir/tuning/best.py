@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.interpreters.interface import Interface
-from dt_mlir.tuning.database import Database, Setting
-from dt_mlir.tuning.task import Candidate, Task
+from dt_mlir.tuning.database import Database, Record, Setting
+from dt_mlir.tuning.task import LARGE, Candidate, Task
 
 
 def recorded_best(
@@ -38,14 +38,14 @@ def recorded_best(
             if all(s.sizes.get(label) == size for label, size in given.items())
             and (device is None or device.lower() in s.device.lower())
         ]
-        candidates = {candidate.text: candidate for candidate in task.candidates()}
         found: dict[tuple[str, str], tuple[Candidate, Setting]] = {}
         # The latest record of each device and sizes counts.
         for setting in settings:
-            best = database.best(setting, candidates)
             key = setting.device, str(dict(setting.sizes))
-            if best is not None:
-                found.setdefault(key, (candidates[best.program], setting))
+            if key not in found:
+                best = _first_of_space(task, database.ranked(setting))
+                if best is not None:
+                    found[key] = best, setting
     if not found:
         raise CompileError(
             "no schedule of the space has been measured", None, "search with dt-tune first"
@@ -60,6 +60,24 @@ def recorded_best(
             "say which, as in --best x=4096,y=4096 and --device",
         )  # fmt: skip
     return next(iter(found.values()))
+
+
+def _first_of_space(task: Task, records: list[Record]) -> Candidate | None:
+    """The first record whose schedule the space has."""
+    everything: dict[str, Candidate] | None = None
+    for record in records:
+        try:
+            candidate = task.candidate(record.point)
+        except CompileError:
+            candidate = None
+        if candidate is not None and candidate.text == record.program:
+            return candidate
+        # It was found in another space, whose points have other names.
+        if everything is None and len(task.space) <= LARGE:
+            everything = {candidate.text: candidate for candidate in task.candidates()}
+        if everything is not None and record.program in everything:
+            return everything[record.program]
+    return None
 
 
 def _equal(module: ModuleOp, given: Mapping[str, int]) -> dict[str, int]:

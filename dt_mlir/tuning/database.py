@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.scheduling.space import Point
 
-_KIND = 0x44544D01
+_KIND = 0x44544D02
 """What SQLite's files say of whose they are; the last digits are the version."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS candidates (
@@ -31,6 +32,7 @@ CREATE TABLE IF NOT EXISTS candidates (
     status TEXT NOT NULL,
     message TEXT NOT NULL,
     resources TEXT NOT NULL,
+    point TEXT NOT NULL,
     UNIQUE (program, sizes, device, versions)
 );
 CREATE TABLE IF NOT EXISTS measurements (
@@ -82,6 +84,8 @@ class Record:
     """For each kernel its registers, spilled bytes, bytes of shared memory and threads."""
     times: list[float] = field(default_factory=list[float])
     """Milliseconds, one mean for each round."""
+    point: Point = field(default_factory=dict[str, "int | str"])
+    """What was chosen of the space that it was last met in."""
 
     @property
     def milliseconds(self) -> float | None:
@@ -125,13 +129,14 @@ class Database:
         with self._connection as connection:
             connection.execute(
                 "INSERT INTO candidates (algorithm, program, sizes, device, versions, status,"
-                " message, resources) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                " message, resources, point) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (program, sizes, device, versions) DO UPDATE SET"
                 " status = excluded.status, message = excluded.message,"
-                " resources = excluded.resources",
+                " resources = excluded.resources, point = excluded.point",
                 (
                     setting.algorithm, record.program, _key(setting.sizes), setting.device,
                     setting.versions, record.status, record.message, json.dumps(record.resources),
+                    json.dumps(record.point),
                 ),
             )  # fmt: skip
 
@@ -154,12 +159,13 @@ class Database:
         ids: dict[int, Record] = {}
         with closing(self._connection.cursor()) as cursor:
             rows = cursor.execute(
-                "SELECT id, program, status, message, resources FROM candidates"
+                "SELECT id, program, status, message, resources, point FROM candidates"
                 " WHERE algorithm = ? AND sizes = ? AND device = ? AND versions = ?",
                 (setting.algorithm, _key(setting.sizes), setting.device, setting.versions),
             )
-            for number, program, status, message, resources in rows.fetchall():
+            for number, program, status, message, resources, point in rows.fetchall():
                 record = Record(program, status, message, json.loads(resources))
+                record.point = json.loads(point)
                 found[program] = ids[number] = record
             for number, record in ids.items():
                 times = cursor.execute(
@@ -192,18 +198,17 @@ class Database:
         )
         return [row[0] for row in rows.fetchall()]
 
-    def best(self, setting: Setting, programs: Iterable[str]) -> Record | None:
-        """The fastest of some candidates in a setting; None if none of them has a time."""
-        wanted = set(programs)
+    def ranked(self, setting: Setting) -> list[Record]:
+        """The candidates that have a time in a setting, the fastest first.
+
+        Only those count that were timed by the method that most were.
+        """
         for method in self.methods(setting):
-            known = [
-                record
-                for record in self.load(setting, method).values()
-                if record.program in wanted and record.status == "ok" and record.times
-            ]
-            if known:
-                return min(known, key=lambda record: record.milliseconds or 0.0)
-        return None
+            known = self.load(setting, method).values()
+            timed = [record for record in known if record.status == "ok" and record.times]
+            if timed:
+                return sorted(timed, key=lambda record: record.milliseconds or 0.0)
+        return []
 
 
 def _key(sizes: Mapping[str, int]) -> str:

@@ -15,6 +15,9 @@ from dt_mlir.frontend.raising import raise_module
 from dt_mlir.interpreters.interface import Interface
 from dt_mlir.scheduling.space import Point, Space, select
 
+LARGE = 2000
+"""The number of schedules beyond which a space is not searched whole."""
+
 
 @dataclass(frozen=True)
 class Candidate:

@@ -330,6 +330,8 @@ class Tuner:
 
     def _save(self, record: Record) -> None:
         """Remember a record; bad luck takes no time away from what has one."""
+        if record.program in self.tried:
+            record.point = self.tried[record.program].point
         known = self.records.get(record.program)
         if known is not None and known.status == "ok":
             if record.status in ("ok", "failed", "late"):
