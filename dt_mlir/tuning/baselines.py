@@ -74,4 +74,3 @@ def measure_baseline(
         return Measured("wrong", error.message)
     except (Exception, SystemExit) as error:
         return Measured("failed", f"{type(error).__name__}: {error}")
-

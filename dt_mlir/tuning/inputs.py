@@ -64,7 +64,6 @@ class Prepared:
             if wrong is not None:
                 raise CompileError(f"'{name}' is wrong: {wrong}")
 
-
     def check_roughly(self, results: Any) -> None:
         """Compare what something else computes: it may round otherwise.
 
@@ -128,20 +127,14 @@ def prepare(module: ModuleOp, sizes: Mapping[str, int], device: str, seed: int =
     expected = reference(module, parts, chosen.sizes)
     order = sorted(interface.inputs, key=lambda item: item.axes is None)
     labels = {label: sizes[label] for label in interface.free_labels()}
-    axes = _output_axes(module)
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
+    axes: dict[str, list[str | int]] = {name: [*functions[name].label_names] for name in expected}
     outputs = [
-        (tuple(sizes[str(x)] for x in axes[name]), torch_dtype(functions[name].element))
-        for name in expected
+        (tuple(sizes[x] for x in function.label_names), torch_dtype(function.element))
+        for function in (functions[name] for name in expected)
     ]
     arguments = [values[item.name] for item in order]
     return Prepared(arguments, labels, chosen, expected, axes, outputs, device)
-
-
-def _output_axes(module: ModuleOp) -> dict[str, list[str | int]]:
-    return {
-        op.sym_name.data: list(op.label_names) for op in module.ops if isinstance(op, dt.FuncOp)
-    }
 
 
 def _random(item: Input, shape: list[int], generator: Any, device: str) -> Any:

@@ -274,8 +274,9 @@ class Tuner:
         found: dict[str, float] = {}
         for text in self.tried:
             record = self.records.get(text)
-            if record is not None and record.status == "ok" and record.times:
-                found[text] = sum(record.times) / len(record.times)
+            mean = None if record is None or record.status != "ok" else record.milliseconds
+            if mean is not None:
+                found[text] = mean
         return found
 
     def _build(self, texts: Sequence[str]) -> None:
