@@ -7,6 +7,7 @@ with its autotuner (without CUDA graphs of its own, since all contenders are tim
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import torch
@@ -97,8 +98,13 @@ def rms_norm_liger(x, gain):
 def dyt_liger(x, weight, bias, alpha):
     from liger_kernel.ops.dyt import LigerDyTFunction
 
-    scale = torch.tensor([alpha], dtype=x.dtype, device=x.device)
-    return LigerDyTFunction.apply(x, scale, weight, bias)
+    return LigerDyTFunction.apply(x, _scale(alpha, x.dtype, x.device), weight, bias)
+
+
+@cache
+def _scale(alpha, dtype, device):
+    """Liger takes the factor from memory; bringing it there is no part of the operation."""
+    return torch.tensor([alpha], dtype=dtype, device=device)
 
 
 def _ways(function: Function) -> dict[str, Function]:

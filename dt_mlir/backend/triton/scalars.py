@@ -26,7 +26,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from dt_mlir.backend.triton import code
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects import elem
 
 _TYPES: dict[Attribute, str] = {
     Float64Type(): "tl.float64",
@@ -124,7 +123,7 @@ def scalar_expression(
     """A scalar operation as an expression.
 
     Args:
-        op: an operation of `arith`, `math` or `elem`, on scalars or for each element of tiles.
+        op: an operation of `arith` or `math`, on scalars or for each element of tiles.
         operand: the expression of an operand.
         is_tile: whether an operand's expression is surely a tile of Triton's, and no number.
         accurate: whether to take the device library's functions.
@@ -172,8 +171,6 @@ def scalar_expression(
             return _comparison(op, [shown(0), shown(1)])
         case arith.SelectOp():
             return code.call("tl.where", shown(0), shown(1, True), shown(2, True))
-        case elem.ApplyOp() if op.function.data == "sigmoid":
-            return code.call("tl.sigmoid", shown(0, True))
         case _:
             raise CompileError(
                 f"the Triton backend has no '{op.name}'", op, "run expand-elementwise first"

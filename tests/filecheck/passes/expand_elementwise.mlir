@@ -9,10 +9,29 @@
 // CHECK-NEXT: %[[S:.*]] = arith.mulf %[[X]], %[[X]] : f32
 // CHECK-NEXT: arith.mulf %[[X]], %[[S]] : f32
 %1 = math.powf %x, %y : f32
-// What the target has stays.
-// CHECK-NEXT: elem.apply "sigmoid"
+// 1 / (1 + exp(-x)): the target has powers of 2, and a root is cheaper than a quotient.
+// CHECK: %[[F:.*]] = arith.constant -1.44269502 : f32
+// CHECK-NEXT: %[[M:.*]] = arith.mulf %[[X]], %[[F]] : f32
+// CHECK-NEXT: %[[P:.*]] = math.exp2 %[[M]] : f32
+// CHECK-NEXT: %[[D:.*]] = arith.addf %{{.*}}, %[[P]] : f32
+// CHECK-NEXT: %[[R:.*]] = math.rsqrt %[[D]] : f32
+// CHECK-NEXT: %[[S:.*]] = arith.mulf %[[R]], %[[R]] : f32
 %2 = elem.apply "sigmoid"(%x) : (f32) -> f32
-// CHECK-NEXT: math.exp
-%3 = math.exp %x : f32
+// Constant factors of an exponent are multiplied beforehand.
+// CHECK: %[[F:.*]] = arith.constant -4.32808{{.*}} : f32
+// CHECK-NEXT: %[[M:.*]] = arith.mulf %[[S]], %[[F]] : f32
+// CHECK-NEXT: math.exp2 %[[M]] : f32
+%m = arith.mulf %y, %2 : f32
+%n = arith.negf %m : f32
+%3 = math.exp %n : f32
+// There is no instruction for exponentials in f64.
+// CHECK: math.exp %{{.*}} : f64
+%w = arith.constant 1.0 : f64
+%5 = math.exp %w : f64
+// A quotient of polynomials, between limits.
 // CHECK-NOT: math.tanh
+// CHECK: arith.maximumf %[[X]]
+// CHECK-NEXT: arith.minimumf
+// CHECK-NOT: arith.divf
+// CHECK: math.rsqrt
 %4 = math.tanh %x : f32
