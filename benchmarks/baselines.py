@@ -18,6 +18,9 @@ __all__ = ["copy", "matmul_expert", "softmax_expert"]
 
 Function = Callable[..., Any]
 
+# A function is compiled anew for each of its workloads' sizes; beyond a few PyTorch gives up.
+torch._dynamo.config.recompile_limit = 64
+
 
 def matmul(a, b):
     return a @ b

@@ -31,6 +31,7 @@ from dt_mlir.tuning.database import Database, Setting
 from dt_mlir.tuning.report import table
 from dt_mlir.tuning.task import Task
 from dt_mlir.tuning.tuner import Options, Outcome, Tuner
+from dt_mlir.tuning.workers import Workers
 
 HERE = Path(__file__).resolve().parent
 
@@ -56,7 +57,9 @@ def contenders(workload: Workload) -> list[Baseline]:
     return found
 
 
-def evaluate(workload: Workload, database: Database, options: Options) -> Outcome:
+def evaluate(
+    workload: Workload, database: Database, options: Options, workers: Workers
+) -> Outcome:
     """Search a workload's space, and compare the best schedule with the baselines."""
     path = HERE / "programs" / f"{workload.program}.dt"
     module, _ = compile_text(path.read_text(), path.name)
@@ -65,7 +68,8 @@ def evaluate(workload: Workload, database: Database, options: Options) -> Outcom
     setting = Setting(
         task.algorithm, task.sizes, measuring.device_name(), measuring.versions()
     )
-    return Tuner(task, setting, database, options, Quiet(), contenders(workload)).run()
+    found = contenders(workload)
+    return Tuner(task, setting, database, options, Quiet(), found, workers).run()
 
 
 def result(workload: Workload, outcome: Outcome) -> dict[str, object]:
@@ -117,7 +121,8 @@ def main() -> int:
     sys.path.insert(0, str(HERE))
     os.environ["PYTHONPATH"] = f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     started, failed = time.monotonic(), 0
-    with Database(args.results / "tuning.sqlite") as database:
+    path = args.results / "tuning.sqlite"
+    with Database(path) as database, Workers(args.jobs) as workers:
         for workload in chosen:
             path = args.results / f"{workload.name}.json"
             if path.exists() and not args.again:
@@ -131,7 +136,7 @@ def main() -> int:
             print(workload.name, flush=True)
             options = Options(jobs=args.jobs, rounds=args.rounds, keep=args.keep)
             try:
-                outcome = evaluate(workload, database, options)
+                outcome = evaluate(workload, database, options, workers)
             except CompileError as error:
                 print(f"  failed: {error.message}")
                 failed += 1

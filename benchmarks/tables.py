@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from suite import WORKLOADS, Workload
@@ -34,19 +35,18 @@ class Row:
 
     @property
     def best(self) -> float:
-        """The best schedule's mean time in milliseconds, in the rounds of the comparison."""
-        return self.mean(BEST)
+        """The best schedule's time in milliseconds, in the rounds of the comparison."""
+        return self.time(BEST)
 
-    def mean(self, name: str) -> float:
-        """A contender's mean time in milliseconds."""
-        times = self.data["comparison"][name]
-        return sum(times) / len(times)
+    def time(self, name: str) -> float:
+        """A contender's time in milliseconds, the median of the rounds."""
+        return median(self.data["comparison"][name])
 
     @property
     def baselines(self) -> dict[str, float]:
-        """The mean times of what competes, by name without the operation's."""
+        """The times of what competes, by name without the operation's."""
         return {
-            name: self.mean(name) for name in self.data["comparison"] if name not in (BEST, COPY)
+            name: self.time(name) for name in self.data["comparison"] if name not in (BEST, COPY)
         }
 
     def ratio(self, *endings: str) -> float | None:
@@ -79,7 +79,7 @@ class Row:
         for size in first:
             count *= size
         width = 2 if "bf16" in self.workload.types.values() else 4
-        return (self.bytes / self.best) / (2 * count * width / self.mean(COPY))
+        return (self.bytes / self.best) / (2 * count * width / self.time(COPY))
 
     def rate(self) -> str:
         """Operations or bytes a second."""

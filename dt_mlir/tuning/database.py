@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Self
 
 from dt_mlir.diagnostics import CompileError
@@ -89,8 +90,8 @@ class Record:
 
     @property
     def milliseconds(self) -> float | None:
-        """The mean of the rounds; None if nothing was measured."""
-        return sum(self.times) / len(self.times) if self.times else None
+        """The median of the rounds; None if nothing was measured."""
+        return median(self.times) if self.times else None
 
 
 class Database:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from dt_mlir.diagnostics import CompileError
@@ -40,10 +41,10 @@ def table(outcome: Outcome, most: int = 10) -> str:
     best = ranked[0].milliseconds or 0.0
     rows = [["ms", "of best", "rounds", "registers", "spilled", "shared", "schedule"]]
     rows += [_row(r, best, _shown(outcome.candidates[r.program].point)) for r in ranked[:most]]
-    means = {name: sum(times) / len(times) for name, times in outcome.comparison.items()}
-    for name, mean in means.items():
-        ratio = f"{mean / means[BEST]:.3f}" if BEST in means else ""
-        rows.append([f"{mean:.4f}", ratio, str(len(outcome.comparison[name])), "", "", "", name])
+    typical = {name: median(times) for name, times in outcome.comparison.items()}
+    for name, time in typical.items():
+        ratio = f"{time / typical[BEST]:.3f}" if BEST in typical else ""
+        rows.append([f"{time:.4f}", ratio, str(len(outcome.comparison[name])), "", "", "", name])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines.append("")
     for row in rows:
@@ -105,7 +106,7 @@ def plot(outcome: Outcome, path: str, title: str) -> None:
     times = [record.milliseconds or 0.0 for record in outcome.ranked()]
     axes.plot(range(1, len(times) + 1), times, "o", markersize=4, label="schedules of the space")
     lines: Mapping[str, float] = {
-        name: sum(found) / len(found)
+        name: median(found)
         for name, found in outcome.comparison.items()
         if name != BEST
     }

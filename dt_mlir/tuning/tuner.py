@@ -10,21 +10,16 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import TimeoutError as FutureTimeoutError
-from concurrent.futures import as_completed
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from multiprocessing import get_context
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
-from pebble import ProcessExpired, ProcessPool
-
-from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.baselines import Baseline, measure_baseline
-from dt_mlir.tuning.compilation import Built, build
+from dt_mlir.tuning.compilation import Built
 from dt_mlir.tuning.database import Database, Record, Setting
-from dt_mlir.tuning.measuring import GRAPH_BELOW_MS, Measured, measure, prepare_process, warm
+from dt_mlir.tuning.measuring import GRAPH_BELOW_MS, Measured, measure
 from dt_mlir.tuning.task import Candidate, Task
+from dt_mlir.tuning.workers import Workers
 
 BEST = "the best schedule"
 """What a comparison calls it."""
@@ -32,8 +27,6 @@ TIMELESS = ("refused", "failed", "late", "unfit", "wrong")
 """The statuses of candidates that have no time."""
 FINAL = ("refused", "unfit", "wrong")
 """Those that another search finds again; what failed or was late may have had bad luck."""
-PREPARATION = 600.0
-"""The seconds after which making up inputs and what is expected of them is ended."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +113,7 @@ class Tuner:
         options: how to search.
         progress: hears of what goes on.
         baselines: what candidates are compared with.
+        workers: the processes that compile and measure; None for some of its own.
     """
 
     def __init__(
@@ -130,6 +124,7 @@ class Tuner:
         options: Options,
         progress: Progress,
         baselines: Sequence[Baseline] = (),
+        workers: Workers | None = None,
     ) -> None:
         self.task, self.setting, self.database = task, setting, database
         self.options, self.progress = options, progress
@@ -143,7 +138,7 @@ class Tuner:
         self.excluded: set[str] = set()
         self.comparison: dict[str, list[float]] = {}
         self.missing: dict[str, str] = {}
-        self.pool: ProcessPool | None = None
+        self.workers = workers
         self.failed: set[str] = set()
         """What failed or was late in this search, which is not tried once more in it."""
 
@@ -159,71 +154,44 @@ class Tuner:
         Raises:
             CompileError: if inputs cannot be made up, or a result not be checked.
         """
-        started = time.monotonic()
-        self.records = self.database.load(self.setting, self.method)
-        try:
-            for batch in self._batches():
-                self.progress.expect(len(batch))
-                self._try(batch)
-                spent = time.monotonic() - started
-                if self.options.budget is not None and spent > self.options.budget:
-                    break
-            self._change_method()
-            self._further_rounds()
-            self._compare()
-        finally:
-            self._stop()
+        if self.workers is None:
+            options = self.options
+            with Workers(options.jobs, options.load, options.timeout) as self.workers:
+                self._search()
+            self.workers = None
+        else:
+            self._search()
         found = {text: self.records[text] for text in self.tried if text in self.records}
         return Outcome(
             found, self.tried, len(self.task.space), self.method, self.comparison, self.missing,
             self.excluded,
         )  # fmt: skip
 
-    # Processes.
+    def _search(self) -> None:
+        started = time.monotonic()
+        self.records = self.database.load(self.setting, self.method)
+        for batch in self._batches():
+            self.progress.expect(len(batch))
+            self._try(batch)
+            spent = time.monotonic() - started
+            if self.options.budget is not None and spent > self.options.budget:
+                break
+        self._change_method()
+        self._further_rounds()
+        self._compare()
 
-    def _new_pool(self, workers: int) -> ProcessPool:
-        context: Any = get_context("spawn")
-        return ProcessPool(
-            max_workers=workers, context=context, initializer=prepare_process,
-            initargs=[list(self.options.load)],
-        )  # fmt: skip
-
-    def _stop(self) -> None:
-        """End the process that measures, whatever it does."""
-        if self.pool is not None:
-            self.pool.stop()
-            self.pool.join()
-            self.pool = None
-
-    def _in_process(self, function: Callable[..., Measured], *args: object) -> Measured:
+    def _run(self, function: Callable[..., Measured], *args: object) -> Measured:
         """Run something in the process that measures."""
-        if self.pool is None:
-            self.pool = self._new_pool(1)
-            # Imports, inputs and the reference are no candidate's time.
-            first = self.pool.schedule(
-                warm, args=[self.setting.algorithm, self.setting.sizes, self.method],
-                timeout=PREPARATION,
-            )  # fmt: skip
-            ready = _result(first, Measured)
-            if ready.status != "ok":
-                raise CompileError(f"the program's inputs cannot be prepared: {ready.message}")
-        future = self.pool.schedule(function, args=list(args), timeout=self.options.timeout)
-        found = _result(future, Measured)
-        if found.status in ("failed", "late"):
-            # What a fault leaves of a GPU's context is of no use to the next.
-            self._stop()
-        return found
+        assert self.workers is not None
+        wanted = (self.setting.algorithm, self.setting.sizes, self.method)
+        return self.workers.run(wanted, function, *args)
 
     # Which candidates are tried.
 
     def _batches(self) -> Iterable[list[Candidate]]:
         trials = self.options.trials
         if trials is None and self.options.budget is None:
-            everything = self.task.candidates()
-            # The measuring process idles while a batch is compiled: few batches are best.
-            size = max(64, 8 * self.options.jobs)
-            for start in range(0, len(everything), size):
-                yield everything[start : start + size]
+            yield self.task.candidates()
             return
         from dt_mlir.tuning.search import Sampler
 
@@ -246,11 +214,8 @@ class Tuner:
         known = [text for text in texts if self._is_done(text, 1)]
         for _ in known:
             self.progress.step(self._best())
-        new = [text for text in texts if text not in known]
-        self._build(new)
-        ready = [text for text in new if self.built[text].status == "ok"]
-        ready.sort(key=lambda text: self.built[text].least_milliseconds)
-        for text in ready:
+        # What is ready is timed while others are compiled; further rounds find all compiled.
+        for text in self._build([text for text in texts if text not in known]):
             best = self._best()
             # Replays of a graph may find the inputs in the cache.
             sound = self.method == "events"
@@ -270,40 +235,32 @@ class Tuner:
         return min(self._times().values(), default=None)
 
     def _times(self) -> dict[str, float]:
-        """The mean times of those candidates that have one, by text."""
+        """The times of those candidates that have one, by text."""
         found: dict[str, float] = {}
         for text in self.tried:
             record = self.records.get(text)
-            mean = None if record is None or record.status != "ok" else record.milliseconds
-            if mean is not None:
-                found[text] = mean
+            time = None if record is None or record.status != "ok" else record.milliseconds
+            if time is not None:
+                found[text] = time
         return found
 
-    def _build(self, texts: Sequence[str]) -> None:
-        """Compile those candidates in several processes that this search has not compiled."""
-        texts = [text for text in texts if text not in self.built]
-        if not texts:
-            return
-        with self._new_pool(min(self.options.jobs, len(texts))) as pool:
-            futures: dict[Any, str] = {
-                pool.schedule(
-                    build, args=[text, "-", self.setting.sizes, self.on_gpu],
-                    timeout=self.options.timeout,
-                ): text
-                for text in texts
-            }  # fmt: skip
-            try:
-                for future in as_completed(futures):
-                    text = futures[future]
-                    built = _result(future, Built)
-                    self.built[text] = built
-                    if built.status != "ok":
-                        self._save(Record(text, built.status, built.message, built.resources))
-                        self.progress.step(self._best())
-                    self._note(text, built.status)
-            except BaseException:
-                pool.stop()
-                raise
+    def _build(self, texts: Iterable[str]) -> Iterator[str]:
+        """Compile what this search has not compiled; yields what can be run."""
+        assert self.workers is not None
+        new: list[str] = []
+        for text in texts:
+            if text not in self.built:
+                new.append(text)
+            elif self.built[text].status == "ok":
+                yield text
+        for text, built in self.workers.build(new, self.setting.sizes, self.on_gpu):
+            self.built[text] = built
+            self._note(text, built.status)
+            if built.status == "ok":
+                yield text
+            else:
+                self._save(Record(text, built.status, built.message, built.resources))
+                self.progress.step(self._best())
 
     # How they are timed.
 
@@ -314,11 +271,12 @@ class Tuner:
     def _measure(self, text: str) -> float | None:
         """Time a candidate once, and check it if it never was; None if it fails."""
         record = self.records.get(text)
-        self._build([text])
+        for _ in self._build([text]):
+            pass
         built = self.built[text]
         if built.status != "ok" or text in self.failed:
             return None
-        measured = self._in_process(
+        measured = self._run(
             measure, self.setting.algorithm, built.source, self.setting.sizes, self.method,
             record is None or record.status != "ok",
         )  # fmt: skip
@@ -351,8 +309,7 @@ class Tuner:
         self.records = self.database.load(self.setting, self.method)
         due = [text for text in self.tried if text in self.records and not self._is_done(text, 1)]
         self.progress.expect(len(due))
-        self._build(due)
-        for text in due:
+        for text in self._build(due):
             self._measure(text)
             self.progress.step(self._best())
 
@@ -367,7 +324,8 @@ class Tuner:
         kept = self._kept()
         rounds = self.options.rounds
         self.progress.expect(sum(max(0, rounds - len(self.records[t].times)) for t in kept))
-        self._build([text for text in kept if not self._is_done(text, rounds)])
+        for _ in self._build(text for text in kept if not self._is_done(text, rounds)):
+            pass
         for number in range(rounds):
             due = [text for text in kept if not self._is_done(text, number + 1)]
             self.random.shuffle(due)
@@ -402,7 +360,7 @@ class Tuner:
                 del self.comparison[name]
 
     def _measure_baseline(self, baseline: Baseline) -> None:
-        measured = self._in_process(
+        measured = self._run(
             measure_baseline, baseline, self.setting.algorithm, self.setting.sizes, self.method
         )
         if measured.milliseconds is None:
@@ -410,18 +368,3 @@ class Tuner:
         else:
             self.comparison[baseline.name].append(measured.milliseconds)
 
-
-_Result = TypeVar("_Result", Built, Measured)
-
-
-def _result(future: Any, kind: type[_Result]) -> _Result:
-    """What a process made of its task, or what became of the process."""
-    try:
-        return future.result()
-    except FutureTimeoutError:
-        return kind("late", "it took too long")
-    except ProcessExpired as error:
-        return kind("failed", f"its process ended with status {error.exitcode}")
-    except Exception as error:
-        # What a process raises comes here as it is.
-        return kind("failed", f"{type(error).__name__}: {error}")

@@ -24,10 +24,11 @@ from dt_mlir.tuning.best import recorded_best
 from dt_mlir.tuning.bounds import Traffic
 from dt_mlir.tuning.compilation import build, replace_kernels
 from dt_mlir.tuning.database import Database, Record, Setting
-from dt_mlir.tuning.measuring import measure, timed
+from dt_mlir.tuning.measuring import measure, timed, warm
 from dt_mlir.tuning.report import table
 from dt_mlir.tuning.task import Task
 from dt_mlir.tuning.tuner import BEST, Options, Outcome, Tuner
+from dt_mlir.tuning.workers import Workers
 from dt_mlir.verification.sampling import sample
 
 SPACE = """
@@ -77,20 +78,17 @@ def test_what_occurs_in_no_taken_branch_is_no_dimension() -> None:
 
 
 def test_a_process_that_ends_or_hangs_costs_only_its_candidate() -> None:
-    with Database(":memory:") as database:
-        found = tuner(task(), database, timeout=1.0)
-        from multiprocessing import get_context
-
-        from pebble import ProcessPool
-
-        context: Any = get_context("spawn")
-        with ProcessPool(max_workers=1, context=context) as found.pool:
-            ended: Any = os._exit
-            assert found._in_process(ended, 3).message == "its process ended with status 3"
-            started = time.monotonic()
-            hangs: Any = time.sleep
-            assert found._in_process(hangs, 60).status == "late"
-            assert time.monotonic() - started < 30
+    found = task()
+    wanted = (found.algorithm, found.sizes, "interpreter")
+    with Workers(timeout=1.0) as workers:
+        ended: Any = os._exit
+        assert workers.run(wanted, ended, 3).message == "its process ended with status 3"
+        started = time.monotonic()
+        hangs: Any = time.sleep
+        assert workers.run(wanted, hangs, 60).status == "late"
+        assert time.monotonic() - started < 30
+        # The next finds a process that works.
+        assert workers.run(wanted, warm, *wanted).status == "ok"
 
 
 def test_everything_late_is_said() -> None:
