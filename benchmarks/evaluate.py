@@ -101,7 +101,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="list the workloads")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--keep", type=float, default=1.1)
+    parser.add_argument("--keep", type=float, default=1.03)
     parser.add_argument("--seconds", type=float, help="begin no workload after this time")
     parser.add_argument("--results", type=Path, default=HERE / "results")
     args = parser.parse_args()
