@@ -18,6 +18,9 @@ __all__ = ["copy", "matmul_expert", "softmax_expert"]
 
 Function = Callable[..., Any]
 
+# Products of f32 may take tf32, as those of the programs that they are compared with do.
+torch.set_float32_matmul_precision("high")
+
 # A function is compiled anew for each of its workloads' sizes; beyond a few PyTorch gives up.
 torch._dynamo.config.recompile_limit = 64
 

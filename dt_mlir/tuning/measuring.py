@@ -26,6 +26,8 @@ METHODS = ("events", "graph", "interpreter")
 interpreter, by the clock."""
 WARMUP_MS = 25
 REPETITION_MS = 100
+LOOK_MS = 20
+"""For how long what was never timed is, which decides whether it is timed again."""
 _OTHERS = ("interpreters", "reduction", "tools", "tuning", "verification")
 """What has no part in what a kernel becomes."""
 GRAPH_BELOW_MS = 0.05
@@ -116,7 +118,12 @@ def warm(algorithm: str, sizes: Mapping[str, int], method: str) -> Measured:
 
 
 def measure(
-    algorithm: str, source: str, sizes: Mapping[str, int], method: str, check: bool
+    algorithm: str,
+    source: str,
+    sizes: Mapping[str, int],
+    method: str,
+    check: bool,
+    repetition: int = REPETITION_MS,
 ) -> Measured:
     """Run an emitted module, check its result if that is wanted, and time it.
 
@@ -126,6 +133,7 @@ def measure(
         sizes: a size for each label.
         method: one of `METHODS`.
         check: whether to compare its result with the algorithm.
+        repetition: for how many milliseconds to repeat it.
     """
     inputs = prepared(algorithm, tuple(sizes.items()), method)
     with loaded(source) as emitted:
@@ -141,7 +149,7 @@ def measure(
             run()
             if check:
                 inputs.check(out)
-            return Measured("ok", "", timed(run, method))
+            return Measured("ok", "", timed(run, method, repetition))
         except CompileError as error:
             return Measured("wrong", error.message)
         except (Exception, SystemExit) as error:
@@ -150,12 +158,13 @@ def measure(
             return Measured("failed", lines[0] if lines else type(error).__name__)
 
 
-def timed(run: Callable[[], Any], method: str) -> float:
+def timed(run: Callable[[], Any], method: str, repetition: int = REPETITION_MS) -> float:
     """The mean time of a function in milliseconds.
 
     Args:
         run: what is timed.
         method: one of `METHODS`.
+        repetition: for how many milliseconds to repeat it; the interpreter runs it once.
     """
     if method == "interpreter":
         import time
@@ -171,5 +180,5 @@ def timed(run: Callable[[], Any], method: str) -> float:
 
         with torch.cuda.stream(torch.cuda.Stream()):
             # It replays the graph ten times, for as long as this each time.
-            return float(testing.do_bench_cudagraph(run, rep=REPETITION_MS // 10))
-    return float(testing.do_bench(run, warmup=WARMUP_MS, rep=REPETITION_MS))
+            return float(testing.do_bench_cudagraph(run, rep=repetition // 10))
+    return float(testing.do_bench(run, warmup=min(WARMUP_MS, repetition), rep=repetition))

@@ -17,7 +17,13 @@ from typing import Protocol
 from dt_mlir.tuning.baselines import Baseline, measure_baseline
 from dt_mlir.tuning.compilation import Built
 from dt_mlir.tuning.database import Database, Record, Setting
-from dt_mlir.tuning.measuring import GRAPH_BELOW_MS, Measured, measure
+from dt_mlir.tuning.measuring import (
+    GRAPH_BELOW_MS,
+    LOOK_MS,
+    REPETITION_MS,
+    Measured,
+    measure,
+)
 from dt_mlir.tuning.task import Candidate, Task
 from dt_mlir.tuning.workers import Workers
 
@@ -279,6 +285,7 @@ class Tuner:
         measured = self._run(
             measure, self.setting.algorithm, built.source, self.setting.sizes, self.method,
             record is None or record.status != "ok",
+            REPETITION_MS if record is not None and record.times else LOOK_MS,
         )  # fmt: skip
         self._note(text, measured.status)
         self._save(Record(text, measured.status, measured.message, built.resources))
