@@ -21,6 +21,7 @@ from dt_mlir.element_types import type_name
 from dt_mlir.interpreters.interface import Interface
 
 if TYPE_CHECKING:
+    from dt_mlir.interpreters.accuracy import Accuracy
     from dt_mlir.interpreters.bounded import Bounded
 
 
@@ -126,9 +127,19 @@ def _with_special(values: Any, generator: Any) -> Any:
 
 
 def reference(
-    module: ModuleOp, inputs: Mapping[str, Any], sizes: Mapping[str, int]
+    module: ModuleOp,
+    inputs: Mapping[str, Any],
+    sizes: Mapping[str, int],
+    accuracy: Accuracy | None = None,
 ) -> dict[str, Bounded]:
-    """What the algorithm says of inputs: floats in float64, with the error that is allowed."""
+    """What the algorithm says of inputs: floats in float64, with the error that is allowed.
+
+    Args:
+        module: the program at the `dt` level.
+        inputs: tensors and numbers, by name.
+        sizes: a size for each label.
+        accuracy: what kernels may round; None for what the schedule beside the algorithm asks for.
+    """
     import numpy as np
     import torch
 
@@ -136,7 +147,7 @@ def reference(
     from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
     from dt_mlir.interpreters.run import run_module
 
-    arithmetic = BoundedArithmetic(Accuracy.of(module))
+    arithmetic = BoundedArithmetic(accuracy or Accuracy.of(module))
     values: dict[str, Any] = {}
     for item in Interface.of(module).inputs:
         value = inputs[item.name]

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute
 from dt_mlir.compiler import Compiled, compile_program
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.element_types import is_bool
+from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.interface import Interface
 from dt_mlir.runtime.ahead_of_time import launches, resource_usage
 from dt_mlir.runtime.execute import loaded, torch_dtype, wrapper_name
@@ -38,6 +39,8 @@ class Built:
         default_factory=dict[str, dict[str, "int | None"]]
     )
     """For each kernel its registers, spilled bytes, bytes of shared memory and threads."""
+    accuracy: Accuracy = field(default_factory=Accuracy)
+    """How accurately its kernels compute."""
     least_milliseconds: float = 0.0
     """What no program that moves as many bytes falls short of; 0 if that is not known."""
 
@@ -57,8 +60,9 @@ def build(text: str, file: str, sizes: Mapping[str, int], on_gpu: bool) -> Built
         return Built("refused", error.message)
     except Exception as error:
         return Built("failed", f"internal fault of the compiler: {type(error).__name__}: {error}")
+    accuracy = Accuracy.of(program.algorithm)
     if not on_gpu:
-        return Built("ok", "", program.source)
+        return Built("ok", "", program.source, {}, accuracy)
     try:
         resources = _warm(program, sizes)
     except CompileError as error:
@@ -71,7 +75,7 @@ def build(text: str, file: str, sizes: Mapping[str, int], on_gpu: bool) -> Built
     if problem:
         return Built("unfit", problem, program.source, resources)
     least = least_milliseconds(Traffic.of(program.module, sizes))
-    return Built("ok", "", program.source, resources, least)
+    return Built("ok", "", program.source, resources, accuracy, least)
 
 
 def _too_much(resources: Mapping[str, Mapping[str, int | None]]) -> str:

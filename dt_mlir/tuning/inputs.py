@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
 from dt_mlir.element_types import type_name
+from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded import Bounded
 from dt_mlir.interpreters.interface import Input, Interface
 from dt_mlir.runtime.execute import compare, reference, torch_dtype
@@ -28,8 +30,8 @@ class Prepared:
     """The wrapper's keyword arguments."""
     sample: Sample
     """The indices at which results are checked."""
-    expected: dict[str, Bounded]
-    """By output what the algorithm says at those."""
+    reference: Callable[[Accuracy], dict[str, Bounded]]
+    """What the algorithm says at those, by output, for kernels of an accuracy."""
     axes: dict[str, list[str | int]]
     """By output its labels."""
     outputs: list[tuple[tuple[int, ...], Any]]
@@ -50,14 +52,18 @@ class Prepared:
             found.append(tensor)
         return found[0] if len(found) == 1 else tuple(found)
 
-    def check(self, results: Any) -> None:
+    def check(self, results: Any, accuracy: Accuracy) -> None:
         """Compare results with what the algorithm says.
+
+        Args:
+            results: a tensor, or one for each output.
+            accuracy: how accurately the kernels compute.
 
         Raises:
             CompileError: at the first wrong element.
         """
         results = results if isinstance(results, tuple) else (results,)
-        for (name, wanted), result in zip(self.expected.items(), results):
+        for (name, wanted), result in zip(self.reference(accuracy).items(), results):
             part = _taken(result, self.sample.places(self.axes[name])).cpu()
             array = part.double() if part.is_floating_point() else part
             _, wrong = compare(array.numpy(), wanted)
@@ -77,7 +83,7 @@ class Prepared:
         shapes = [shape for shape, _ in self.outputs]
         if [tuple(result.shape) for result in results] != shapes:
             raise CompileError("its results have other shapes than the program's")
-        for (name, wanted), result in zip(self.expected.items(), results):
+        for (name, wanted), result in zip(self.reference(Accuracy()).items(), results):
             part = _taken(result, self.sample.places(self.axes[name])).cpu().double().numpy()
             known = np.isfinite(wanted.value)
             gap = np.abs(part - wanted.value)[known]
@@ -124,14 +130,19 @@ def prepare(module: ModuleOp, sizes: Mapping[str, int], device: str, seed: int =
             continue
         values[item.name] = value
         parts[item.name] = _taken(value, chosen.input_places(item)).cpu()
-    expected = reference(module, parts, chosen.sizes)
+
+    @cache
+    def expected(accuracy: Accuracy) -> dict[str, Bounded]:
+        return reference(module, parts, chosen.sizes, accuracy)
+
+    names = list(expected(Accuracy()))
     order = sorted(interface.inputs, key=lambda item: item.axes is None)
     labels = {label: sizes[label] for label in interface.free_labels()}
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
-    axes: dict[str, list[str | int]] = {name: [*functions[name].label_names] for name in expected}
+    axes: dict[str, list[str | int]] = {name: [*functions[name].label_names] for name in names}
     outputs = [
         (tuple(sizes[x] for x in function.label_names), torch_dtype(function.element))
-        for function in (functions[name] for name in expected)
+        for function in (functions[name] for name in names)
     ]
     arguments = [values[item.name] for item in order]
     return Prepared(arguments, labels, chosen, expected, axes, outputs, device)

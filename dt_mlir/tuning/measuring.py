@@ -17,6 +17,7 @@ from typing import Any
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
+from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.runtime.execute import loaded, prepare_on_cpu, wrapper_name
 from dt_mlir.tools.command_line import load_file
 from dt_mlir.tuning.inputs import Prepared, prepare
@@ -122,7 +123,7 @@ def measure(
     source: str,
     sizes: Mapping[str, int],
     method: str,
-    check: bool,
+    check: Accuracy | None,
     repetition: int = REPETITION_MS,
 ) -> Measured:
     """Run an emitted module, check its result if that is wanted, and time it.
@@ -132,7 +133,8 @@ def measure(
         source: the emitted module.
         sizes: a size for each label.
         method: one of `METHODS`.
-        check: whether to compare its result with the algorithm.
+        check: how accurately its kernels compute, to compare its result with the algorithm; None
+            for no comparison.
         repetition: for how many milliseconds to repeat it.
     """
     inputs = prepared(algorithm, tuple(sizes.items()), method)
@@ -147,8 +149,8 @@ def measure(
                 return wrapper(*inputs.arguments, out=out, **inputs.labels)
 
             run()
-            if check:
-                inputs.check(out)
+            if check is not None:
+                inputs.check(out, check)
             return Measured("ok", "", timed(run, method, repetition))
         except CompileError as error:
             return Measured("wrong", error.message)

@@ -284,7 +284,7 @@ class Tuner:
             return None
         measured = self._run(
             measure, self.setting.algorithm, built.source, self.setting.sizes, self.method,
-            record is None or record.status != "ok",
+            built.accuracy if record is None or record.status != "ok" else None,
             REPETITION_MS if record is not None and record.times else LOOK_MS,
         )  # fmt: skip
         self._note(text, measured.status)

@@ -24,7 +24,7 @@ from dt_mlir.tuning.best import recorded_best
 from dt_mlir.tuning.bounds import Traffic
 from dt_mlir.tuning.compilation import build, replace_kernels
 from dt_mlir.tuning.database import Database, Record, Setting
-from dt_mlir.tuning.measuring import measure, timed, warm
+from dt_mlir.tuning.measuring import measure, prepared, timed, warm
 from dt_mlir.tuning.report import table
 from dt_mlir.tuning.task import Task
 from dt_mlir.tuning.tuner import BEST, Options, Outcome, Tuner
@@ -107,7 +107,7 @@ def test_a_wrong_result_and_a_launch_that_fails_are_seen() -> None:
     assert built.status == "ok"
 
     def tried(source: str) -> tuple[str, str]:
-        result = measure(found.algorithm, source, found.sizes, "interpreter", True)
+        result = measure(found.algorithm, source, found.sizes, "interpreter", Accuracy())
         return result.status, result.message
 
     assert tried(built.source) == ("ok", "")
@@ -119,10 +119,23 @@ def test_a_wrong_result_and_a_launch_that_fails_are_seen() -> None:
     assert status == "failed"
     assert "_check_tensor" in message
     unchecked = measure(
-        found.algorithm, built.source.replace("tl.sum(", "tl.max("), found.sizes, "interpreter", False
+        found.algorithm, built.source.replace("tl.sum(", "tl.max("), found.sizes, "interpreter", None
     )
     assert unchecked.status == "ok"
     assert unchecked.milliseconds is not None
+
+
+def test_results_are_held_to_the_precision_of_their_schedule() -> None:
+    text = "Func f; In A, B; Var x, y; RVar k; f[x, y] = rdot(A[x, k], B[k, y], k); f.precision({tf32, ieee}); f.compile();"
+    found = task(text, x=16, y=16, k=16)
+    coarse, exact = (build(c.text, "-", found.sizes, False).accuracy for c in found.candidates())
+    assert (coarse.product, exact.product) == (2.0**13, 0.0)
+    inputs = prepared(found.algorithm, tuple(found.sizes.items()), "interpreter")
+    a, b = inputs.arguments
+    near = ((a.double() @ b.double()) * (1 + 1e-4)).float()
+    inputs.check(near, coarse)
+    with pytest.raises(CompileError, match="'f' is wrong"):
+        inputs.check(near, exact)
 
 
 def test_what_nothing_writes_is_wrong() -> None:
@@ -131,7 +144,7 @@ def test_what_nothing_writes_is_wrong() -> None:
     built = build(found.candidates()[0].text, "-", found.sizes, False)
 
     def tried(source: str) -> str:
-        return measure(found.algorithm, source, found.sizes, "interpreter", True).status
+        return measure(found.algorithm, source, found.sizes, "interpreter", Accuracy()).status
 
     assert "mask=x_mask)" in built.source
     for _ in range(3):
