@@ -105,6 +105,29 @@ def test_extremes_of_nothing_are_refused(expression: str) -> None:
         run(text, torch.zeros(5, 0))
 
 
+@pytest.mark.parametrize("math", ["fast", "accurate"])
+@pytest.mark.parametrize(
+    ("function", "lowest"), [("tanh", -1.0), ("erf", -1.0), ("sigmoid", 0.0), ("gelu", None), ("silu", None)]
+)
+def test_functions_that_level_off_stay_between_their_limits(
+    function: str, lowest: float | None, math: str
+) -> None:
+    text = f"Func f; In A; Var x; f[x] = {function}(A[x]); f.block(x:1024); f.tensorize(x:1024); f.math({math}); f.compile();"
+    # Of infinities PyTorch's own gelu is no number.
+    large = torch.tensor([20.0, 1e4, 1e30] + ([] if lowest is None else [INF]))
+    ends = torch.cat([large, -large])
+    theirs = {"gelu": torch.nn.functional.gelu, "silu": torch.nn.functional.silu}
+    want = theirs[function](ends) if lowest is None else torch.where(ends > 0, 1.0, lowest)
+    got = run(text, ends).cpu()
+    assert torch.allclose(got, want, rtol=1e-6, atol=1e-7)
+    if lowest is None:
+        return
+    between = run(text, torch.linspace(-12, 12, 2**18)).cpu()
+    assert between.max() <= 1
+    assert between.min() >= lowest
+    assert run(text, torch.tensor([NAN])).isnan().all()
+
+
 @pytest.mark.skipif(DEVICE == "cpu", reason="Triton's interpreter widens f8 wrongly")
 @pytest.mark.parametrize("target", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("source", ["f8e4m3", "f8e5m2"])

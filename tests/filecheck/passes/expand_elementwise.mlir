@@ -35,3 +35,9 @@
 // CHECK-NOT: arith.divf
 // CHECK: math.rsqrt
 %4 = math.tanh %x : f32
+// It ends at 1 exactly.
+// CHECK-NEXT: %[[Q:.*]] = arith.mulf
+// CHECK: arith.maximumf %[[Q]]
+// CHECK-NEXT: arith.minimumf
+// CHECK-NOT: math.erf
+%6 = math.erf %x : f32
