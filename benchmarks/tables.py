@@ -242,10 +242,30 @@ def page(rows: list[Row]) -> str:
         *(f"- {device}, {versions}, {date}" for device, versions, date in places), "",
         "## Goals", "", *goals(rows), "",
     ]  # fmt: skip
-    for name in dict.fromkeys(row.workload.group for row in rows):
+    for name in groups(rows):
         lines += [f"## {name.capitalize()}", ""]
         lines += [*group([row for row in rows if row.workload.group == name]), ""]
+        lines += [f"![Each schedule of {name}, and the baselines](evaluation/{name}.svg)", ""]
     return "\n".join(lines)
+
+
+def groups(rows: list[Row]) -> list[str]:
+    """The groups of which something has been measured."""
+    return list(dict.fromkeys(row.workload.group for row in rows))
+
+
+def plots(rows: list[Row], folder: Path) -> None:
+    """Draw each group."""
+    from plots import Panel, draw
+
+    folder.mkdir(exist_ok=True)
+    for name in groups(rows):
+        panels = [
+            Panel(row.workload.name, row.data["milliseconds"], _ways(row))
+            for row in rows
+            if row.workload.group == name
+        ]
+        draw(panels, folder / name)
 
 
 def main() -> int:
@@ -258,6 +278,7 @@ def main() -> int:
     if not rows:
         print(f"nothing has been measured in {args.results}", file=sys.stderr)
         return 1
+    plots(rows, args.page.with_suffix(""))
     write_output(str(args.page), page(rows))
     return 0
 

@@ -40,6 +40,7 @@ PASS_NAMES = (
     "tile-propagate-transposes",
     "tile-place-masks",
     "tile-elide-masks",
+    "tile-hoist-reductions",
     "expand-elementwise",
     "verify-tile",
 )

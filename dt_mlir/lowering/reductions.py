@@ -38,16 +38,19 @@ def identity(kind: ReductionKind, type: Attribute) -> FloatAttr | IntegerAttr:
     return IntegerAttr(number, type)
 
 
-def combine(builder: Builder, kind: ReductionKind, a: SSAValue, b: SSAValue) -> SSAValue:
-    """Combine two scalars as a reduction of a kind does."""
-    floats = {
+Binary = arith.FloatingPointLikeBinaryOperation | arith.SignlessIntegerBinaryOperation
+
+
+def combination(kind: ReductionKind, element: Attribute) -> type[Binary]:
+    """The operation on two scalars of a type that combines them as a reduction of a kind does."""
+    floats: dict[ReductionKind, type[Binary]] = {
         ReductionKind.ADD: arith.AddfOp,
         ReductionKind.DOT: arith.AddfOp,
         ReductionKind.MUL: arith.MulfOp,
         ReductionKind.MAXIMUM: arith.MaximumfOp,
         ReductionKind.MINIMUM: arith.MinimumfOp,
     }
-    integers = {
+    integers: dict[ReductionKind, type[Binary]] = {
         ReductionKind.ADD: arith.AddiOp,
         ReductionKind.DOT: arith.AddiOp,
         ReductionKind.MUL: arith.MuliOp,
@@ -56,8 +59,12 @@ def combine(builder: Builder, kind: ReductionKind, a: SSAValue, b: SSAValue) -> 
         ReductionKind.AND: arith.AndIOp,
         ReductionKind.OR: arith.OrIOp,
     }
-    cls = floats[kind] if is_float(a.type) else integers[kind]
-    return builder.insert(cls(a, b)).results[0]
+    return floats[kind] if is_float(element) else integers[kind]
+
+
+def combine(builder: Builder, kind: ReductionKind, a: SSAValue, b: SSAValue) -> SSAValue:
+    """Combine two scalars as a reduction of a kind does."""
+    return builder.insert(combination(kind, a.type)(a, b)).results[0]
 
 
 def is_more_extreme(

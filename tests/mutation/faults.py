@@ -433,6 +433,11 @@ TILES = [
         "a load counts as padded along axes that it is not masked along",
     ),
     Fault(
+        "start-forgotten", _ALL + "passes/tile_hoist_reductions.py",
+        "if not _is_identity(start, reduction):", "if False:",
+        "what a loop starts from is lost where its reduction moves behind it",
+    ),
+    Fault(
         "wrong-operand-substituted", _ALL + "passes/tile_fuse_maps.py",
         "produced if value is producer.result else element[value]",
         "produced if arg.index == 0 else element.get(value, produced)",

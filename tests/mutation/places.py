@@ -14,7 +14,9 @@ _SHARED = {
     "lowering/divisibility.py": ("tile-place-masks",),
     "lowering/grid.py": ("convert-loop-to-tile",),
     "lowering/operands.py": ("convert-loop-to-tile", "loop-split-products"),
-    "lowering/reductions.py": ("convert-loop-to-tile", "tile-place-masks", "tile-elide-masks"),
+    "lowering/reductions.py": (
+        "convert-loop-to-tile", "tile-place-masks", "tile-elide-masks", "tile-hoist-reductions",
+    ),
     "lowering/scalar_eval.py": ("tile-elide-masks",),
     "lowering/values.py": ("convert-loop-to-tile", "tile-place-masks"),
 }
