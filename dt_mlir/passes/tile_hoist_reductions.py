@@ -131,9 +131,9 @@ def _hoist(loop: scf.ForOp, step: _Step) -> scf.ForOp:
         total = after.elementwise(
             [start, total], lambda builder, pair: combine(builder, kind, *pair), op.location
         )
-    total.name_hint = hint
+    total.name_hint = loop.results[number].name_hint
     for i, result in enumerate(loop.results):
-        new.results[i].name_hint = result.name_hint
+        new.results[i].name_hint = hint if i == number else result.name_hint
         result.replace_all_uses_with(total if i == number else new.results[i])
     loop.detach()
     loop.erase()
