@@ -2,7 +2,31 @@
 
 The levels of the compiler are dialects (`dt_mlir.dialects`), the steps between them passes
 (`dt_mlir.passes`), and scheduling directives are passes on the `loop` level
-(`dt_mlir.scheduling` holds what they share).
+(`dt_mlir.scheduling` holds what they share). `dt_mlir.embedded` is the language in Python, whose
+names are this package's: `import dt_mlir as dt`.
 """
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dt_mlir.embedded import *  # noqa: F403
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    # The tools do without the language in Python, and start sooner.
+    if name.startswith("_"):
+        raise AttributeError(name)
+    from importlib import import_module
+
+    embedded = import_module("dt_mlir.embedded")
+    if name in embedded.__all__:
+        return getattr(embedded, name)
+    raise AttributeError(f"module 'dt_mlir' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    from dt_mlir.embedded import __all__ as names
+
+    return [*globals(), *names]

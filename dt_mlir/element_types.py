@@ -37,6 +37,13 @@ ELEMENT_TYPES: dict[str, Attribute] = {
 }
 """DT's element types by name, as they lie in memory."""
 
+TORCH_TYPES = {
+    "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16",
+    "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2", "i64": "int64", "i32": "int32",
+    "i16": "int16", "i8": "int8", "u8": "uint8", "bool": "bool",
+}  # fmt: skip
+"""PyTorch's names of the element types."""
+
 _NAMES = {type: name for name, type in ELEMENT_TYPES.items()}
 
 

@@ -66,7 +66,7 @@ class Symbols:
 
     def location(self, at: Position) -> FileLineColLoc:
         """The location attribute of a position in the program."""
-        return make_location(self.program.file, at.line, at.column)
+        return make_location(at.file or self.program.file, at.line, at.column)
 
     def kind(self, name: str) -> str | None:
         """How a name was declared, or None."""

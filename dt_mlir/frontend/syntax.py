@@ -13,6 +13,8 @@ class Position:
 
     line: int
     column: int
+    file: str | None = None
+    """The text's name; None for the program's own."""
 
 
 NOWHERE = Position(0, 0)

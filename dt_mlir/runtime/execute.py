@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
 from xdsl.ir import Attribute
 
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.element_types import type_name
+from dt_mlir.element_types import TORCH_TYPES, type_name
 from dt_mlir.interpreters.interface import Interface
 
 if TYPE_CHECKING:
@@ -73,9 +73,7 @@ def torch_dtype(element: Attribute) -> Any:
     """PyTorch's element type."""
     import torch
 
-    from dt_mlir.backend.triton.wrapper import TORCH_TYPES
-
-    return getattr(torch, TORCH_TYPES[type_name(element)].removeprefix("torch."))
+    return getattr(torch, TORCH_TYPES[type_name(element)])
 
 
 def make_inputs(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -17,31 +16,22 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnrankedMemRefType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.signature import RESERVED, Signature
-from dt_mlir.diagnostics import file_line_col
 from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of
-from dt_mlir.element_types import integer_range, is_bool, is_float, type_name
+from dt_mlir.element_types import TORCH_TYPES, integer_range, is_bool, is_float, type_name
 from dt_mlir.host_part import HostPart
 from dt_mlir.lowering.axes import TILE_LIMIT
 from dt_mlir.lowering.kernels import values_of
 
-TORCH_TYPES = {
-    "f64": "torch.float64", "f32": "torch.float32", "f16": "torch.float16",
-    "bf16": "torch.bfloat16", "f8e4m3": "torch.float8_e4m3fn", "f8e5m2": "torch.float8_e5m2",
-    "i64": "torch.int64", "i32": "torch.int32", "i16": "torch.int16", "i8": "torch.int8",
-    "u8": "torch.uint8", "bool": "torch.bool",
-}  # fmt: skip
-"""PyTorch's names of the element types."""
-
 
 def torch_type(type: Attribute) -> ast.expr:
     """PyTorch's name of an element type."""
-    return code.path(TORCH_TYPES[type_name(type)])
+    return code.path(f"torch.{TORCH_TYPES[type_name(type)]}")
 
 
 @dataclass
@@ -409,19 +399,8 @@ class WrapperPrinter:
         return [v for v, arg in zip(op.arguments, kernel.args) if arg in stored]
 
 
-def _place(op: Operation) -> str:
-    """Where the function stands whose loop an operation comes from.
-
-    Not where the directive does: a schedule that is applied by passes has no place, and gives the
-    same module.
-    """
-    place = file_line_col(op.location)
-    # The folder says nothing to whoever gets the module.
-    return f" ({Path(place[0]).name}:{place[1]}:{place[2]})" if place else ""
-
-
 def largest_tile(kernel: tile.KernelOp) -> str:
-    """The largest tile of a kernel, and where it comes from, as a part of a sentence."""
+    """The largest tile of a kernel, as a part of a sentence."""
     best: tuple[int, tuple[Axis, ...]] = 1, ()
     for value in values_of(kernel):
         axes = axes_of(value.type)
@@ -430,9 +409,7 @@ def largest_tile(kernel: tile.KernelOp) -> str:
     if not best[1]:
         return ""
     shown = " x ".join(f"{axis.name}: {axis.extent}" for axis in best[1])
-    places = {op.axis.name: op for op in kernel.walk() if isinstance(op, tile.RangeOp)}
-    # The range of an axis is gone where nothing is left that depends on its indices.
-    return f", whose largest tile is {shown}{_place(places.get(best[1][0].name, kernel))},"
+    return f", whose largest tile is {shown},"
 
 
 def symbolic_tiles(kernel: tile.KernelOp) -> list[tuple[str, int, tuple[str, ...], str]]:
@@ -460,7 +437,7 @@ def symbolic_tiles(kernel: tile.KernelOp) -> list[tuple[str, int, tuple[str, ...
         range_op = places.get(symbols[0])
         label = symbols[0] if range_op is None else range_op.label.data
         where = f"step the loop over '{label}' by less than its whole extent, as in "
-        where += f"{kernel.root.data}.tensorize({label}:64){_place(range_op or kernel)}"
+        where += f"{kernel.root.data}.tensorize({label}:64)"
         found.append((shown, count, symbols, where))
     assert TILE_LIMIT == 2**20
     return found

@@ -1,0 +1,117 @@
+"""Writes the modules of the embedded language that follow from definitions.
+
+A function of `dt_mlir.elementwise`, a reduction and a directive are each defined once; that Python
+and editors see them with signatures and documentation is what these modules are for.
+"""
+
+import inspect
+import textwrap
+
+from dt_mlir.elementwise import FUNCTIONS
+from dt_mlir.frontend.analysis import REDUCTIONS
+from dt_mlir.registry import PASSES
+from dt_mlir.scheduling.directive import Directive
+from dt_mlir.scheduling.parameters import Choice, Integer, Kind, Name, Names, Sizes
+
+HEADER = '"""{}\n\nWritten by docs/generate.py from the definitions; not to be edited.\n"""\n\n'
+
+
+def _doc(text: str, indent: int = 4) -> str:
+    wrapped = textwrap.wrap(text, 96 - indent)
+    if len(wrapped) == 1:
+        return f'"""{wrapped[0]}"""'
+    lines = [f'"""{wrapped[0]}', *wrapped[1:], '"""']
+    return ("\n" + " " * indent).join(lines)
+
+
+def functions_module() -> str:
+    """The functions and reductions."""
+    parts = [
+        HEADER.format("The functions of the embedded language."),
+        "from __future__ import annotations\n\n",
+        "from dt_mlir.embedded.declarations import Label\n",
+        "from dt_mlir.embedded.expressions import Expr, call\n\n",
+        "__all__ = [\n",
+        textwrap.fill(
+            ", ".join(f'"{name}"' for name in (*FUNCTIONS, *REDUCTIONS)) + ",", 96,
+            initial_indent="    ", subsequent_indent="    ",
+        ),
+        "\n]  # fmt: skip\n\n",
+        "Value = Expr | int | float\n",
+        '"""What may stand in an expression; numbers have no type of their own."""\n',
+    ]
+    for function in FUNCTIONS.values():
+        names = {"clamp": ("x", "low", "high")}.get(function.name, tuple("xyz"[: function.arity]))
+        shown = ", ".join(f"{name}: Value" for name in names)
+        parts.append(
+            f"\n\ndef {function.name}({shown}) -> Expr:\n"
+            f"    {_doc(f'Gives {function.summary}.')}\n"
+            f'    return call("{function.name}", {", ".join(names)})\n'
+        )
+    for name, what in REDUCTIONS.items():
+        names = ["a", "b"] if name == "rdot" else ["value"]
+        first, given = ", ".join(f"{n}: Value" for n in names), ", ".join(names)
+        parts.append(
+            f"\n\ndef {name}({first}, *labels: Label) -> Expr:\n"
+            f"    {_doc(f'Gives {what}.')}\n"
+            f'    return call("{name}", {given}, *labels)\n'
+        )
+    return "".join(parts)
+
+
+def _parameter(name: str, kind: Kind) -> tuple[str, str]:
+    """How a parameter is declared, and how it is handed on."""
+    match kind:
+        case Sizes():
+            return f"**{name}: Size", f"**{name}"
+        case Names():
+            return f"*{name}: Walk", f"*{name}"
+        case Integer():
+            return f"{name}: Size", name
+        case Choice(words):
+            literals = ", ".join(f'"{word}"' for word in words)
+            return f"{name}: Literal[{literals}] | Choices", name
+        case Name():
+            return f"{name}: Walk", name
+        case _:
+            return f"{name}: object", name
+
+
+def directives_module() -> str:
+    """The directives as methods."""
+    parts = [
+        HEADER.format("The directives of the language as methods."),
+        "from __future__ import annotations\n\n",
+        "from abc import ABC, abstractmethod\n",
+        "from typing import Literal, Self\n\n",
+        "from dt_mlir.embedded.arguments import Choices, Size, Walk\n\n\n",
+        "class Directives(ABC):\n",
+        '    """Has a method for each directive; each gives back what it is called on."""\n\n',
+        "    @abstractmethod\n",
+        "    def direct(self, name: str, /, *arguments: object, **sizes: object) -> Self:\n",
+        '        """Add a directive by its name, as a plug-in\'s is added."""\n',
+    ]
+    for load in PASSES.values():
+        cls = load()
+        if not issubclass(cls, Directive):
+            continue
+        declared, handed, rows = [], [], []
+        for name, kind, doc in cls.parameters():
+            parameter, argument = _parameter(name, kind)
+            declared.append(parameter)
+            handed.append(argument)
+            rows.append(f"            {name}: {doc[0].lower()}{doc[1:]}")
+        first, *paragraphs = (inspect.getdoc(cls) or "").split("\n```")[0].strip().split("\n\n")
+        name = cls.directive_name()
+        body = "\n\n".join(
+            textwrap.fill(" ".join(paragraph.split()), 98, initial_indent=" " * 8,
+                          subsequent_indent=" " * 8, break_on_hyphens=False)
+            for paragraph in paragraphs
+        )
+        rows_text = "\n".join(rows)
+        parts.append(
+            f"\n    def {name}(self, /, {', '.join(declared)}) -> Self:\n"
+            f'        """{first}\n\n{body}\n\n        Args:\n{rows_text}\n        """\n'
+            f'        return self.direct("{name}", {", ".join(handed)})\n'
+        )
+    return "".join(parts)

@@ -1,0 +1,107 @@
+"""Arguments of directives as Python values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dt_mlir.dialects.sched import Argument, Options
+from dt_mlir.dialects.sched import Knob as KnobName
+from dt_mlir.embedded.expressions import refusal
+from dt_mlir.embedded.places import here, serial
+from dt_mlir.frontend.syntax import KnobDefinition
+from dt_mlir.scheduling.parameters import ArgumentError, parse_argument
+
+
+class Knob:
+    """Options that several arguments of a space share: `BM = Knob("BM", 64, 128)`.
+
+    Args:
+        name: what the space calls it.
+        options: numbers or names, of which one is chosen.
+    """
+
+    def __init__(self, name: str, *options: int | str) -> None:
+        self.name = name
+        self.definition = KnobDefinition(name, _options(options), here())
+        self.serial = next(serial)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What an argument may be, of which one is chosen: `one_of(64, 128)`."""
+
+    options: Options
+
+
+def one_of(*options: int | str) -> Choices:
+    """A set-valued argument of a space of schedules.
+
+    Args:
+        options: numbers or names, all different.
+    """
+    return Choices(_options(options))
+
+
+Size = int | Knob | Choices
+"""A number, or a space of them."""
+
+
+class Named:
+    """Something with a name in the program."""
+
+    name: str
+
+
+Walk = Named | Knob | Choices | str
+"""A label or a function, or its name; of `map` a split as well: `"x:x1/8"`."""
+
+
+def _options(values: Sequence[int | str]) -> Options:
+    if not values:
+        raise refusal("a set of options needs at least one")
+    if len(set(values)) < len(values):
+        raise refusal("the options of a set must be different")
+    return Options(tuple(values))
+
+
+def arguments_of(
+    positional: Sequence[object], keyed: dict[str, object]
+) -> tuple[tuple[Argument, ...], list[Knob]]:
+    """Arguments of a directive, and the knobs among them.
+
+    Raises:
+        CompileError: if a value is no argument.
+    """
+    knobs: list[Knob] = []
+
+    def value(given: object) -> int | str | Options | KnobName:
+        match given:
+            case bool():
+                raise refusal(f"{given} is no argument of a directive", "write 0 or 1")
+            case int() | str():
+                return given
+            case Choices(options):
+                return options
+            case Knob():
+                knobs.append(given)
+                return KnobName(given.name)
+            case Named():
+                return given.name
+            case _:
+                raise refusal(
+                    f"a {type(given).__name__} is no argument of a directive",
+                    "there are numbers, names, labels, functions, knobs and one_of(…)",
+                )
+
+    found: list[Argument] = []
+    for item in positional:
+        if isinstance(item, str):
+            try:
+                found.append(parse_argument(item))
+            except ArgumentError as error:
+                raise refusal(str(error), error.hint) from None
+        else:
+            found.append(Argument(None, value(item)))
+    found += [Argument(key, value(item)) for key, item in keyed.items()]
+    return tuple(found), knobs

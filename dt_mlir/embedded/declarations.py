@@ -1,0 +1,142 @@
+"""Labels, inputs and functions of the embedded language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dt_mlir.embedded.arguments import Named
+from dt_mlir.embedded.expressions import Built, Expr, expression, refusal, type_name_of
+from dt_mlir.embedded.places import here, serial
+from dt_mlir.embedded.schedule import Schedule, Target
+from dt_mlir.frontend.analysis import CONSTANTS
+from dt_mlir.frontend.syntax import Declaration, Definition, Name, Position, Read
+
+if TYPE_CHECKING:
+    from dt_mlir.embedded.kernel import Kernel
+
+
+class Declared(Named):
+    """Something that a program declares.
+
+    Args:
+        name: what programs, messages and the generated code call it.
+        type: DT's name of an element type, or PyTorch's type; None where it follows.
+    """
+
+    kind = ""
+
+    def __init__(self, name: str, type: object = None) -> None:
+        if not name.isascii() or not name.isidentifier():
+            raise refusal(f"'{name}' is no name")
+        if name in CONSTANTS:
+            raise refusal(f"'{name}' is a constant of the language", "choose another name")
+        self.name = name
+        self.at: Position = here()
+        self.serial = next(serial)
+        self.type = None if type is None else type_name_of(type)
+
+    @property
+    def declaration(self) -> Declaration:
+        """The declaration in a syntax tree."""
+        return Declaration(self.kind, self.name, self.type, self.at, self.at)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class _Value(Declared, Expr):
+    """A name that stands in expressions by itself."""
+
+    def __init__(self, name: str, type: object = None) -> None:
+        Declared.__init__(self, name, type)
+        Expr.__init__(self, Name(name, self.at), [self])
+
+    __repr__ = Declared.__repr__
+
+    def placed(self) -> Expr:
+        return Built(Name(self.name, here()), self.uses)
+
+
+class Label(_Value):
+    """A label, which names an index; in an expression it is the index."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+
+
+class Var(Label):
+    """A label of functions' results."""
+
+    kind = "Var"
+
+
+class RVar(Label):
+    """A label that reductions run over."""
+
+    kind = "RVar"
+
+
+class _Tensor(Declared):
+    """What is read at indices."""
+
+    def __getitem__(self, indices: object) -> Expr:
+        """An element: `A[x, k]`, `A[x + 1, 0]`; `total[()]` of what has no labels."""
+        found = [expression(index) for index in _as_tuple(indices)]
+        uses = {used for item in found for used in item.uses}
+        at = here()
+        node = Read(self.name, tuple(item.node for item in found), at)
+        return Built(node if found else Name(self.name, at), uses | {self})
+
+
+def _as_tuple(indices: object) -> Sequence[object]:
+    return indices if isinstance(indices, tuple) else (indices,)
+
+
+class In(_Tensor):
+    """A tensor that the program is given. Without a type it takes what it is called with."""
+
+    kind = "In"
+
+
+class SIn(_Value):
+    """A number that the program is given."""
+
+    kind = "SIn"
+
+
+class Func(_Tensor, Target):
+    """A function of labels, defined once: `mm[x, y] = rdot(A[x, k], B[k, y], k)`.
+
+    Its directives are methods, which can be chained: `mm.block(x=128, y=128).num_warps(8)`.
+    """
+
+    kind = "Func"
+
+    def __init__(self, name: str, type: object = None) -> None:
+        Declared.__init__(self, name, type)
+        Target.__init__(self, name, Schedule())
+        self.definition: tuple[int, Definition, frozenset[Declared]] | None = None
+
+    def __setitem__(self, labels: object, value: object) -> None:
+        found = _as_tuple(labels)
+        names: list[str] = []
+        uses: set[Declared] = set()
+        for label in found:
+            if not isinstance(label, Label):
+                raise refusal(f"'{self.name}' is defined for labels, and {label!r} is none")
+            names.append(label.name)
+            uses.add(label)
+        if self.definition is not None:
+            raise refusal(f"'{self.name}' is defined twice")
+        wanted = expression(value)
+        at = here()
+        places = tuple(at for _ in names)
+        definition = Definition(self.name, tuple(names), wanted.node, at, places)
+        self.definition = next(serial), definition, frozenset(uses | wanted.uses)
+
+    def compile(self, *, dynamic: bool = False) -> Kernel:
+        """A kernel, or several, that computes the function; see `Kernel`."""
+        from dt_mlir.embedded.program import Program
+
+        return Program.of([self], dynamic=dynamic).compile()

@@ -1,0 +1,110 @@
+"""The directives of the language as methods.
+
+Written by docs/generate.py from the definitions; not to be edited.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Literal, Self
+
+from dt_mlir.embedded.arguments import Choices, Size, Walk
+
+
+class Directives(ABC):
+    """Has a method for each directive; each gives back what it is called on."""
+
+    @abstractmethod
+    def direct(self, name: str, /, *arguments: object, **sizes: object) -> Self:
+        """Add a directive by its name, as a plug-in's is added."""
+
+    def fuse_at(self, /, consumer: Walk, label: Walk) -> Self:
+        """Computes a function inside a loop of its consumer, just before it is used.
+
+        As much of it is computed as one iteration of that loop needs; the loops over labels that
+        the two share around the place become one. A function that is read under several
+        labellings there is computed once for each. Halide and TVM: `compute_at`.
+
+        Args:
+            consumer: the function in whose nest it is computed.
+            label: the label of the loop in which it is computed.
+        """
+        return self.direct("fuse_at", consumer, label)
+
+    def block(self, /, **sizes: Size) -> Self:
+        """Partitions the output over the launch grid.
+
+        Each program instance computes one block of the given extents. Halide: `tile` with
+        `gpu_blocks`; TVM: `split` and `bind` to `blockIdx`.
+
+        Args:
+            sizes: the labels to partition, output labels only, with the extent of a block.
+        """
+        return self.direct("block", **sizes)
+
+    def tensorize(self, /, **sizes: Size) -> Self:
+        """Steps every sequential loop over a label by tiles.
+
+        The elements of a step are computed at once, as one axis of a tile. `0` takes the loop's
+        whole extent: that of the block, if the loop walks one, else the label's size. Halide:
+        `vectorize`; TVM: `tensorize`.
+
+        Args:
+            sizes: the labels whose loops are stepped, with the number of elements of a step.
+        """
+        return self.direct("tensorize", **sizes)
+
+    def map(self, /, *order: Walk) -> Self:
+        """Sets the order in which program ids walk the grid of blocks, slowest first.
+
+        `x:x1/8` splits the blocks of `x` into groups of 8: `x1` counts the blocks in a group and
+        `x` the groups, which keeps what neighbouring program instances share in the cache.
+        Triton's tutorials call this grouped ordering.
+
+        Args:
+            order: the blocked labels and the inner parts of splits, slowest first.
+        """
+        return self.direct("map", *order)
+
+    def num_warps(self, /, warps: Size) -> Self:
+        """Sets the number of warps that a program instance runs on.
+
+        Triton's launch option of the same name; a warp is 32 threads (64 on AMD).
+
+        Args:
+            warps: the number of warps of a program instance, a power of two.
+        """
+        return self.direct("num_warps", warps)
+
+    def num_stages(self, /, stages: Size) -> Self:
+        """Sets the depth to which Triton pipelines the loads of loops.
+
+        Triton's launch option of the same name; each stage takes shared memory.
+
+        Args:
+            stages: the number of stages.
+        """
+        return self.direct("num_stages", stages)
+
+    def precision(self, /, precision: Literal["ieee", "tf32", "tf32x3"] | Choices) -> Self:
+        """Sets how `rdot` multiplies f32 operands.
+
+        `ieee` is exact f32; `tf32` rounds the operands to 11 significant bits for the tensor
+        cores; `tf32x3` makes three such products for nearly f32's accuracy. It is the one
+        directive that changes results, by rounding.
+
+        Args:
+            precision: how operands are rounded.
+        """
+        return self.direct("precision", precision)
+
+    def math(self, /, accuracy: Literal["fast", "accurate"] | Choices) -> Self:
+        """Sets how accurate elementary functions and division are.
+
+        `fast`, the default, takes Triton's own; `accurate` takes those of the target's device
+        library and rounds quotients and square roots correctly, as PyTorch does.
+
+        Args:
+            accuracy: which functions are taken.
+        """
+        return self.direct("math", accuracy)

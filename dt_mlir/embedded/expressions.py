@@ -1,0 +1,254 @@
+"""Expressions of the embedded language: Python's operators build a syntax tree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Never
+
+from dt_mlir.diagnostics import CompileError, make_location
+from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
+from dt_mlir.embedded.places import here
+from dt_mlir.frontend import syntax
+from dt_mlir.frontend.syntax import Call, Infix, Name, Number, Position, Prefix
+
+if TYPE_CHECKING:
+    from dt_mlir.embedded.declarations import Declared
+
+Value = "Expr | int | float | bool"
+"""What may stand in an expression; numbers have no type of their own."""
+
+
+class Expr:
+    """An expression; operators on it build larger ones.
+
+    `&`, `|` and `~` are the operators on bits, which are those on truth values, too; Python's
+    own `and`, `or` and `not` cannot be given a meaning.
+    """
+
+    def __init__(self, node: syntax.Expr, uses: Iterable[Declared] = ()) -> None:
+        self.node = node
+        self.uses = frozenset(uses)
+        """The labels, inputs and functions that it names."""
+
+    def __repr__(self) -> str:
+        from dt_mlir.frontend.printer import print_expression
+
+        return print_expression(self.node)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> Never:
+        raise refusal(
+            "an expression has no truth value while the program is written",
+            "write '&', '|', '~' and where(…) for and, or, not and if; and '(0 < a) & (a < 9)'",
+        )
+
+    def __iter__(self) -> Never:
+        raise TypeError("an expression is no sequence")
+
+    def __add__(self, other: object) -> Expr:
+        return _infix("+", self, other)
+
+    def __radd__(self, other: object) -> Expr:
+        return _infix("+", other, self)
+
+    def __sub__(self, other: object) -> Expr:
+        return _infix("-", self, other)
+
+    def __rsub__(self, other: object) -> Expr:
+        return _infix("-", other, self)
+
+    def __mul__(self, other: object) -> Expr:
+        return _infix("*", self, other)
+
+    def __rmul__(self, other: object) -> Expr:
+        return _infix("*", other, self)
+
+    def __truediv__(self, other: object) -> Expr:
+        return _infix("/", self, other)
+
+    def __rtruediv__(self, other: object) -> Expr:
+        return _infix("/", other, self)
+
+    def __floordiv__(self, other: object) -> Expr:
+        return _infix("//", self, other)
+
+    def __rfloordiv__(self, other: object) -> Expr:
+        return _infix("//", other, self)
+
+    def __mod__(self, other: object) -> Expr:
+        return _infix("%", self, other)
+
+    def __rmod__(self, other: object) -> Expr:
+        return _infix("%", other, self)
+
+    def __pow__(self, other: object) -> Expr:
+        return _infix("**", self, other)
+
+    def __rpow__(self, other: object) -> Expr:
+        return _infix("**", other, self)
+
+    def __and__(self, other: object) -> Expr:
+        return _infix("&", self, other)
+
+    def __rand__(self, other: object) -> Expr:
+        return _infix("&", other, self)
+
+    def __or__(self, other: object) -> Expr:
+        return _infix("|", self, other)
+
+    def __ror__(self, other: object) -> Expr:
+        return _infix("|", other, self)
+
+    def __xor__(self, other: object) -> Expr:
+        return _infix("^", self, other)
+
+    def __rxor__(self, other: object) -> Expr:
+        return _infix("^", other, self)
+
+    def __lshift__(self, other: object) -> Expr:
+        return _infix("<<", self, other)
+
+    def __rlshift__(self, other: object) -> Expr:
+        return _infix("<<", other, self)
+
+    def __rshift__(self, other: object) -> Expr:
+        return _infix(">>", self, other)
+
+    def __rrshift__(self, other: object) -> Expr:
+        return _infix(">>", other, self)
+
+    def __lt__(self, other: object) -> Expr:
+        return _infix("<", self, other)
+
+    def __le__(self, other: object) -> Expr:
+        return _infix("<=", self, other)
+
+    def __gt__(self, other: object) -> Expr:
+        return _infix(">", self, other)
+
+    def __ge__(self, other: object) -> Expr:
+        return _infix(">=", self, other)
+
+    def __eq__(self, other: object) -> Expr:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _infix("==", self, other)
+
+    def __ne__(self, other: object) -> Expr:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _infix("!=", self, other)
+
+    def placed(self) -> Expr:
+        """The expression where it is used; a name stands wherever it is written."""
+        return self
+
+    def __neg__(self) -> Expr:
+        return Built(Prefix("-", self.placed().node, here()), self.uses)
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __invert__(self) -> Expr:
+        return Built(Prefix("~", self.placed().node, here()), self.uses)
+
+    def __abs__(self) -> Expr:
+        return call("abs", self)
+
+
+class Built(Expr):
+    """What an operator or a call builds.
+
+    A class beside those of labels and scalars: Python asks the right side of a comparison first
+    where its class is derived from the left side's, and would turn the comparison around.
+    """
+
+
+def refusal(message: str, hint: str | None = None, at: Position | None = None) -> CompileError:
+    """An error at a place of the user's code, by default where that code is now."""
+    place = at or here()
+    location = make_location(place.file or "-", place.line, place.column)
+    return CompileError(message, location, hint)
+
+
+def expression(value: object) -> Expr:
+    """A value as an expression.
+
+    Raises:
+        CompileError: if it is neither an expression nor a number.
+    """
+    if isinstance(value, Expr):
+        return value.placed()
+    if isinstance(value, bool):
+        return Built(Name("true" if value else "false", here()))
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise refusal("the number does not fit in 64 bits")
+        return Built(Number(value, here()))
+    if isinstance(value, float):
+        if math.isnan(value):
+            return Built(Name("nan", here()))
+        if math.isinf(value):
+            name = Name("inf", here())
+            return Built(name if value > 0 else Prefix("-", name, here()))
+        return Built(Number(value, here()))
+    what = type(value).__name__
+    hint = "In(…) stands for a tensor; the compiled kernel is called with one"
+    raise refusal(
+        f"a {what} cannot stand in an expression", hint if what == "Tensor" else None
+    )
+
+
+def _infix(operator: str, left: object, right: object) -> Expr:
+    a, b = expression(left), expression(right)
+    return Built(Infix(operator, a.node, b.node, here()), a.uses | b.uses)
+
+
+def call(name: str, *arguments: object) -> Expr:
+    """A call of a function of the language, which is checked when the program is compiled."""
+    found = [expression(value) for value in arguments]
+    uses = {used for item in found for used in item.uses}
+    return Built(Call(name, tuple(item.node for item in found), here()), uses)
+
+
+def type_name_of(type: object) -> str:
+    """DT's name of an element type: `f16`, `"f16"` or `torch.float16`.
+
+    Raises:
+        CompileError: if there is no such type.
+    """
+    shown = str(type)
+    name = type_of_torch(type) or shown
+    if name not in ELEMENT_TYPES:
+        raise refusal(f"'{shown}' is no element type", f"there are {', '.join(ELEMENT_TYPES)}")
+    return name
+
+
+def type_of_torch(type: object) -> str | None:
+    """DT's name of PyTorch's type; None if there is none."""
+    shown = str(type).removeprefix("torch.")
+    return next((name for name, theirs in TORCH_TYPES.items() if theirs == shown), None)
+
+
+def cast(value: object, type: object) -> Expr:
+    """A value in another element type.
+
+    Args:
+        value: an expression.
+        type: DT's name of the type, or PyTorch's type.
+    """
+    found = expression(value)
+    return Built(Call("cast", (found.node, Name(type_name_of(type), here())), here()), found.uses)
+
+
+def where(condition: object, yes: object, no: object) -> Expr:
+    """One of two values for each element, by a truth value."""
+    return call("where", condition, yes, no)
+
+
+def reshape(value: object, *shape: object) -> Expr:
+    """A value with labels in place of its own, as the language's `reshape` has it."""
+    return call("reshape", value, *shape)
+
+
+def length(label: object) -> Expr:
+    """The size of a label, as `len` in `.dt` programs; it is an i32."""
+    return call("len", label)

@@ -1,0 +1,178 @@
+"""Compiled programs that are called on tensors."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from dt_mlir.backend.triton.target import emit_module
+from dt_mlir.diagnostics import CompileError, SourceTexts
+from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
+from dt_mlir.embedded.expressions import type_of_torch
+from dt_mlir.embedded.program import Program
+from dt_mlir.embedded.schedule import Schedule
+from dt_mlir.frontend.emit import emit_program, set_types
+from dt_mlir.pipeline import default_pipeline, run_pipeline, verify_module
+from dt_mlir.runtime import cache
+from dt_mlir.runtime.execute import wrapper_name
+
+Tensor = Any
+
+
+def interpret() -> None:
+    """Run kernels on the CPU, by Triton's interpreter, in this process.
+
+    Raises:
+        CompileError: if Triton is imported already: it decides then.
+    """
+    if "triton" in sys.modules and os.environ.get("TRITON_INTERPRET") != "1":
+        raise CompileError(
+            "Triton is imported already", None,
+            "call interpret() before anything imports triton, or set TRITON_INTERPRET=1",
+        )
+    os.environ["TRITON_INTERPRET"] = "1"
+
+
+class Kernel:
+    """What a program is compiled to: called on tensors, it gives the outputs.
+
+    It is compiled when it is first called, for the element types of the tensors whose type the
+    program leaves open; what was compiled is kept in memory and on disk (`$DT_MLIR_CACHE`).
+
+    Args:
+        program: the program.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._open = program.open_inputs
+        tensors = [d.name for d in program.tree.declarations if d.kind == "In"]
+        self._places = [(name, tensors.index(name)) for name in self._open]
+        self._wrappers: dict[tuple[Any, ...], Any] = {}
+        self._lock = threading.Lock()
+        self._types: dict[str, str] = {}
+        """The types that it was last compiled for."""
+        outputs = [d.target for d in program.tree.directives if d.name.startswith("compile")]
+        self.name = outputs[0] if outputs else "program"
+
+    def __call__(self, *tensors: Tensor, **options: Any) -> Any:
+        """Compute the outputs.
+
+        Args:
+            tensors: the tensors in the order of their declarations, then the scalars.
+            options: inputs by name, sizes of labels that no tensor has, and `out`, tensors for
+                the results.
+
+        Returns:
+            A tensor, or a tuple of one for each output.
+
+        Raises:
+            CompileError: where the program cannot be compiled for these types.
+            TypeError: for what is no tensor, or one of another type.
+            ValueError: for tensors whose sizes or devices do not fit.
+        """
+        try:
+            key = tuple([tensors[place].dtype for _, place in self._places])
+        except (AttributeError, IndexError):
+            key = tuple([self._dtype(name, i, tensors, options) for name, i in self._places])
+        wrapper = self._wrappers.get(key)
+        if wrapper is None:
+            wrapper = self._compile(key)
+        return wrapper(*tensors, **options)
+
+    def _dtype(
+        self, name: str, place: int, tensors: tuple[Tensor, ...], options: Mapping[str, Any]
+    ) -> Any:
+        if place < len(tensors):
+            value = tensors[place]
+        elif name in options:
+            value = options[name]
+        else:
+            raise TypeError(f"{self.name}: the tensor '{name}' is missing")
+        if not hasattr(value, "dtype"):
+            raise TypeError(f"{self.name}: '{name}' must be a tensor, not {type(value).__name__}")
+        return value.dtype
+
+    def _compile(self, key: tuple[Any, ...]) -> Any:
+        types: dict[str, str] = {}
+        for name, dtype in zip(self._open, key):
+            found = type_of_torch(dtype)
+            if found is None:
+                known = ", ".join(f"torch.{theirs}" for theirs in TORCH_TYPES.values())
+                raise TypeError(f"{self.name}: '{name}' has elements of {dtype}; there are {known}")
+            types[name] = found
+        with self._lock:
+            known = self._wrappers.get(key)
+            if known is not None:
+                return known
+            text = self._text(types)
+            path = cache.source_of(cache.key_of(text), lambda: self._emit(types))
+            source = path.read_text(encoding="utf-8")
+            if os.environ.get("TRITON_INTERPRET") == "1" and "libdevice" in source:
+                from dt_mlir.runtime.interpreted_library import install
+
+                install()
+            wrapper = getattr(cache.load(path), wrapper_name(source))
+            self._types = types
+            self._wrappers[key] = wrapper
+            return wrapper
+
+    def _tree(self, types: Mapping[str, str]) -> Program:
+        return Program(set_types(self.program.tree, types.items()))
+
+    def _text(self, types: Mapping[str, str]) -> str:
+        """What the program is; the places of a program that is written in Python do not count."""
+        return self._tree(types).to_dt()
+
+    def _emit(self, types: Mapping[str, str]) -> str:
+        return emit_module(self._lowered("tile", types), wrapped=True)
+
+    def _lowered(self, level: str, types: Mapping[str, str]) -> Any:
+        try:
+            module = emit_program(self._tree(types).tree)
+            verify_module(module)
+            run_pipeline(module, default_pipeline(level))
+        except CompileError as error:
+            if error.location is not None:
+                error.add_note(SourceTexts().show_error(error))
+            raise
+        return module
+
+    def types_of(self, types: Mapping[str, str] | None) -> dict[str, str]:
+        """The types of open inputs: those given, else those of the last call, else f32."""
+        found = dict.fromkeys(self._open, "f32") | self._types | dict(types or {})
+        for name, type in found.items():
+            if type not in ELEMENT_TYPES:
+                raise CompileError(f"'{type}' is no element type, as which '{name}' is given")
+        return found
+
+    def source(self, **types: str) -> str:
+        """The generated Python module.
+
+        Args:
+            types: element types of inputs that the program leaves open; without, those of the
+                last call, or f32.
+        """
+        return self._emit(self.types_of(types))
+
+    def ir(self, level: str = "tile", **types: str) -> str:
+        """The program as IR.
+
+        Args:
+            level: `dt`, `loop` or `tile`.
+            types: as for `source`.
+        """
+        if level not in ("dt", "loop", "tile"):
+            raise CompileError(f"there is no level '{level}'", None, "there are dt, loop and tile")
+        return str(self._lowered(level, self.types_of(types)))
+
+    @property
+    def schedule(self) -> Schedule:
+        """The schedule."""
+        return self.program.schedule
+
+    def __repr__(self) -> str:
+        return f"<kernel of {self.name}>\n{self.program}"

@@ -1,0 +1,26 @@
+"""Where in the user's Python code something was written."""
+
+from __future__ import annotations
+
+import sys
+from itertools import count, islice
+from pathlib import Path
+from types import FrameType
+
+from dt_mlir.frontend.syntax import NOWHERE, Position
+
+_OWN = str(Path(__file__).resolve().parent)
+serial = count()
+"""Numbers what is written, in its order."""
+
+
+def here() -> Position:
+    """The place of the expression outside this package that is being evaluated."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+        frame = frame.f_back
+    if frame is None:
+        return NOWHERE
+    place = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
+    column = 0 if place is None else place[2] or 0
+    return Position(frame.f_lineno, column + 1, frame.f_code.co_filename)

@@ -1,0 +1,175 @@
+"""Schedules: values that are kept apart from algorithms, applied to them, printed and read."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+from dt_mlir.diagnostics import CompileError, did_you_mean
+from dt_mlir.embedded.arguments import Knob, arguments_of
+from dt_mlir.embedded.directives import Directives
+from dt_mlir.embedded.expressions import refusal
+from dt_mlir.embedded.places import here, serial
+from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
+from dt_mlir.frontend.parser import parse_program
+from dt_mlir.frontend.printer import print_program
+from dt_mlir.frontend.syntax import Alternatives, DirectiveCall, KnobDefinition, Program
+from dt_mlir.registry import directive_names, find_directive
+from dt_mlir.scheduling.directive import Directive
+
+
+class Target(Directives):
+    """A function as a schedule sees it. Directives of plug-ins are methods, too."""
+
+    def __init__(self, name: str, schedule: Schedule) -> None:
+        self.function_name = name
+        self.directives = schedule
+
+    def direct(self, name: str, /, *arguments: object, **sizes: object) -> Self:
+        """Add a directive by its name, as a plug-in's is added.
+
+        Raises:
+            CompileError: if there is no such directive, or a value is no argument.
+        """
+        if name in OUTPUT_DIRECTIVES or find_directive(name) is None:
+            raise refusal(
+                f"there is no directive '{name}'", did_you_mean(name, directive_names())
+            )
+        found, knobs = arguments_of(arguments, dict(sizes))
+        place = here()
+        self.directives.add(DirectiveCall(self.function_name, name, found, place, place), knobs)
+        return self
+
+    def apply(self, change: Directive | Schedule) -> Self:
+        """Add a directive of a plug-in with its types checked, or a whole schedule.
+
+        Args:
+            change: an instance of the directive's class, whatever function it names, or a
+                schedule, which may name other functions.
+        """
+        if isinstance(change, Schedule):
+            self.directives.extend(change)
+            return self
+        place = here()
+        arguments = tuple(change.arguments())
+        name = change.directive_name()
+        self.directives.add(DirectiveCall(self.function_name, name, arguments, place, place), [])
+        return self
+
+    def __getattr__(self, name: str) -> Callable[..., Self]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        cls = find_directive(name)
+        if cls is None:
+            hint = did_you_mean(name, directive_names())
+            raise AttributeError(
+                f"there is no directive '{name}'" + (f"; {hint}" if hint else "")
+            )
+
+        def method(*arguments: object, **sizes: object) -> Self:
+            return self.direct(name, *arguments, **sizes)
+
+        method.__name__ = name
+        method.__doc__ = inspect.getdoc(cls)
+        return method
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *directive_names()]
+
+
+class Schedule:
+    """What is said of how functions are computed, in the order in which it was said."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, DirectiveCall]] = []
+        self.knobs: dict[str, tuple[int, KnobDefinition]] = {}
+        self.alternatives: list[tuple[int, Alternatives]] = []
+
+    def __getitem__(self, function: str) -> Target:
+        """What directives of a function are called on: `schedule["mm"].block(x=128)`."""
+        return Target(function, self)
+
+    def add(self, call: DirectiveCall, knobs: list[Knob]) -> None:
+        """Add a directive and the knobs that it names.
+
+        Raises:
+            CompileError: if there is another knob of one's name.
+        """
+        for knob in knobs:
+            self._add_knob(knob.serial, knob.definition)
+        self.calls.append((next(serial), call))
+
+    def _add_knob(self, number: int, definition: KnobDefinition) -> None:
+        known = self.knobs.setdefault(definition.name, (number, definition))[1]
+        if known.options != definition.options:
+            raise refusal(f"there are two knobs '{definition.name}'", None, definition.at)
+
+    def extend(self, other: Schedule) -> None:
+        """Add all that another schedule says."""
+        for number, definition in other.knobs.values():
+            self._add_knob(number, definition)
+        self.calls += [(next(serial), call) for _, call in other.calls]
+        self.alternatives += [(next(serial), choice) for _, choice in other.alternatives]
+
+    def fill(self, program: Program) -> None:
+        """Write the schedule into a program's syntax tree."""
+        program.knobs += [item for _, item in sorted(self.knobs.values(), key=lambda pair: pair[0])]
+        program.directives += [item for _, item in sorted(self.calls, key=lambda pair: pair[0])]
+        program.alternatives += [item for _, item in self.alternatives]
+
+    @staticmethod
+    def of(program: Program) -> Schedule:
+        """The schedule of a syntax tree."""
+        found = Schedule()
+        found.knobs = {item.name: (next(serial), item) for item in program.knobs}
+        found.calls = [
+            (next(serial), item)
+            for item in program.directives
+            if item.name not in OUTPUT_DIRECTIVES
+        ]
+        found.alternatives = [(next(serial), item) for item in program.alternatives]
+        return found
+
+    def to_dt(self) -> str:
+        """The schedule in canonical DT, a directive in each line."""
+        program = Program("-")
+        self.fill(program)
+        return print_program(program) if program.directives or program.alternatives else ""
+
+    __str__ = to_dt
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schedule) and self.to_dt() == other.to_dt()
+
+    __hash__: Any = None
+
+    @staticmethod
+    def parse(text: str, file: str = "<schedule>") -> Schedule:
+        """Read directives, knobs and alternatives.
+
+        Raises:
+            CompileError: if the text is something else.
+        """
+        program = parse_program(text, file)
+        if program.declarations or program.definitions:
+            raise CompileError(f"{file}: a schedule declares and defines no functions")
+        return Schedule.of(program)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the schedule as DT; the file is whole or not there."""
+        from dt_mlir.tools.command_line import write_output
+
+        write_output(os.fspath(path), self.to_dt())
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Schedule:
+        """Read what `save` has written.
+
+        Raises:
+            OSError: if the file cannot be read.
+            CompileError: if it holds no schedule.
+        """
+        return Schedule.parse(Path(path).read_text(encoding="utf-8"), os.fspath(path))
