@@ -100,9 +100,9 @@ def test_schedules_are_values(tmp_path: Path) -> None:
 
 
 def test_every_operator_is_the_languages() -> None:
-    f, A, I, J = dt.Func("f"), dt.In("A"), dt.In("I", torch.int32), dt.In("J", "i32")
+    f, A, B, C = dt.Func("f"), dt.In("A"), dt.In("B", torch.int32), dt.In("C", "i32")
     s, x = dt.SIn("s", "f64"), dt.Var("x")
-    a, i, j = A[x], I[x], J[x]
+    a, i, j = A[x], B[x], C[x]
     f[x] = dt.where(
         (a < 1) & (2 >= a) |  # noqa: SIM300
         ~(a == s) ^ (a != 0) & (a > -1) & (a <= 9),
@@ -114,7 +114,7 @@ def test_every_operator_is_the_languages() -> None:
     )  # fmt: skip
     text = dt.Program.of([f]).to_dt()
     assert "f[x] = where((A[x] < 1) & (A[x] <= 2) | ~(A[x] == s) ^ (A[x] != 0) & (A[x] > -1)" in text
-    for part in ("I[x] << 1", "64 >> J[x]", "len(x)", "inf", "cast(A[x], f16)", "9 // A[x]", "-A[x]"):
+    for part in ("B[x] << 1", "64 >> C[x]", "len(x)", "inf", "cast(A[x], f16)", "9 // A[x]", "-A[x]"):
         assert part in text
     assert dt.parse(text).compile().source() == dt.Program.of([f]).compile().source()
 
