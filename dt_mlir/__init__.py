@@ -20,7 +20,12 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     from importlib import import_module
 
-    embedded = import_module("dt_mlir.embedded")
+    try:
+        embedded = import_module("dt_mlir.embedded")
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ImportError("DT in Python needs torch: pip install 'dt-mlir[run]'") from None
     if name in embedded.__all__:
         return getattr(embedded, name)
     raise AttributeError(f"module 'dt_mlir' has no attribute '{name}'")

@@ -8,6 +8,8 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+import torch
+
 from dt_mlir.backend.triton.target import emit_module
 from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
@@ -55,6 +57,8 @@ class Kernel:
         self._lock = threading.Lock()
         self._types: dict[str, str] = {}
         """The types that it was last compiled for."""
+        self._tensors = len(tensors)
+        self._operator: Any = None
         outputs = [d.target for d in program.tree.directives if d.name.startswith("compile")]
         self.name = outputs[0] if outputs else "program"
 
@@ -74,6 +78,19 @@ class Kernel:
             TypeError: for what is no tensor, or one of another type.
             ValueError: for tensors whose sizes or devices do not fit.
         """
+        if torch.compiler.is_compiling():
+            return self.operator(*tensors, **options)
+        differentiated = False
+        for tensor in tensors[: self._tensors]:
+            if type(tensor) is not torch.Tensor and self._is_traced(tensor, tensors):
+                return self.operator(*tensors, **options)
+            if getattr(tensor, "requires_grad", False):
+                differentiated = True
+        if differentiated and torch.is_grad_enabled():
+            return self._differentiated(tensors, options)
+        return self._call(*tensors, **options)
+
+    def _call(self, *tensors: Tensor, **options: Any) -> Any:
         try:
             key = tuple([tensors[place].dtype for _, place in self._places])
         except (AttributeError, IndexError):
@@ -82,6 +99,62 @@ class Kernel:
         if wrapper is None:
             wrapper = self._compile(key)
         return wrapper(*tensors, **options)
+
+    def _is_traced(self, tensor: Any, tensors: tuple[Tensor, ...]) -> bool:
+        """Whether PyTorch is tracing the call, and a tensor stands for another.
+
+        Raises:
+            TypeError: for other classes of tensors, whose elements may be anywhere. What is no
+                tensor at all the wrapper refuses.
+        """
+        if not isinstance(tensor, torch.Tensor) or isinstance(tensor, torch.nn.Parameter):
+            return False
+        if type(tensor).__module__.startswith("torch."):
+            return True
+        place = next(i for i, other in enumerate(tensors) if other is tensor)
+        names = [d.name for d in self.program.tree.declarations if d.kind == "In"]
+        raise TypeError(
+            f"{self.name}: '{names[place]}' is a {type(tensor).__name__}, and kernels take plain "
+            "tensors; convert it first"
+        )
+
+    def _differentiated(self, tensors: tuple[Tensor, ...], options: dict[str, Any]) -> Any:
+        """Compute the outputs so that autograd knows of them."""
+        if not self._made_operator().has_backward:
+            names = [d.name for d in self.program.tree.declarations if d.kind == "In"]
+            name = next(n for n, t in zip(names, tensors) if getattr(t, "requires_grad", False))
+            raise RuntimeError(
+                f"{self.name}: '{name}' requires a gradient, and the kernel has no backward; give "
+                "it one with register_autograd, or call it under torch.no_grad()"
+            )
+        if "out" in options:
+            raise RuntimeError(f"{self.name}: there is no gradient of what is written to 'out'")
+        return self.operator(*tensors, **options)
+
+    def _made_operator(self) -> Any:
+        if self._operator is None:
+            from dt_mlir.embedded.operator import Operator
+
+            self._operator = Operator.of(self.program, self.name, self._call)
+        return self._operator
+
+    @property
+    def operator(self) -> Any:
+        """The kernel as an operator of `torch.library`, with a fake implementation."""
+        return self._made_operator().operator
+
+    def register_autograd(self, backward: Any, *, setup_context: Any = None) -> None:
+        """Let autograd differentiate the kernel, as `torch.library.register_autograd` does.
+
+        Args:
+            backward: called with a context and a gradient for each output; gives a gradient, or
+                None, for each input. The tensors among the inputs are in `ctx.saved_tensors`.
+            setup_context: saves what `backward` needs instead.
+
+        Raises:
+            CompileError: if the kernel has a backward already.
+        """
+        self._made_operator().register_autograd(backward, setup_context)
 
     def _dtype(
         self, name: str, place: int, tensors: tuple[Tensor, ...], options: Mapping[str, Any]

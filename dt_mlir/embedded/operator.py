@@ -1,0 +1,149 @@
+"""Compiled programs as PyTorch operators: for `torch.compile`, `torch.export` and autograd."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from xdsl.dialects.builtin import AnyFloat
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import dt
+from dt_mlir.element_types import is_bool
+from dt_mlir.embedded.expressions import type_of_torch
+from dt_mlir.embedded.program import Program
+from dt_mlir.frontend.emit import emit_program, set_types
+from dt_mlir.interpreters.interface import Interface
+from dt_mlir.runtime.execute import torch_dtype
+
+NAMESPACE = "dt_mlir"
+"""Where the operators are, as in `torch.ops.dt_mlir.mm_0f3a…`."""
+_known: dict[str, Operator] = {}
+
+
+class _Result(NamedTuple):
+    """An output, for some element types of the inputs."""
+
+    labels: tuple[str, ...]
+    dtype: Any
+
+
+class Operator:
+    """The operator of a program. Equal programs share one.
+
+    Args:
+        program: the program.
+        name: what it is called, before a digest of the program.
+        run: computes the outputs.
+    """
+
+    def __init__(self, program: Program, name: str, run: Callable[..., Any]) -> None:
+        self.program, self.run = program, run
+        digest = hashlib.sha256(program.to_dt().encode()).hexdigest()[:12]
+        self.name = f"{NAMESPACE}::{name}_{digest}"
+        self.interface = Interface.of(program.module())
+        order = sorted(self.interface.inputs, key=lambda item: item.axes is None)
+        self.inputs = [item.name for item in order]
+        self.labels = self.interface.free_labels()
+        self.has_backward = False
+        self._results: dict[tuple[Any, ...], list[_Result]] = {}
+        parameters = [
+            f"{'Tensor' if item.axes is not None else _scalar(item.element)} {item.name}"
+            for item in order
+        ]
+        if self.labels:
+            parameters += ["*", *(f"SymInt {label}" for label in self.labels)]
+        count = sum(op.name == "dt.output" for op in program.module().ops)
+        results = "Tensor" if count == 1 else f"({', '.join(['Tensor'] * count)})"
+        self.operator: Any = torch.library.custom_op(
+            self.name, self._run, mutates_args=(), schema=f"({', '.join(parameters)}) -> {results}"
+        )
+        self.operator.register_fake(self._fake)
+
+    @staticmethod
+    def of(program: Program, name: str, run: Callable[..., Any]) -> Operator:
+        """The operator of a program, made where there is none yet."""
+        text = program.to_dt()
+        if text not in _known:
+            _known[text] = Operator(program, name, run)
+        return _known[text]
+
+    def _run(self, *tensors: Any, **labels: Any) -> Any:
+        return self.run(*tensors, **labels)
+
+    def _types(self, tensors: Sequence[Any]) -> list[_Result]:
+        """The outputs' labels and types, for the tensors' types."""
+        key = tuple(t.dtype for t in tensors if isinstance(t, torch.Tensor))
+        if key not in self._results:
+            given = dict(zip(self.inputs, tensors))
+            types = {
+                name: str(type_of_torch(given[name].dtype)) for name in self.program.open_inputs
+            }
+            module = emit_program(set_types(self.program.tree, types.items()))
+            functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
+            wanted = [
+                op.function.root_reference.data
+                for op in module.ops
+                if isinstance(op, dt.OutputOp)
+            ]
+            self._results[key] = [
+                _Result(functions[name].label_names, torch_dtype(functions[name].element))
+                for name in wanted
+            ]
+        return self._results[key]
+
+    def _fake(self, *tensors: Any, **labels: Any) -> Any:
+        """Tensors of the outputs' shapes and types, without their elements."""
+        sizes: dict[str, Any] = dict(labels)
+        axes = {item.name: item.axes for item in self.interface.inputs}
+        device = None
+        for name, tensor in zip(self.inputs, tensors):
+            wanted = axes[name]
+            if wanted is None:
+                continue
+            device = tensor.device if device is None else device
+            if tensor.dim() != len(wanted):
+                raise ValueError(f"'{name}' must have {len(wanted)} axes, not {tensor.dim()}")
+            for label, size in zip(wanted, tensor.shape):
+                if isinstance(label, str) and label in sizes:
+                    if sizes[label] != size:
+                        raise ValueError(f"the sizes of '{label}' differ: {sizes[label]}, {size}")
+                elif isinstance(label, str):
+                    sizes[label] = size
+        for group in self.interface.groups:
+            found = [sizes[label] for label in group if label in sizes]
+            for label in group if found else ():
+                sizes.setdefault(label, found[0])
+        if device is None:
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        results = [
+            torch.empty([sizes[label] for label in labels], dtype=dtype, device=device)
+            for labels, dtype in self._types(tensors)
+        ]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def register_autograd(
+        self, backward: Callable[..., Any], setup_context: Callable[..., Any] | None = None
+    ) -> None:
+        """Give the operator a backward.
+
+        Raises:
+            CompileError: if it has one.
+        """
+        if self.has_backward:
+            raise CompileError(f"{self.name} has a backward already")
+        self.operator.register_autograd(backward, setup_context=setup_context or _save)
+        self.has_backward = True
+
+
+def _save(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    """Save the tensors among the inputs."""
+    ctx.save_for_backward(*(x for x in inputs if isinstance(x, torch.Tensor)))
+
+
+def _scalar(element: Any) -> str:
+    if isinstance(element, AnyFloat):
+        return "float"
+    return "bool" if is_bool(element) else "SymInt"
