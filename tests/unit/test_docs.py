@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -46,7 +47,27 @@ def test_commands(page: str, count: int, tmp_path: Path) -> None:
     assert commands == count
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "tutorial", "debugging", "tuning"))])
+@pytest.mark.parametrize(("page", "count"), [("README.md", 1), ("docs/python.md", 5)])
+def test_python(page: str, count: int, tmp_path: Path) -> None:
+    text = (ROOT / page).read_text()
+    if "<!-- python -->" in text:
+        text = text[text.index("<!-- python -->") : text.index("<!-- end python -->")]
+    blocks = [body for language, _, body in BLOCK.findall(text) if language == "python"]
+    assert len(blocks) == count
+    script = tmp_path / "page.py"
+    script.write_text("\n".join(blocks))
+    environment = {**os.environ, "DT_MLIR_CACHE": str(tmp_path / "cache")}
+    if not torch.cuda.is_available():
+        environment["TRITON_INTERPRET"] = "1"
+    done = subprocess.run(
+        [sys.executable, script], env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    if page == "README.md":
+        assert done.stdout == "torch.Size([200, 300])\n"
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "tutorial", "debugging", "tuning", "python", "evaluation"))])
 def test_links(page: str) -> None:
     text = (ROOT / page).read_text()
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
