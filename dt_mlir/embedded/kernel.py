@@ -242,6 +242,34 @@ class Kernel:
             raise CompileError(f"there is no level '{level}'", None, "there are dt, loop and tile")
         return str(self._lowered(level, self.types_of(types)))
 
+    def draw(self, types: Mapping[str, str] | None = None, **sizes: int) -> str:
+        """A picture, as SVG, of what each program instance computes, and in what order.
+
+        Args:
+            types: element types, as for `source`.
+            sizes: sizes of labels; without any, such that a few blocks are seen.
+
+        Raises:
+            CompileError: if there is no such label, or too much to see.
+        """
+        from dt_mlir.drawing.placement import placements
+        from dt_mlir.drawing.svg import svg
+
+        return svg(placements(self._lowered("tile", self.types_of(types)), sizes))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the program, its picture and the generated code."""
+        from html import escape
+
+        try:
+            picture, code = self.draw(), self.source()
+        except CompileError as error:
+            return f"<pre>{escape(str(self.program))}</pre><pre>{escape(str(error))}</pre>"
+        return (
+            f"<pre>{escape(str(self.program))}</pre>{picture}"
+            f"<details><summary>generated code</summary><pre>{escape(code)}</pre></details>"
+        )
+
     @property
     def schedule(self) -> Schedule:
         """The schedule."""

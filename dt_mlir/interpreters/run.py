@@ -54,7 +54,11 @@ def random_inputs(
 
 
 def run_module(
-    module: ModuleOp, inputs: Inputs, sizes: Mapping[str, int], arithmetic: Arithmetic
+    module: ModuleOp,
+    inputs: Inputs,
+    sizes: Mapping[str, int],
+    arithmetic: Arithmetic,
+    tiles: TileFunctions | None = None,
 ) -> dict[str, Value]:
     """Run a module of the `dt`, `loop` or `tile` level, or of several at once.
 
@@ -63,6 +67,7 @@ def run_module(
         inputs: the inputs.
         sizes: a size for each label.
         arithmetic: what elements are.
+        tiles: what runs the `tile` level, if not the usual.
 
     Returns:
         The outputs by name, their axes in the order of their labels.
@@ -85,7 +90,7 @@ def run_module(
         algorithm,
         ScalarFunctions(arithmetic),
         LoopFunctions(arithmetic, sizes),
-        TileFunctions(arithmetic, sizes),
+        tiles or TileFunctions(arithmetic, sizes),
         HostFunctions(arithmetic, sizes),
         FuncFunctions(),
         ControlFlowFunctions(arithmetic),

@@ -166,6 +166,15 @@ class TileFunctions(LevelFunctions):
             chosen(mask, spread(found, shape), spread(self.arithmetic.constant(op.pad), shape)),
         )
 
+    def note_store(self, base: Buffer, places: Sequence[Array], mask: Array) -> None:
+        """Hears of what the current instance is about to store; there is nothing to do.
+
+        Args:
+            base: where it is stored.
+            places: for each axis the indices; they broadcast.
+            mask: which of the elements are stored.
+        """
+
     @impl(tile.StoreOp)
     def run_store(
         self, interpreter: Interpreter, op: tile.StoreOp, args: PythonValues
@@ -176,6 +185,7 @@ class TileFunctions(LevelFunctions):
         axes = axis_names(op.value.type)
         count = len(op.indices)
         places, mask = self._access(op, axes, rest[:count], rest[count:])
+        self.note_store(base, places, mask)
         kept = self.arithmetic.stored(value, base.element)
         base.write(op, places, kept, self.instance, mask)
         return ()

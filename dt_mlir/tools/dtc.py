@@ -53,7 +53,8 @@ def _parser() -> ArgumentParser:
     add("--device", metavar="NAME", help="the device that --best is for, or a part of its name")
     add("--database", metavar="FILE", help="where dt-tune keeps its results")
     add("--fix", metavar="x=4096,…", help="compile for these sizes; the wrapper refuses others")
-    add("--sizes", metavar="x=100,…", help="the sizes that ttir, ptx and stats are compiled for")
+    add("--draw", metavar="FILE.svg", help="draw what program instances compute, and in what order")
+    add("--sizes", metavar="x=100,…", help="the sizes that ttir, ptx, stats and --draw are for")
     add(
         "--arch",
         default="sm_90",
@@ -128,6 +129,10 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         raise CompileError("--device and --database are about what --best takes")
     if args.run is not None and (args.emit != "triton" or args.print_pipeline):
         raise CompileError("--run runs the program; it does not go with --emit or --print-pipeline")
+    if args.draw is not None and (args.emit != "triton" or args.print_pipeline):
+        raise CompileError("--draw does not go with --emit or --print-pipeline")
+    if args.draw is not None and not args.draw.endswith(".svg"):
+        raise CompileError(f"--draw: {args.draw} does not end in .svg")
     given = parse_sizes(args.run, "--run")
     for path in args.load:
         load_file(path)
@@ -155,6 +160,14 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         sizes = parse_sizes(args.sizes, "--sizes")
         write_output(args.output, report(algorithm, module, source, args.emit, args.arch, sizes))
         return
+    if args.draw is not None:
+        from dt_mlir.drawing.placement import placements
+        from dt_mlir.drawing.svg import svg
+
+        picture = svg(placements(module, parse_sizes(args.sizes, "--sizes")))
+        write_output(args.draw, picture)
+        if args.output is None and args.run is None:
+            return
     if args.run is None:
         write_output(args.output, source)
         return

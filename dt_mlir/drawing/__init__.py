@@ -1,0 +1,1 @@
+"""Pictures of schedules: what each program instance computes, and in what steps."""
