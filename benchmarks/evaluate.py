@@ -28,22 +28,13 @@ from dt_mlir.tools.command_line import write_output
 from dt_mlir.tuning import measuring
 from dt_mlir.tuning.baselines import Baseline
 from dt_mlir.tuning.database import Database, Setting
+from dt_mlir.tuning.progress import Silent
 from dt_mlir.tuning.report import table
 from dt_mlir.tuning.task import Task
 from dt_mlir.tuning.tuner import Options, Outcome, Tuner
 from dt_mlir.tuning.workers import Workers
 
 HERE = Path(__file__).resolve().parent
-
-
-class Quiet:
-    """Shows no progress."""
-
-    def expect(self, steps: int) -> None:
-        """So many more steps are to come."""
-
-    def step(self, best: float | None) -> None:
-        """A step is done."""
 
 
 def contenders(workload: Workload) -> list[Baseline]:
@@ -69,7 +60,7 @@ def evaluate(
         task.algorithm, task.sizes, measuring.device_name(), measuring.versions()
     )
     found = contenders(workload)
-    return Tuner(task, setting, database, options, Quiet(), found, workers).run()
+    return Tuner(task, setting, database, options, Silent(), found, workers).run()
 
 
 def result(workload: Workload, outcome: Outcome) -> dict[str, object]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dt_mlir.dialects.sched import Argument, Options
-from dt_mlir.dialects.sched import Knob as KnobName
 from dt_mlir.embedded.expressions import refusal
 from dt_mlir.embedded.places import here, serial
 from dt_mlir.frontend.syntax import KnobDefinition
@@ -75,7 +74,7 @@ def arguments_of(
     """
     knobs: list[Knob] = []
 
-    def value(given: object) -> int | str | Options | KnobName:
+    def value(given: object) -> int | str | Options:
         match given:
             case bool():
                 raise refusal(f"{given} is no argument of a directive", "write 0 or 1")
@@ -85,7 +84,8 @@ def arguments_of(
                 return options
             case Knob():
                 knobs.append(given)
-                return KnobName(given.name)
+                # As the parser gives it; that it is a knob follows from its definition.
+                return given.name
             case Named():
                 return given.name
             case _:

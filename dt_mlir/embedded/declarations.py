@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dt_mlir.embedded.arguments import Named
 from dt_mlir.embedded.expressions import Built, Expr, expression, refusal, type_name_of
@@ -14,6 +14,7 @@ from dt_mlir.frontend.syntax import Declaration, Definition, Name, Position, Rea
 
 if TYPE_CHECKING:
     from dt_mlir.embedded.kernel import Kernel
+    from dt_mlir.embedded.tuning import Autotuned
 
 
 class Declared(Named):
@@ -140,3 +141,10 @@ class Func(_Tensor, Target):
         from dt_mlir.embedded.program import Program
 
         return Program.of([self], dynamic=dynamic).compile()
+
+    def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
+        """A kernel that finds the fastest schedule of its space for each type and size; see
+        `Program.autotuned`."""
+        from dt_mlir.embedded.program import Program
+
+        return Program.of([self]).autotuned(space, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -22,6 +22,7 @@ from dt_mlir.frontend.syntax import DirectiveCall
 
 if TYPE_CHECKING:
     from dt_mlir.embedded.kernel import Kernel
+    from dt_mlir.embedded.tuning import Autotuned
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,17 @@ class Program:
         from dt_mlir.embedded.kernel import Kernel
 
         return Kernel(self)
+
+    def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
+        """A kernel that finds the fastest schedule of its space for each type and size.
+
+        Args:
+            space: a schedule that leaves something open; None for the program's own.
+            options: how to search, as for `tune`.
+        """
+        from dt_mlir.embedded.tuning import Autotuned
+
+        return Autotuned(self if space is None else self.with_schedule(space), options)
 
 
 def parse(text: str, file: str = "<dt>") -> Program:

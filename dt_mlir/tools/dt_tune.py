@@ -9,7 +9,6 @@ import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.pipeline import default_pipeline, run_pipeline
@@ -66,26 +65,6 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-class _Bar:
-    """A progress bar on standard error."""
-
-    def __init__(self) -> None:
-        from tqdm import tqdm
-
-        self.bar: Any = tqdm(total=0, unit="step", dynamic_ncols=True, disable=None)
-
-    def expect(self, steps: int) -> None:
-        """So many more steps are to come."""
-        self.bar.total += steps
-        self.bar.refresh()
-
-    def step(self, best: float | None) -> None:
-        """A step is done."""
-        if best is not None:
-            self.bar.set_postfix_str(f"best {best:.4f} ms", refresh=False)
-        self.bar.update(1)
-
-
 def tune_file(args: Namespace, sources: SourceTexts) -> None:
     """Do what the command line asks for.
 
@@ -110,6 +89,7 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
         from dt_mlir.tuning import measuring
         from dt_mlir.tuning.baselines import Baseline
         from dt_mlir.tuning.database import Database, Setting, default_path
+        from dt_mlir.tuning.progress import Bar
         from dt_mlir.tuning.report import plot, table
         from dt_mlir.tuning.task import LARGE, Task
         from dt_mlir.tuning.tuner import BEST, Options, Tuner
@@ -148,7 +128,7 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
     if args.plot is not None and Path(args.plot).suffix not in (".png", ".svg"):
         raise CompileError(f"--plot: {args.plot} ends in neither .png nor .svg")
     path = Path(args.database) if args.database else default_path()
-    bar = _Bar()
+    bar = Bar()
     with Database(path) as database:
         try:
             outcome = Tuner(task, setting, database, options, bar, baselines).run()

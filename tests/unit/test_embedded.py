@@ -73,6 +73,7 @@ def test_a_space_in_python() -> None:
     text = dt.Program.of([mm]).to_dt()
     assert "BM = {64, 128};\nmm.block(x:BM, y:64);\nmm.tensorize(x:BM, y:64, k:{32, 64});\n" in text
     assert "mm.math({fast, accurate});" in text
+    assert str(dt.Program.of([mm]).module()) == str(dt.parse(text).module())
     other = dt.Knob("BM", 1, 2)
     with pytest.raises(CompileError, match="there are two knobs 'BM'"):
         mm.num_warps(other)

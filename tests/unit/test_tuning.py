@@ -25,6 +25,7 @@ from dt_mlir.tuning.bounds import Traffic
 from dt_mlir.tuning.compilation import build, replace_kernels
 from dt_mlir.tuning.database import Database, Record, Setting
 from dt_mlir.tuning.measuring import measure, prepared, timed, warm
+from dt_mlir.tuning.progress import Silent
 from dt_mlir.tuning.report import table
 from dt_mlir.tuning.task import Task
 from dt_mlir.tuning.tuner import BEST, Options, Outcome, Tuner
@@ -41,14 +42,6 @@ f.tensorize(x:B, y:{0, 16}, k:0);
 WHERE = g.fuse_at(f, x) | none;
 f.compile();
 """
-
-
-class Silent:
-    def expect(self, steps: int) -> None:
-        pass
-
-    def step(self, best: float | None) -> None:
-        pass
 
 
 def task(text: str = SPACE, **sizes: int) -> Task:

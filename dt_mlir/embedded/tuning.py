@@ -1,0 +1,206 @@
+"""Searches spaces of schedules from Python, by the engine and in the database of `dt-tune`."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.embedded.declarations import Func
+from dt_mlir.embedded.expressions import type_of_torch
+from dt_mlir.embedded.kernel import Kernel
+from dt_mlir.embedded.program import Program, parse
+from dt_mlir.embedded.schedule import Schedule
+from dt_mlir.frontend.emit import emit_program, set_types
+from dt_mlir.interpreters.interface import Interface
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+
+if TYPE_CHECKING:
+    from dt_mlir.tuning.tuner import Outcome
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What came of a search."""
+
+    program: Program
+    """The algorithm under the fastest schedule of the space."""
+    milliseconds: float
+    """How long it takes."""
+    outcome: Outcome
+    """All that was measured."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """The fastest schedule."""
+        return self.program.schedule
+
+    def compile(self) -> Kernel:
+        """The program as a kernel."""
+        return self.program.compile()
+
+    def table(self, count: int = 10) -> str:
+        """The fastest schedules as a table, and what became of the others."""
+        from dt_mlir.tuning.report import table
+
+        return table(self.outcome, count)
+
+
+def tune(
+    what: Func | Program | Kernel,
+    *tensors: Any,
+    space: Schedule | None = None,
+    sizes: Mapping[str, int] | None = None,
+    database: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    rounds: int = 5,
+    keep: float = 1.5,
+    timeout: float = 120.0,
+    trials: int | None = None,
+    budget: float | None = None,
+    seed: int = 0,
+    progress: bool = True,
+) -> Tuned:
+    """Find the fastest schedule of a space for tensors of some types and sizes.
+
+    What was measured before, here or by `dt-tune`, is not measured again. Without a GPU, Triton's
+    interpreter is timed, which says nothing about a GPU.
+
+    Args:
+        what: a function, a program or a kernel, whose schedule is a space.
+        tensors: tensors of the types and sizes in question, as the kernel takes them; their
+            elements do not matter, and scalars may be left out.
+        space: a space in place of the program's own schedule.
+        sizes: sizes of labels that no tensor has.
+        database: the file with results; None for that of `dt-tune`.
+        jobs: how many processes compile; None for as many as there are cores.
+        rounds: how often what is kept is timed.
+        keep: after the first look, what is this much slower than the best is not timed again.
+        timeout: the seconds after which compiling or running one candidate is ended.
+        trials: the most candidates to try; None for all.
+        budget: the seconds after which no further candidate is tried; None for no limit.
+        seed: the seed of orders and of the search.
+        progress: whether to show a bar.
+
+    Raises:
+        CompileError: if the program is wrong, or no schedule of the space has a time.
+    """
+    try:
+        from dt_mlir.tuning import measuring
+        from dt_mlir.tuning.database import Database, Setting, default_path
+        from dt_mlir.tuning.progress import Bar, Silent
+        from dt_mlir.tuning.task import Task
+        from dt_mlir.tuning.tuner import Options, Tuner
+
+        bar = Bar() if progress else Silent()
+    except ImportError as error:
+        raise CompileError(
+            f"tuning needs {error.name}", None, "pip install 'dt-mlir[run,tune]'"
+        ) from None
+    program = _program(what)
+    if space is not None:
+        program = program.with_schedule(space)
+    inputs = _inputs(program, tensors)
+    types = {
+        name: str(type_of_torch(inputs[name].dtype)) for name in program.open_inputs
+    }
+    module = emit_program(set_types(program.tree, types.items()))
+    run_pipeline(module, default_pipeline("dt"))
+    task = Task(module, {**_sizes(Interface.of(module), inputs), **(sizes or {})})
+    on_gpu = torch.cuda.is_available() and os.environ.get("TRITON_INTERPRET") != "1"
+    device = measuring.device_name() if on_gpu else "cpu"
+    setting = Setting(task.algorithm, task.sizes, device, measuring.versions())
+    options = Options(
+        jobs=jobs or os.cpu_count() or 1, rounds=rounds, keep=keep, timeout=timeout, trials=trials,
+        budget=budget, seed=seed,
+    )  # fmt: skip
+    path = default_path() if database is None else Path(database)
+    try:
+        with Database(path) as results:
+            outcome = Tuner(task, setting, results, options, bar).run()
+    finally:
+        if isinstance(bar, Bar):
+            bar.bar.close()
+    best = outcome.best
+    if best is None or best.milliseconds is None:
+        reasons = [text for status in outcome.statuses() for text in outcome.reasons(status)]
+        raise CompileError("no schedule of the space has a time", None, "; ".join(reasons[:3]))
+    return Tuned(parse(best.program), best.milliseconds, outcome)
+
+
+def _program(what: Func | Program | Kernel) -> Program:
+    if isinstance(what, Func):
+        return Program.of([what])
+    return what.program if isinstance(what, Kernel) else what
+
+
+def _inputs(program: Program, tensors: tuple[Any, ...]) -> dict[str, Any]:
+    """The tensors by name.
+
+    Raises:
+        CompileError: if there is none for an input, or one is no tensor.
+    """
+    names = [d.name for d in program.tree.declarations if d.kind == "In"]
+    found = dict(zip(names, tensors))
+    for name in names:
+        if not isinstance(found.get(name), torch.Tensor):
+            raise CompileError(f"tuning needs a tensor for '{name}'")
+        if type_of_torch(found[name].dtype) is None:
+            raise CompileError(f"'{name}' has elements of {found[name].dtype}")
+    return found
+
+
+def _sizes(interface: Interface, inputs: Mapping[str, Any]) -> dict[str, int]:
+    """The labels' sizes."""
+    found: dict[str, int] = {}
+    for item in interface.inputs:
+        if item.axes is None:
+            continue
+        shape = tuple(inputs[item.name].shape)
+        if len(shape) != len(item.axes):
+            raise CompileError(f"'{item.name}' must have {len(item.axes)} axes, not {len(shape)}")
+        for label, size in zip(item.axes, shape):
+            if isinstance(label, str) and found.setdefault(label, size) != size:
+                raise CompileError(f"the sizes of '{label}' differ: {found[label]} and {size}")
+    return found
+
+
+class Autotuned:
+    """A kernel whose schedule is searched when it meets new types or sizes.
+
+    Args:
+        program: the program, its schedule a space.
+        options: how to search, as for `tune`.
+    """
+
+    def __init__(self, program: Program, options: Mapping[str, Any]) -> None:
+        self.program = program
+        self.options = dict(options)
+        self.found: dict[tuple[Any, ...], Tuned] = {}
+        """What was found, by the tensors' types and shapes."""
+        self._kernels: dict[tuple[Any, ...], Kernel] = {}
+        self._lock = threading.Lock()
+        self._count = sum(d.kind == "In" for d in program.tree.declarations)
+
+    def __call__(self, *tensors: Any, **options: Any) -> Any:
+        """Compute the outputs, as a `Kernel` does; tensors are given by place.
+
+        Raises:
+            CompileError: as `tune` does.
+        """
+        given = tensors[: self._count]
+        key = tuple([(getattr(t, "dtype", None), getattr(t, "shape", None)) for t in given])
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            with self._lock:
+                if key not in self._kernels:
+                    self.found[key] = tune(self.program, *given, **self.options)
+                    self._kernels[key] = self.found[key].compile()
+                kernel = self._kernels[key]
+        return kernel(*tensors, **options)
