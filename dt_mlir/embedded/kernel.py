@@ -222,7 +222,12 @@ class Kernel:
                 raise CompileError(f"'{type}' is no element type, as which '{name}' is given")
         return found
 
-    def source(self, **types: str) -> str:
+    @property
+    def source(self) -> str:
+        """The generated Python module, for the types of the last call, or f32."""
+        return self.source_for()
+
+    def source_for(self, **types: str) -> str:
         """The generated Python module.
 
         Args:
@@ -230,6 +235,34 @@ class Kernel:
                 last call, or f32.
         """
         return self._emit(self.types_of(types))
+
+    def asm(
+        self, what: str = "ptx", *, arch: str = "sm_90", types: Mapping[str, str] | None = None,
+        **sizes: int,
+    ) -> str:  # fmt: skip
+        """The kernels as Triton compiles them, ahead of time: no GPU is needed.
+
+        Args:
+            what: `ttir`, `ptx`, `amdgcn`, or `stats` for a table of registers and memory.
+            arch: the target: `sm_80`, `sm_90`, `sm_100`, `gfx942`, …
+            types: element types, as for `source_for`.
+            sizes: sizes of labels; others are 1024.
+
+        Raises:
+            CompileError: if there is no such stage or target, Triton refuses a kernel, or kernels
+                are interpreted in this process.
+        """
+        from dt_mlir.runtime.ahead_of_time import report
+
+        if os.environ.get("TRITON_INTERPRET") == "1":
+            raise CompileError(
+                "Triton interprets kernels in this process, and compiles none", None,
+                "unset TRITON_INTERPRET, or run 'dtc FILE.dt --emit ptx'",
+            )
+        found = self.types_of(types)
+        module = self._lowered("tile", found)
+        algorithm = emit_program(self._tree(found).tree)
+        return report(algorithm, module, emit_module(module, wrapped=True), what, arch, sizes)
 
     def ir(self, level: str = "tile", **types: str) -> str:
         """The program as IR.
@@ -262,7 +295,7 @@ class Kernel:
         from html import escape
 
         try:
-            picture, code = self.draw(), self.source()
+            picture, code = self.draw(), self.source
         except CompileError as error:
             return f"<pre>{escape(str(self.program))}</pre><pre>{escape(str(error))}</pre>"
         return (

@@ -45,10 +45,10 @@ def test_python_and_dt_give_the_same_module(name: str) -> None:
     path = ROOT / "examples" / f"{name}.dt"
     want = compile_program(path.read_text(), path.name).source
     program = getattr(EMBEDDED, name)()
-    assert program.compile().source() == want
+    assert program.compile().source == want
     again = dt.parse(program.to_dt())
     assert again.to_dt() == program.to_dt()
-    assert again.compile().source() == want
+    assert again.compile().source == want
 
 
 @pytest.mark.parametrize("name", SPACES)
@@ -117,7 +117,7 @@ def test_every_operator_is_the_languages() -> None:
     assert "f[x] = where((A[x] < 1) & (A[x] <= 2) | ~(A[x] == s) ^ (A[x] != 0) & (A[x] > -1)" in text
     for part in ("B[x] << 1", "64 >> C[x]", "len(x)", "inf", "cast(A[x], f16)", "9 // A[x]", "-A[x]"):
         assert part in text
-    assert dt.parse(text).compile().source() == dt.Program.of([f]).compile().source()
+    assert dt.parse(text).compile().source == dt.Program.of([f]).compile().source
 
 
 def place_of(error: CompileError) -> tuple[str, str]:
@@ -133,13 +133,13 @@ def test_errors_point_at_the_line_in_python() -> None:
     mm, x, _y, k = product()
     mm.block(z=4)  # the mistake
     with pytest.raises(CompileError, match="there is no label 'z'") as found:
-        mm.compile().source()
+        mm.compile().ir()
     assert place_of(found.value) == ("test_embedded.py", "mm.block(z=4)  # the mistake")
     assert "mm.block(z=4)  # the mistake" in "".join(found.value.__notes__)
     f, A = dt.Func("f"), dt.In("A")
     f[x] = A[x] + A[x, k]  # the ranks differ
     with pytest.raises(CompileError) as found:
-        f.compile().source()
+        f.compile().ir()
     assert place_of(found.value)[1].endswith("# the ranks differ")
 
 
@@ -214,7 +214,7 @@ def _split() -> None:
         (lambda: dt.one_of(), "a set of options needs at least one"),
         (lambda: dt.Knob("B", 1, 1), "the options of a set must be different"),
         (lambda: product()[0].compile().ir("ptx"), "there is no level 'ptx'"),
-        (lambda: product()[0].compile().source(A="f17"), "'f17' is no element type"),
+        (lambda: product()[0].compile().source_for(A="f17"), "'f17' is no element type"),
     ],
 )
 def test_mistakes_are_refused(action: Any, message: str) -> None:
@@ -280,7 +280,7 @@ def test_a_kernel_is_compiled_for_the_types_that_it_meets(folder: Path) -> None:
         got = kernel(a, b)
         assert torch.allclose(got.double(), a.double() @ b.double(), rtol=2e-3)
     assert len(cache.entries()) == len(kernel._wrappers) == 2
-    assert "tl.dot" in kernel.source()
+    assert "tl.dot" in kernel.source
     assert "loop.kernel" in kernel.ir("loop")
     assert torch.equal(kernel(a, B=b), got)
     out = torch.empty_like(got)
@@ -394,6 +394,37 @@ def test_the_tools_do_without_the_embedded_language() -> None:
     assert "Func" in dir(dt)
     with pytest.raises(AttributeError, match="has no attribute 'Funk'"):
         dt.Funk  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_assembly() -> None:
+    code = (
+        "import dt_mlir as dt\n"
+        "f, A, x = dt.Func('f'), dt.In('A'), dt.Var('x')\n"
+        "f[x] = A[x] + 1\n"
+        "kernel = f.block(x=64).tensorize(x=64).compile()\n"
+        "print('.target sm_80' in kernel.asm(arch='sm_80', x=100), 'f16' in kernel.asm('ttir', types={'A': 'f16'}))"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.stdout == "True True\n", done.stderr
+
+
+@pytest.mark.skipif(DEVICE != "cpu", reason="kernels are compiled")
+def test_nothing_is_assembled_where_kernels_are_interpreted() -> None:
+    with pytest.raises(CompileError, match="Triton interprets kernels in this process"):
+        tiled().compile().asm()
+
+
+def test_a_notebook_shows_program_picture_and_code() -> None:
+    shown = tiled().compile()._repr_html_()
+    assert "mm.block(x:16, y:16);" in shown
+    assert "<svg" in shown
+    assert "tl.dot(" in shown
+    wrong = tiled().block(q=3).compile()._repr_html_()
+    assert "there is no label" in wrong
+    assert "program instances" in tiled().compile().draw(x=20, y=20)
 
 
 def test_interpreting_must_be_chosen_before_triton() -> None:
