@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 from dt_mlir.dialects.sched import Argument, Options
 from dt_mlir.embedded.expressions import refusal
@@ -21,6 +22,8 @@ class Knob:
     """
 
     def __init__(self, name: str, *options: int | str) -> None:
+        if not isinstance(name, str) or not name.isidentifier():  # pyright: ignore
+            raise refusal(f"{name!r} is no name")
         self.name = name
         self.definition = KnobDefinition(name, _options(options), here())
         self.serial = next(serial)
@@ -59,6 +62,11 @@ Walk = Named | Knob | Choices | str
 def _options(values: Sequence[int | str]) -> Options:
     if not values:
         raise refusal("a set of options needs at least one")
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | str):  # pyright: ignore
+            raise refusal(f"{value!r} is no option", "there are whole numbers and names")
+        if isinstance(value, str) and not value.isidentifier():
+            raise refusal(f"{value!r} is no name")
     if len(set(values)) < len(values):
         raise refusal("the options of a set must be different")
     return Options(tuple(values))
@@ -80,6 +88,8 @@ def arguments_of(
                 raise refusal(f"{given} is no argument of a directive", "write 0 or 1")
             case int() | str():
                 return given
+            case Integral():
+                return int(given)
             case Choices(options):
                 return options
             case Knob():

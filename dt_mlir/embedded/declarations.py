@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from dt_mlir.embedded.arguments import Named
 from dt_mlir.embedded.expressions import Built, Expr, expression, refusal, type_name_of
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from dt_mlir.embedded.tuning import Autotuned
 
 
+_WORDS = ("Func", "In", "SIn", "Var", "RVar", "none", "self", "out")
+
+
 class Declared(Named):
     """Something that a program declares.
 
@@ -28,8 +32,10 @@ class Declared(Named):
     kind = ""
 
     def __init__(self, name: str, type: object = None) -> None:
-        if not name.isascii() or not name.isidentifier():
-            raise refusal(f"'{name}' is no name")
+        if not isinstance(name, str) or not name.isascii() or not name.isidentifier():  # pyright: ignore
+            raise refusal(f"{name!r} is no name")
+        if keyword.iskeyword(name) or name in _WORDS:
+            raise refusal(f"'{name}' is a word of the language or of Python", "choose another name")
         if name in CONSTANTS:
             raise refusal(f"'{name}' is a constant of the language", "choose another name")
         self.name = name
@@ -80,6 +86,9 @@ class RVar(Label):
 
 class _Tensor(Declared):
     """What is read at indices."""
+
+    def __iter__(self) -> Never:
+        raise TypeError(f"'{self.name}' is read at labels, and is no sequence")
 
     def __getitem__(self, indices: object) -> Expr:
         """An element: `A[x, k]`, `A[x + 1, 0]`; `total[()]` of what has no labels."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Never
 
-from dt_mlir.diagnostics import CompileError, make_location
+from dt_mlir.diagnostics import CompileError, SourceTexts, make_location
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
 from dt_mlir.embedded.places import here
 from dt_mlir.frontend import syntax
@@ -37,6 +38,8 @@ class Expr:
         return print_expression(self.node)
 
     __hash__ = object.__hash__
+    __array_ufunc__ = None
+    """NumPy's scalars leave operators to this class."""
 
     def __bool__(self) -> Never:
         raise refusal(
@@ -166,7 +169,9 @@ def refusal(message: str, hint: str | None = None, at: Position | None = None) -
     """An error at a place of the user's code, by default where that code is now."""
     place = at or here()
     location = make_location(place.file or "-", place.line, place.column)
-    return CompileError(message, location, hint)
+    error = CompileError(message, location, hint)
+    error.add_note(SourceTexts().show(location, "note", "written here"))
+    return error
 
 
 def expression(value: object) -> Expr:
@@ -178,12 +183,14 @@ def expression(value: object) -> Expr:
     if isinstance(value, Expr):
         return value.placed()
     if isinstance(value, bool):
-        return Built(Name("true" if value else "false", here()))
-    if isinstance(value, int):
+        raise refusal("a truth value cannot stand in an expression", "write 1 or 0")
+    if isinstance(value, Integral):
+        value = int(value)
         if not -(2**63) <= value < 2**63:
             raise refusal("the number does not fit in 64 bits")
         return Built(Number(value, here()))
-    if isinstance(value, float):
+    if isinstance(value, Real):
+        value = float(value)
         if math.isnan(value):
             return Built(Name("nan", here()))
         if math.isinf(value):

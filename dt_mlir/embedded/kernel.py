@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -18,6 +20,7 @@ from dt_mlir.embedded.program import Program
 from dt_mlir.embedded.schedule import Schedule
 from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.pipeline import default_pipeline, run_pipeline, verify_module
+from dt_mlir.registry import find_directive
 from dt_mlir.runtime import cache
 from dt_mlir.runtime.execute import wrapper_name
 
@@ -61,8 +64,14 @@ class Kernel:
         self._operator: Any = None
         outputs = [d.target for d in program.tree.directives if d.name.startswith("compile")]
         self.name = outputs[0] if outputs else "program"
+        self._inputs = [
+            *tensors, *(d.name for d in program.tree.declarations if d.kind == "SIn")
+        ]
+        with suppress(CompileError):
+            # PyTorch's compiler cannot make it while it traces; mistakes show when it is called.
+            self._made_operator()
 
-    def __call__(self, *tensors: Tensor, **options: Any) -> Any:
+    def __call__(self, /, *tensors: Tensor, **options: Any) -> Any:
         """Compute the outputs.
 
         Args:
@@ -80,6 +89,8 @@ class Kernel:
         """
         if torch.compiler.is_compiling():
             return self.operator(*tensors, **options)
+        if options:
+            tensors = self._placed(tensors, options)
         differentiated = False
         for tensor in tensors[: self._tensors]:
             if type(tensor) is not torch.Tensor and self._is_traced(tensor, tensors):
@@ -90,7 +101,21 @@ class Kernel:
             return self._differentiated(tensors, options)
         return self._call(*tensors, **options)
 
-    def _call(self, *tensors: Tensor, **options: Any) -> Any:
+    def _placed(self, tensors: tuple[Tensor, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+        """Inputs that are given by name in their places, as far as there is none before them."""
+        found = list(tensors)
+        while len(found) < len(self._inputs) and self._inputs[len(found)] in options:
+            found.append(options.pop(self._inputs[len(found)]))
+        results = options.get("out")
+        for result in results if isinstance(results, tuple) else (results,):
+            if getattr(result, "requires_grad", False) and torch.is_grad_enabled():
+                raise RuntimeError(
+                    f"{self.name}: 'out' requires a gradient, and what is written to it has none; "
+                    "call it under torch.no_grad()"
+                )
+        return tuple(found)
+
+    def _call(self, /, *tensors: Tensor, **options: Any) -> Any:
         try:
             key = tuple([tensors[place].dtype for _, place in self._places])
         except (AttributeError, IndexError):
@@ -112,17 +137,16 @@ class Kernel:
         if type(tensor).__module__.startswith("torch."):
             return True
         place = next(i for i, other in enumerate(tensors) if other is tensor)
-        names = [d.name for d in self.program.tree.declarations if d.kind == "In"]
         raise TypeError(
-            f"{self.name}: '{names[place]}' is a {type(tensor).__name__}, and kernels take plain "
-            "tensors; convert it first"
+            f"{self.name}: '{self._inputs[place]}' is a {type(tensor).__name__}, and kernels take "
+            "plain tensors; convert it first"
         )
 
     def _differentiated(self, tensors: tuple[Tensor, ...], options: dict[str, Any]) -> Any:
         """Compute the outputs so that autograd knows of them."""
         if not self._made_operator().has_backward:
-            names = [d.name for d in self.program.tree.declarations if d.kind == "In"]
-            name = next(n for n, t in zip(names, tensors) if getattr(t, "requires_grad", False))
+            named = zip(self._inputs, tensors)
+            name = next(n for n, t in named if getattr(t, "requires_grad", False))
             raise RuntimeError(
                 f"{self.name}: '{name}' requires a gradient, and the kernel has no backward; give "
                 "it one with register_autograd, or call it under torch.no_grad()"
@@ -150,9 +174,6 @@ class Kernel:
             backward: called with a context and a gradient for each output; gives a gradient, or
                 None, for each input. The tensors among the inputs are in `ctx.saved_tensors`.
             setup_context: saves what `backward` needs instead.
-
-        Raises:
-            CompileError: if the kernel has a backward already.
         """
         self._made_operator().register_autograd(backward, setup_context)
 
@@ -169,29 +190,39 @@ class Kernel:
             raise TypeError(f"{self.name}: '{name}' must be a tensor, not {type(value).__name__}")
         return value.dtype
 
-    def _compile(self, key: tuple[Any, ...]) -> Any:
+    def _compile(self, dtypes: tuple[Any, ...]) -> Any:
         types: dict[str, str] = {}
-        for name, dtype in zip(self._open, key):
+        for name, dtype in zip(self._open, dtypes):
             found = type_of_torch(dtype)
             if found is None:
                 known = ", ".join(f"torch.{theirs}" for theirs in TORCH_TYPES.values())
                 raise TypeError(f"{self.name}: '{name}' has elements of {dtype}; there are {known}")
             types[name] = found
         with self._lock:
-            known = self._wrappers.get(key)
+            known = self._wrappers.get(dtypes)
             if known is not None:
                 return known
             text = self._text(types)
-            path = cache.source_of(cache.key_of(text), lambda: self._emit(types))
+            key = cache.key_of(text, *self._plugins())
+            path = cache.source_of(key, lambda: self._emit(types))
             source = path.read_text(encoding="utf-8")
             if os.environ.get("TRITON_INTERPRET") == "1" and "libdevice" in source:
                 from dt_mlir.runtime.interpreted_library import install
 
                 install()
-            wrapper = getattr(cache.load(path), wrapper_name(source))
+            wrapper = getattr(cache.load(path, source), wrapper_name(source))
             self._types = types
-            self._wrappers[key] = wrapper
+            self._wrappers[dtypes] = wrapper
             return wrapper
+
+    def _plugins(self) -> list[str]:
+        """The texts of directives that are not this package's."""
+        found: set[str] = set()
+        for call in self.program.tree.all_directives():
+            cls = find_directive(call.name)
+            if cls is not None and not cls.__module__.startswith("dt_mlir."):
+                found.add(inspect.getsource(inspect.getmodule(cls) or cls))
+        return sorted(found)
 
     def _tree(self, types: Mapping[str, str]) -> Program:
         return Program(set_types(self.program.tree, types.items()))
@@ -307,6 +338,10 @@ class Kernel:
     def schedule(self) -> Schedule:
         """The schedule."""
         return self.program.schedule
+
+    def __reduce__(self) -> tuple[type[Kernel], tuple[Program]]:
+        # What is compiled stays behind; the copy finds it on disk.
+        return Kernel, (self.program,)
 
     def __repr__(self) -> str:
         return f"<kernel of {self.name}>\n{self.program}"

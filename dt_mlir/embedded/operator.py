@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import torch
 from xdsl.dialects.builtin import AnyFloat
 
-from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
 from dt_mlir.element_types import is_bool
 from dt_mlir.embedded.expressions import type_of_torch
@@ -78,9 +77,12 @@ class Operator:
         key = tuple(t.dtype for t in tensors if isinstance(t, torch.Tensor))
         if key not in self._results:
             given = dict(zip(self.inputs, tensors))
-            types = {
-                name: str(type_of_torch(given[name].dtype)) for name in self.program.open_inputs
-            }
+            types: dict[str, str] = {}
+            for name in self.program.open_inputs:
+                found = type_of_torch(given[name].dtype)
+                if found is None:
+                    raise TypeError(f"{self.name}: '{name}' has elements of {given[name].dtype}")
+                types[name] = found
             module = emit_program(set_types(self.program.tree, types.items()))
             functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
             wanted = [
@@ -127,13 +129,7 @@ class Operator:
     def register_autograd(
         self, backward: Callable[..., Any], setup_context: Callable[..., Any] | None = None
     ) -> None:
-        """Give the operator a backward.
-
-        Raises:
-            CompileError: if it has one.
-        """
-        if self.has_backward:
-            raise CompileError(f"{self.name} has a backward already")
+        """Give the operator a backward, in place of the one that it may have."""
         self.operator.register_autograd(backward, setup_context=setup_context or _save)
         self.has_backward = True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from itertools import count, islice
 from pathlib import Path
@@ -9,7 +10,8 @@ from types import FrameType
 
 from dt_mlir.frontend.syntax import NOWHERE, Position
 
-_OWN = str(Path(__file__).resolve().parent)
+# As the interpreter names it, whether or not there are links on the way.
+_OWN = f"{Path(__file__).parent}{os.sep}"
 serial = count()
 """Numbers what is written, in its order."""
 

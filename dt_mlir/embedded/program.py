@@ -47,6 +47,11 @@ class Program:
         Raises:
             CompileError: if a function is not defined, or two things have one name.
         """
+        for item in outputs:
+            if not isinstance(item, Func):  # pyright: ignore
+                raise refusal(f"{item!r} is no function to compile")
+        if not outputs:
+            raise refusal("there is nothing to compile", "name at least one function")
         found: dict[Declared, None] = {}
         pending: list[Declared] = list(reversed(outputs))
         while pending:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from dt_mlir.diagnostics import CompileError, did_you_mean
-from dt_mlir.embedded.arguments import Knob, arguments_of
+from dt_mlir.embedded.arguments import Knob, Named, arguments_of
 from dt_mlir.embedded.directives import Directives
 from dt_mlir.embedded.expressions import refusal
 from dt_mlir.embedded.places import here, serial
@@ -53,6 +53,8 @@ class Target(Directives):
         if isinstance(change, Schedule):
             self.directives.extend(change)
             return self
+        if not isinstance(change, Directive):  # pyright: ignore
+            raise refusal(f"a {type(change).__name__} is neither a directive nor a schedule")
         place = here()
         arguments = tuple(change.arguments())
         name = change.directive_name()
@@ -88,9 +90,16 @@ class Schedule:
         self.knobs: dict[str, tuple[int, KnobDefinition]] = {}
         self.alternatives: list[tuple[int, Alternatives]] = []
 
-    def __getitem__(self, function: str) -> Target:
-        """What directives of a function are called on: `schedule["mm"].block(x=128)`."""
-        return Target(function, self)
+    def __getitem__(self, function: str | Named) -> Target:
+        """What directives of a function are called on: `schedule["mm"].block(x=128)`.
+
+        Raises:
+            CompileError: if it is neither a function nor a name.
+        """
+        name = function.name if isinstance(function, Named) else function
+        if not isinstance(name, str) or not name.isidentifier():  # pyright: ignore
+            raise refusal(f"{name!r} is no name of a function")
+        return Target(name, self)
 
     def add(self, call: DirectiveCall, knobs: list[Knob]) -> None:
         """Add a directive and the knobs that it names.
@@ -137,7 +146,8 @@ class Schedule:
         """The schedule in canonical DT, a directive in each line."""
         program = Program("-")
         self.fill(program)
-        return print_program(program) if program.directives or program.alternatives else ""
+        some = program.directives or program.alternatives or program.knobs
+        return print_program(program) if some else ""
 
     __str__ = to_dt
 

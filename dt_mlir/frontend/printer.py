@@ -42,20 +42,21 @@ _ATOM = len(_LEVELS)
 
 
 def print_number(value: float) -> str:
-    """A number as DT writes it; of a float the shortest text that means the same f32 or f64."""
+    """A number as DT writes it; of a float the shortest text that means the same f64."""
     if isinstance(value, int):
         return str(value)
     if math.isnan(value):
         return "nan"
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
-    text = repr(value)
-    single = _single(value)
-    if single == value:
-        text = next(
-            (t for p in range(1, 10) if _single(float(t := f"{value:.{p}g}")) == value), text
-        )
+    text = repr(float(value))
     return text if any(c in text for c in ".e") else f"{text}.0"
+
+
+def shortest_single(value: float) -> float:
+    """Of the numbers that are a value when they are rounded to f32 the one with fewest digits."""
+    shorter = (float(f"{value:.{digits}g}") for digits in range(1, 10))
+    return next((number for number in shorter if _single(number) == value), value)
 
 
 def _single(value: float) -> float:

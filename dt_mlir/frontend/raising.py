@@ -6,10 +6,21 @@ again would not give the type that the IR has: emitting a raised program gives t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, StringAttr, f32, i1, i32, i64
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    f32,
+    f64,
+    i1,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
@@ -25,6 +36,7 @@ from dt_mlir.element_types import (
     value_type,
 )
 from dt_mlir.elementwise import FUNCTIONS, Domain
+from dt_mlir.frontend.printer import shortest_single
 from dt_mlir.frontend.syntax import (
     Alternatives,
     Call,
@@ -236,6 +248,8 @@ def _constant(op: arith.ConstantOp) -> int | float:
     attr = op.value
     if isinstance(attr, FloatAttr):
         number = attr.value.data
+        if attr.type != f64 and math.isfinite(number):
+            number = shortest_single(number)
         # A whole number is written as one: it takes the type of what it meets.
         return int(number) if number.is_integer() and abs(number) < 2**24 else number
     assert isinstance(attr, IntegerAttr)

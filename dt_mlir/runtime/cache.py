@@ -8,7 +8,6 @@ the program, the element types and the versions of this compiler, Triton and tor
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 import sys
 import tempfile
@@ -110,13 +109,18 @@ def _is_whole(text: str) -> bool:
     return bool(mark) and hashlib.sha256(source.encode()).hexdigest() == digest.strip()
 
 
-def load(path: Path) -> ModuleType:
-    """Import an entry's module."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+def load(path: Path, source: str) -> ModuleType:
+    """Run an entry's module; no bytecode is kept, which nothing would check.
+
+    Args:
+        path: the entry's file, in which Triton looks for kernels.
+        source: its text.
+    """
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    exec(compile(source, str(path), "exec"), module.__dict__)
+    # PyTorch's compiler looks functions up by their module's name.
+    sys.modules[path.stem] = module
     return module
 
 

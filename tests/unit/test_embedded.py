@@ -436,3 +436,74 @@ def test_interpreting_must_be_chosen_before_triton() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
     )
     assert done.stdout == "Triton is imported already\n", done.stderr
+
+
+def test_numbers_keep_all_their_digits(folder: Path) -> None:
+    import numpy
+
+    results: list[float] = []
+    for factor in (0.1, float(numpy.float32(0.1)), numpy.float64(0.1)):
+        f, A, x = dt.Func("f"), dt.In("A", "f64"), dt.Var("x")
+        f[x] = numpy.int64(1) * A[x] * factor
+        kernel = f.block(x=numpy.int64(16)).compile()
+        assert dt.parse(kernel.program.to_dt()).to_dt() == kernel.program.to_dt()
+        results.append(kernel(torch.ones(1, dtype=torch.float64, device=DEVICE)).item())
+    assert results == [0.1, float(numpy.float32(0.1)), 0.1]
+
+
+def test_inputs_by_name_are_checked_as_those_by_place(folder: Path) -> None:
+    kernel = tiled().compile()
+    a, b = torch.rand(4, 4).to(DEVICE), torch.rand(4, 4).to(DEVICE)
+    assert torch.allclose(kernel(A=a, B=b), kernel(a, b))
+    with pytest.raises(RuntimeError, match="'A' requires a gradient"):
+        kernel(A=a.clone().requires_grad_(), B=b)
+    with pytest.raises(RuntimeError, match="'out' requires a gradient"):
+        kernel(a, b, out=torch.empty_like(a).requires_grad_())
+    negative = torch.randn(4, 4, dtype=torch.cfloat).to(DEVICE).conj().imag
+    with pytest.raises(ValueError, match="mm: 'A' is a negated view"):
+        kernel(negative, b)
+
+
+def test_kernels_are_copied_and_pickled(folder: Path) -> None:
+    import copy
+    import pickle
+
+    kernel = tiled().compile()
+    a = torch.rand(4, 4).to(DEVICE)
+    want = kernel(a, a)
+    for other in (copy.deepcopy(kernel), pickle.loads(pickle.dumps(kernel))):
+        assert torch.equal(other(a, a), want)
+
+
+def test_functions_as_targets_of_schedules() -> None:
+    mm, x, *_ = product()
+    schedule = dt.Schedule()
+    schedule[mm].block(x=16, y=16)
+    assert schedule.to_dt() == "mm.block(x:16, y:16);\n"
+    for wrong in ("no name", 3):
+        with pytest.raises(CompileError, match="is no name of a function"):
+            schedule[wrong]  # type: ignore[index]
+    with pytest.raises(TypeError, match="'mm' is read at labels, and is no sequence"):
+        list(mm)  # type: ignore[call-overload]
+    for name in ("def", "self", "Var"):
+        with pytest.raises(CompileError, match="is a word of the language or of Python"):
+            dt.In(name)
+    with pytest.raises(CompileError, match="is no function to compile"):
+        dt.compile(dt.In("A"))  # type: ignore[arg-type]
+    with pytest.raises(CompileError, match="there is nothing to compile"):
+        dt.compile()
+    with pytest.raises(CompileError, match=r"1\.5 is no option"):
+        dt.one_of(1.5)  # type: ignore[arg-type]
+    with pytest.raises(CompileError, match="a str is neither a directive nor a schedule"):
+        mm.apply("block")  # type: ignore[arg-type]
+
+
+def test_places_do_not_depend_on_links(tmp_path: Path) -> None:
+    (tmp_path / "dt_mlir").symlink_to(ROOT / "dt_mlir")
+    script = tmp_path / "user.py"
+    script.write_text("import dt_mlir as dt\n\nf = dt.Func('f')\nf[3] = 1\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, env=environment, check=False
+    )
+    assert f"{script}:4:1: note: written here" in done.stderr, done.stderr

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 import dt_mlir as dt
-from dt_mlir.diagnostics import CompileError
 from dt_mlir.runtime.execute import prepare_triton
 
 DEVICE = prepare_triton()
@@ -110,8 +109,8 @@ def test_a_gradient_needs_a_backward() -> None:
     torch.library.opcheck(kernel.operator, (a, b))
     with pytest.raises(RuntimeError, match="there is no gradient of what is written to 'out'"):
         kernel(a, b, out=torch.empty(6, 4, device=DEVICE))
-    with pytest.raises(CompileError, match="has a backward already"):
-        kernel.register_autograd(gradients)
+    # A cell of a notebook may run again.
+    kernel.register_autograd(gradients)
     # A parameter is a tensor like any other.
     weight = torch.nn.Parameter(random(5, 4))
     kernel(random(6, 5), weight).sum().backward()

@@ -22,6 +22,8 @@ def _check_tensor(function, name, value, axes, dtype):
         )
     if value.dtype != dtype:
         raise TypeError(f"{function}: '{name}' must have elements of {dtype}, not {value.dtype}")
+    if value.is_neg():
+        raise ValueError(f"{function}: '{name}' is a negated view; call resolve_neg() on it")
 
 
 def _check_scalar(function, name, value, kind, least=None, most=None):
