@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from dt_mlir.backend.triton.target import emit_module
 from dt_mlir.diagnostics import CompileError, SourceTexts
@@ -91,6 +92,8 @@ class Kernel:
             return self.operator(*tensors, **options)
         if options:
             tensors = self._placed(tensors, options)
+        if forward_ad._current_level >= 0:  # pyright: ignore[reportPrivateUsage]
+            raise RuntimeError(f"{self.name}: kernels have no forward-mode derivatives")
         differentiated = False
         for tensor in tensors[: self._tensors]:
             if type(tensor) is not torch.Tensor and self._is_traced(tensor, tensors):
@@ -134,7 +137,7 @@ class Kernel:
         """
         if not isinstance(tensor, torch.Tensor) or isinstance(tensor, torch.nn.Parameter):
             return False
-        if type(tensor).__module__.startswith("torch."):
+        if type(tensor).__module__.startswith("torch._subclasses."):
             return True
         place = next(i for i, other in enumerate(tensors) if other is tensor)
         raise TypeError(

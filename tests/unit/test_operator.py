@@ -127,6 +127,18 @@ def test_tensors_of_other_classes_are_refused() -> None:
         kernel(random(4, 4), mine)
 
 
+def test_what_pytorch_would_do_and_kernels_cannot_is_refused() -> None:
+    from torch.autograd import forward_ad
+
+    kernel = product()
+    a = random(4, 4)
+    with forward_ad.dual_level(), pytest.raises(RuntimeError, match="mm: kernels have no forward-mode derivatives"):
+        kernel(forward_ad.make_dual(a, a), a)
+    masked = torch.masked.masked_tensor(a, a > 0.5)
+    with pytest.raises(TypeError, match="mm: 'A' is a MaskedTensor"):
+        kernel(masked, a)
+
+
 def test_equal_programs_share_an_operator() -> None:
     assert product().operator is product().operator
     assert product().operator is not product("other").operator
