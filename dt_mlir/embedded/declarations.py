@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from dt_mlir.embedded.tuning import Autotuned
 
 
-_WORDS = ("Func", "In", "SIn", "Var", "RVar", "none", "self", "out")
+_WORDS = ("Func", "In", "SIn", "Var", "RVar", "none")
+_PARAMETERS = ("self", "out")
+"""What callables that are called with inputs and sizes by name have of their own."""
 
 
 class Declared(Named):
@@ -36,6 +38,8 @@ class Declared(Named):
             raise refusal(f"{name!r} is no name")
         if keyword.iskeyword(name) or name in _WORDS:
             raise refusal(f"'{name}' is a word of the language or of Python", "choose another name")
+        if name in _PARAMETERS and self.kind != "Func":
+            raise refusal(f"'{name}' is a parameter of every kernel", "choose another name")
         if name in CONSTANTS:
             raise refusal(f"'{name}' is a constant of the language", "choose another name")
         self.name = name

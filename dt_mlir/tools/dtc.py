@@ -161,8 +161,13 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         write_output(args.output, report(algorithm, module, source, args.emit, args.arch, sizes))
         return
     if args.draw is not None:
-        from dt_mlir.drawing.placement import placements
-        from dt_mlir.drawing.svg import svg
+        try:
+            from dt_mlir.drawing.placement import placements
+            from dt_mlir.drawing.svg import svg
+        except ImportError as error:
+            raise CompileError(
+                f"--draw needs {error.name}", None, "pip install 'dt-mlir[run]'"
+            ) from None
 
         picture = svg(placements(module, parse_sizes(args.sizes, "--sizes")))
         write_output(args.draw, picture)

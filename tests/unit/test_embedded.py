@@ -485,9 +485,12 @@ def test_functions_as_targets_of_schedules() -> None:
             schedule[wrong]  # type: ignore[index]
     with pytest.raises(TypeError, match="'mm' is read at labels, and is no sequence"):
         list(mm)  # type: ignore[call-overload]
-    for name in ("def", "self", "Var"):
+    for name in ("def", "Var"):
         with pytest.raises(CompileError, match="is a word of the language or of Python"):
             dt.In(name)
+    for name in ("self", "out"):
+        with pytest.raises(CompileError, match="is a parameter of every kernel"):
+            dt.Var(name)
     with pytest.raises(CompileError, match="is no function to compile"):
         dt.compile(dt.In("A"))  # type: ignore[arg-type]
     with pytest.raises(CompileError, match="there is nothing to compile"):
