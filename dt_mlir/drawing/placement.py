@@ -103,14 +103,11 @@ def default_sizes(module: ModuleOp) -> dict[str, int]:
         for label, block in kernel.grid:
             wanted.setdefault(label, max(1, math.ceil(9.5 * block)))
     interface = Interface.of(module)
-    # Of labels of one size the first counts.
-    given = {
-        next(label for label in group if label in wanted): wanted[
-            next(label for label in group if label in wanted)
-        ]
-        for group in interface.groups
-        if any(label in wanted for label in group)
-    }
+    given: dict[str, int] = {}
+    for group in interface.groups:
+        # Of labels of one size the first counts.
+        blocked = [label for label in group if label in wanted]
+        given.update((label, wanted[label]) for label in blocked[:1])
     return interface.sizes(given)
 
 

@@ -19,11 +19,12 @@ from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
 from dt_mlir.embedded.expressions import type_of_torch
 from dt_mlir.embedded.program import Program
 from dt_mlir.embedded.schedule import Schedule
+from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.pipeline import default_pipeline, run_pipeline, verify_module
 from dt_mlir.registry import find_directive
 from dt_mlir.runtime import cache
-from dt_mlir.runtime.execute import wrapper_name
+from dt_mlir.runtime.execute import prepare_library, wrapper_name
 
 Tensor = Any
 
@@ -63,7 +64,7 @@ class Kernel:
         """The types that it was last compiled for."""
         self._tensors = len(tensors)
         self._operator: Any = None
-        outputs = [d.target for d in program.tree.directives if d.name.startswith("compile")]
+        outputs = [d.target for d in program.tree.directives if d.name in OUTPUT_DIRECTIVES]
         self.name = outputs[0] if outputs else "program"
         self._inputs = [
             *tensors, *(d.name for d in program.tree.declarations if d.kind == "SIn")
@@ -209,10 +210,7 @@ class Kernel:
             key = cache.key_of(text, *self._plugins())
             path = cache.source_of(key, lambda: self._emit(types))
             source = path.read_text(encoding="utf-8")
-            if os.environ.get("TRITON_INTERPRET") == "1" and "libdevice" in source:
-                from dt_mlir.runtime.interpreted_library import install
-
-                install()
+            prepare_library(source)
             wrapper = getattr(cache.load(path, source), wrapper_name(source))
             self._types = types
             self._wrappers[dtypes] = wrapper

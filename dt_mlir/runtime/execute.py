@@ -51,13 +51,18 @@ def prepare_on_cpu() -> str:
     return "cpu" if os.environ.get("TRITON_INTERPRET") == "1" else "cuda"
 
 
-@contextmanager
-def loaded(source: str, name: str = "dt_program") -> Generator[ModuleType]:
-    """Import the text of an emitted module (Triton reads kernels' source from their file)."""
+def prepare_library(source: str) -> None:
+    """Give Triton's interpreter the device library, if it is to run a module that calls it."""
     if os.environ.get("TRITON_INTERPRET") == "1" and "libdevice" in source:
         from dt_mlir.runtime.interpreted_library import install
 
         install()
+
+
+@contextmanager
+def loaded(source: str, name: str = "dt_program") -> Generator[ModuleType]:
+    """Import the text of an emitted module (Triton reads kernels' source from their file)."""
+    prepare_library(source)
     with tempfile.TemporaryDirectory(prefix="dt-mlir-") as folder:
         path = Path(folder) / f"{name}.py"
         path.write_text(source, encoding="utf-8")

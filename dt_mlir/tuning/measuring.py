@@ -18,6 +18,7 @@ from typing import Any
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.runtime.cache import compiler_digest
 from dt_mlir.runtime.execute import loaded, prepare_on_cpu, wrapper_name
 from dt_mlir.tools.command_line import load_file
 from dt_mlir.tuning.inputs import Prepared, prepare
@@ -29,7 +30,7 @@ WARMUP_MS = 25
 REPETITION_MS = 100
 LOOK_MS = 20
 """For how long what was never timed is, which decides whether it is timed again."""
-_OTHERS = ("interpreters", "reduction", "tools", "tuning", "verification")
+_OTHERS = ("drawing", "embedded", "interpreters", "reduction", "tools", "tuning", "verification")
 """What has no part in what a kernel becomes."""
 GRAPH_BELOW_MS = 0.05
 """Kernels that are shorter are timed as graphs."""
@@ -72,11 +73,7 @@ def versions(load: Sequence[str] = ()) -> str:
 @lru_cache
 def _compiler(load: tuple[str, ...]) -> str:
     """A digest of what makes kernels of programs: another compiler may make other ones."""
-    root = Path(__file__).resolve().parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*")):
-        if path.suffix in (".py", ".lark") and path.relative_to(root).parts[0] not in _OTHERS:
-            digest.update(path.read_bytes())
+    digest = hashlib.sha256(compiler_digest(_OTHERS).encode())
     for name in load:
         digest.update(Path(name).read_bytes())
     return digest.hexdigest()[:12]
