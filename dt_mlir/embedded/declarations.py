@@ -94,6 +94,18 @@ class _Tensor(Declared):
     def __iter__(self) -> Never:
         raise TypeError(f"'{self.name}' is read at labels, and is no sequence")
 
+    def unread(self, *others: object) -> Never:
+        """Refuse the tensor where one of its elements is meant."""
+        raise refusal(
+            f"'{self.name}' stands for all its elements here",
+            f"read one at labels, as in {self.name}[x], or {self.name}[()] if it has none",
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = unread
+    __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = unread
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rshift__ = unread
+    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __invert__ = __matmul__ = unread
+
     def __getitem__(self, indices: object) -> Expr:
         """An element: `A[x, k]`, `A[x + 1, 0]`; `total[()]` of what has no labels."""
         found = [expression(index) for index in _as_tuple(indices)]
@@ -149,11 +161,11 @@ class Func(_Tensor, Target):
         definition = Definition(self.name, tuple(names), wanted.node, at, places)
         self.definition = next(serial), definition, frozenset(uses | wanted.uses)
 
-    def compile(self, *, dynamic: bool = False) -> Kernel:
-        """A kernel, or several, that computes the function; see `Kernel`."""
-        from dt_mlir.embedded.program import Program
+    def compile(self, *, dynamic: bool = False, static: bool = False) -> Kernel:
+        """A kernel, or several, that computes the function; see `dt_mlir.compile`."""
+        from dt_mlir.embedded.program import compile
 
-        return Program.of([self], dynamic=dynamic).compile()
+        return compile(self, dynamic=dynamic, static=static)
 
     def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
         """A kernel that finds the fastest schedule of its space for each type and size; see

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any, Never
 
 from dt_mlir.diagnostics import CompileError, SourceTexts, make_location
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
@@ -49,6 +49,14 @@ class Expr:
 
     def __iter__(self) -> Never:
         raise TypeError("an expression is no sequence")
+
+    @classmethod
+    def __torch_function__(cls, function: Any, *others: object) -> Never:
+        name = getattr(function, "__name__", "it")
+        raise refusal(
+            f"PyTorch's '{name}' computes tensors, and this is an expression of an algorithm",
+            f"there may be a dt_mlir.{name}",
+        )
 
     def __add__(self, other: object) -> Expr:
         return _infix("+", self, other)
@@ -197,6 +205,9 @@ def expression(value: object) -> Expr:
             name = Name("inf", here())
             return Built(name if value > 0 else Prefix("-", name, here()))
         return Built(Number(value, here()))
+    unread = getattr(value, "unread", None)
+    if unread is not None:
+        unread()
     what = type(value).__name__
     hint = "In(…) stands for a tensor; the compiled kernel is called with one"
     raise refusal(

@@ -6,24 +6,26 @@ import inspect
 import os
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import torch
-from torch.autograd import forward_ad
 
 from dt_mlir.backend.triton.target import emit_module
 from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
+from dt_mlir.embedded import modes
 from dt_mlir.embedded.expressions import type_of_torch
 from dt_mlir.embedded.program import Program
 from dt_mlir.embedded.schedule import Schedule
+from dt_mlir.embedded.shapes import sizes_of
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.pipeline import default_pipeline, run_pipeline, verify_module
 from dt_mlir.registry import find_directive
-from dt_mlir.runtime import cache
+from dt_mlir.runtime import cache, launch
 from dt_mlir.runtime.execute import prepare_library, wrapper_name
 
 Tensor = Any
@@ -38,7 +40,8 @@ def interpret() -> None:
     if "triton" in sys.modules and os.environ.get("TRITON_INTERPRET") != "1":
         raise CompileError(
             "Triton is imported already", None,
-            "call interpret() before anything imports triton, or set TRITON_INTERPRET=1",
+            "start Python anew (in a notebook, its kernel) and call interpret() before anything "
+            "imports Triton, as torch.compile does; or set TRITON_INTERPRET=1",
         )
     os.environ["TRITON_INTERPRET"] = "1"
 
@@ -51,17 +54,22 @@ class Kernel:
 
     Args:
         program: the program.
+        static: whether it is compiled for each size anew, with all that follows from sizes decided
+            at compile time; else sizes are left to Triton, which compiles for them what is left.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, static: bool = False) -> None:
         self.program = program
+        self.static = static
         self._open = program.open_inputs
         tensors = [d.name for d in program.tree.declarations if d.kind == "In"]
         self._places = [(name, tensors.index(name)) for name in self._open]
         self._wrappers: dict[tuple[Any, ...], Any] = {}
+        self._plans: dict[tuple[Any, ...], launch.Plan] = {}
         self._lock = threading.Lock()
         self._types: dict[str, str] = {}
-        """The types that it was last compiled for."""
+        self._sizes: dict[str, int] = {}
+        """The types, and in the static mode the sizes, that it was last compiled for."""
         self._tensors = len(tensors)
         self._operator: Any = None
         outputs = [d.target for d in program.tree.directives if d.name in OUTPUT_DIRECTIVES]
@@ -69,9 +77,17 @@ class Kernel:
         self._inputs = [
             *tensors, *(d.name for d in program.tree.declarations if d.kind == "SIn")
         ]
+        self.__signature__ = self._signature()
         with suppress(CompileError):
             # PyTorch's compiler cannot make it while it traces; mistakes show when it is called.
             self._made_operator()
+
+    def _signature(self) -> inspect.Signature:
+        """What it is called with, for `help` and editors."""
+        kinds = inspect.Parameter
+        given = [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in self._inputs]
+        options = [kinds("out", kinds.KEYWORD_ONLY, default=None)]
+        return inspect.Signature([*given, *options, kinds("sizes", kinds.VAR_KEYWORD)])
 
     def __call__(self, /, *tensors: Tensor, **options: Any) -> Any:
         """Compute the outputs.
@@ -88,28 +104,63 @@ class Kernel:
             CompileError: where the program cannot be compiled for these types.
             TypeError: for what is no tensor, or one of another type.
             ValueError: for tensors whose sizes or devices do not fit.
+            RuntimeError: where a gradient is wanted that the kernel does not have.
         """
         if torch.compiler.is_compiling():
+            return self._compiled(tensors, options)
+        if not modes.are_active():
+            plan = self._plans.get(launch.key_of(tensors, options))  # pyright: ignore
+            if plan is not None and not (plan.differentiable and torch.is_grad_enabled()):
+                found = plan(tensors, options.get("out"))
+                if found is not launch.MISSED:
+                    return found
+        return self._first_call(tensors, options)
+
+    def _first_call(self, tensors: tuple[Tensor, ...], options: dict[str, Any]) -> Any:
+        """Compute the outputs in a call unlike those before, or one that PyTorch watches."""
+        tensors = self._placed(tensors, options)
+        modes.refuse_unknown(self.name, self._inputs, tensors, self._tensors)
+        if modes.are_traced(tensors[: self._tensors]) and "out" not in options:
             return self.operator(*tensors, **options)
-        if options:
-            tensors = self._placed(tensors, options)
-        if forward_ad._current_level >= 0:  # pyright: ignore[reportPrivateUsage]
-            raise RuntimeError(f"{self.name}: kernels have no forward-mode derivatives")
-        differentiated = False
-        for tensor in tensors[: self._tensors]:
-            if type(tensor) is not torch.Tensor and self._is_traced(tensor, tensors):
-                return self.operator(*tensors, **options)
-            if getattr(tensor, "requires_grad", False):
-                differentiated = True
-        if differentiated and torch.is_grad_enabled():
+        if torch.is_grad_enabled() and any(
+            getattr(tensor, "requires_grad", False) for tensor in tensors
+        ):
             return self._differentiated(tensors, options)
         return self._call(*tensors, **options)
 
+    def _compiled(self, tensors: tuple[Tensor, ...], options: dict[str, Any]) -> Any:
+        """The call in a function that PyTorch compiles."""
+        if "out" in options:
+            raise RuntimeError(f"{self.name}: 'out' cannot be given in what torch.compile compiles")
+        if torch.is_grad_enabled() and any(
+            isinstance(tensor, torch.Tensor) and tensor.requires_grad for tensor in tensors
+        ):
+            self._refuse_missing_backward(tensors)
+        return self.operator(*tensors, **options)
+
     def _placed(self, tensors: tuple[Tensor, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-        """Inputs that are given by name in their places, as far as there is none before them."""
+        """The inputs in their places, those included that are given by name.
+
+        Raises:
+            TypeError: if there are too many, too few, or one twice.
+            RuntimeError: if a gradient is wanted of what is written to `out`.
+        """
         found = list(tensors)
-        while len(found) < len(self._inputs) and self._inputs[len(found)] in options:
-            found.append(options.pop(self._inputs[len(found)]))
+        count = len(self._inputs)
+        if len(found) > count:
+            takes = ", ".join(self._inputs) or "none"
+            raise TypeError(
+                f"{self.name}: takes {count} inputs ({takes}), not {len(found)}; "
+                "give 'out' and sizes by name"
+            )
+        for name in self._inputs[: len(found)]:
+            if name in options:
+                raise TypeError(f"{self.name}: '{name}' is given twice, by place and by name")
+        for place, name in enumerate(self._inputs[len(found) :], len(found)):
+            if name not in options:
+                what = "tensor" if place < self._tensors else "number"
+                raise TypeError(f"{self.name}: the {what} '{name}' is missing")
+            found.append(options.pop(name))
         results = options.get("out")
         for result in results if isinstance(results, tuple) else (results,):
             if getattr(result, "requires_grad", False) and torch.is_grad_enabled():
@@ -119,35 +170,33 @@ class Kernel:
                 )
         return tuple(found)
 
-    def _call(self, /, *tensors: Tensor, **options: Any) -> Any:
-        try:
-            key = tuple([tensors[place].dtype for _, place in self._places])
-        except (AttributeError, IndexError):
-            key = tuple([self._dtype(name, i, tensors, options) for name, i in self._places])
-        wrapper = self._wrappers.get(key)
-        if wrapper is None:
-            wrapper = self._compile(key)
-        return wrapper(*tensors, **options)
-
-    def _is_traced(self, tensor: Any, tensors: tuple[Tensor, ...]) -> bool:
-        """Whether PyTorch is tracing the call, and a tensor stands for another.
-
-        Raises:
-            TypeError: for other classes of tensors, whose elements may be anywhere. What is no
-                tensor at all the wrapper refuses.
-        """
-        if not isinstance(tensor, torch.Tensor) or isinstance(tensor, torch.nn.Parameter):
-            return False
-        if type(tensor).__module__.startswith("torch._subclasses."):
-            return True
-        place = next(i for i, other in enumerate(tensors) if other is tensor)
-        raise TypeError(
-            f"{self.name}: '{self._inputs[place]}' is a {type(tensor).__name__}, and kernels take "
-            "plain tensors; convert it first"
-        )
+    def _call(self, /, *inputs: Any, **options: Any) -> Any:
+        """Compute the outputs for plain tensors, without gradients."""
+        key = launch.key_of(inputs, options)
+        plan = None if key is None else self._plans.get(key)
+        if plan is not None:
+            found = plan(inputs, options.get("out"))
+            if found is not launch.MISSED:
+                return found
+        wrapper = self._wrapper_for(inputs, options)
+        if key is None or plan is not None:
+            with launch.alone():
+                return wrapper(*inputs, **options)
+        found, plan = launch.record(wrapper, inputs, options)
+        if plan is not None:
+            if len(self._plans) >= launch.MOST_PLANS:
+                self._plans.clear()
+            self._plans[key] = plan
+        return found
 
     def _differentiated(self, tensors: tuple[Tensor, ...], options: dict[str, Any]) -> Any:
         """Compute the outputs so that autograd knows of them."""
+        self._refuse_missing_backward(tensors)
+        if "out" in options:
+            raise RuntimeError(f"{self.name}: there is no gradient of what is written to 'out'")
+        return self.operator(*tensors, **options)
+
+    def _refuse_missing_backward(self, tensors: tuple[Tensor, ...]) -> None:
         if not self._made_operator().has_backward:
             named = zip(self._inputs, tensors)
             name = next(n for n, t in named if getattr(t, "requires_grad", False))
@@ -155,15 +204,12 @@ class Kernel:
                 f"{self.name}: '{name}' requires a gradient, and the kernel has no backward; give "
                 "it one with register_autograd, or call it under torch.no_grad()"
             )
-        if "out" in options:
-            raise RuntimeError(f"{self.name}: there is no gradient of what is written to 'out'")
-        return self.operator(*tensors, **options)
 
     def _made_operator(self) -> Any:
         if self._operator is None:
             from dt_mlir.embedded.operator import Operator
 
-            self._operator = Operator.of(self.program, self.name, self._call)
+            self._operator = Operator.of(self.program, self.name, self._call, self.static)
         return self._operator
 
     @property
@@ -181,20 +227,22 @@ class Kernel:
         """
         self._made_operator().register_autograd(backward, setup_context)
 
-    def _dtype(
-        self, name: str, place: int, tensors: tuple[Tensor, ...], options: Mapping[str, Any]
-    ) -> Any:
-        if place < len(tensors):
-            value = tensors[place]
-        elif name in options:
-            value = options[name]
-        else:
-            raise TypeError(f"{self.name}: the tensor '{name}' is missing")
-        if not hasattr(value, "dtype"):
-            raise TypeError(f"{self.name}: '{name}' must be a tensor, not {type(value).__name__}")
-        return value.dtype
+    def _wrapper_for(self, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        """The generated function for inputs of these types (and sizes, in the static mode)."""
+        dtypes = [inputs[place].dtype for _, place in self._places]
+        sizes = self._sizes_of(inputs, options) if self.static else {}
+        key = (*dtypes, *sizes.items())
+        return self._wrappers.get(key) or self._compile(key, dtypes, sizes)
 
-    def _compile(self, dtypes: tuple[Any, ...]) -> Any:
+    def _sizes_of(self, inputs: Sequence[Any], options: Mapping[str, Any]) -> dict[str, int]:
+        """The sizes to compile for: one label of each size, without those of 0."""
+        labels = {name: size for name, size in options.items() if name != "out"}
+        interface = self._made_operator().interface
+        sizes = sizes_of(self.name, interface, inputs, labels)
+        wanted = [group[0] for group in interface.groups if group[0] in interface.used]
+        return {label: sizes[label] for label in wanted if sizes.get(label)}
+
+    def _compile(self, key: tuple[Any, ...], dtypes: Sequence[Any], sizes: dict[str, int]) -> Any:
         types: dict[str, str] = {}
         for name, dtype in zip(self._open, dtypes):
             found = type_of_torch(dtype)
@@ -203,17 +251,17 @@ class Kernel:
                 raise TypeError(f"{self.name}: '{name}' has elements of {dtype}; there are {known}")
             types[name] = found
         with self._lock:
-            known = self._wrappers.get(dtypes)
+            known = self._wrappers.get(key)
             if known is not None:
                 return known
             text = self._text(types)
-            key = cache.key_of(text, *self._plugins())
-            path = cache.source_of(key, lambda: self._emit(types))
+            entry = cache.key_of(text, repr(sorted(sizes.items())), *self._plugins())
+            path = cache.source_of(entry, lambda: self._emit(types, sizes))
             source = path.read_text(encoding="utf-8")
             prepare_library(source)
             wrapper = getattr(cache.load(path, source), wrapper_name(source))
-            self._types = types
-            self._wrappers[dtypes] = wrapper
+            self._types, self._sizes = types, sizes
+            self._wrappers[key] = wrapper
             return wrapper
 
     def _plugins(self) -> list[str]:
@@ -232,14 +280,16 @@ class Kernel:
         """What the program is; the places of a program that is written in Python do not count."""
         return self._tree(types).to_dt()
 
-    def _emit(self, types: Mapping[str, str]) -> str:
-        return emit_module(self._lowered("tile", types), wrapped=True)
+    def _emit(self, types: Mapping[str, str], sizes: Mapping[str, int]) -> str:
+        return emit_module(self._lowered("tile", types, sizes), wrapped=True)
 
-    def _lowered(self, level: str, types: Mapping[str, str]) -> Any:
+    def _lowered(
+        self, level: str, types: Mapping[str, str], sizes: Mapping[str, int] | None = None
+    ) -> Any:
         try:
             module = emit_program(self._tree(types).tree)
             verify_module(module)
-            run_pipeline(module, default_pipeline(level))
+            run_pipeline(module, default_pipeline(level, sizes=sizes))
         except CompileError as error:
             if error.location is not None:
                 error.add_note(SourceTexts().show_error(error))
@@ -266,7 +316,7 @@ class Kernel:
             types: element types of inputs that the program leaves open; without, those of the
                 last call, or f32.
         """
-        return self._emit(self.types_of(types))
+        return self._emit(self.types_of(types), self._sizes)
 
     def asm(
         self, what: str = "ptx", *, arch: str = "sm_90", types: Mapping[str, str] | None = None,
@@ -292,7 +342,7 @@ class Kernel:
                 "unset TRITON_INTERPRET, or run 'dtc FILE.dt --emit ptx'",
             )
         found = self.types_of(types)
-        module = self._lowered("tile", found)
+        module = self._lowered("tile", found, self._sizes)
         algorithm = emit_program(self._tree(found).tree)
         return report(algorithm, module, emit_module(module, wrapped=True), what, arch, sizes)
 
@@ -305,7 +355,7 @@ class Kernel:
         """
         if level not in ("dt", "loop", "tile"):
             raise CompileError(f"there is no level '{level}'", None, "there are dt, loop and tile")
-        return str(self._lowered(level, self.types_of(types)))
+        return str(self._lowered(level, self.types_of(types), self._sizes))
 
     def draw(self, types: Mapping[str, str] | None = None, **sizes: int) -> str:
         """A picture, as SVG, of what each program instance computes, and in what order.
@@ -320,6 +370,11 @@ class Kernel:
         from dt_mlir.drawing.placement import placements
         from dt_mlir.drawing.svg import svg
 
+        for label, size in sizes.items():
+            if type(size) is not int or size < 1:
+                raise CompileError(
+                    f"the size of '{label}' must be a whole number of at least 1, not {size!r}"
+                )
         return svg(placements(self._lowered("tile", self.types_of(types)), sizes))
 
     def _repr_html_(self) -> str:
@@ -340,9 +395,9 @@ class Kernel:
         """The schedule."""
         return self.program.schedule
 
-    def __reduce__(self) -> tuple[type[Kernel], tuple[Program]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         # What is compiled stays behind; the copy finds it on disk.
-        return Kernel, (self.program,)
+        return partial(Kernel, static=self.static), (self.program,)
 
     def __repr__(self) -> str:
         return f"<kernel of {self.name}>\n{self.program}"

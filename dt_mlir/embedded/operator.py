@@ -13,13 +13,14 @@ from dt_mlir.dialects import dt
 from dt_mlir.element_types import is_bool
 from dt_mlir.embedded.expressions import type_of_torch
 from dt_mlir.embedded.program import Program
+from dt_mlir.embedded.shapes import check_types, in_order, sizes_of
 from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.interpreters.interface import Interface
 from dt_mlir.runtime.execute import torch_dtype
 
 NAMESPACE = "dt_mlir"
 """Where the operators are, as in `torch.ops.dt_mlir.mm_0f3a…`."""
-_known: dict[str, Operator] = {}
+_known: dict[tuple[str, bool], Operator] = {}
 
 
 class _Result(NamedTuple):
@@ -36,14 +37,18 @@ class Operator:
         program: the program.
         name: what it is called, before a digest of the program.
         run: computes the outputs.
+        static: whether `run` compiles it for each size anew.
     """
 
-    def __init__(self, program: Program, name: str, run: Callable[..., Any]) -> None:
-        self.program, self.run = program, run
-        digest = hashlib.sha256(program.to_dt().encode()).hexdigest()[:12]
+    def __init__(
+        self, program: Program, name: str, run: Callable[..., Any], static: bool
+    ) -> None:
+        self.program, self.title, self.run = program, name, run
+        text = f"{program.to_dt()}{'static' if static else ''}"
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         self.name = f"{NAMESPACE}::{name}_{digest}"
         self.interface = Interface.of(program.module())
-        order = sorted(self.interface.inputs, key=lambda item: item.axes is None)
+        order = in_order(self.interface)
         self.inputs = [item.name for item in order]
         self.labels = self.interface.free_labels()
         self.has_backward = False
@@ -62,12 +67,12 @@ class Operator:
         self.operator.register_fake(self._fake)
 
     @staticmethod
-    def of(program: Program, name: str, run: Callable[..., Any]) -> Operator:
+    def of(program: Program, name: str, run: Callable[..., Any], static: bool) -> Operator:
         """The operator of a program, made where there is none yet."""
-        text = program.to_dt()
-        if text not in _known:
-            _known[text] = Operator(program, name, run)
-        return _known[text]
+        key = program.to_dt(), static
+        if key not in _known:
+            _known[key] = Operator(program, name, run, static)
+        return _known[key]
 
     def _run(self, *tensors: Any, **labels: Any) -> Any:
         return self.run(*tensors, **labels)
@@ -81,7 +86,7 @@ class Operator:
             for name in self.program.open_inputs:
                 found = type_of_torch(given[name].dtype)
                 if found is None:
-                    raise TypeError(f"{self.name}: '{name}' has elements of {given[name].dtype}")
+                    raise TypeError(f"{self.title}: '{name}' has elements of {given[name].dtype}")
                 types[name] = found
             module = emit_program(set_types(self.program.tree, types.items()))
             functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
@@ -98,26 +103,9 @@ class Operator:
 
     def _fake(self, *tensors: Any, **labels: Any) -> Any:
         """Tensors of the outputs' shapes and types, without their elements."""
-        sizes: dict[str, Any] = dict(labels)
-        axes = {item.name: item.axes for item in self.interface.inputs}
-        device = None
-        for name, tensor in zip(self.inputs, tensors):
-            wanted = axes[name]
-            if wanted is None:
-                continue
-            device = tensor.device if device is None else device
-            if tensor.dim() != len(wanted):
-                raise ValueError(f"'{name}' must have {len(wanted)} axes, not {tensor.dim()}")
-            for label, size in zip(wanted, tensor.shape):
-                if isinstance(label, str) and label in sizes:
-                    if sizes[label] != size:
-                        raise ValueError(f"the sizes of '{label}' differ: {sizes[label]}, {size}")
-                elif isinstance(label, str):
-                    sizes[label] = size
-        for group in self.interface.groups:
-            found = [sizes[label] for label in group if label in sizes]
-            for label in group if found else ():
-                sizes.setdefault(label, found[0])
+        sizes = sizes_of(self.title, self.interface, tensors, labels)
+        check_types(self.title, self.interface, tensors, self.program.open_inputs)
+        device = next((t.device for t in tensors if isinstance(t, torch.Tensor)), None)
         if device is None:
             device = "cuda" if torch.cuda.is_available() else "cpu"
         results = [
@@ -129,7 +117,16 @@ class Operator:
     def register_autograd(
         self, backward: Callable[..., Any], setup_context: Callable[..., Any] | None = None
     ) -> None:
-        """Give the operator a backward, in place of the one that it may have."""
+        """Give the operator a backward, in place of the one that it may have.
+
+        Raises:
+            TypeError: for what cannot be called.
+        """
+        for name, function in (("backward", backward), ("setup_context", setup_context)):
+            if not callable(function) and (function is not None or name == "backward"):
+                raise TypeError(
+                    f"{self.title}: {name} must be a function, not {type(function).__name__}"
+                )
         self.operator.register_autograd(backward, setup_context=setup_context or _save)
         self.has_backward = True
 

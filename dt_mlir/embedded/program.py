@@ -128,11 +128,15 @@ class Program:
         """The tensors whose element type the program leaves to its callers."""
         return [d.name for d in self.tree.declarations if d.kind == In.kind and d.type is None]
 
-    def compile(self) -> Kernel:
-        """A kernel, or several, that computes the outputs; see `Kernel`."""
+    def compile(self, *, static: bool = False) -> Kernel:
+        """A kernel, or several, that computes the outputs; see `Kernel`.
+
+        Args:
+            static: whether it is compiled for each size anew.
+        """
         from dt_mlir.embedded.kernel import Kernel
 
-        return Kernel(self)
+        return Kernel(self, static=static)
 
     def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
         """A kernel that finds the fastest schedule of its space for each type and size.
@@ -156,14 +160,17 @@ def parse(text: str, file: str = "<dt>") -> Program:
     Raises:
         CompileError: at the first place where the text is no program.
     """
+    if not isinstance(text, str):  # pyright: ignore
+        raise TypeError(f"a program is text, not {type(text).__name__}")
     return Program(parse_program(text, file))
 
 
-def compile(*functions: Func, dynamic: bool = False) -> Kernel:
+def compile(*functions: Func, dynamic: bool = False, static: bool = False) -> Kernel:
     """A kernel with several results; calling it gives a tuple.
 
     Args:
         functions: the functions whose results are wanted.
         dynamic: whether sizes and strides are arguments of the kernels, not constants.
+        static: whether it is compiled for each size anew.
     """
-    return Program.of(functions, dynamic=dynamic).compile()
+    return Program.of(functions, dynamic=dynamic).compile(static=static)

@@ -72,7 +72,8 @@ def _check_decided(module: ModuleOp) -> None:
     raise CompileError(
         f"the schedule is a space of {count} schedules: it leaves open {space}", place,
         f"choose, as in '--choose {first.name}={first.options[0]},…', take the best that was "
-        "found with '--best', or search it with dt-tune",
+        "found with '--best', or search it with dt-tune (in Python with dt_mlir.tune, or compile "
+        "it with autotuned())",
     )  # fmt: skip
 
 

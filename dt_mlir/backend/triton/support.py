@@ -6,6 +6,7 @@ that it stands alone; nothing here is imported by it.
 # ruff: noqa: B904
 
 import contextlib
+import numbers
 
 import torch
 import triton
@@ -27,7 +28,7 @@ def _check_tensor(function, name, value, axes, dtype):
 
 
 def _check_scalar(function, name, value, kind, least=None, most=None):
-    """Refuse what is not a number of a kind, or not within its type."""
+    """A number as Triton takes it; refuse what is none of a kind, or not within its type."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise TypeError(
             f"{function}: '{name}' must be a {kind.__name__.lower()} number, "
@@ -35,7 +36,12 @@ def _check_scalar(function, name, value, kind, least=None, most=None):
         )
     if least is not None and not least <= value <= most:
         raise ValueError(f"{function}: '{name}' must be within {least} and {most}, not {value}")
-    return value
+    if kind is not numbers.Real:
+        return int(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{function}: '{name}' is too large for a floating-point number")
 
 
 def _check_device(function, name, tensor, first_name, first):

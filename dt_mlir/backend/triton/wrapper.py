@@ -176,7 +176,7 @@ class WrapperPrinter:
             args = [code.constant(variable), code.name(variable), code.path(kind)]
             if isinstance(value.type, IntegerType) and not is_bool(value.type):
                 args += map(code.constant, integer_range(value.type))
-            self.writer.expression(self._call("_check_scalar", *args))
+            self.writer.assign(variable, self._call("_check_scalar", *args))
         for t in inputs[1:]:
             first = inputs[0]
             self.writer.expression(
@@ -369,8 +369,7 @@ class WrapperPrinter:
                 args.append(code.name(variable))
         for value in op.arguments:
             if value in self.scalars:
-                scalar = code.name(self.scalars[value])
-                args.append(code.call("int", scalar) if is_bool(value.type) else scalar)
+                args.append(code.name(self.scalars[value]))
         args.extend(self._size(label) for label in signature.sizes)
         for value, arg in zip(op.arguments, kernel.args):
             for axis in range(len(signature.strides.get(arg, []))):

@@ -1,0 +1,99 @@
+"""What PyTorch does with calls besides making them, and tensors that kernels cannot read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.autograd import forward_ad
+from torch.nn import Parameter
+
+
+def are_active() -> bool:
+    """Whether a mode watches calls: forward-mode derivatives, tracing, counting, fake tensors."""
+    return bool(
+        forward_ad._current_level >= 0  # pyright: ignore[reportPrivateUsage]
+        or torch._C._len_torch_dispatch_stack()  # pyright: ignore[reportPrivateUsage]
+        or torch._C._get_tracing_state()  # pyright: ignore[reportPrivateUsage]
+    )
+
+
+def are_traced(tensors: Sequence[Any]) -> bool:
+    """Whether a call is to be seen as an operator: a mode watches, or tensors stand for others."""
+    return are_active() or any(
+        isinstance(value, torch.Tensor) and (_is_internal(value) or value.device.type == "meta")
+        for value in tensors
+    )
+
+
+def refuse_unknown(
+    kernel: str, names: Sequence[str], values: Sequence[Any], tensors: int
+) -> None:
+    """Refuse tensors whose elements are not where a kernel would look for them.
+
+    Args:
+        kernel: what to call the kernel.
+        names: the inputs' names.
+        values: tensors, then numbers.
+        tensors: how many tensors there are to be.
+
+    Raises:
+        TypeError: for what is no tensor, and for classes and layouts of tensors that kernels do
+            not take.
+        ValueError: for devices that they do not run on.
+        RuntimeError: for derivatives that they do not have.
+    """
+    if forward_ad._current_level >= 0:  # pyright: ignore[reportPrivateUsage]
+        raise RuntimeError(f"{kernel}: kernels have no forward-mode derivatives")
+    for place, (name, value) in enumerate(zip(names, values)):
+        if not isinstance(value, torch.Tensor):
+            if place < tensors:
+                raise TypeError(
+                    f"{kernel}: '{name}' must be a tensor, not {type(value).__name__}"
+                )
+            continue
+        if _is_internal(value):
+            continue
+        if type(value) is not torch.Tensor and not isinstance(value, Parameter):
+            raise TypeError(
+                f"{kernel}: '{name}' is a {type(value).__name__}, and kernels take plain tensors; "
+                "convert it first"
+            )
+        if torch._C._functorch.is_functorch_wrapped_tensor(value):  # pyright: ignore
+            raise TypeError(
+                f"{kernel}: '{name}' is inside a transform of torch.func, such as vmap or grad, "
+                "which kernels do not have; give the algorithm a label for the batch, and use "
+                "register_autograd and torch.autograd"
+            )
+        if value.is_nested:
+            raise TypeError(
+                f"{kernel}: '{name}' is a nested tensor; call to_padded_tensor() on it"
+            )
+        if value.layout != torch.strided:
+            layout = str(value.layout).removeprefix("torch.")
+            raise TypeError(f"{kernel}: '{name}' has the layout {layout}; call to_dense() on it")
+        _refuse_device(kernel, name, value.device.type)
+
+
+def _refuse_device(kernel: str, name: str, device: str) -> None:
+    if device not in ("cuda", "cpu", "meta"):
+        raise ValueError(f"{kernel}: '{name}' is on '{device}', where kernels do not run")
+    if device == "cpu" and os.environ.get("TRITON_INTERPRET") != "1":
+        remedy = "call dt_mlir.interpret() first of all"
+        if "triton" in sys.modules:
+            remedy = (
+                "start Python anew (in a notebook, its kernel) and call dt_mlir.interpret() before "
+                "anything imports Triton, as torch.compile does"
+            )
+        raise ValueError(
+            f"{kernel}: '{name}' is on the CPU; move it to a GPU, or to have Triton interpret "
+            f"kernels, {remedy}"
+        )
+
+
+def _is_internal(value: Any) -> bool:
+    """Whether a tensor is of PyTorch's own classes for tracing."""
+    return type(value).__module__.startswith("torch._subclasses.")

@@ -1,0 +1,293 @@
+"""Launches that were made before are made again, without the work that led to them.
+
+A generated wrapper checks its tensors, works out sizes, strides and the grid, and leaves it to
+Triton to find the compiled kernel. All of that follows from the tensors' types, shapes, strides,
+devices and alignment, and from whole numbers' values. Where those are what they were in a call
+before, the compiled kernels can be launched at once.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import torch
+from torch.nn import Parameter
+
+MOST_PLANS = 4096
+"""How many plans a kernel keeps; when there are more, it begins anew."""
+
+MISSED: Any = object()
+"""What a plan gives for a call that it is not for."""
+
+
+_INTERPRETER = threading.RLock()
+
+
+def alone() -> AbstractContextManager[Any]:
+    """One thread at a time, where Triton interprets kernels: it changes its own modules then."""
+    return _INTERPRETER if os.environ.get("TRITON_INTERPRET") == "1" else nullcontext()
+
+
+def key_of(inputs: Sequence[Any], options: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """What a call's launches follow from.
+
+    Args:
+        inputs: tensors and numbers.
+        options: sizes of labels, and `out`.
+
+    Returns:
+        None for a call that must be looked at: what it is given is out of the ordinary.
+    """
+    parts: list[Any] = []
+    if options:
+        out = options.get("out")
+        outs = out if type(out) is tuple else () if out is None else (out,)
+        for name, value in options.items():
+            if name != "out":
+                if type(value) is not int:
+                    return None
+                parts.append((name, value))
+        parts.append(len(outs))
+        inputs = (*inputs, *outs)
+    try:
+        for value in inputs:
+            kind = type(value)
+            if kind is torch.Tensor or kind is Parameter:
+                pointer = value.data_ptr()
+                parts += (
+                    value.dtype, value.shape, value.stride(), value.device,
+                    # Triton compiles another kernel for what is aligned to 16 bytes.
+                    pointer & 15 if pointer else None,
+                    value.requires_grad, value.is_neg(),
+                )  # fmt: skip
+            elif kind is float:
+                parts.append(float)
+            elif kind is int or kind is bool:
+                parts += (kind, value)
+            else:
+                return None
+    except RuntimeError:
+        # It has no strides, or no memory: sparse tensors, and those of torch.func.
+        return None
+    return tuple(parts)
+
+
+class _Allocation(NamedTuple):
+    """A tensor that a call makes."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: Any
+    device: Any
+
+    @staticmethod
+    def of(tensor: Any) -> _Allocation:
+        return _Allocation(tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.device)
+
+    def make(self) -> Any:
+        return torch.empty_strided(
+            self.shape, self.strides, dtype=self.dtype, device=self.device
+        )
+
+
+class _Launch(NamedTuple):
+    """A kernel's launch, without its tensors and floating-point numbers."""
+
+    run: Callable[..., Any]
+    arguments: list[Any]
+    holes: list[tuple[int, int]]
+    """Places among the arguments, and which of a call's values goes there."""
+
+
+class Plan:
+    """The launches of a call, to be made for other tensors.
+
+    A call's values are its inputs, then its results, then what is made for its own use.
+
+    Args:
+        inputs: how many inputs there are.
+        results: its results.
+        given: whether the results' tensors are given to it.
+        own: tensors for its own use.
+        launches: the launches.
+        spans: how many bytes each input lies in, from its first element; 0 for numbers.
+    """
+
+    def __init__(
+        self, inputs: Sequence[Any], results: tuple[Any, ...], given: bool, single: bool,
+        own: Sequence[Any], launches: list[_Launch],
+    ) -> None:  # fmt: skip
+        self.differentiable = any(
+            isinstance(value, torch.Tensor) and value.requires_grad for value in (*inputs, *results)
+        )
+        self._results = len(results)
+        self._single = single
+        self._made = [_Allocation.of(tensor) for tensor in (*(() if given else results), *own)]
+        self._launches = launches
+        self._tensors = [
+            (place, _span(value)) for place, value in enumerate(inputs)
+            if isinstance(value, torch.Tensor)
+        ]  # fmt: skip
+        self._spans = [_span(result) for result in results]
+        device = results[0].device
+        self._device: int | None = device.index if device.type == "cuda" else None
+        self._stream: Callable[[int], int] = _no_stream
+        if self._device is not None:
+            from triton.runtime import driver
+
+            active: Any = driver.active
+            self._stream = active.get_current_stream
+
+    def __call__(self, inputs: tuple[Any, ...], out: Any = None) -> Any:
+        """Make the launches, on the current stream of the tensors' device.
+
+        Args:
+            inputs: tensors and numbers.
+            out: tensors for the results.
+
+        Returns:
+            The results, or `MISSED` where `out` may lie in the inputs' memory.
+        """
+        count = len(inputs)
+        values = list(inputs)
+        if out is not None:
+            outs = (out,) if self._single else out
+            if self._touches(inputs, outs):
+                return MISSED
+            values += outs
+        for made in self._made:
+            values.append(made.make())
+        device = self._device
+        if device is None:
+            with alone():
+                self._launch(None, values)
+        elif device == torch.cuda.current_device():
+            self._launch(self._stream(device), values)
+        else:
+            with torch.cuda.device(device):
+                self._launch(self._stream(device), values)
+        return values[count] if self._single else tuple(values[count : count + self._results])
+
+    def _launch(self, stream: int | None, values: list[Any]) -> None:
+        for run, arguments, holes in self._launches:
+            filled = arguments.copy()
+            for place, value in holes:
+                filled[place] = values[value]
+            run(*filled, stream=stream)
+
+    def _touches(self, inputs: Sequence[Any], outs: Sequence[Any]) -> bool:
+        """Whether a result may share memory with another tensor: whether their ranges meet."""
+        ranges = [(inputs[place].data_ptr(), span) for place, span in self._tensors]
+        for out, span in zip(outs, self._spans):
+            start = out.data_ptr()
+            for other, length in ranges:
+                if start < other + length and other < start + span:
+                    return True
+            ranges.append((start, span))
+        return False
+
+
+def record(
+    wrapper: FunctionType, inputs: tuple[Any, ...], options: Mapping[str, Any]
+) -> tuple[Any, Plan | None]:
+    """Call a generated wrapper, and note its launches.
+
+    Args:
+        wrapper: the wrapper.
+        inputs: tensors and numbers, for which `key_of` gives a key.
+        options: sizes of labels, and `out`.
+
+    Returns:
+        Its results, and a plan that makes its launches again; None if some argument of a launch
+        cannot be told.
+    """
+    noted: list[tuple[Any, Mapping[str, Any]]] = []
+    names: dict[str, Any] = dict(wrapper.__globals__)
+    for name in wrapper.__code__.co_names:
+        # What is neither is not launched; helpers that kernels call are not the wrapper's.
+        if hasattr(names.get(name), "fn") and hasattr(names[name], "__getitem__"):
+            names[name] = _Noted(names[name], noted)
+    noting = FunctionType(wrapper.__code__, names, wrapper.__name__, wrapper.__defaults__)
+    noting.__kwdefaults__ = wrapper.__kwdefaults__
+    # Objects of their own, so that one which is given twice is told apart.
+    own_inputs = tuple([_copied(value) for value in inputs])
+    with alone():
+        found = noting(*own_inputs, **options)
+    single = not isinstance(found, tuple)
+    results = (found,) if single else found
+    own: list[Any] = []
+    launches: list[_Launch] = []
+    for run, arguments in noted:
+        holes: list[tuple[int, int]] = []
+        kept: list[Any] = []
+        for place, value in enumerate(arguments.values()):
+            if isinstance(value, torch.Tensor | float):
+                known = [*own_inputs, *results, *own]
+                source = next((i for i, other in enumerate(known) if other is value), None)
+                if source is None:
+                    if isinstance(value, float):
+                        return found, None
+                    own.append(value)
+                    source = len(known)
+                holes.append((place, source))
+                value = None
+            kept.append(value)
+        launches.append(_Launch(run, kept, holes))
+    given = options.get("out") is not None
+    return found, Plan(inputs, results, given, single, own, launches)
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.detach()
+    return value * 1.0 if isinstance(value, float) else value
+
+
+class _Noted:
+    """A kernel whose launches are noted."""
+
+    def __init__(self, kernel: Any, noted: list[tuple[Any, Mapping[str, Any]]]) -> None:
+        self.kernel, self.noted = kernel, noted
+
+    def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
+        def launch(*arguments: Any, **options: Any) -> None:
+            compiled = self.kernel[grid](*arguments, **options)
+            signature = inspect.signature(self.kernel.fn)
+            named = {k: v for k, v in options.items() if k in signature.parameters}
+            bound = signature.bind(*arguments, **named)
+            bound.apply_defaults()
+            runs = compiled if compiled is not None else _Interpreted(self.kernel)
+            self.noted.append((runs[grid], bound.arguments))
+
+        return launch
+
+
+class _Interpreted:
+    """A kernel that Triton's interpreter runs, launched as a compiled one is."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+    def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
+        def run(*arguments: Any, stream: None = None) -> None:
+            self.kernel[grid](*arguments)
+
+        return run
+
+
+def _no_stream(device: int) -> int:
+    raise AssertionError(f"device {device} has no streams")
+
+
+def _span(value: Any) -> int:
+    """The bytes from a tensor's first element to its last one's end."""
+    if value.numel() == 0:
+        return 0
+    last = sum((size - 1) * stride for size, stride in zip(value.shape, value.stride()))
+    return (last + 1) * value.element_size()

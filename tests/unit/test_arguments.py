@@ -1,0 +1,195 @@
+"""What kernels refuse to be called with: each with a message that names the argument."""
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import torch
+
+import dt_mlir as dt
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.embedded import modes
+from dt_mlir.runtime.execute import prepare_triton
+
+DEVICE = prepare_triton()
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DT_MLIR_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+
+
+def product(type: str | None = None) -> dt.Kernel:
+    mm, A, B = dt.Func("mm"), dt.In("A", type), dt.In("B", type)
+    x, y, k = dt.Var("x"), dt.Var("y"), dt.RVar("k")
+    mm[x, y] = dt.rdot(A[x, k], B[k, y], k)
+    return mm.block(x=16, y=16).compile()
+
+
+def random(*shape: int, **options: Any) -> torch.Tensor:
+    return torch.rand(*shape, device=DEVICE, **options)
+
+
+A, B = random(4, 6), random(6, 5)
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "message"),
+    [
+        ((A, B, A), {}, TypeError, r"mm: takes 2 inputs \(A, B\), not 3; give 'out' and sizes by name"),
+        ((A,), {}, TypeError, "mm: the tensor 'B' is missing"),
+        ((A, B), {"B": B}, TypeError, "mm: 'B' is given twice, by place and by name"),
+        ((A, [1, 2]), {}, TypeError, "mm: 'B' must be a tensor, not list"),
+        ((A, None), {}, TypeError, "mm: 'B' must be a tensor, not NoneType"),
+        ((3, B), {}, TypeError, "mm: 'A' must be a tensor, not int"),
+        ((A, B), {"C": B}, TypeError, "mm.*'C'"),
+        ((A, B.to(torch.complex64)), {}, TypeError, "mm: 'B' has elements of torch.complex64"),
+        ((A[0], B), {}, ValueError, r"mm: 'A\[x, k\]' has 2 axes, but the tensor given has 1"),
+        ((A, A), {}, ValueError, "mm: axis 0 of 'B' has size 4, but axis 1 of 'A' has 6: both are 'k'"),
+        ((A, B.to_sparse()), {}, TypeError, r"mm: 'B' has the layout sparse_coo; call to_dense\(\) on it"),
+        ((A.to_sparse_csr(), B), {}, TypeError, "mm: 'A' has the layout sparse_csr"),
+        ((A, torch.nested.nested_tensor([B, B])), {}, TypeError, r"mm: 'B' is a nested tensor; call to_padded"),
+        ((A, torch._neg_view(B)), {}, ValueError, r"mm: 'B' is a negated view; call resolve_neg\(\)"),
+        ((A, B), {"out": A}, ValueError, r"mm: 'out' has shape \(4, 6\), but 'mm' has \(4, 5\)"),
+        ((A, B), {"out": random(4, 5).half()}, TypeError, "mm: 'out' must have elements of torch.float32"),
+        ((A, B), {"out": [1]}, TypeError, "mm: 'out' must be a tensor, not list"),
+        ((A, B), {"out": random(5).expand(4, 5)}, ValueError, "mm: 'out' overlaps itself"),
+    ],
+)  # fmt: skip
+def test_refused(given: Any, options: Any, error: Any, message: str) -> None:
+    kernel = product()
+    for _ in range(2):
+        with pytest.raises(error, match=message):
+            kernel(*given, **options)
+        # What is known of good calls does not let bad ones pass.
+        torch.testing.assert_close(kernel(A, B), A @ B, atol=1e-2, rtol=1e-2)
+
+
+def test_declared_types() -> None:
+    with pytest.raises(TypeError, match="mm: 'A' must have elements of torch.float16, not torch.float32"):
+        product("f16")(A, B)
+
+
+def test_transforms_of_functions() -> None:
+    kernel = product()
+    kernel(A, B)
+    for transform in (torch.vmap(kernel), torch.func.grad(lambda a, b: kernel(a, b).sum())):
+        with pytest.raises(TypeError, match="mm: 'A' is inside a transform of torch.func, such as vmap"):
+            transform(A[None] if transform is not None else A, B[None])
+
+
+def test_fake_tensors_are_checked_as_real_ones() -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    kernel = product("f16")
+    with FakeTensorMode():
+        with pytest.raises(TypeError, match="mm: 'A' must have elements of torch.float16, not torch.float32"):
+            kernel(torch.empty(2, 3), torch.empty(3, 2))
+        halves = torch.empty(2, 3, dtype=torch.float16), torch.empty(3, 2, dtype=torch.float16)
+        with pytest.raises(ValueError, match="mm: 'B' is on cuda:0, but 'A' is on cpu"):
+            kernel(halves[0], torch.empty(3, 2, dtype=torch.float16, device="cuda"))
+        assert kernel(*halves).shape == (2, 2)
+        with pytest.raises(TypeError, match="mm: 'A' must be a tensor, not float"):
+            kernel(2.0, halves[1])
+
+
+def test_tensors_without_elements_give_their_like() -> None:
+    result = product()(A.to("meta"), B.to("meta"))
+    assert result.device.type == "meta"
+    assert result.shape == (4, 5)
+    with pytest.raises(ValueError, match="mm: 'B' is on .*, but 'A' is on meta"):
+        product()(A.to("meta"), B)
+
+
+def test_mixed_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    if torch.cuda.is_available():
+        with pytest.raises(ValueError, match="mm: 'B' is on .*cpu|mm: 'B' is on the CPU"):
+            product()(A.cuda(), B.cpu())
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    with pytest.raises(ValueError, match=r"mm: 'A' is on the CPU; move it to a GPU.*start Python anew"):
+        modes.refuse_unknown("mm", ["A"], [A.cpu()], 1)
+
+    class Elsewhere(torch.Tensor):
+        pass
+
+    with pytest.raises(TypeError, match="mm: 'A' is a Elsewhere"):
+        modes.refuse_unknown("mm", ["A"], [A.as_subclass(Elsewhere)], 1)
+
+
+def test_other_devices() -> None:
+    with pytest.raises(ValueError, match="mm: 'A' is on 'xpu', where kernels do not run"):
+        modes._refuse_device("mm", "A", "xpu")
+
+
+def test_nothing_of_triton_is_imported_for_what_it_cannot_run() -> None:
+    text = """
+import torch, dt_mlir as dt
+f, A, x = dt.Func("f"), dt.In("A"), dt.Var("x")
+f[x] = A[x] + 1
+kernel = f.compile()
+try:
+    kernel(torch.ones(3))
+except ValueError as error:
+    print(error)
+dt.interpret()
+print(kernel(torch.ones(3)).tolist())
+"""
+    environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
+    done = subprocess.run(
+        [sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert "f: 'A' is on the CPU; move it to a GPU" in done.stdout, done.stderr
+    assert "call dt_mlir.interpret() first of all" in done.stdout
+    assert "[2.0, 2.0, 2.0]" in done.stdout
+
+
+def test_gradients_that_cannot_be() -> None:
+    kernel = product()
+    with pytest.raises(TypeError, match="mm: backward must be a function, not int"):
+        kernel.register_autograd(3)
+    with pytest.raises(TypeError, match="mm: setup_context must be a function, not str"):
+        kernel.register_autograd(print, setup_context="no")
+
+
+def test_compiled_models_say_what_is_wrong() -> None:
+    kernel = product()
+    compiled = torch.compile(lambda a, b, **more: kernel(a, b, **more), backend="eager", fullgraph=True)
+    with pytest.raises(Exception, match="axis 0 of 'B' has size 4, but axis 1 of 'A' has 6"):
+        compiled(A, A)
+    with pytest.raises(Exception, match="'out' cannot be given in what torch.compile compiles"):
+        compiled(A, B, out=random(4, 5))
+    with pytest.raises(Exception, match="'A' requires a gradient, and the kernel has no backward"):
+        compiled(A.clone().requires_grad_(), B)
+
+
+def test_expressions_are_not_tensors() -> None:
+    f, T, x = dt.Func("f"), dt.In("T"), dt.Var("x")
+    for make in (lambda: T * 2, lambda: 2 + T, lambda: -T, lambda: dt.exp(T), lambda: T < 3):
+        with pytest.raises(CompileError, match="'T' stands for all its elements here"):
+            make()
+    with pytest.raises(CompileError, match="PyTorch's 'exp' computes tensors"):
+        torch.exp(T[x])
+    with pytest.raises(CompileError, match="PyTorch's"):
+        torch.ones(3) + T[x]
+    f[x] = T[x]
+    with pytest.raises(TypeError, match="a program is text, not int"):
+        dt.parse(3)
+    with pytest.raises(CompileError, match="the size of 'x' must be a whole number of at least 1, not '100'"):
+        f.compile().draw(x="100")
+
+
+def test_a_space_is_no_kernel() -> None:
+    f, T, x = dt.Func("f"), dt.In("T"), dt.Var("x")
+    f[x] = T[x]
+    f.block(x=dt.one_of(4, 8))
+    with pytest.raises(CompileError, match="a space of 2 schedules") as found:
+        f.compile()(random(5))
+    assert "dt_mlir.tune" in str(found.value.hint)
+
+
+def test_help_shows_the_inputs() -> None:
+    import inspect
+
+    assert str(inspect.signature(product())) == "(A, B, *, out=None, **sizes)"

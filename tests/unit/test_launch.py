@@ -1,0 +1,252 @@
+"""Launches that are made again without the wrapper's work: for what calls, and with what."""
+
+import threading
+from typing import Any
+
+import pytest
+import torch
+
+import dt_mlir as dt
+from dt_mlir.runtime import launch
+from dt_mlir.runtime.execute import prepare_triton
+
+DEVICE = prepare_triton()
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DT_MLIR_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+
+
+def product(**options: Any) -> dt.Kernel:
+    mm, A, B = dt.Func("mm"), dt.In("A"), dt.In("B")
+    x, y, k = dt.Var("x"), dt.Var("y"), dt.RVar("k")
+    mm[x, y] = dt.rdot(A[x, k], B[k, y], k)
+    return mm.block(x=16, y=16).tensorize(x=16, y=16, k=16).compile(**options)
+
+
+def random(*shape: int, **options: Any) -> torch.Tensor:
+    return torch.rand(*shape, device=DEVICE, **options)
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The calls that went through a wrapper."""
+    made: list[object] = []
+    record = launch.record
+
+    def counting(*given: Any) -> Any:
+        made.append(given)
+        return record(*given)
+
+    monkeypatch.setattr(launch, "record", counting)
+    return made
+
+
+def close(result: Any, wanted: Any) -> None:
+    torch.testing.assert_close(result, wanted, atol=1e-2, rtol=1e-2)
+
+
+def test_a_second_call_goes_without_the_wrapper(recorded: list[object]) -> None:
+    kernel = product()
+    for _ in range(3):
+        a, b = random(20, 9), random(9, 33)
+        result = kernel(a, b)
+        assert result.shape == (20, 33)
+        close(result, a @ b)
+    assert len(recorded) == 1
+    assert len(kernel._plans) == 1
+
+
+def test_what_a_plan_is_for(recorded: list[object]) -> None:
+    kernel = product()
+    a, b = random(20, 16), random(16, 24)
+    shifted = torch.empty(20 * 16 + 1, device=DEVICE)[1:].view(20, 16).copy_(a)
+    calls = [
+        (a, b), (random(21, 16), b), (a, random(24, 16).T), (a.half(), b.half()), (shifted, b),
+        (random(16, 16), random(16, 16)),
+    ]
+    for count, (first, second) in enumerate(calls, 1):
+        close(kernel(first, second).float(), first.float() @ second.float())
+        assert len(recorded) == count
+    for first, second in calls:
+        close(kernel(first, second).float(), first.float() @ second.float())
+    assert len(recorded) == len(calls)
+
+
+def test_a_tensor_that_is_given_twice() -> None:
+    kernel = product()
+    a, b = random(16, 16), random(16, 16)
+    close(kernel(a, a), a @ a)
+    # The plan of the first call knows which of the two is which.
+    close(kernel(a, b), a @ b)
+    close(kernel(b, a), b @ a)
+
+
+def test_out(recorded: list[object]) -> None:
+    kernel = product()
+    a, b = random(16, 16), random(16, 16)
+    for _ in range(2):
+        out = torch.empty(16, 16, device=DEVICE)
+        assert kernel(a, b, out=out) is out
+        close(out, a @ b)
+    assert len(recorded) == 1
+    with pytest.raises(ValueError, match="mm: 'out' overlaps 'B' in memory"):
+        kernel(a, b, out=b)
+    # Ranges that meet without an element in common are left to the wrapper.
+    both = torch.empty(16, 32, device=DEVICE)
+    both[:, :16] = a
+    for _ in range(2):
+        kernel(both[:, :16], b, out=both[:, 16:])
+        close(both[:, 16:], a @ b)
+
+
+def test_several_kernels_scalars_and_results(recorded: list[object]) -> None:
+    sums, scaled, A = dt.Func("sums"), dt.Func("scaled"), dt.In("A")
+    s, t, on = dt.SIn("s"), dt.SIn("t", "i32"), dt.SIn("on", "bool")
+    x, y, copy = dt.Var("x"), dt.RVar("y"), dt.Var("copy")
+    inner = dt.Func("inner")
+    inner[x] = dt.rsum(A[x, y], y)
+    sums[x] = inner[x] + 1
+    scaled[copy, x] = dt.where(on, sums[x] * s, 0) + t + copy
+    kernel = dt.compile(sums, scaled)
+    for number, (shape, first, second, third) in enumerate(
+        (((5, 7), 2.0, 3, True), ((5, 7), 0.5, 3, True), ((5, 7), 2.0, 4, True), ((5, 7), 2.0, 3, False))
+    ):
+        given = random(*shape)
+        found, other = kernel(given, first, second, third, copy=4)
+        close(found, given.sum(1) + 1)
+        steps = torch.arange(4, device=DEVICE)[:, None]
+        close(other, (given.sum(1)[None] + 1) * first * third + second + steps)
+        # Floating-point numbers do not count; whole ones are compiled for.
+        assert len(recorded) == max(1, number), number
+    outs = (torch.empty(5, device=DEVICE), torch.empty(4, 5, device=DEVICE))
+    for _ in range(2):
+        assert kernel(given, 2.0, 3, False, copy=4, out=outs)[1] is outs[1]
+        close(outs[0], given.sum(1) + 1)
+    same = random(5, 7)
+    found, other = kernel(same, 2.0, 2, True, copy=4)
+    close(other[0], (same.sum(1) + 1) * 2 + 2)
+    with pytest.raises(ValueError, match="scaled|sums: 's' is too large for a floating-point number"):
+        kernel(same, 10**400, 2, True, copy=4)
+    with pytest.raises(ValueError, match="'t' must be within -2147483648 and 2147483647"):
+        kernel(same, 1.0, 2**31, True, copy=4)
+    close(kernel(same, 2**70, 2, True, copy=4)[1][0], (same.sum(1) + 1) * 2.0**70 + 2)
+
+
+def test_two_numbers_that_are_one_object() -> None:
+    f, A, a, b, x = dt.Func("f"), dt.In("A"), dt.SIn("a"), dt.SIn("b"), dt.Var("x")
+    f[x] = A[x] * a - b
+    kernel = f.compile()
+    given, one = random(9), 3.0
+    close(kernel(given, one, one), given * 3 - 3)
+    close(kernel(given, 2.0, 5.0), given * 2 - 5)
+
+
+def test_empty_results(recorded: list[object]) -> None:
+    kernel = product()
+    for _ in range(2):
+        assert kernel(random(0, 4), random(4, 3)).shape == (0, 3)
+    assert len(recorded) == 1
+
+
+def test_gradients_are_not_lost() -> None:
+    kernel = product()
+    a, b = random(6, 5), random(5, 4)
+    leaf = a.clone().requires_grad_()
+    with torch.no_grad():
+        close(kernel(leaf, b), a @ b)
+    with pytest.raises(RuntimeError, match="'A' requires a gradient"):
+        kernel(leaf, b)
+
+
+def test_a_mode_sees_the_call() -> None:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Noting(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    kernel, seen = product(), []
+    a, b = random(6, 5), random(5, 4)
+    kernel(a, b)
+    with Noting():
+        close(kernel(a, b), a @ b)
+    assert any("dt_mlir" in name for name in seen)
+
+
+def test_threads() -> None:
+    kernel = product()
+    a = [random(8, 8) for _ in range(8)]
+    results: dict[int, torch.Tensor] = {}
+
+    def run(i: int) -> None:
+        for _ in range(5):
+            results[i] = kernel(a[i], a[i])
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for i in range(8):
+        close(results[i], a[i] @ a[i])
+
+
+def test_plans_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "MOST_PLANS", 2)
+    kernel = product()
+    for size in range(1, 6):
+        close(kernel(random(size, 3), b := random(3, 2)).shape, torch.Size((size, 2)))
+        assert len(kernel._plans) <= 2
+        del b
+
+
+def test_static_kernels_are_compiled_for_their_sizes() -> None:
+    kernel = product(static=True)
+    a, b = random(16, 32), random(32, 16)
+    close(kernel(a, b), a @ b)
+    assert "mask" not in kernel.source
+    assert "mask" in product().source
+    close(kernel(random(5, 7), c := random(7, 3)).shape, torch.Size((5, 3)))
+    assert "mask" in kernel.source
+    assert len(kernel._wrappers) == 2
+    close(kernel(a, b), a @ b)
+    assert kernel(random(0, 7), c).shape == (0, 3)
+    with pytest.raises(ValueError, match="mm: axis 0 of 'B' has size 9, but axis 1 of 'A' has 8: both are 'k'"):
+        kernel(random(4, 8), random(9, 4))
+    with pytest.raises(ValueError, match=r"mm: 'A\[x, k\]' has 2 axes, but the tensor given has 1"):
+        kernel(random(4), random(9, 4))
+    assert kernel.operator._name != product().operator._name
+    torch.library.opcheck(kernel.operator, (a, b))
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="CUDA graphs need a GPU")
+def test_a_cuda_graph_captures_kernels() -> None:
+    kernel = product()
+    a, b = random(40, 50), random(50, 60)
+    out = kernel(a, b)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        captured = kernel(a, b)
+        kernel(a, b, out=out)
+    for _ in range(2):
+        a.copy_(random(40, 50))
+        graph.replay()
+        close(captured, a @ b)
+        close(out, a @ b)
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="streams need a GPU")
+def test_plans_run_on_the_current_stream() -> None:
+    kernel = product()
+    a, b = random(300, 300), random(300, 300)
+    kernel(a, b)
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(20_000_000)
+        c = torch.ones_like(a)
+        result = kernel(c, b)
+    stream.synchronize()
+    close(result, c @ b)
