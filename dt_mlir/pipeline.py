@@ -31,6 +31,7 @@ TILES = (
     "tile-fuse-maps",
     "cse",
     "dce",
+    "tile-place-evictions",
     "verify-tile",
 )
 """From loop nests to block programs that the emitter prints."""

@@ -41,6 +41,7 @@ PASS_NAMES = (
     "tile-place-masks",
     "tile-elide-masks",
     "tile-hoist-reductions",
+    "tile-place-evictions",
     "expand-elementwise",
     "verify-tile",
 )

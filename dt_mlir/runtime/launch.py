@@ -263,7 +263,7 @@ class _Noted:
             bound = signature.bind(*arguments, **named)
             bound.apply_defaults()
             runs = compiled if compiled is not None else _Interpreted(self.kernel)
-            self.noted.append((runs[grid], bound.arguments))
+            self.noted.append((runs[(*grid, 1, 1)[:3]], bound.arguments))
 
         return launch
 

@@ -505,7 +505,8 @@ def test_places_do_not_depend_on_links(tmp_path: Path) -> None:
     (tmp_path / "dt_mlir").symlink_to(ROOT / "dt_mlir")
     script = tmp_path / "user.py"
     script.write_text("import dt_mlir as dt\n\nf = dt.Func('f')\nf[3] = 1\n")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    others = os.environ.get("PYTHONPATH", "")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), others])}
     done = subprocess.run(
         [sys.executable, script], capture_output=True, text=True, env=environment, check=False
     )

@@ -274,7 +274,8 @@ class KernelPrinter:
             assert op.pad is not None
             keywords = {"mask": mask, "other": literal(op.pad)}
         self.tensors.add(op.result)
-        loaded = code.call("tl.load", self._pointer(op, axes), **keywords)
+        pointer = self._pointer(op, axes)
+        loaded = code.call("tl.load", pointer, **keywords, **_eviction(op))
         self._assign(op.result, loaded, "loaded")
 
     def _store(self, op: tile.StoreOp) -> None:
@@ -283,7 +284,7 @@ class KernelPrinter:
         keywords = {} if mask is None else {"mask": mask}
         pointer = self._pointer(op, axes)
         self.writer.expression(
-            code.call("tl.store", pointer, self.values[op.value], **keywords)
+            code.call("tl.store", pointer, self.values[op.value], **keywords, **_eviction(op))
         )
 
     def _fill(self, op: tile.FillOp) -> ast.expr:
@@ -421,3 +422,7 @@ class KernelPrinter:
         assert isinstance(attr, FloatAttr | IntegerAttr)
         return literal(attr) if attr.type == i32 else typed_literal(attr)
 
+
+def _eviction(op: tile.LoadOp | tile.StoreOp) -> dict[str, ast.expr]:
+    policy = op.eviction_policy
+    return {} if policy is None else {"eviction_policy": code.constant(policy.data)}

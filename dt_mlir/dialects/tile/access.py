@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     MemRefType,
+    StringAttr,
     TensorType,
     i1,
 )
@@ -37,6 +38,10 @@ from dt_mlir.dialects.tile.types import (
 from dt_mlir.element_types import value_type
 
 
+EVICT_FIRST, EVICT_LAST = "evict_first", "evict_last"
+"""What caches do with elements: forget them before others, or after them (Triton's names)."""
+
+
 class AccessOp(IRDLOperation):
     """What `tile.load` and `tile.store` have in common: a tile of a tensor's elements."""
 
@@ -46,6 +51,8 @@ class AccessOp(IRDLOperation):
     """For each of its axes an index, or a tile of indices."""
     masks = var_operand_def(TensorType)
     """Masks that must all be true for an element to be touched."""
+    eviction_policy = opt_prop_def(StringAttr)
+    """What caches are to do with the elements: `evict_first` or `evict_last`."""
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
@@ -63,6 +70,11 @@ class AccessOp(IRDLOperation):
             VerifyException: where they do not fit.
         """
         assert isinstance(self.base.type, MemRefType)
+        policy = self.eviction_policy
+        if policy is not None and policy.data not in (EVICT_FIRST, EVICT_LAST):
+            raise VerifyException(
+                f"'{policy.data}' is no eviction policy; there are {EVICT_FIRST} and {EVICT_LAST}"
+            )
         if len(self.indices) != self.base.type.get_num_dims():
             raise VerifyException(
                 f"a tensor of {self.base.type.get_num_dims()} axes has {len(self.indices)} indices"
@@ -105,7 +117,7 @@ class LoadOp(AccessOp):
 
     assembly_format = (
         "$base `[` $indices `]` (`masked` `[` $masks^ `:` type($masks) `]`)? (`pad` $pad^)? "
-        "attr-dict `:` type($base) `[` type($indices) `]` `->` type($result)"
+        "(`eviction_policy` $eviction_policy^)? attr-dict `:` type($base) `[` type($indices) `]` `->` type($result)"
     )
     traits = traits_def(Pure())
 
@@ -145,7 +157,7 @@ class StoreOp(AccessOp):
 
     assembly_format = (
         "$value `,` $base `[` $indices `]` (`masked` `[` $masks^ `:` type($masks) `]`)? "
-        "attr-dict `:` type($value) `,` type($base) `[` type($indices) `]`"
+        "(`eviction_policy` $eviction_policy^)? attr-dict `:` type($value) `,` type($base) `[` type($indices) `]`"
     )
 
     def __init__(

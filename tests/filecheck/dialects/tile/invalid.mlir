@@ -206,6 +206,13 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
   %p = tile.program_id : index
   %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
+  %a = tile.load %A[%x] eviction_policy "normal" : memref<?xf32>[tensor<8xindex, #tile.axes<x>>] -> tensor<8xf32, #tile.axes<x>>
+}
+// CHECK: 'tile.load' is malformed: 'normal' is no eviction policy; there are evict_first and evict_last
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id : index
+  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
   %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
   %c = arith.constant 0.0 : f32
   %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
