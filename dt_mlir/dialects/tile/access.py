@@ -37,7 +37,6 @@ from dt_mlir.dialects.tile.types import (
 )
 from dt_mlir.element_types import value_type
 
-
 EVICT_FIRST, EVICT_LAST = "evict_first", "evict_last"
 """What caches do with elements: forget them before others, or after them (Triton's names)."""
 
@@ -117,7 +116,8 @@ class LoadOp(AccessOp):
 
     assembly_format = (
         "$base `[` $indices `]` (`masked` `[` $masks^ `:` type($masks) `]`)? (`pad` $pad^)? "
-        "(`eviction_policy` $eviction_policy^)? attr-dict `:` type($base) `[` type($indices) `]` `->` type($result)"
+        "(`eviction_policy` $eviction_policy^)? attr-dict "
+        "`:` type($base) `[` type($indices) `]` `->` type($result)"
     )
     traits = traits_def(Pure())
 
@@ -157,7 +157,8 @@ class StoreOp(AccessOp):
 
     assembly_format = (
         "$value `,` $base `[` $indices `]` (`masked` `[` $masks^ `:` type($masks) `]`)? "
-        "(`eviction_policy` $eviction_policy^)? attr-dict `:` type($value) `,` type($base) `[` type($indices) `]`"
+        "(`eviction_policy` $eviction_policy^)? attr-dict "
+        "`:` type($value) `,` type($base) `[` type($indices) `]`"
     )
 
     def __init__(
