@@ -10,6 +10,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+from api import api_page
 from embedded import directives_module, functions_module
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
@@ -150,6 +151,7 @@ def pages() -> dict[Path, str]:
     readme = DOCS.parent / "README.md"
     text = between(readme.read_text(), "directives", directives_table())
     found[readme] = between(text, "kernel", example_kernel())
+    found[DOCS / "api.md"] = HEADER + api_page()
     embedded = DOCS.parent / "dt_mlir" / "embedded"
     found[embedded / "functions.py"] = functions_module()
     found[embedded / "directives.py"] = directives_module()

@@ -9,11 +9,11 @@ from dt_mlir.embedded.functions import *  # noqa: F403
 from dt_mlir.embedded.kernel import Kernel, interpret
 from dt_mlir.embedded.program import Program, compile, parse
 from dt_mlir.embedded.schedule import Schedule
-from dt_mlir.embedded.tuning import Autotuned, Tuned, tune
+from dt_mlir.embedded.tuning import Autotuned, Tuned, best, tune
 
 __all__ = [
     "Autotuned", "Expr", "Func", "In", "Kernel", "Knob", "Program", "RVar", "SIn", "Schedule",
-    "Tuned", "Var", "cast", "compile", "interpret", "len", "one_of", "parse", "reshape", "tune",
-    "where",
+    "Tuned", "Var", "best", "cast", "compile", "interpret", "len", "one_of", "parse", "reshape",
+    "tune", "where",
 ]  # fmt: skip
 __all__ += functions.__all__

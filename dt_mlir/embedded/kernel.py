@@ -209,8 +209,13 @@ class Kernel:
         if self._operator is None:
             from dt_mlir.embedded.operator import Operator
 
-            self._operator = Operator.of(self.program, self.name, self._call, self.static)
+            self._operator = Operator.of(self.program, self.name, self._call, self._variant)
         return self._operator
+
+    @property
+    def _variant(self) -> str:
+        """What tells its operator from those of other kernels of the program."""
+        return "static" if self.static else ""
 
     @property
     def operator(self) -> Any:

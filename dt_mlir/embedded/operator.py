@@ -20,7 +20,7 @@ from dt_mlir.runtime.execute import torch_dtype
 
 NAMESPACE = "dt_mlir"
 """Where the operators are, as in `torch.ops.dt_mlir.mm_0f3a…`."""
-_known: dict[tuple[str, bool], Operator] = {}
+_known: dict[tuple[str, str], Operator] = {}
 
 
 class _Result(NamedTuple):
@@ -37,14 +37,14 @@ class Operator:
         program: the program.
         name: what it is called, before a digest of the program.
         run: computes the outputs.
-        static: whether `run` compiles it for each size anew.
+        variant: what tells it from other operators of the program.
     """
 
     def __init__(
-        self, program: Program, name: str, run: Callable[..., Any], static: bool
+        self, program: Program, name: str, run: Callable[..., Any], variant: str
     ) -> None:
         self.program, self.title, self.run = program, name, run
-        text = f"{program.to_dt()}{'static' if static else ''}"
+        text = f"{program.to_dt()}{variant}"
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         self.name = f"{NAMESPACE}::{name}_{digest}"
         self.interface = Interface.of(program.module())
@@ -67,11 +67,11 @@ class Operator:
         self.operator.register_fake(self._fake)
 
     @staticmethod
-    def of(program: Program, name: str, run: Callable[..., Any], static: bool) -> Operator:
+    def of(program: Program, name: str, run: Callable[..., Any], variant: str) -> Operator:
         """The operator of a program, made where there is none yet."""
-        key = program.to_dt(), static
+        key = program.to_dt(), variant
         if key not in _known:
-            _known[key] = Operator(program, name, run, static)
+            _known[key] = Operator(program, name, run, variant)
         return _known[key]
 
     def _run(self, *tensors: Any, **labels: Any) -> Any:

@@ -17,6 +17,7 @@ from dt_mlir.embedded.expressions import type_of_torch
 from dt_mlir.embedded.kernel import Kernel
 from dt_mlir.embedded.program import Program, parse
 from dt_mlir.embedded.schedule import Schedule
+from dt_mlir.embedded.shapes import sizes_of
 from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.interpreters.interface import Interface
 from dt_mlir.pipeline import default_pipeline, run_pipeline
@@ -103,16 +104,14 @@ def tune(
         raise CompileError(
             f"tuning needs {error.name}", None, "pip install 'dt-mlir[run,tune]'"
         ) from None
-    program = _program(what)
-    if space is not None:
-        program = program.with_schedule(space)
+    program = _program(what, space)
     inputs = _inputs(program, tensors)
     types = {
         name: str(type_of_torch(inputs[name].dtype)) for name in program.open_inputs
     }
     module = emit_program(set_types(program.tree, types.items()))
     run_pipeline(module, default_pipeline("dt"))
-    task = Task(module, {**_sizes(Interface.of(module), inputs), **(sizes or {})})
+    task = Task(module, sizes_of("tune", Interface.of(module), list(inputs.values()), sizes or {}))
     on_gpu = torch.cuda.is_available() and os.environ.get("TRITON_INTERPRET") != "1"
     device = measuring.device_name() if on_gpu else "cpu"
     setting = Setting(task.algorithm, task.sizes, device, measuring.versions())
@@ -134,10 +133,62 @@ def tune(
     return Tuned(parse(best.program), best.milliseconds, outcome)
 
 
-def _program(what: Func | Program | Kernel) -> Program:
+def best(
+    what: Func | Program | Kernel,
+    *tensors: Any,
+    space: Schedule | None = None,
+    types: Mapping[str, str] | None = None,
+    sizes: Mapping[str, int] | None = None,
+    device: str | None = None,
+    database: str | os.PathLike[str] | None = None,
+) -> Program:
+    """The program under the fastest schedule that `tune` or `dt-tune` has recorded.
+
+    Nothing is measured, and no GPU is needed.
+
+    Args:
+        what: a function, a program or a kernel, whose schedule is a space.
+        tensors: tensors of the types and sizes in question; without any, `types` and `sizes`
+            say what they are, as far as several records make it necessary.
+        space: a space in place of the program's own schedule.
+        types: element types of the inputs that the program leaves open.
+        sizes: sizes of labels.
+        device: the device's name or a part of it; None for the present GPU, or the only device
+            that there is a record of.
+        database: the file with results; None for that of `dt-tune`.
+
+    Raises:
+        CompileError: if the program is wrong, there is no record, or what is given does not
+            choose one.
+    """
+    from dt_mlir.tuning import measuring
+    from dt_mlir.tuning.best import recorded_best
+    from dt_mlir.tuning.database import default_path
+
+    program = _program(what, space)
+    wanted, known = dict(types or {}), dict(sizes or {})
+    inputs = _inputs(program, tensors) if tensors else {}
+    if tensors:
+        wanted = {name: str(type_of_torch(inputs[name].dtype)) for name in program.open_inputs}
+    module = emit_program(set_types(program.tree, wanted.items()))
+    run_pipeline(module, default_pipeline("dt"))
+    if tensors:
+        interface = Interface.of(module)
+        found = sizes_of("best", interface, list(inputs.values()), known)
+        known = {label: found[label] for label in interface.labels if label in found}
+    if device is None and torch.cuda.is_available():
+        device = measuring.device_name()
+    path = default_path() if database is None else Path(database)
+    candidate, _ = recorded_best(module, path, known, device)
+    return parse(candidate.text)
+
+
+def _program(what: Func | Program | Kernel, space: Schedule | None) -> Program:
     if isinstance(what, Func):
-        return Program.of([what])
-    return what.program if isinstance(what, Kernel) else what
+        program = Program.of([what])
+    else:
+        program = what.program if isinstance(what, Kernel) else what
+    return program if space is None else program.with_schedule(space)
 
 
 def _inputs(program: Program, tensors: tuple[Any, ...]) -> dict[str, Any]:
@@ -156,23 +207,10 @@ def _inputs(program: Program, tensors: tuple[Any, ...]) -> dict[str, Any]:
     return found
 
 
-def _sizes(interface: Interface, inputs: Mapping[str, Any]) -> dict[str, int]:
-    """The labels' sizes."""
-    found: dict[str, int] = {}
-    for item in interface.inputs:
-        if item.axes is None:
-            continue
-        shape = tuple(inputs[item.name].shape)
-        if len(shape) != len(item.axes):
-            raise CompileError(f"'{item.name}' must have {len(item.axes)} axes, not {len(shape)}")
-        for label, size in zip(item.axes, shape):
-            if isinstance(label, str) and found.setdefault(label, size) != size:
-                raise CompileError(f"the sizes of '{label}' differ: {found[label]} and {size}")
-    return found
-
-
-class Autotuned:
+class Autotuned(Kernel):
     """A kernel whose schedule is searched when it meets new types or sizes.
+
+    In all else it is like other kernels, in what `torch.compile` compiles, too.
 
     Args:
         program: the program, its schedule a space.
@@ -180,27 +218,31 @@ class Autotuned:
     """
 
     def __init__(self, program: Program, options: Mapping[str, Any]) -> None:
-        self.program = program
         self.options = dict(options)
         self.found: dict[tuple[Any, ...], Tuned] = {}
         """What was found, by the tensors' types and shapes."""
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
-        self._lock = threading.Lock()
-        self._count = sum(d.kind == "In" for d in program.tree.declarations)
+        self._searching = threading.Lock()
+        super().__init__(program)
 
-    def __call__(self, *tensors: Any, **options: Any) -> Any:
-        """Compute the outputs, as a `Kernel` does; tensors are given by place.
+    @property
+    def _variant(self) -> str:
+        return f"autotuned {sorted(self.options.items())}"
 
-        Raises:
-            CompileError: as `tune` does.
-        """
-        given = tensors[: self._count]
-        key = tuple([(getattr(t, "dtype", None), getattr(t, "shape", None)) for t in given])
+    def _call(self, /, *inputs: Any, **options: Any) -> Any:
+        given = inputs[: self._tensors]
+        key = tuple([(tensor.dtype, tensor.shape) for tensor in given])
         kernel = self._kernels.get(key)
         if kernel is None:
-            with self._lock:
+            with self._searching:
                 if key not in self._kernels:
                     self.found[key] = tune(self.program, *given, **self.options)
-                    self._kernels[key] = self.found[key].compile()
+                    kernel = self.found[key].compile()
+                    # What is called again is launched without asking which kernel it is.
+                    kernel._plans = self._plans
+                    self._kernels[key] = kernel
                 kernel = self._kernels[key]
-        return kernel(*tensors, **options)
+        return kernel._call(*inputs, **options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Autotuned, (self.program, self.options)

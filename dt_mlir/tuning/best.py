@@ -57,7 +57,7 @@ def recorded_best(
         )
         raise CompileError(
             f"there are records for {shown}", None,
-            "say which, as in --best x=4096,y=4096 and --device",
+            "say which, as in --best x=4096,y=4096 and --device (in Python: sizes= and device=)",
         )  # fmt: skip
     return next(iter(found.values()))
 

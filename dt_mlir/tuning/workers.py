@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures import as_completed
-from multiprocessing import get_context
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -18,6 +17,7 @@ from pebble import ProcessExpired, ProcessPool
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.compilation import Built, build
 from dt_mlir.tuning.measuring import Measured, prepare_process, warm
+from dt_mlir.tuning.processes import FreshContext
 
 PREPARATION = 600.0
 """The seconds after which making up inputs and what is expected of them is ended."""
@@ -66,7 +66,7 @@ class Workers:
         self._ready = None
 
     def _pool(self, workers: int) -> ProcessPool:
-        context: Any = get_context("spawn")
+        context: Any = FreshContext()
         return ProcessPool(
             max_workers=workers, context=context, initializer=prepare_process, initargs=[self.load]
         )

@@ -10,7 +10,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-@pytest.mark.parametrize("name", ["transformer"])
+@pytest.mark.parametrize("name", ["linear_gelu", "softmax", "attention", "transformer"])
 def test_example(name: str, tmp_path: Path) -> None:
     environment = {**os.environ, "DT_MLIR_CACHE": str(tmp_path)}
     done = subprocess.run(

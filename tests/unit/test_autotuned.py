@@ -1,5 +1,8 @@
 """Searching spaces from Python."""
 
+import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +55,68 @@ def test_a_kernel_that_tunes_itself(options: dict[str, Any]) -> None:
     assert [tuple(shape) for ((_, shape),) in kernel.found] == [(50,), (20,)]
 
 
+def test_a_kernel_that_tunes_itself_is_a_kernel(options: dict[str, Any]) -> None:
+    kernel = doubled().autotuned(**options)
+    given = torch.rand(30, device=DEVICE)
+    compiled = torch.compile(lambda t: kernel(t, 3.0) + 1, fullgraph=True, backend="aot_eager")
+    for size in (30, 20):
+        torch.testing.assert_close(compiled(given[:size]), given[:size] * 3 + 1)
+    assert len(kernel.found) == 2
+    assert kernel(given.to("meta"), 2.0).device.type == "meta"
+    with pytest.raises(TypeError, match="f: the number 's' is missing"):
+        kernel(given)
+    with pytest.raises(RuntimeError, match="f: 'A' requires a gradient, and the kernel has no backward"):
+        kernel(given.clone().requires_grad_(), 2.0)
+    assert torch.allclose(kernel(s=4.0, A=given), given * 4)
+    again = pickle.loads(pickle.dumps(kernel))
+    assert torch.allclose(again(given, 2.0), given * 2)
+
+
+def test_what_was_found_is_looked_up(options: dict[str, Any]) -> None:
+    given, path = torch.rand(50, device=DEVICE), options["database"]
+    space = doubled()
+    with pytest.raises(CompileError, match="there is no database"):
+        dt.best(space, given, database=path)
+    found = dt.tune(space, given, **options)
+    assert dt.best(space, given, database=path).schedule == found.schedule
+    assert dt.best(space, sizes={"x": 50}, types={"A": "f32"}, database=path).schedule == found.schedule
+    with pytest.raises(CompileError, match="no schedule of the space has been measured"):
+        dt.best(space, torch.rand(51), database=path)
+    with pytest.raises(CompileError, match="no schedule of the space has been measured"):
+        dt.best(space, given.half(), database=path)
+    with pytest.raises(CompileError, match="no schedule of the space has been measured"):
+        dt.best(space, given, database=path, device="another")
+    dt.tune(space, given[:20], **options)
+    with pytest.raises(CompileError, match=r"there are records for .*; say which.*in Python: sizes="):
+        dt.best(space, database=path)
+    other = dt.Schedule.parse("f.block(x:{16, 32});\nf.tensorize(x:0);")
+    with pytest.raises(CompileError, match="no schedule of the space has been measured"):
+        dt.best(space, given, space=other, database=path)
+
+
+def test_a_script_tunes_at_its_top_level(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("""
+import torch, dt_mlir as dt
+print("once")
+if not torch.cuda.is_available():
+    dt.interpret()
+f, A, x = dt.Func("f"), dt.In("A"), dt.Var("x")
+f[x] = A[x] + 1
+given = torch.rand(20, device="cuda" if torch.cuda.is_available() else "cpu")
+dt.tune(f.block(x=dt.one_of(8, 16)), given, rounds=1, progress=False, database="found.sqlite")
+""")
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "once\n"
+
+
 def test_what_cannot_be_tuned(options: dict[str, Any]) -> None:
     with pytest.raises(CompileError, match="tuning needs a tensor for 'A'"):
         dt.tune(doubled(), **options)
-    with pytest.raises(CompileError, match="'A' must have 1 axes, not 2"):
+    with pytest.raises(ValueError, match=r"tune: 'A\[x\]' has 1 axes, but the tensor given has 2"):
         dt.tune(doubled(), torch.rand(2, 2), **options)
     with pytest.raises(CompileError, match="'A' has elements of torch.complex64"):
         dt.tune(doubled(), torch.rand(2, dtype=torch.complex64), **options)

@@ -1,0 +1,143 @@
+"""Writes the reference of the language in Python from signatures and docstrings."""
+
+import inspect
+from typing import Any
+
+from griffe import Class, Function, GriffeLoader, Parser
+
+import dt_mlir
+from dt_mlir import embedded
+from dt_mlir.embedded import functions
+from dt_mlir.embedded.directives import Directives
+
+INTRODUCTION = """\
+# Reference of DT in Python
+
+What `import dt_mlir as dt` gives. [DT in Python](python.md) shows it at work, and
+[From PyTorch to a tuned kernel](pytorch.md) from the beginning.
+"""
+DIRECTIVES = (
+    "Directives are methods, too: "
+    + ", ".join(
+        f"[`{name}`](passes/schedule-{name.replace('_', '-')}.md)"
+        for name, value in vars(Directives).items()
+        if inspect.isfunction(value) and not name.startswith("_") and name != "direct"
+    )
+    + "."
+)
+GROUPS = (
+    ("Programs", ("Var", "RVar", "In", "SIn", "Func", "Expr", "Program", "parse", "compile")),
+    ("Schedules", ("Schedule", "Knob", "one_of")),
+    ("Kernels", ("Kernel", "interpret")),
+    ("Exploring schedules", ("tune", "Tuned", "Autotuned", "best")),
+    ("Expressions", ("where", "cast", "reshape", "len")),
+)
+
+
+def _sections(thing: Class | Function) -> list[str]:
+    """A docstring's text, and tables of its sections."""
+    if thing.docstring is None:
+        return []
+    lines: list[str] = []
+    for section in thing.docstring.parse(Parser.google):
+        if section.kind.value == "text":
+            lines += [section.value, ""]
+        elif section.kind.value in ("parameters", "raises", "returns", "attributes"):
+            titles = {"parameters": "argument", "raises": "raises", "returns": "returns"}
+            lines += [f"| {titles.get(section.kind.value, 'attribute')} | |", "| --- | --- |"]
+            for item in section.value:
+                name = getattr(item, "name", "") or str(item.annotation or "")
+                text = " ".join(str(item.description).split()).replace("|", "\\|")
+                lines.append(f"| {f'`{name}`' if name else ''} | {text} |")
+            lines.append("")
+        else:
+            raise ValueError(f"{thing.path}: docs/api.py has no way to show '{section.kind.value}'")
+    return lines
+
+
+class _Text(str):
+    """An annotation as it is written, without quotes."""
+
+    __repr__ = str.__str__
+
+
+def _signature(name: str, thing: Any, result: bool = True) -> str:
+    signature = inspect.signature(thing)
+    given = [
+        p.replace(annotation=p.annotation if p.annotation is p.empty else _Text(p.annotation))
+        for p in signature.parameters.values() if p.name != "self"
+    ]  # fmt: skip
+    returned = signature.return_annotation
+    if not result or returned is signature.empty:
+        returned = signature.empty
+    else:
+        returned = _Text(returned)
+    text = str(signature.replace(parameters=given, return_annotation=returned))
+    return f"```python\n{name}{text}\n```"
+
+
+def _class(name: str, cls: type, thing: Class) -> list[str]:
+    lines = [f"### `{name}`", ""]
+    if cls.__init__ is not object.__init__:
+        lines += [_signature(name, cls, result=False), ""]
+    lines += _sections(thing)
+    fields = [
+        (key, member)
+        for key, member in thing.members.items()
+        if not key.startswith("_") and not member.is_alias and not member.is_function
+        and member.docstring is not None
+    ]  # fmt: skip
+    if fields:
+        lines += ["| attribute | |", "| --- | --- |"]
+        for key, member in fields:
+            text = " ".join(member.docstring.value.split()).replace("|", "\\|")
+            lines.append(f"| `{key}` | {text} |")
+        lines.append("")
+    if issubclass(cls, Directives):
+        lines += [DIRECTIVES, ""]
+    for key, member in thing.members.items():
+        public = not key.startswith("_") or key in ("__call__", "__getitem__", "__setitem__")
+        if not member.is_function or not public or member.docstring is None:
+            continue
+        shown = f"{name}.{key}" if not key.startswith("__") else f"{name}.{key}"
+        lines += [f"#### `{shown}`", "", _signature(key, getattr(cls, key)), ""]
+        lines += _sections(member)
+    return lines
+
+
+def api_page() -> str:
+    """The page, without its header.
+
+    Raises:
+        ValueError: if a public name is not documented, or in no group.
+    """
+    loader = GriffeLoader()
+    loader.load("dt_mlir.embedded", submodules=True)
+    grouped = {name for _, names in GROUPS for name in names}
+    missing = {*embedded.__all__} - grouped - {*functions.__all__}
+    if missing:
+        raise ValueError(f"docs/api.py has no group for {', '.join(sorted(missing))}")
+    lines = [INTRODUCTION]
+    for title, names in GROUPS:
+        lines += [f"## {title}", ""]
+        for name in names:
+            value = getattr(dt_mlir, name)
+            home = loader.modules_collection[value.__module__]
+            thing = home.members[value.__name__]
+            if thing.docstring is None:
+                raise ValueError(f"dt_mlir.{name} has no docstring")
+            if isinstance(value, type):
+                lines += _class(name, value, thing)
+            else:
+                lines += [f"### `{name}`", "", _signature(name, value), ""]
+                lines += _sections(thing)
+    lines += ["## Functions and reductions", "", "| function | |", "| --- | --- |"]
+    for name in functions.__all__:
+        value = getattr(functions, name)
+        given = ", ".join(
+            f"{'*' if p.kind is p.VAR_POSITIONAL else ''}{p.name}"
+            for p in inspect.signature(value).parameters.values()
+        )
+        text = " ".join((inspect.getdoc(value) or "").split()).replace("|", "\\|")
+        lines.append(f"| `{name}({given})` | {text} |")
+    return "\n".join(lines).rstrip() + "\n"
