@@ -25,6 +25,11 @@ DIRECTIVES = (
     )
     + "."
 )
+ELEMENTS = (
+    "They take expressions and numbers, and reductions one or several `RVar`; each gives an "
+    "expression, whose type [the language](language.md) says. Errors are of "
+    "[measured size](accuracy.md). What has the wrong type is refused when the program is compiled."
+)
 GROUPS = (
     ("Programs", ("Var", "RVar", "In", "SIn", "Func", "Expr", "Program", "parse", "compile")),
     ("Schedules", ("Schedule", "Knob", "one_of")),
@@ -131,7 +136,7 @@ def api_page() -> str:
             else:
                 lines += [f"### `{name}`", "", _signature(name, value), ""]
                 lines += _sections(thing)
-    lines += ["## Functions and reductions", "", "| function | |", "| --- | --- |"]
+    lines += ["## Functions and reductions", "", ELEMENTS, "", "| function | |", "| --- | --- |"]
     for name in functions.__all__:
         value = getattr(functions, name)
         given = ", ".join(

@@ -70,20 +70,34 @@ class _Value(Declared, Expr):
 
 
 class Label(_Value):
-    """A label, which names an index; in an expression it is the index."""
+    """A label, which names an index; in an expression it is the index, an i32."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
 
 
 class Var(Label):
-    """A label of functions' results."""
+    """A label of functions' results; in an expression it is the index, an i32.
+
+    Args:
+        name: what programs, messages and generated code call it.
+
+    Raises:
+        CompileError: if that is no name, or a word of the language or of Python.
+    """
 
     kind = "Var"
 
 
 class RVar(Label):
-    """A label that reductions run over."""
+    """A label that reductions run over; in an expression it is the index, an i32.
+
+    Args:
+        name: as for `Var`.
+
+    Raises:
+        CompileError: as for `Var`.
+    """
 
     kind = "RVar"
 
@@ -120,13 +134,32 @@ def _as_tuple(indices: object) -> Sequence[object]:
 
 
 class In(_Tensor):
-    """A tensor that the program is given. Without a type it takes what it is called with."""
+    """A tensor that the program is given, of as many axes as it is read at: `A[x, k]` has two.
+
+    Its sizes are those of the labels at which it is read; its strides may be any.
+
+    Args:
+        name: as for `Var`.
+        type: an element type, by DT's name (`"bf16"`) or PyTorch's (`torch.bfloat16`); None for
+            that of the tensor which the kernel is called with.
+
+    Raises:
+        CompileError: as for `Var`, and if there is no such type.
+    """
 
     kind = "In"
 
 
 class SIn(_Value):
-    """A number that the program is given."""
+    """A number that the program is given.
+
+    Args:
+        name: as for `Var`.
+        type: its type, as for `In`; None for f32.
+
+    Raises:
+        CompileError: as for `In`.
+    """
 
     kind = "SIn"
 
@@ -134,7 +167,16 @@ class SIn(_Value):
 class Func(_Tensor, Target):
     """A function of labels, defined once: `mm[x, y] = rdot(A[x, k], B[k, y], k)`.
 
-    Its directives are methods, which can be chained: `mm.block(x=128, y=128).num_warps(8)`.
+    It has an element for each index of its labels, of which there may be up to six, or none:
+    `total[()] = …`. Others read it as `mm[x, y]`. Its directives are methods, which can be chained:
+    `mm.block(x=128, y=128).num_warps(8)`.
+
+    Args:
+        name: as for `Var`.
+        type: its element type, as for `In`; None for that of its expression.
+
+    Raises:
+        CompileError: as for `In`.
     """
 
     kind = "Func"
@@ -145,6 +187,15 @@ class Func(_Tensor, Target):
         self.definition: tuple[int, Definition, frozenset[Declared]] | None = None
 
     def __setitem__(self, labels: object, value: object) -> None:
+        """Define the function.
+
+        Args:
+            labels: the labels of its axes, in order.
+            value: an expression, or a number.
+
+        Raises:
+            CompileError: if it is defined already, or these are neither labels nor an expression.
+        """
         found = _as_tuple(labels)
         names: list[str] = []
         uses: set[Declared] = set()
@@ -162,14 +213,26 @@ class Func(_Tensor, Target):
         self.definition = next(serial), definition, frozenset(uses | wanted.uses)
 
     def compile(self, *, dynamic: bool = False, static: bool = False) -> Kernel:
-        """A kernel, or several, that computes the function; see `dt_mlir.compile`."""
+        """A kernel, or several, that computes the function.
+
+        Args:
+            dynamic: as for `compile`.
+            static: as for `compile`.
+
+        Raises:
+            CompileError: as `compile` does.
+        """
         from dt_mlir.embedded.program import compile
 
         return compile(self, dynamic=dynamic, static=static)
 
     def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
-        """A kernel that finds the fastest schedule of its space for each type and size; see
-        `Program.autotuned`."""
+        """A kernel that finds the fastest schedule of its space for each type and size.
+
+        Args:
+            space: as for `Program.autotuned`.
+            options: as for `tune`.
+        """
         from dt_mlir.embedded.program import Program
 
         return Program.of([self]).autotuned(space, **options)

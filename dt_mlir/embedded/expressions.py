@@ -252,13 +252,25 @@ def cast(value: object, type: object) -> Expr:
     Args:
         value: an expression.
         type: DT's name of the type, or PyTorch's type.
+
+    Raises:
+        CompileError: if there is no such type.
     """
     found = expression(value)
     return Built(Call("cast", (found.node, Name(type_name_of(type), here())), here()), found.uses)
 
 
 def where(condition: object, yes: object, no: object) -> Expr:
-    """One of two values for each element, by a truth value."""
+    """One of two values for each element, by a truth value.
+
+    Args:
+        condition: an expression whose type is bool.
+        yes: where it is true: an expression or a number, of any type.
+        no: where it is false, of a type that goes with that of `yes`.
+
+    Raises:
+        CompileError: for what is neither an expression nor a number.
+    """
     return call("where", condition, yes, no)
 
 
@@ -268,5 +280,9 @@ def reshape(value: object, *shape: object) -> Expr:
 
 
 def length(label: object) -> Expr:
-    """The size of a label, as `len` in `.dt` programs; it is an i32."""
+    """The size of a label, an i32.
+
+    Args:
+        label: a `Var` or an `RVar`.
+    """
     return call("len", label)

@@ -166,11 +166,15 @@ def parse(text: str, file: str = "<dt>") -> Program:
 
 
 def compile(*functions: Func, dynamic: bool = False, static: bool = False) -> Kernel:
-    """A kernel with several results; calling it gives a tuple.
+    """A kernel that computes functions; of several it gives a tuple.
 
     Args:
         functions: the functions whose results are wanted.
         dynamic: whether sizes and strides are arguments of the kernels, not constants.
         static: whether it is compiled for each size anew.
+
+    Raises:
+        CompileError: if a function is not defined, or two things have one name. Other mistakes
+            show when the kernel is first called.
     """
     return Program.of(functions, dynamic=dynamic).compile(static=static)
