@@ -196,6 +196,9 @@ def expression(value: object) -> Expr:
         value = int(value)
         if not -(2**63) <= value < 2**63:
             raise refusal("the number does not fit in 64 bits")
+        if value == -(2**63):
+            # Text has a minus before a number, and 2**63 is none.
+            return Built(Infix("-", Number(value + 1, here()), Number(1, here()), here()))
         return Built(Number(value, here()))
     if isinstance(value, Real):
         value = float(value)

@@ -6,8 +6,9 @@ import inspect
 import os
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from dt_mlir.backend.triton.target import emit_module
 from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
 from dt_mlir.embedded import modes
+from dt_mlir.embedded.calls import Calls
 from dt_mlir.embedded.expressions import type_of_torch
 from dt_mlir.embedded.program import Program
 from dt_mlir.embedded.schedule import Schedule
@@ -46,6 +48,17 @@ def interpret() -> None:
     os.environ["TRITON_INTERPRET"] = "1"
 
 
+@contextmanager
+def _noted() -> Generator[None]:
+    """Add to errors the line of Python, or of DT, at which they are."""
+    try:
+        yield
+    except CompileError as error:
+        if error.location is not None:
+            error.add_note(SourceTexts().show_error(error))
+        raise
+
+
 class Kernel:
     """What a program is compiled to: called on tensors, it gives the outputs.
 
@@ -62,32 +75,21 @@ class Kernel:
         self.program = program
         self.static = static
         self._open = program.open_inputs
-        tensors = [d.name for d in program.tree.declarations if d.kind == "In"]
-        self._places = [(name, tensors.index(name)) for name in self._open]
-        self._wrappers: dict[tuple[Any, ...], Any] = {}
+        outputs = [d.target for d in program.tree.directives if d.name in OUTPUT_DIRECTIVES]
+        self.name = outputs[0] if outputs else "program"
+        self._calls = Calls(self.name, program)
+        self._places = [self._calls.tensors.index(name) for name in self._open]
+        self._wrappers: dict[tuple[Any, ...], tuple[Any, dict[str, str]]] = {}
         self._plans: dict[tuple[Any, ...], launch.Plan] = {}
         self._lock = threading.Lock()
         self._types: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
         """The types, and in the static mode the sizes, that it was last compiled for."""
-        self._tensors = len(tensors)
         self._operator: Any = None
-        outputs = [d.target for d in program.tree.directives if d.name in OUTPUT_DIRECTIVES]
-        self.name = outputs[0] if outputs else "program"
-        self._inputs = [
-            *tensors, *(d.name for d in program.tree.declarations if d.kind == "SIn")
-        ]
-        self.__signature__ = self._signature()
+        self.__signature__ = self._calls.signature()
         with suppress(CompileError):
             # PyTorch's compiler cannot make it while it traces; mistakes show when it is called.
             self._made_operator()
-
-    def _signature(self) -> inspect.Signature:
-        """What it is called with, for `help` and editors."""
-        kinds = inspect.Parameter
-        given = [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in self._inputs]
-        options = [kinds("out", kinds.KEYWORD_ONLY, default=None)]
-        return inspect.Signature([*given, *options, kinds("sizes", kinds.VAR_KEYWORD)])
 
     def __call__(self, /, *tensors: Tensor, **options: Any) -> Any:
         """Compute the outputs.
@@ -116,59 +118,35 @@ class Kernel:
                     return found
         return self._first_call(tensors, options)
 
-    def _first_call(self, tensors: tuple[Tensor, ...], options: dict[str, Any]) -> Any:
+    def _first_call(self, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Compute the outputs in a call unlike those before, or one that PyTorch watches."""
-        tensors = self._placed(tensors, options)
-        modes.refuse_unknown(self.name, self._inputs, tensors, self._tensors)
-        if modes.are_traced(tensors[: self._tensors]) and "out" not in options:
-            return self.operator(*tensors, **options)
-        if torch.is_grad_enabled() and any(
-            getattr(tensor, "requires_grad", False) for tensor in tensors
-        ):
-            return self._differentiated(tensors, options)
-        return self._call(*tensors, **options)
+        inputs = self._calls.placed(inputs, options)
+        tensors = self._calls.tensors
+        modes.refuse_unknown(self.name, tensors, inputs[: len(tensors)])
+        options = self._calls.options(options, self._made_operator().labels)
+        out = options.get("out", ())
+        outs = out if isinstance(out, tuple) else (out,)
+        modes.refuse_unknown(self.name, ["out"] * len(outs), outs)
+        if modes.are_traced(inputs[: len(tensors)]) and not outs:
+            return self.operator(*inputs, **options)
+        inputs = self._calls.converted(inputs)
+        if self._is_differentiated(inputs):
+            self._refuse_missing_backward(inputs)
+            if outs:
+                raise RuntimeError(
+                    f"{self.name}: there is no gradient of what is written to 'out'"
+                )
+            return self.operator(*inputs, **options)
+        return self._call(*inputs, **options)
 
-    def _compiled(self, tensors: tuple[Tensor, ...], options: dict[str, Any]) -> Any:
+    def _compiled(self, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """The call in a function that PyTorch compiles."""
+        inputs = self._calls.placed(inputs, options)
         if "out" in options:
             raise RuntimeError(f"{self.name}: 'out' cannot be given in what torch.compile compiles")
-        if torch.is_grad_enabled() and any(
-            isinstance(tensor, torch.Tensor) and tensor.requires_grad for tensor in tensors
-        ):
-            self._refuse_missing_backward(tensors)
-        return self.operator(*tensors, **options)
-
-    def _placed(self, tensors: tuple[Tensor, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-        """The inputs in their places, those included that are given by name.
-
-        Raises:
-            TypeError: if there are too many, too few, or one twice.
-            RuntimeError: if a gradient is wanted of what is written to `out`.
-        """
-        found = list(tensors)
-        count = len(self._inputs)
-        if len(found) > count:
-            takes = ", ".join(self._inputs) or "none"
-            raise TypeError(
-                f"{self.name}: takes {count} inputs ({takes}), not {len(found)}; "
-                "give 'out' and sizes by name"
-            )
-        for name in self._inputs[: len(found)]:
-            if name in options:
-                raise TypeError(f"{self.name}: '{name}' is given twice, by place and by name")
-        for place, name in enumerate(self._inputs[len(found) :], len(found)):
-            if name not in options:
-                what = "tensor" if place < self._tensors else "number"
-                raise TypeError(f"{self.name}: the {what} '{name}' is missing")
-            found.append(options.pop(name))
-        results = options.get("out")
-        for result in results if isinstance(results, tuple) else (results,):
-            if getattr(result, "requires_grad", False) and torch.is_grad_enabled():
-                raise RuntimeError(
-                    f"{self.name}: 'out' requires a gradient, and what is written to it has none; "
-                    "call it under torch.no_grad()"
-                )
-        return tuple(found)
+        if self._is_differentiated(inputs):
+            self._refuse_missing_backward(inputs)
+        return self.operator(*inputs, **options)
 
     def _call(self, /, *inputs: Any, **options: Any) -> Any:
         """Compute the outputs for plain tensors, without gradients."""
@@ -178,27 +156,29 @@ class Kernel:
             found = plan(inputs, options.get("out"))
             if found is not launch.MISSED:
                 return found
-        wrapper = self._wrapper_for(inputs, options)
+        wrapper, names = self._wrapper_for(inputs, options)
+        named = {names.get(name, name): value for name, value in options.items()}
         if key is None or plan is not None:
             with launch.alone():
-                return wrapper(*inputs, **options)
-        found, plan = launch.record(wrapper, inputs, options)
-        if plan is not None:
-            if len(self._plans) >= launch.MOST_PLANS:
-                self._plans.clear()
-            self._plans[key] = plan
+                found = wrapper(*inputs, **named)
+        else:
+            found, plan = launch.record(wrapper, inputs, named)
+            if plan is not None:
+                if len(self._plans) >= launch.MOST_PLANS:
+                    self._plans.clear()
+                self._plans[key] = plan
+        if "out" in options:
+            launch.written(found if isinstance(found, tuple) else (found,))
         return found
 
-    def _differentiated(self, tensors: tuple[Tensor, ...], options: dict[str, Any]) -> Any:
-        """Compute the outputs so that autograd knows of them."""
-        self._refuse_missing_backward(tensors)
-        if "out" in options:
-            raise RuntimeError(f"{self.name}: there is no gradient of what is written to 'out'")
-        return self.operator(*tensors, **options)
+    def _is_differentiated(self, inputs: Sequence[Any]) -> bool:
+        return torch.is_grad_enabled() and any(
+            isinstance(value, torch.Tensor) and value.requires_grad for value in inputs
+        )
 
-    def _refuse_missing_backward(self, tensors: tuple[Tensor, ...]) -> None:
+    def _refuse_missing_backward(self, inputs: Sequence[Any]) -> None:
         if not self._made_operator().has_backward:
-            named = zip(self._inputs, tensors)
+            named = zip(self._calls.names, inputs)
             name = next(n for n, t in named if getattr(t, "requires_grad", False))
             raise RuntimeError(
                 f"{self.name}: '{name}' requires a gradient, and the kernel has no backward; give "
@@ -209,7 +189,8 @@ class Kernel:
         if self._operator is None:
             from dt_mlir.embedded.operator import Operator
 
-            self._operator = Operator.of(self.program, self.name, self._call, self._variant)
+            with _noted():
+                self._operator = Operator.of(self.program, self.name, self._call, self._variant)
         return self._operator
 
     @property
@@ -229,12 +210,28 @@ class Kernel:
             backward: called with a context and a gradient for each output; gives a gradient, or
                 None, for each input. The tensors among the inputs are in `ctx.saved_tensors`.
             setup_context: saves what `backward` needs instead.
-        """
-        self._made_operator().register_autograd(backward, setup_context)
 
-    def _wrapper_for(self, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
-        """The generated function for inputs of these types (and sizes, in the static mode)."""
-        dtypes = [inputs[place].dtype for _, place in self._places]
+        Raises:
+            TypeError: for what cannot be called.
+        """
+        from dt_mlir.embedded.operator import Operator
+
+        shared = self._made_operator()
+        if not shared.has_backward:
+            # Equal programs share an operator, but not what somebody says of its gradient.
+            self._operator = Operator.own(self.program, self.name, self._call, self._variant)
+        try:
+            self._operator.register_autograd(backward, setup_context)
+        except TypeError:
+            self._operator = shared
+            raise
+
+    def _wrapper_for(
+        self, inputs: Sequence[Any], options: Mapping[str, Any]
+    ) -> tuple[Any, dict[str, str]]:
+        """The generated function for inputs of these types (and sizes, in the static mode), and
+        what it calls labels that it cannot call by their names."""
+        dtypes = [inputs[place].dtype for place in self._places]
         sizes = self._sizes_of(inputs, options) if self.static else {}
         key = (*dtypes, *sizes.items())
         return self._wrappers.get(key) or self._compile(key, dtypes, sizes)
@@ -245,9 +242,11 @@ class Kernel:
         interface = self._made_operator().interface
         sizes = sizes_of(self.name, interface, inputs, labels)
         wanted = [group[0] for group in interface.groups if group[0] in interface.used]
-        return {label: sizes[label] for label in wanted if sizes.get(label)}
+        return {label: sizes[label] for label in wanted if 0 < sizes.get(label, 0) < 2**31}
 
-    def _compile(self, key: tuple[Any, ...], dtypes: Sequence[Any], sizes: dict[str, int]) -> Any:
+    def _compile(
+        self, key: tuple[Any, ...], dtypes: Sequence[Any], sizes: dict[str, int]
+    ) -> tuple[Any, dict[str, str]]:
         types: dict[str, str] = {}
         for name, dtype in zip(self._open, dtypes):
             found = type_of_torch(dtype)
@@ -265,9 +264,11 @@ class Kernel:
             source = path.read_text(encoding="utf-8")
             prepare_library(source)
             wrapper = getattr(cache.load(path, source), wrapper_name(source))
+            code = wrapper.__code__
+            keywords = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
             self._types, self._sizes = types, sizes
-            self._wrappers[key] = wrapper
-            return wrapper
+            self._wrappers[key] = wrapper, dict(zip(self._made_operator().labels, keywords))
+            return self._wrappers[key]
 
     def _plugins(self) -> list[str]:
         """The texts of directives that are not this package's."""
@@ -275,7 +276,11 @@ class Kernel:
         for call in self.program.tree.all_directives():
             cls = find_directive(call.name)
             if cls is not None and not cls.__module__.startswith("dt_mlir."):
-                found.add(inspect.getsource(inspect.getmodule(cls) or cls))
+                try:
+                    found.add(inspect.getsource(inspect.getmodule(cls) or cls))
+                except (OSError, TypeError):
+                    # Typed in; nobody knows what it was in another process.
+                    found.add(f"{os.getpid()} {time.process_time_ns()}")
         return sorted(found)
 
     def _tree(self, types: Mapping[str, str]) -> Program:
@@ -291,14 +296,10 @@ class Kernel:
     def _lowered(
         self, level: str, types: Mapping[str, str], sizes: Mapping[str, int] | None = None
     ) -> Any:
-        try:
+        with _noted():
             module = emit_program(self._tree(types).tree)
             verify_module(module)
             run_pipeline(module, default_pipeline(level, sizes=sizes))
-        except CompileError as error:
-            if error.location is not None:
-                error.add_note(SourceTexts().show_error(error))
-            raise
         return module
 
     def types_of(self, types: Mapping[str, str] | None) -> dict[str, str]:

@@ -18,6 +18,7 @@ def are_active() -> bool:
         forward_ad._current_level >= 0  # pyright: ignore[reportPrivateUsage]
         or torch._C._len_torch_dispatch_stack()  # pyright: ignore[reportPrivateUsage]
         or torch._C._get_tracing_state()  # pyright: ignore[reportPrivateUsage]
+        or torch._C._functorch.peek_interpreter_stack()  # pyright: ignore
     )
 
 
@@ -29,16 +30,13 @@ def are_traced(tensors: Sequence[Any]) -> bool:
     )
 
 
-def refuse_unknown(
-    kernel: str, names: Sequence[str], values: Sequence[Any], tensors: int
-) -> None:
+def refuse_unknown(kernel: str, names: Sequence[str], values: Sequence[Any]) -> None:
     """Refuse tensors whose elements are not where a kernel would look for them.
 
     Args:
         kernel: what to call the kernel.
-        names: the inputs' names.
-        values: tensors, then numbers.
-        tensors: how many tensors there are to be.
+        names: what they are called.
+        values: what is to be tensors.
 
     Raises:
         TypeError: for what is no tensor, and for classes and layouts of tensors that kernels do
@@ -48,25 +46,21 @@ def refuse_unknown(
     """
     if forward_ad._current_level >= 0:  # pyright: ignore[reportPrivateUsage]
         raise RuntimeError(f"{kernel}: kernels have no forward-mode derivatives")
-    for place, (name, value) in enumerate(zip(names, values)):
+    if torch._C._functorch.peek_interpreter_stack() is not None:  # pyright: ignore
+        raise TypeError(
+            f"{kernel}: is called inside a transform of torch.func, such as vmap or grad, which "
+            "kernels do not have; give the algorithm a label for the batch, and use "
+            "register_autograd and torch.autograd"
+        )
+    for name, value in zip(names, values):
         if not isinstance(value, torch.Tensor):
-            if place < tensors:
-                raise TypeError(
-                    f"{kernel}: '{name}' must be a tensor, not {type(value).__name__}"
-                )
-            continue
+            raise TypeError(f"{kernel}: '{name}' must be a tensor, not {type(value).__name__}")
         if _is_internal(value):
             continue
         if type(value) is not torch.Tensor and not isinstance(value, Parameter):
             raise TypeError(
                 f"{kernel}: '{name}' is a {type(value).__name__}, and kernels take plain tensors; "
                 "convert it first"
-            )
-        if torch._C._functorch.is_functorch_wrapped_tensor(value):  # pyright: ignore
-            raise TypeError(
-                f"{kernel}: '{name}' is inside a transform of torch.func, such as vmap or grad, "
-                "which kernels do not have; give the algorithm a label for the batch, and use "
-                "register_autograd and torch.autograd"
             )
         if value.is_nested:
             raise TypeError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from dt_mlir.runtime.execute import torch_dtype
 
 NAMESPACE = "dt_mlir"
 """Where the operators are, as in `torch.ops.dt_mlir.mm_0f3a…`."""
+_numbers = itertools.count()
 _known: dict[tuple[str, str], Operator] = {}
 
 
@@ -65,6 +67,11 @@ class Operator:
             self.name, self._run, mutates_args=(), schema=f"({', '.join(parameters)}) -> {results}"
         )
         self.operator.register_fake(self._fake)
+
+    @staticmethod
+    def own(program: Program, name: str, run: Callable[..., Any], variant: str) -> Operator:
+        """An operator that is no other kernel's."""
+        return Operator(program, name, run, f"{variant} {next(_numbers)}")
 
     @staticmethod
     def of(program: Program, name: str, run: Callable[..., Any], variant: str) -> Operator:

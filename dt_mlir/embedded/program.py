@@ -108,7 +108,15 @@ class Program:
         return Schedule.of(self.tree)
 
     def with_schedule(self, schedule: Schedule) -> Program:
-        """The same algorithm under another schedule."""
+        """The same algorithm under another schedule.
+
+        Raises:
+            CompileError: if that is no schedule.
+        """
+        if not isinstance(schedule, Schedule):  # pyright: ignore
+            raise refusal(
+                f"a {type(schedule).__name__} is no schedule", "Schedule.parse reads one from text"
+            )
         outputs = [item for item in self.tree.directives if item.name in OUTPUT_DIRECTIVES]
         tree = replace(self.tree, knobs=[], directives=[], alternatives=[])
         schedule.fill(tree)

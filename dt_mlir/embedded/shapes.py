@@ -54,6 +54,11 @@ def sizes_of(
                 sizes.setdefault(label, size)
             if sizes[label] != size:
                 other, place = known[label]
+                if label in labels:
+                    raise ValueError(
+                        f"{function}: axis {axis} of '{item.name}' has size {size}, but '{label}' "
+                        f"is given as {sizes[label]}"
+                    )
                 raise ValueError(
                     f"{function}: axis {axis} of '{item.name}' has size {size}, but axis {place} "
                     f"of '{other}' has {sizes[label]}: both are '{label}'"

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from dt_mlir.diagnostics import CompileError
+from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.embedded.declarations import Func
-from dt_mlir.embedded.expressions import type_of_torch
+from dt_mlir.embedded.expressions import refusal, type_of_torch
 from dt_mlir.embedded.kernel import Kernel
 from dt_mlir.embedded.program import Program, parse
 from dt_mlir.embedded.schedule import Schedule
-from dt_mlir.embedded.shapes import sizes_of
+from dt_mlir.embedded.shapes import check_types, sizes_of
 from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.interpreters.interface import Interface
 from dt_mlir.pipeline import default_pipeline, run_pipeline
@@ -111,7 +112,10 @@ def tune(
     }
     module = emit_program(set_types(program.tree, types.items()))
     run_pipeline(module, default_pipeline("dt"))
-    task = Task(module, sizes_of("tune", Interface.of(module), list(inputs.values()), sizes or {}))
+    interface = Interface.of(module)
+    known = sizes_of("tune", interface, list(inputs.values()), sizes or {})
+    check_types("tune", interface, list(inputs.values()), program.open_inputs)
+    task = Task(module, known)
     on_gpu = torch.cuda.is_available() and os.environ.get("TRITON_INTERPRET") != "1"
     device = measuring.device_name() if on_gpu else "cpu"
     setting = Setting(task.algorithm, task.sizes, device, measuring.versions())
@@ -175,6 +179,7 @@ def best(
     if tensors:
         interface = Interface.of(module)
         found = sizes_of("best", interface, list(inputs.values()), known)
+        check_types("best", interface, list(inputs.values()), program.open_inputs)
         known = {label: found[label] for label in interface.labels if label in found}
     if device is None and torch.cuda.is_available():
         device = measuring.device_name()
@@ -186,8 +191,13 @@ def best(
 def _program(what: Func | Program | Kernel, space: Schedule | None) -> Program:
     if isinstance(what, Func):
         program = Program.of([what])
+    elif isinstance(what, Kernel):
+        program = what.program
+    elif isinstance(what, Program):  # pyright: ignore[reportUnnecessaryIsInstance]
+        program = what
     else:
-        program = what.program if isinstance(what, Kernel) else what
+        kind = type(what).__name__
+        raise refusal(f"a {kind} is neither a function, nor a program, nor a kernel")
     return program if space is None else program.with_schedule(space)
 
 
@@ -197,6 +207,9 @@ def _inputs(program: Program, tensors: tuple[Any, ...]) -> dict[str, Any]:
     Raises:
         CompileError: if there is none for an input, or one is no tensor.
     """
+    names = [d.name for d in program.tree.declarations if d.kind in ("In", "SIn")]
+    if len(tensors) > len(names):
+        raise CompileError(f"there are {len(names)} inputs, and {len(tensors)} are given")
     names = [d.name for d in program.tree.declarations if d.kind == "In"]
     found = dict(zip(names, tensors))
     for name in names:
@@ -220,8 +233,15 @@ class Autotuned(Kernel):
     def __init__(self, program: Program, options: Mapping[str, Any]) -> None:
         self.options = dict(options)
         self.found: dict[tuple[Any, ...], Tuned] = {}
-        """What was found, by the tensors' types and shapes."""
+        """What was found, by the tensors' types and shapes, and by sizes that no tensor has."""
+        known = inspect.signature(tune).parameters.values()
+        names = [p.name for p in known if p.kind is p.KEYWORD_ONLY and p.name != "space"]
+        for name in options:
+            if name not in names:
+                hint = did_you_mean(name, names)
+                raise refusal(f"there is no option '{name}' of a search", hint)
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
+        self._last: Program | None = None
         self._searching = threading.Lock()
         super().__init__(program)
 
@@ -229,20 +249,36 @@ class Autotuned(Kernel):
     def _variant(self) -> str:
         return f"autotuned {sorted(self.options.items())}"
 
+    def _tree(self, types: Mapping[str, str]) -> Program:
+        # What is shown is what was found last.
+        program = self._last or self.program
+        return Program(set_types(program.tree, types.items()))
+
     def _call(self, /, *inputs: Any, **options: Any) -> Any:
-        given = inputs[: self._tensors]
-        key = tuple([(tensor.dtype, tensor.shape) for tensor in given])
+        given = inputs[: len(self._calls.tensors)]
+        labels = {name: size for name, size in options.items() if name != "out"}
+        key = *((tensor.dtype, tensor.shape) for tensor in given), *labels.items()
         kernel = self._kernels.get(key)
         if kernel is None:
             with self._searching:
                 if key not in self._kernels:
-                    self.found[key] = tune(self.program, *given, **self.options)
-                    kernel = self.found[key].compile()
-                    # What is called again is launched without asking which kernel it is.
-                    kernel._plans = self._plans
-                    self._kernels[key] = kernel
+                    self._search(key, given, labels)
                 kernel = self._kernels[key]
         return kernel._call(*inputs, **options)
+
+    def _search(self, key: tuple[Any, ...], given: Sequence[Any], labels: dict[str, Any]) -> None:
+        """Find a schedule, once it is known that the tensors fit."""
+        interface = self._made_operator().interface
+        sizes_of(self.name, interface, given, labels)
+        check_types(self.name, interface, given, self.program.open_inputs)
+        labels = {**self.options.get("sizes", {}), **labels}
+        options: dict[str, Any] = {**self.options, "sizes": labels}
+        self.found[key] = tune(self.program, *given, **options)
+        self._last = self.found[key].program
+        kernel = self._last.compile()
+        # What is called again is launched without asking which kernel it is.
+        kernel._plans = self._plans
+        self._kernels[key] = kernel
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Autotuned, (self.program, self.options)

@@ -157,7 +157,14 @@ class ExpressionEmitter:
         type = value_type(element)
         value = number.value
         if isinstance(type, AnyFloat):
-            return self._add(arith.ConstantOp(FloatAttr(float(value), type)), at)
+            try:
+                constant = FloatAttr(float(value), type)
+            except OverflowError:
+                raise self._error(
+                    f"{value} is too large for {type_name(type)}: write inf, or compute in a wider "
+                    "type with cast", at,
+                ) from None
+            return self._add(arith.ConstantOp(constant), at)
         assert isinstance(type, IntegerType)
         if isinstance(value, float):
             if not pymath.isfinite(value):

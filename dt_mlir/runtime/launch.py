@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -45,6 +45,7 @@ def key_of(inputs: Sequence[Any], options: Mapping[str, Any]) -> tuple[Any, ...]
         None for a call that must be looked at: what it is given is out of the ordinary.
     """
     parts: list[Any] = []
+    tensors = False
     if options:
         out = options.get("out")
         outs = out if type(out) is tuple else () if out is None else (out,)
@@ -53,12 +54,14 @@ def key_of(inputs: Sequence[Any], options: Mapping[str, Any]) -> tuple[Any, ...]
                 if type(value) is not int:
                     return None
                 parts.append((name, value))
-        parts.append(len(outs))
+        if out is not None:
+            parts.append((type(out), len(outs)))
         inputs = (*inputs, *outs)
     try:
         for value in inputs:
             kind = type(value)
             if kind is torch.Tensor or kind is Parameter:
+                tensors = True
                 pointer = value.data_ptr()
                 parts += (
                     value.dtype, value.shape, value.stride(), value.device,
@@ -75,7 +78,17 @@ def key_of(inputs: Sequence[Any], options: Mapping[str, Any]) -> tuple[Any, ...]
     except RuntimeError:
         # It has no strides, or no memory: sparse tensors, and those of torch.func.
         return None
+    if not tensors:
+        # Results go to the current device.
+        parts.append(torch.cuda.current_device() if torch.cuda.is_available() else None)
     return tuple(parts)
+
+
+def written(outs: Iterable[Any]) -> None:
+    """Tell autograd that tensors have other elements than those it may have saved."""
+    for out in outs:
+        if not out.is_inference():
+            torch.autograd.graph.increment_version(out)
 
 
 class _Allocation(NamedTuple):
@@ -114,9 +127,9 @@ class Plan:
         inputs: how many inputs there are.
         results: its results.
         given: whether the results' tensors are given to it.
+        single: whether it gives a tensor, not a tuple.
         own: tensors for its own use.
         launches: the launches.
-        spans: how many bytes each input lies in, from its first element; 0 for numbers.
     """
 
     def __init__(
@@ -161,6 +174,7 @@ class Plan:
             if self._touches(inputs, outs):
                 return MISSED
             values += outs
+            written(outs)
         for made in self._made:
             values.append(made.make())
         device = self._device

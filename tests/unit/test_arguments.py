@@ -67,6 +67,82 @@ def test_refused(given: Any, options: Any, error: Any, message: str) -> None:
         torch.testing.assert_close(kernel(A, B), A @ B, atol=1e-2, rtol=1e-2)
 
 
+def counted(name: str = "n", **options: Any) -> dt.Kernel:
+    f, n, s, on = dt.Func("f"), dt.Var(name), dt.SIn("s", "i32"), dt.SIn("on", "bool")
+    f[n] = dt.where(on, n * s, 0)
+    return f.compile(**options)
+
+
+@pytest.mark.parametrize(
+    ("given", "sizes", "error", "message"),
+    [
+        ((2, True), {}, TypeError, "f: the size of 'n' is missing"),
+        ((2, True), {"n": "3"}, TypeError, "f: the size of 'n' must be a whole number, not a str"),
+        ((2, True), {"n": True}, TypeError, "f: the size of 'n' must be a whole number, not a bool"),
+        ((2, True), {"n": -1}, ValueError, "f: the size of 'n' cannot be -1"),
+        ((2, True), {"n": 2**70}, ValueError, "f: the size of 'n' cannot be 1180591620717411303424"),
+        ((2, True), {"m": 3}, TypeError, "f: there is no 'm' to give; there are n, out"),
+        ((2.0, True), {"n": 3}, TypeError, "f: 's' must be a whole number, not a float"),
+        ((True, True), {"n": 3}, TypeError, "f: 's' must be a whole number, not a bool"),
+        ((2**31, True), {"n": 3}, ValueError, "f: 's' must be within -2147483648 and 2147483647"),
+        ((2, 1), {"n": 3}, TypeError, "f: 'on' must be True or False, not a int"),
+    ],
+)
+@pytest.mark.parametrize("static", [False, True])
+def test_numbers_and_sizes(
+    given: Any, sizes: Any, error: Any, message: str, static: bool
+) -> None:
+    kernel = counted(static=static)
+    for _ in range(2):
+        with pytest.raises(error, match=message):
+            kernel(*given, **sizes)
+        assert kernel(2, True, n=3).tolist() == [0, 2, 4]
+
+
+def test_numbers_and_sizes_of_other_libraries() -> None:
+    import numpy as np
+
+    assert counted()(np.int64(2), np.bool_(True), n=np.int64(3)).tolist() == [0, 2, 4]
+
+
+def test_labels_with_names_of_python() -> None:
+    for name in ("len", "torch", "tl", "range", "INDEX", "contextlib"):
+        for static in (False, True):
+            kernel = counted(name, static=static)
+            assert kernel(2, True, **{name: 3}).tolist() == [0, 2, 4]
+            torch.library.opcheck(kernel.operator, (2, True), {name: 3})
+
+
+def test_functions_with_names_of_helpers() -> None:
+    for name in ("contextlib", "_check_out", "_launching", "numbers"):
+        f, T, s, x = dt.Func(name), dt.In("T"), dt.SIn("s"), dt.Var("x")
+        f[x] = T[x] * s
+        assert torch.allclose(f.compile()(A[0], 2.0), A[0] * 2)
+
+
+def test_inputs_with_names_of_parameters() -> None:
+    f, sizes, x = dt.Func("f"), dt.In("sizes"), dt.Var("x")
+    f[x] = sizes[x] + 1
+    assert torch.allclose(f.compile()(sizes=A[0]), A[0] + 1)
+    program = dt.parse("Func f; In out; Var x; f[x] = out[x]; f.compile();")
+    with pytest.raises(CompileError, match="'out' is a parameter of every kernel"):
+        program.compile()
+
+
+def test_numbers_in_expressions() -> None:
+    f, T, x = dt.Func("f"), dt.In("T"), dt.Var("x")
+    f[x] = T[x] * 1e308
+    with pytest.raises(CompileError, match=r"1e\+308 is too large for f32: write inf"):
+        f.compile()(A[0])
+    g = dt.Func("g", "i64")
+    g[x] = dt.cast(x, "i64") + -(2**63)
+    assert g.compile()(x=2).tolist() == [-(2**63), -(2**63) + 1]
+    assert dt.parse(g.compile().program.to_dt()).to_dt() == g.compile().program.to_dt()
+    h = dt.Func("h")
+    h[x] = T[x] * -0.0
+    assert torch.signbit(h.compile()(A[0])).all()
+
+
 def test_declared_types() -> None:
     with pytest.raises(TypeError, match="mm: 'A' must have elements of torch.float16, not torch.float32"):
         product("f16")(A, B)
@@ -76,8 +152,10 @@ def test_transforms_of_functions() -> None:
     kernel = product()
     kernel(A, B)
     for transform in (torch.vmap(kernel), torch.func.grad(lambda a, b: kernel(a, b).sum())):
-        with pytest.raises(TypeError, match="mm: 'A' is inside a transform of torch.func, such as vmap"):
-            transform(A[None] if transform is not None else A, B[None])
+        with pytest.raises(TypeError, match="mm: is called inside a transform of torch.func, such as vmap"):
+            transform(A[None], B[None])
+    with pytest.raises(TypeError, match="mm: is called inside a transform of torch.func"):
+        torch.func.grad(lambda b: (kernel(A, B) * b).sum())(random(4, 5))
 
 
 def test_fake_tensors_are_checked_as_real_ones() -> None:
@@ -109,13 +187,13 @@ def test_mixed_devices(monkeypatch: pytest.MonkeyPatch) -> None:
             product()(A.cuda(), B.cpu())
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
     with pytest.raises(ValueError, match=r"mm: 'A' is on the CPU; move it to a GPU.*start Python anew"):
-        modes.refuse_unknown("mm", ["A"], [A.cpu()], 1)
+        modes.refuse_unknown("mm", ["A"], [A.cpu()])
 
     class Elsewhere(torch.Tensor):
         pass
 
     with pytest.raises(TypeError, match="mm: 'A' is a Elsewhere"):
-        modes.refuse_unknown("mm", ["A"], [A.as_subclass(Elsewhere)], 1)
+        modes.refuse_unknown("mm", ["A"], [A.as_subclass(Elsewhere)])
 
 
 def test_other_devices() -> None:
@@ -151,6 +229,27 @@ def test_gradients_that_cannot_be() -> None:
         kernel.register_autograd(3)
     with pytest.raises(TypeError, match="mm: setup_context must be a function, not str"):
         kernel.register_autograd(print, setup_context="no")
+    assert not kernel._made_operator().has_backward
+
+
+def test_a_backward_is_one_kernels_own() -> None:
+    def of(factor: float) -> Any:
+        def backward(ctx: Any, gradient: torch.Tensor) -> Any:
+            return torch.full_like(A, factor), None
+
+        return backward
+
+    first, second, third = product(), product(), product()
+    first.register_autograd(of(1.0))
+    second.register_autograd(of(2.0))
+    for kernel, factor in ((first, 1.0), (second, 2.0)):
+        leaf = A.clone().requires_grad_()
+        kernel(leaf, B).sum().backward()
+        assert leaf.grad is not None
+        assert (leaf.grad == factor).all()
+    with pytest.raises(RuntimeError, match="'A' requires a gradient, and the kernel has no backward"):
+        third(A.clone().requires_grad_(), B)
+    assert third.operator is product().operator
 
 
 def test_compiled_models_say_what_is_wrong() -> None:
@@ -158,6 +257,11 @@ def test_compiled_models_say_what_is_wrong() -> None:
     compiled = torch.compile(lambda a, b, **more: kernel(a, b, **more), backend="eager", fullgraph=True)
     with pytest.raises(Exception, match="axis 0 of 'B' has size 4, but axis 1 of 'A' has 6"):
         compiled(A, A)
+    torch.testing.assert_close(compiled(A, B, out=None), A @ B, atol=1e-2, rtol=1e-2)
+    with pytest.raises(Exception, match="mm: the tensor 'B' is missing"):
+        torch.compile(lambda a: kernel(a), backend="eager", fullgraph=True)(A)
+    with pytest.raises(Exception, match=r"mm: takes 2 inputs \(A, B\), not 3"):
+        torch.compile(lambda a, b: kernel(a, b, b), backend="eager", fullgraph=True)(A, B)
     with pytest.raises(Exception, match="'out' cannot be given in what torch.compile compiles"):
         compiled(A, B, out=random(4, 5))
     with pytest.raises(Exception, match="'A' requires a gradient, and the kernel has no backward"):

@@ -68,8 +68,35 @@ def test_a_kernel_that_tunes_itself_is_a_kernel(options: dict[str, Any]) -> None
     with pytest.raises(RuntimeError, match="f: 'A' requires a gradient, and the kernel has no backward"):
         kernel(given.clone().requires_grad_(), 2.0)
     assert torch.allclose(kernel(s=4.0, A=given), given * 4)
+    # What is shown is what was found last; the schedule is still the space.
+    assert "@triton.jit" in kernel.source
+    assert "{16, 32}" in kernel.schedule.to_dt()
+    count = len(kernel.found)
+    for wrong, error, message in (
+        ((torch.rand(7, device=DEVICE), "a"), TypeError, "f: 's' must be a real number, not a str"),
+        ((torch.rand(7, 2, device=DEVICE), 2.0), ValueError, r"f: 'A\[x\]' has 1 axes"),
+    ):
+        with pytest.raises(error, match=message):
+            kernel(*wrong)
+    assert len(kernel.found) == count
+    with pytest.raises(CompileError, match="there is no option 'round' of a search") as found:
+        doubled().autotuned(round=3)
+    assert found.value.hint == "did you mean 'rounds'?"
     again = pickle.loads(pickle.dumps(kernel))
     assert torch.allclose(again(given, 2.0), given * 2)
+
+
+def test_sizes_that_no_tensor_has_are_searched_for(options: dict[str, Any]) -> None:
+    f, A, x, copy = dt.Func("f"), dt.In("A", "f16"), dt.Var("x"), dt.Var("copy")
+    f[copy, x] = A[x] + copy
+    kernel = f.block(x=dt.one_of(16, 32)).autotuned(**options)
+    given = torch.rand(20, device=DEVICE).half()
+    for count in (3, 2, 3):
+        assert kernel(given, copy=count).shape == (count, 20)
+    assert len(kernel.found) == 2
+    with pytest.raises(TypeError, match="f: 'A' must have elements of torch.float16, not torch.float32"):
+        kernel(given.float(), copy=5)
+    assert len(kernel.found) == 2
 
 
 def test_what_was_found_is_looked_up(options: dict[str, Any]) -> None:
@@ -120,6 +147,12 @@ def test_what_cannot_be_tuned(options: dict[str, Any]) -> None:
         dt.tune(doubled(), torch.rand(2, 2), **options)
     with pytest.raises(CompileError, match="'A' has elements of torch.complex64"):
         dt.tune(doubled(), torch.rand(2, dtype=torch.complex64), **options)
+    with pytest.raises(CompileError, match="there are 2 inputs, and 3 are given"):
+        dt.tune(doubled(), torch.rand(4), 2.0, 3.0, **options)
+    with pytest.raises(CompileError, match="a str is neither a function, nor a program, nor a kernel"):
+        dt.tune("f", torch.rand(4), **options)
+    with pytest.raises(CompileError, match="a str is no schedule"):
+        dt.best(doubled(), torch.rand(4), space="f.block(x:4);", database=options["database"])
     wrong = doubled().num_warps(3)
     with pytest.raises(CompileError, match="no power of two"):
         dt.tune(wrong, torch.rand(4), **options)

@@ -101,6 +101,69 @@ def test_out(recorded: list[object]) -> None:
         close(both[:, 16:], a @ b)
 
 
+def test_out_and_a_tuple_of_one_are_told_apart() -> None:
+    kernel = product()
+    a, b = random(4, 5), random(5, 6)
+    out = torch.empty(4, 6, device=DEVICE)
+    kernel(a, b)
+    kernel(a, b, out=out)
+    for wrong in ((out,), (), (out, out)):
+        with pytest.raises(TypeError, match="mm: 'out' must be a tensor, not tuple"):
+            kernel(a, b, out=wrong)
+    close(kernel(a, b, out=None), a @ b)
+
+
+def test_out_counts_as_changed_in_place() -> None:
+    kernel = product()
+    a, b = random(4, 5), random(5, 6)
+    out = random(4, 6)
+    kernel(a, b, out=out.clone())
+    for _ in range(2):
+        leaf = random(4, 6, requires_grad=True)
+        result = (leaf * out).sum()
+        kernel(a, b, out=out)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            result.backward()
+    with torch.inference_mode():
+        kernel(a, b, out=torch.empty(4, 6, device=DEVICE))
+
+
+def test_out_must_be_a_plain_tensor() -> None:
+    class Mine(torch.Tensor):
+        pass
+
+    kernel = product()
+    a, b = random(4, 5), random(5, 6)
+    negated = torch._neg_view(random(4, 6))
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"mm: 'out' is a negated view; call resolve_neg\(\) on it"):
+            kernel(a, b, out=negated)
+        with pytest.raises(TypeError, match="mm: 'out' is a Mine, and kernels take plain tensors"):
+            kernel(a, b, out=random(4, 6).as_subclass(Mine))
+        with pytest.raises(TypeError, match="mm: 'out' has the layout sparse_coo"):
+            kernel(a, b, out=random(4, 6).to_sparse())
+        kernel(a, b, out=random(4, 6))
+
+
+def test_whole_numbers_for_real_ones(recorded: list[object]) -> None:
+    f, A, s, x = dt.Func("f"), dt.In("A"), dt.SIn("s"), dt.Var("x")
+    f[x] = A[x] * s
+    kernel, given = f.compile(), random(9)
+    for number in (2, 3.0, 4, True + 1):
+        close(kernel(given, number), given * number)
+    assert len(recorded) == 1
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="two GPUs are needed")
+def test_what_has_no_tensors_goes_to_the_current_device() -> None:
+    f, x = dt.Func("f"), dt.Var("x")
+    f[x] = x * 2
+    kernel = f.compile()
+    for device in (0, 1, 0):
+        with torch.cuda.device(device):
+            assert kernel(x=4).device.index == device
+
+
 def test_several_kernels_scalars_and_results(recorded: list[object]) -> None:
     sums, scaled, A = dt.Func("sums"), dt.Func("scaled"), dt.In("A")
     s, t, on = dt.SIn("s"), dt.SIn("t", "i32"), dt.SIn("on", "bool")
@@ -219,6 +282,11 @@ def test_static_kernels_are_compiled_for_their_sizes() -> None:
     with pytest.raises(ValueError, match=r"mm: 'A\[x, k\]' has 2 axes, but the tensor given has 1"):
         kernel(random(4), random(9, 4))
     assert kernel.operator._name != product().operator._name
+    f, n = dt.Func("f"), dt.Var("n")
+    f[n] = n + 1
+    counted = f.compile(static=True)
+    assert counted(n=3).tolist() == [1, 2, 3]
+    assert counted(n=0).tolist() == []
     torch.library.opcheck(kernel.operator, (a, b))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
@@ -86,7 +87,12 @@ def triton_type(type: Attribute) -> ast.expr:
 def literal(attr: Attribute) -> ast.expr:
     """A constant as a Python literal."""
     if isinstance(attr, FloatAttr):
-        return code.constant(attr.value.data)
+        value = attr.value.data
+        if value == 0 and math.copysign(1, value) < 0:
+            # Triton makes a zero without a sign of it; this its folding makes right.
+            zero = code.call("tl.full", code.tuple_of([]), code.constant(0.0), triton_type(f32))
+            return ast.BinOp(zero, ast.Mult(), code.constant(-1.0))
+        return code.constant(value)
     assert isinstance(attr, IntegerAttr)
     value = attr.value.data
     return code.constant(bool(value)) if attr.type == i1 else code.constant(value)

@@ -8,12 +8,17 @@ from xdsl.dialects.builtin import IntegerType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.combine import COMBINE
+from dt_mlir.backend.triton.helpers import support_names
 from dt_mlir.backend.triton.scalars import triton_type
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.lowering.kernels import values_of
 
-RESERVED = ("tl", "triton", "torch", "libdevice", "INDEX")
+RESERVED = (
+    "tl", "triton", "torch", "libdevice", "contextlib", "numbers", "INDEX", *COMBINE,
+    *support_names(),
+)  # fmt: skip
 """Names that generated code uses for itself."""
 
 

@@ -30,9 +30,10 @@ def _check_tensor(function, name, value, axes, dtype):
 def _check_scalar(function, name, value, kind, least=None, most=None):
     """A number as Triton takes it; refuse what is none of a kind, or not within its type."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        kinds = {bool: "True or False", numbers.Integral: "a whole number"}
         raise TypeError(
-            f"{function}: '{name}' must be a {kind.__name__.lower()} number, "
-            f"not {type(value).__name__}"
+            f"{function}: '{name}' must be {kinds.get(kind, 'a real number')}, "
+            f"not a {type(value).__name__}"
         )
     if least is not None and not least <= value <= most:
         raise ValueError(f"{function}: '{name}' must be within {least} and {most}, not {value}")
@@ -105,6 +106,8 @@ def _check_out(function, name, out, shape, dtype, device, inputs):
         raise TypeError(f"{function}: 'out' must have elements of {dtype}, not {out.dtype}")
     if out.device != device:
         raise ValueError(f"{function}: 'out' is on {out.device}, but the inputs are on {device}")
+    if out.is_neg():
+        raise ValueError(f"{function}: 'out' is a negated view; call resolve_neg() on it")
     if _overlaps_itself(out):
         raise ValueError(f"{function}: 'out' overlaps itself: some of its elements share memory")
     for other, tensor in inputs.items():

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO
 
 from xdsl.context import Context
@@ -14,37 +12,14 @@ from xdsl.utils.target import Target
 
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.combine import COMBINE
+from dt_mlir.backend.triton.helpers import support_functions
 from dt_mlir.backend.triton.kernel import KernelPrinter
-from dt_mlir.backend.triton.signature import Signature
+from dt_mlir.backend.triton.signature import RESERVED, Signature
 from dt_mlir.backend.triton.wrapper import WrapperPrinter
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
 from dt_mlir.host_part import HostPart
 from dt_mlir.lowering.kernels import kernels_of
-
-
-def support_functions(wanted: set[str]) -> list[str]:
-    """The text of functions of `support.py`, and of those that they call, in its order."""
-    text = Path(__file__).with_name("support.py").read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    needed: set[str] = set()
-    pending = [name for name in wanted if name in functions]
-    while pending:
-        current = pending.pop()
-        if current in needed:
-            continue
-        needed.add(current)
-        for node in ast.walk(functions[current]):
-            if isinstance(node, ast.Name) and node.id in functions:
-                pending.append(node.id)
-    lines = text.splitlines()
-    found: list[str] = []
-    for name, node in functions.items():
-        if name in needed:
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            found.append("\n".join(lines[first - 1 : node.end_lineno]))
-    return found
 
 
 def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
@@ -68,7 +43,7 @@ def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
         )
     part = HostPart.of(hosts[0])
     taken = {op.sym_name.data for op in kernels} | set(COMBINE)
-    modules = code.Names({"tl", "triton", "torch", *taken})
+    modules = code.Names({*RESERVED, *taken})
     # A program may call its function what it likes; the module's own names come first.
     wrapper_name = modules.fresh(hosts[0].sym_name.data)
     taken.add(wrapper_name)
