@@ -111,9 +111,11 @@ class Kernel:
         if torch.compiler.is_compiling():
             return self._compiled(tensors, options)
         if not modes.are_active():
-            plan = self._plans.get(launch.key_of(tensors, options))  # pyright: ignore
+            known = launch.key_of(tensors, options)
+            plan = None if known is None else self._plans.get(known[0])
             if plan is not None and not (plan.differentiable and torch.is_grad_enabled()):
-                found = plan(tensors, options.get("out"))
+                assert known is not None
+                found = plan(tensors, known[1], options.get("out"))
                 if found is not launch.MISSED:
                     return found
         return self._first_call(tensors, options)
@@ -150,10 +152,11 @@ class Kernel:
 
     def _call(self, /, *inputs: Any, **options: Any) -> Any:
         """Compute the outputs for plain tensors, without gradients."""
-        key = launch.key_of(inputs, options)
+        known = launch.key_of(inputs, options)
+        key, pointers = (None, []) if known is None else known
         plan = None if key is None else self._plans.get(key)
         if plan is not None:
-            found = plan(inputs, options.get("out"))
+            found = plan(inputs, pointers, options.get("out"))
             if found is not launch.MISSED:
                 return found
         wrapper, names = self._wrapper_for(inputs, options)
@@ -168,7 +171,7 @@ class Kernel:
                     self._plans.clear()
                 self._plans[key] = plan
         if "out" in options:
-            launch.written(found if isinstance(found, tuple) else (found,))
+            torch.autograd.graph.increment_version(found)
         return found
 
     def _is_differentiated(self, inputs: Sequence[Any]) -> bool:

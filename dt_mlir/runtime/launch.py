@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -34,18 +34,21 @@ def alone() -> AbstractContextManager[Any]:
     return _INTERPRETER if os.environ.get("TRITON_INTERPRET") == "1" else nullcontext()
 
 
-def key_of(inputs: Sequence[Any], options: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """What a call's launches follow from.
+def key_of(
+    inputs: Sequence[Any], options: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], list[int]] | None:
+    """What a call's launches follow from, and where its tensors are.
 
     Args:
         inputs: tensors and numbers.
         options: sizes of labels, and `out`.
 
     Returns:
-        None for a call that must be looked at: what it is given is out of the ordinary.
+        A key, and the addresses of the inputs' first elements, then of those of `out`. None for a
+        call that must be looked at: what it is given is out of the ordinary.
     """
     parts: list[Any] = []
-    tensors = False
+    pointers: list[int] = []
     if options:
         out = options.get("out")
         outs = out if type(out) is tuple else () if out is None else (out,)
@@ -61,8 +64,8 @@ def key_of(inputs: Sequence[Any], options: Mapping[str, Any]) -> tuple[Any, ...]
         for value in inputs:
             kind = type(value)
             if kind is torch.Tensor or kind is Parameter:
-                tensors = True
                 pointer = value.data_ptr()
+                pointers.append(pointer)
                 parts += (
                     value.dtype, value.shape, value.stride(), value.device,
                     # Triton compiles another kernel for what is aligned to 16 bytes.
@@ -78,17 +81,10 @@ def key_of(inputs: Sequence[Any], options: Mapping[str, Any]) -> tuple[Any, ...]
     except RuntimeError:
         # It has no strides, or no memory: sparse tensors, and those of torch.func.
         return None
-    if not tensors:
+    if not pointers:
         # Results go to the current device.
         parts.append(torch.cuda.current_device() if torch.cuda.is_available() else None)
-    return tuple(parts)
-
-
-def written(outs: Iterable[Any]) -> None:
-    """Tell autograd that tensors have other elements than those it may have saved."""
-    for out in outs:
-        if not out.is_inference():
-            torch.autograd.graph.increment_version(out)
+    return tuple(parts), pointers
 
 
 class _Allocation(NamedTuple):
@@ -143,11 +139,9 @@ class Plan:
         self._single = single
         self._made = [_Allocation.of(tensor) for tensor in (*(() if given else results), *own)]
         self._launches = launches
-        self._tensors = [
-            (place, _span(value)) for place, value in enumerate(inputs)
-            if isinstance(value, torch.Tensor)
-        ]  # fmt: skip
-        self._spans = [_span(result) for result in results]
+        tensors = [value for value in inputs if isinstance(value, torch.Tensor)]
+        self._read = len(tensors)
+        self._spans = [_span(tensor) for tensor in (*tensors, *results)]
         device = results[0].device
         self._device: int | None = device.index if device.type == "cuda" else None
         self._stream: Callable[[int], int] = _no_stream
@@ -157,11 +151,12 @@ class Plan:
             active: Any = driver.active
             self._stream = active.get_current_stream
 
-    def __call__(self, inputs: tuple[Any, ...], out: Any = None) -> Any:
+    def __call__(self, inputs: tuple[Any, ...], pointers: list[int], out: Any = None) -> Any:
         """Make the launches, on the current stream of the tensors' device.
 
         Args:
             inputs: tensors and numbers.
+            pointers: where the tensors are, as `key_of` gives them.
             out: tensors for the results.
 
         Returns:
@@ -171,17 +166,19 @@ class Plan:
         values = list(inputs)
         if out is not None:
             outs = (out,) if self._single else out
-            if self._touches(inputs, outs):
+            if self._touches(pointers):
                 return MISSED
             values += outs
-            written(outs)
+            # Autograd may have saved what was in them.
+            torch.autograd.graph.increment_version(outs)
         for made in self._made:
             values.append(made.make())
         device = self._device
         if device is None:
             with alone():
                 self._launch(None, values)
-        elif device == torch.cuda.current_device():
+        # Without torch.cuda's own check of each call whether there is a device at all.
+        elif device == torch._C._cuda_getDevice():  # pyright: ignore
             self._launch(self._stream(device), values)
         else:
             with torch.cuda.device(device):
@@ -195,15 +192,14 @@ class Plan:
                 filled[place] = values[value]
             run(*filled, stream=stream)
 
-    def _touches(self, inputs: Sequence[Any], outs: Sequence[Any]) -> bool:
+    def _touches(self, pointers: list[int]) -> bool:
         """Whether a result may share memory with another tensor: whether their ranges meet."""
-        ranges = [(inputs[place].data_ptr(), span) for place, span in self._tensors]
-        for out, span in zip(outs, self._spans):
-            start = out.data_ptr()
-            for other, length in ranges:
-                if start < other + length and other < start + span:
+        spans = self._spans
+        for place in range(self._read, len(pointers)):
+            start, end = pointers[place], pointers[place] + spans[place]
+            for other in range(place):
+                if start < pointers[other] + spans[other] and pointers[other] < end:
                     return True
-            ranges.append((start, span))
         return False
 
 

@@ -146,11 +146,12 @@ def measure(
 
             arguments, options = tuple(inputs.arguments), {"out": out, **inputs.labels}
             _, plan = launch.record(wrapper, arguments, options)
+            known = launch.key_of(arguments, options)
 
             def run() -> Any:
                 # As kernels are called from Python: a wrapper's checks may take longer than a
                 # kernel, and would be timed where the GPU waits for them.
-                if plan is None or plan(arguments, out) is launch.MISSED:
+                if plan is None or known is None or plan(arguments, known[1], out) is launch.MISSED:
                     wrapper(*arguments, **options)
 
             run()
