@@ -33,7 +33,8 @@ def table(outcome: Outcome, most: int = 10) -> str:
     for status in TIMELESS:
         reasons = outcome.reasons(status)
         for message, count in reasons.most_common(5):
-            lines.append(f"  {count} {_WORDS[status]}: {message}")
+            first = outcome.example(status, message)
+            lines.append(f"  {count} {_WORDS[status]}: {message} (such as {_shown(first.point)})")
         if len(reasons) > 5:
             lines.append(f"  … and {len(reasons) - 5} more reasons")
     if not ranked:

@@ -108,6 +108,11 @@ class Outcome:
         """Why records have a status, and how often."""
         return Counter(r.message for r in self.records.values() if r.status == status)
 
+    def example(self, status: str, message: str) -> Record:
+        """A record that has a status for a reason."""
+        records = self.records.values()
+        return next(r for r in records if r.status == status and r.message == message)
+
 
 class Tuner:
     """One search.
