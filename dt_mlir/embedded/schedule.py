@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-from dt_mlir.diagnostics import CompileError, did_you_mean
+from dt_mlir.diagnostics import CompileError, did_you_mean, make_location
 from dt_mlir.embedded.arguments import Knob, Named, arguments_of
 from dt_mlir.embedded.directives import Directives
 from dt_mlir.embedded.expressions import refusal
@@ -166,6 +166,13 @@ class Schedule:
         program = parse_program(text, file)
         if program.declarations or program.definitions:
             raise CompileError(f"{file}: a schedule declares and defines no functions")
+        for item in program.directives:
+            if item.name in OUTPUT_DIRECTIVES:
+                place = make_location(file, item.at.line, item.at.column)
+                raise CompileError(
+                    f"{file}: '{item.name}' says what is compiled, and is no part of a schedule",
+                    place,
+                )
         return Schedule.of(program)
 
     def save(self, path: str | os.PathLike[str]) -> None:

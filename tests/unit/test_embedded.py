@@ -96,6 +96,8 @@ def test_schedules_are_values(tmp_path: Path) -> None:
     assert bare.with_schedule(schedule).to_dt() == scheduled.to_dt()
     assert scheduled.with_schedule(dt.Schedule()).to_dt() == bare.to_dt()
     assert mm.compile().schedule == schedule
+    with pytest.raises(CompileError, match="'compile' says what is compiled, and is no part of a schedule"):
+        dt.Schedule.parse("f.block(x:4); f.compile();")
     with pytest.raises(CompileError, match="a schedule declares and defines no functions"):
         dt.Schedule.parse("Var x;")
 
