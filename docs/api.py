@@ -104,8 +104,7 @@ def _class(name: str, cls: type, thing: Class) -> list[str]:
         public = not key.startswith("_") or key in ("__call__", "__getitem__", "__setitem__")
         if not member.is_function or not public or member.docstring is None:
             continue
-        shown = f"{name}.{key}" if not key.startswith("__") else f"{name}.{key}"
-        lines += [f"#### `{shown}`", "", _signature(key, getattr(cls, key)), ""]
+        lines += [f"#### `{name}.{key}`", "", _signature(key, getattr(cls, key)), ""]
         lines += _sections(member)
     return lines
 

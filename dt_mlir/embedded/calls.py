@@ -89,6 +89,8 @@ class Calls:
         return tuple(found)
 
     def _number(self, name: str, element: Any, value: Any) -> Any:
+        if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+            return value
         text = f"{self.function}: '{name}' must be"
         kind = type(value).__name__
         truth = isinstance(value, bool) or kind in ("bool", "bool_")
@@ -133,6 +135,9 @@ class Calls:
             if name not in labels:
                 takes = ", ".join((*labels, "out"))
                 raise TypeError(f"{self.function}: there is no '{name}' to give; there are {takes}")
+            if isinstance(value, torch.SymInt):
+                found[name] = value
+                continue
             try:
                 size = operator.index(value)
             except TypeError:

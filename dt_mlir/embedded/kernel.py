@@ -20,6 +20,7 @@ from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
 from dt_mlir.embedded import modes
 from dt_mlir.embedded.calls import Calls
 from dt_mlir.embedded.expressions import type_of_torch
+from dt_mlir.embedded.fingerprint import fingerprint
 from dt_mlir.embedded.program import Program
 from dt_mlir.embedded.schedule import Schedule
 from dt_mlir.embedded.shapes import sizes_of
@@ -59,6 +60,14 @@ def _noted() -> Generator[None]:
         raise
 
 
+def copied(make: Any, given: tuple[Any, ...], backward: tuple[Any, Any] | None) -> Kernel:
+    """A kernel that was copied or pickled."""
+    kernel: Kernel = make(*given)
+    if backward is not None:
+        kernel.register_autograd(backward[0], setup_context=backward[1])
+    return kernel
+
+
 class Kernel:
     """What a program is compiled to: called on tensors, it gives the outputs.
 
@@ -86,6 +95,7 @@ class Kernel:
         self._sizes: dict[str, int] = {}
         """The types, and in the static mode the sizes, that it was last compiled for."""
         self._operator: Any = None
+        self._backward: tuple[Any, Any] | None = None
         self.__signature__ = self._calls.signature()
         with suppress(CompileError):
             # PyTorch's compiler cannot make it while it traces; mistakes show when it is called.
@@ -129,9 +139,14 @@ class Kernel:
         out = options.get("out", ())
         outs = out if isinstance(out, tuple) else (out,)
         modes.refuse_unknown(self.name, ["out"] * len(outs), outs)
-        if modes.are_traced(inputs[: len(tensors)]) and not outs:
-            return self.operator(*inputs, **options)
         inputs = self._calls.converted(inputs)
+        if modes.are_traced(inputs[: len(tensors)]):
+            if outs:
+                raise RuntimeError(
+                    f"{self.name}: 'out' cannot be given where PyTorch watches the call, or where "
+                    "tensors have no elements"
+                )
+            return self.operator(*inputs, **options)
         if self._is_differentiated(inputs):
             self._refuse_missing_backward(inputs)
             if outs:
@@ -146,6 +161,8 @@ class Kernel:
         inputs = self._calls.placed(inputs, options)
         if "out" in options:
             raise RuntimeError(f"{self.name}: 'out' cannot be given in what torch.compile compiles")
+        options = self._calls.options(options, self._made_operator().labels)
+        inputs = self._calls.converted(inputs)
         if self._is_differentiated(inputs):
             self._refuse_missing_backward(inputs)
         return self.operator(*inputs, **options)
@@ -219,15 +236,17 @@ class Kernel:
         """
         from dt_mlir.embedded.operator import Operator
 
-        shared = self._made_operator()
-        if not shared.has_backward:
-            # Equal programs share an operator, but not what somebody says of its gradient.
-            self._operator = Operator.own(self.program, self.name, self._call, self._variant)
-        try:
-            self._operator.register_autograd(backward, setup_context)
-        except TypeError:
-            self._operator = shared
-            raise
+        for name, function in (("backward", backward), ("setup_context", setup_context)):
+            if not callable(function) and (function is not None or name == "backward"):
+                raise TypeError(
+                    f"{self.name}: {name} must be a function, not {type(function).__name__}"
+                )
+        # Equal programs share an operator, but not what somebody says of its gradient.
+        variant = f"{self._variant} {fingerprint(backward, setup_context)}"
+        operator = Operator.of(self.program, self.name, self._call, variant)
+        operator.register_autograd(backward, setup_context)
+        self._operator = operator
+        self._backward = backward, setup_context
 
     def _wrapper_for(
         self, inputs: Sequence[Any], options: Mapping[str, Any]
@@ -406,7 +425,7 @@ class Kernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What is compiled stays behind; the copy finds it on disk.
-        return partial(Kernel, static=self.static), (self.program,)
+        return copied, (partial(Kernel, static=self.static), (self.program,), self._backward)
 
     def __repr__(self) -> str:
         return f"<kernel of {self.name}>\n{self.program}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -21,7 +20,6 @@ from dt_mlir.runtime.execute import torch_dtype
 
 NAMESPACE = "dt_mlir"
 """Where the operators are, as in `torch.ops.dt_mlir.mm_0f3a…`."""
-_numbers = itertools.count()
 _known: dict[tuple[str, str], Operator] = {}
 
 
@@ -67,11 +65,6 @@ class Operator:
             self.name, self._run, mutates_args=(), schema=f"({', '.join(parameters)}) -> {results}"
         )
         self.operator.register_fake(self._fake)
-
-    @staticmethod
-    def own(program: Program, name: str, run: Callable[..., Any], variant: str) -> Operator:
-        """An operator that is no other kernel's."""
-        return Operator(program, name, run, f"{variant} {next(_numbers)}")
 
     @staticmethod
     def of(program: Program, name: str, run: Callable[..., Any], variant: str) -> Operator:
@@ -124,16 +117,7 @@ class Operator:
     def register_autograd(
         self, backward: Callable[..., Any], setup_context: Callable[..., Any] | None = None
     ) -> None:
-        """Give the operator a backward, in place of the one that it may have.
-
-        Raises:
-            TypeError: for what cannot be called.
-        """
-        for name, function in (("backward", backward), ("setup_context", setup_context)):
-            if not callable(function) and (function is not None or name == "backward"):
-                raise TypeError(
-                    f"{self.title}: {name} must be a function, not {type(function).__name__}"
-                )
+        """Give the operator a backward, in place of the one that it may have."""
         self.operator.register_autograd(backward, setup_context=setup_context or _save)
         self.has_backward = True
 

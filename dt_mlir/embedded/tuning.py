@@ -15,7 +15,7 @@ import torch
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.embedded.declarations import Func
 from dt_mlir.embedded.expressions import refusal, type_of_torch
-from dt_mlir.embedded.kernel import Kernel
+from dt_mlir.embedded.kernel import Kernel, copied
 from dt_mlir.embedded.program import Program, parse
 from dt_mlir.embedded.schedule import Schedule
 from dt_mlir.embedded.shapes import check_types, sizes_of
@@ -281,4 +281,4 @@ class Autotuned(Kernel):
         self._kernels[key] = kernel
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Autotuned, (self.program, self.options)
+        return copied, (Autotuned, (self.program, self.options), self._backward)

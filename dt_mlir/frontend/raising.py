@@ -250,8 +250,10 @@ def _constant(op: arith.ConstantOp) -> int | float:
         number = attr.value.data
         if attr.type != f64 and math.isfinite(number):
             number = shortest_single(number)
-        # A whole number is written as one: it takes the type of what it meets.
-        return int(number) if number.is_integer() and abs(number) < 2**24 else number
+        # A whole number is written as one: it takes the type of what it meets. Of 0 there are two.
+        signed = number == 0 and math.copysign(1, number) < 0
+        whole = number.is_integer() and abs(number) < 2**24 and not signed
+        return int(number) if whole else number
     assert isinstance(attr, IntegerAttr)
     return abs(attr.value.data) if attr.type == i1 else attr.value.data
 

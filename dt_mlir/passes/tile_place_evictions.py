@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.access import EVICT_FIRST, EVICT_LAST
+from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.lowering.kernels import kernels_of
 
 
@@ -46,7 +47,8 @@ class _Indices:
         if not isinstance(op, Operation) or op.regions or len(op.results) != 1:
             return value
         properties = frozenset(op.properties.items())
-        return op.name, properties, *map(self.key, op.operands)
+        extents = tuple(axis.extent for axis in axes_of(op.results[0].type))
+        return op.name, properties, extents, *map(self.key, op.operands)
 
     def sources(self, value: SSAValue) -> frozenset[Operation]:
         """The loops, and the program id, that a value follows from."""
@@ -80,11 +82,19 @@ def _place(kernel: tile.KernelOp) -> None:
     loads = [op for op in kernel.walk() if isinstance(op, tile.LoadOp)]
     stores = [op for op in kernel.walk() if isinstance(op, tile.StoreOp)]
     # Elements belong to one instance where its place in the grid can be told from their indices,
-    # as it can from those of what it stores.
+    # as it can from those of what it stores, and from the same ones wherever they are loaded.
     own = {index for op in stores for index in op.indices if indices.follows_program(index)}
+    places: defaultdict[SSAValue, set[tuple[SSAValue | None, ...]]] = defaultdict(set)
+    for op in loads:
+        follows = [i if indices.follows_program(i) else None for i in op.indices]
+        places[op.base].add(tuple(follows))
+    shared = {
+        base for base, found in places.items()
+        if not own or len(found) > 1 or not own <= {*next(iter(found))}
+    }  # fmt: skip
     read: defaultdict[Hashable, list[tile.LoadOp]] = defaultdict(list)
     for op in loads:
-        if own and own <= set(op.indices):
+        if op.base not in shared:
             read[op.base, *map(indices.key, op.indices)].append(op)
     placed = False
     for group in read.values():

@@ -99,6 +99,23 @@ def test_numbers_and_sizes(
         assert kernel(2, True, n=3).tolist() == [0, 2, 4]
 
 
+def test_numbers_and_sizes_in_compiled_functions() -> None:
+    kernel = counted()
+    compiled = torch.compile(
+        lambda s, on, **sizes: kernel(s, on, **sizes), backend="eager", fullgraph=True
+    )
+    assert compiled(2, True, n=3).tolist() == [0, 2, 4]
+    assert compiled(3, True, n=4).tolist() == [0, 3, 6, 9]
+    for given, sizes, message in (
+        ((2, True), {}, "f: the size of 'n' is missing"),
+        ((2, True), {"m": 3}, "f: there is no 'm' to give"),
+        ((2, True), {"n": -1}, "f: the size of 'n' cannot be -1"),
+        ((True, True), {"n": 3}, "f: 's' must be a whole number, not a bool"),
+    ):
+        with pytest.raises(Exception, match=message):
+            compiled(*given, **sizes)
+
+
 def test_numbers_and_sizes_of_other_libraries() -> None:
     import numpy as np
 
@@ -177,6 +194,8 @@ def test_tensors_without_elements_give_their_like() -> None:
     result = product()(A.to("meta"), B.to("meta"))
     assert result.device.type == "meta"
     assert result.shape == (4, 5)
+    with pytest.raises(RuntimeError, match="mm: 'out' cannot be given where PyTorch watches the call"):
+        product()(A.to("meta"), B.to("meta"), out=random(4, 5).to("meta"))
     with pytest.raises(ValueError, match="mm: 'B' is on .*, but 'A' is on meta"):
         product()(A.to("meta"), B)
 

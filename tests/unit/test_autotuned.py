@@ -26,7 +26,7 @@ def doubled() -> dt.Func:
 @pytest.fixture
 def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setenv("DT_MLIR_CACHE", str(tmp_path / "kernels"))
-    return {"database": tmp_path / "tuning.sqlite", "jobs": 1, "rounds": 2, "progress": False}
+    return {"database": tmp_path / "tuning.sqlite", "jobs": 1, "rounds": 2, "keep": 1000.0, "progress": False}
 
 
 def test_a_search_gives_the_fastest_program(options: dict[str, Any]) -> None:

@@ -190,7 +190,7 @@ def test_several_kernels_scalars_and_results(recorded: list[object]) -> None:
     same = random(5, 7)
     found, other = kernel(same, 2.0, 2, True, copy=4)
     close(other[0], (same.sum(1) + 1) * 2 + 2)
-    with pytest.raises(ValueError, match="scaled|sums: 's' is too large for a floating-point number"):
+    with pytest.raises(ValueError, match="sums: 's' is too large for a floating-point number"):
         kernel(same, 10**400, 2, True, copy=4)
     with pytest.raises(ValueError, match="'t' must be within -2147483648 and 2147483647"):
         kernel(same, 1.0, 2**31, True, copy=4)

@@ -1,11 +1,19 @@
 """Kernels as operators of PyTorch: fake tensors, compilation, export and gradients."""
 
+import copy
+import os
+import pickle
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 import dt_mlir as dt
+from dt_mlir.embedded.fingerprint import fingerprint
 from dt_mlir.runtime.execute import prepare_triton
 
 DEVICE = prepare_triton()
@@ -115,6 +123,80 @@ def test_a_gradient_needs_a_backward() -> None:
     weight = torch.nn.Parameter(random(5, 4))
     kernel(random(6, 5), weight).sum().backward()
     assert weight.grad is not None
+
+
+def scaled() -> dt.Kernel:
+    f, A, s, x = dt.Func("f"), dt.In("A"), dt.SIn("s"), dt.Var("x")
+    f[x] = A[x] * s
+    return f.compile()
+
+
+FACTOR = 3.0
+
+
+def by_factor(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+    return gradient * FACTOR, None
+
+
+def test_copies_keep_their_backward() -> None:
+    kernel = scaled()
+    kernel.register_autograd(by_factor)
+    for other in (copy.deepcopy(kernel), pickle.loads(pickle.dumps(kernel))):
+        leaf = random(4, requires_grad=True)
+        other(leaf, 2.0).sum().backward()
+        assert leaf.grad is not None
+        assert (leaf.grad == FACTOR).all()
+        # What is the same has one name, so that exported programs find it.
+        assert other.operator is kernel.operator
+
+
+PROCESS = """
+import sys, torch, dt_mlir as dt
+if not torch.cuda.is_available():
+    dt.interpret()
+c = float(sys.argv[1])
+f, A, s, x = dt.Func("f"), dt.In("A"), dt.SIn("s"), dt.Var("x")
+f[x] = A[x] * s
+kernel = f.compile()
+kernel.register_autograd(lambda ctx, gradient: (gradient * c, None))
+leaf = torch.rand(4, device="cuda" if torch.cuda.is_available() else "cpu", requires_grad=True)
+torch.compile(lambda t: kernel(t, 2.0) + 1)(leaf).sum().backward()
+print(kernel.operator._name, leaf.grad[0].item())
+"""
+
+
+def test_compiled_graphs_on_disk_do_not_keep_an_old_backward(tmp_path: Path) -> None:
+    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}
+    found: list[list[str]] = []
+    for factor in ("5", "7", "5"):
+        done = subprocess.run(
+            [sys.executable, "-c", PROCESS, factor], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        found.append(done.stdout.split())
+        assert found[-1][1] == f"{factor}.0"
+    assert found[0] == found[2]
+    assert found[0][0] != found[1][0]
+
+
+def test_fingerprints() -> None:
+    def made(number: float, other: Any = None) -> Any:
+        def inner(value: float, by: float = 2.0) -> float:
+            return value * number * by + FACTOR
+
+        return lambda value: inner(value) if other is None else other(value)
+
+    first = fingerprint(made(1.0))
+    assert fingerprint(made(1.0)) == first
+    assert fingerprint(made(2.0)) != first
+    assert fingerprint(partial(made(1.0), 2.0)) != first
+    assert fingerprint(made(1.0, torch.sin)) != fingerprint(made(1.0, torch.cos))
+    assert fingerprint(made(1.0, scaled())) == fingerprint(made(1.0, scaled()))
+    assert fingerprint(made(1.0, scaled())) != fingerprint(made(1.0, product()))
+    # What cannot be told is like itself alone.
+    one, other = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+    assert fingerprint(made(1.0, one)) == fingerprint(made(1.0, one))
+    assert fingerprint(made(1.0, one)) != fingerprint(made(1.0, other))
 
 
 def test_tensors_of_other_classes_are_refused() -> None:

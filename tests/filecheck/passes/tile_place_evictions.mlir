@@ -13,8 +13,7 @@ tile.kernel @rows(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]},
     %k = tile.range "k" from %k0 : !i
     // CHECK: tile.load %A[%{{.*}}, %{{.*}}] eviction_policy "evict_last"
     %a = tile.load %A[%pid, %k] : memref<?x?xf32>[index, !i] -> !t
-    // CHECK-NOT: eviction_policy
-    // CHECK: tile.load %g
+    // CHECK: tile.load %g[%{{.*}}] : memref
     %b = tile.load %g[%k] : memref<?xf32>[!i] -> !t
     %1 = tile.map (%u = %a : !t, %v = %b : !t) -> !t {
       %2 = arith.mulf %u, %v : f32
