@@ -22,6 +22,7 @@ from dt_mlir.embedded.shapes import check_types, sizes_of
 from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.interpreters.interface import Interface
 from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.registry import find_directive, plugin_passes
 
 if TYPE_CHECKING:
     from dt_mlir.tuning.tuner import Outcome
@@ -121,7 +122,7 @@ def tune(
     setting = Setting(task.algorithm, task.sizes, device, measuring.versions())
     options = Options(
         jobs=jobs or os.cpu_count() or 1, rounds=rounds, keep=keep, timeout=timeout, trials=trials,
-        budget=budget, seed=seed,
+        budget=budget, seed=seed, load=_plugin_files(program),
     )  # fmt: skip
     path = default_path() if database is None else Path(database)
     try:
@@ -186,6 +187,28 @@ def best(
     path = default_path() if database is None else Path(database)
     candidate, _ = recorded_best(module, path, known, device)
     return parse(candidate.text)
+
+
+def _plugin_files(program: Program) -> tuple[str, ...]:
+    """The Python files of directives that other processes would not find by themselves.
+
+    Raises:
+        CompileError: for one that the main module defines, which they do not run.
+    """
+    found: list[str] = []
+    installed = plugin_passes()
+    for call in program.tree.all_directives():
+        cls = find_directive(call.name)
+        if cls is None or cls.__module__.startswith("dt_mlir.") or cls.name in installed:
+            continue
+        file = None if cls.__module__ == "__main__" else inspect.getsourcefile(cls)
+        if file is None:
+            raise refusal(
+                f"the processes of a search do not find the directive '{call.name}', which the "
+                "main module defines", "put it into a module of its own",
+            )
+        found.append(file)
+    return tuple(dict.fromkeys(found))
 
 
 def _program(what: Func | Program | Kernel, space: Schedule | None) -> Program:

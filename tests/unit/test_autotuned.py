@@ -1,5 +1,6 @@
 """Searching spaces from Python."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -138,6 +139,35 @@ dt.tune(f.block(x=dt.one_of(8, 16)), given, rounds=1, progress=False, database="
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "once\n"
+
+
+PLUGIN = """
+import sys, torch, dt_mlir as dt
+if not torch.cuda.is_available():
+    dt.interpret()
+exec(sys.argv[1])
+f, A, x, y = dt.Func("f"), dt.In("A"), dt.Var("x"), dt.Var("y")
+f[x, y] = A[x, y] + 1
+f.block(x=dt.one_of(4, 8)).reorder(y, x)
+given = torch.rand(5, 6, device="cuda" if torch.cuda.is_available() else "cpu")
+print(dt.tune(f, given, rounds=1, progress=False, database="found.sqlite").outcome.statuses())
+"""
+
+
+@pytest.mark.parametrize("how", ["module", "main"])
+def test_directives_of_plugins_are_found_by_a_search(how: str, tmp_path: Path) -> None:
+    folder = Path(__file__).parents[2] / "examples" / "plugin" / "dt_reorder"
+    load = "from reorder import ReorderPass" if how == "module" else (folder / "reorder.py").read_text()
+    script = tmp_path / "script.py"
+    script.write_text(PLUGIN)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(
+        [sys.executable, script, load], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    if how == "module":
+        assert done.stdout == "Counter({'ok': 2})\n", done.stderr
+    else:
+        assert "the processes of a search do not find the directive 'reorder'" in done.stderr
 
 
 def test_what_cannot_be_tuned(options: dict[str, Any]) -> None:
