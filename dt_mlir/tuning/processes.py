@@ -34,6 +34,25 @@ class _Process(SpawnProcess):
 
 
 class FreshContext(SpawnContext):
-    """Like `multiprocessing.get_context("spawn")`, but for the main module."""
+    """Like `multiprocessing.get_context("spawn")`, but for the main module.
 
-    Process = _Process
+    It knows the processes that it has started, so that none outlives a search.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started: list[SpawnProcess] = []
+
+    def Process(  # noqa: N802  # pyright: ignore
+        self, *arguments: Any, **options: Any
+    ) -> Any:
+        """A process that is not started yet."""
+        process = _Process(*arguments, **options)
+        self.started.append(process)
+        return process
+
+    def end(self) -> None:
+        """Kill what still runs."""
+        for process in self.started:
+            if process.pid is not None and process.is_alive():
+                process.kill()

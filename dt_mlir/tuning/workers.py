@@ -26,6 +26,24 @@ Prepared = tuple[str, Mapping[str, int], str]
 """What inputs are made up for: the algorithm, its sizes and the method."""
 
 
+class _Pool(ProcessPool):
+    """Processes of one kind."""
+
+    def __init__(self, workers: int, load: list[str]) -> None:
+        self.processes = FreshContext()
+        context: Any = self.processes
+        super().__init__(
+            max_workers=workers, context=context, initializer=prepare_process, initargs=[load]
+        )
+
+    def end(self) -> None:
+        """End all of them, those too that the pool starts while it is being stopped."""
+        self.stop()
+        self.processes.end()
+        self.join()
+        self.processes.end()
+
+
 class Workers:
     """Processes that searches share, one search after another.
 
@@ -37,8 +55,8 @@ class Workers:
 
     def __init__(self, jobs: int = 1, load: Sequence[str] = (), timeout: float = 120.0) -> None:
         self.jobs, self.load, self.timeout = jobs, list(load), timeout
-        self._compilers: ProcessPool | None = None
-        self._runner: ProcessPool | None = None
+        self._compilers: _Pool | None = None
+        self._runner: _Pool | None = None
         self._ready: Prepared | None = None
 
     def __enter__(self) -> Self:
@@ -53,23 +71,15 @@ class Workers:
     def stop(self) -> None:
         """End all processes, whatever they do."""
         if self._compilers is not None:
-            self._compilers.stop()
-            self._compilers.join()
+            self._compilers.end()
             self._compilers = None
         self._stop_runner()
 
     def _stop_runner(self) -> None:
         if self._runner is not None:
-            self._runner.stop()
-            self._runner.join()
+            self._runner.end()
             self._runner = None
         self._ready = None
-
-    def _pool(self, workers: int) -> ProcessPool:
-        context: Any = FreshContext()
-        return ProcessPool(
-            max_workers=workers, context=context, initializer=prepare_process, initargs=[self.load]
-        )
 
     def build(
         self, texts: Sequence[str], sizes: Mapping[str, int], on_gpu: bool
@@ -84,7 +94,7 @@ class Workers:
         if not texts:
             return
         if self._compilers is None:
-            self._compilers = self._pool(self.jobs)
+            self._compilers = _Pool(self.jobs, self.load)
         futures: dict[Any, str] = {
             self._compilers.schedule(
                 build, args=[text, "-", sizes, on_gpu], timeout=self.timeout
@@ -112,7 +122,7 @@ class Workers:
             CompileError: if inputs cannot be made up, or a result not be checked.
         """
         if self._runner is None:
-            self._runner = self._pool(1)
+            self._runner = _Pool(1, self.load)
         if self._ready != wanted:
             # Imports, inputs and the reference are no candidate's time.
             ready = _result(
