@@ -161,7 +161,9 @@ def test_an_interrupted_search_ends_at_once_and_leaves_nothing_running(tmp_path:
     command = [Path(sys.executable).with_name("dt-tune"), "f.dt", "x=8", "--cpu", "--rounds", "1",
                "--database", "db", "--baseline", "slow=slow.py:slow", "--timeout", "200"]  # fmt: skip
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
-                               text=True, start_new_session=True)  # fmt: skip
+                               text=True, start_new_session=True,
+                               # A shell's background jobs ignore it.
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
     for _ in range(600):
         if (tmp_path / "begun").exists():
             break
