@@ -58,7 +58,7 @@ def plain_launch(kernel: dt.Kernel, inputs: tuple[Any, ...], out: Any) -> Callab
 
     launch._Noted.__getitem__ = noting
     try:
-        wrapper = kernel._wrapper_for(inputs, {})
+        wrapper, _ = kernel._wrapper_for(inputs, {})
         launch.record(wrapper, inputs, {"out": out})
     finally:
         launch._Noted.__getitem__ = note
@@ -94,7 +94,7 @@ def main() -> None:
             torch.empty(out.shape, dtype=out.dtype, device=out.device)
             run()
 
-        wrapper = kernel._wrapper_for(inputs, {})
+        wrapper, _ = kernel._wrapper_for(inputs, {})
         contenders: dict[str, Callable[[], Any]] = {
             "plain launch": run,
             "kernel(…, out=out)": lambda k=kernel, i=inputs, o=out: k(*i, out=o),
