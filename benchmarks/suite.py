@@ -26,7 +26,7 @@ class Workload:
         """The floating-point operations of its matrix products; 0 where it has none."""
         n = self.sizes
         match self.program:
-            case "matmul" | "matmul_sigmoid" | "matmul_bias_gelu":
+            case "matmul" | "matmul_ragged" | "matmul_sigmoid" | "matmul_bias_gelu":
                 return 2 * n["x"] * n["y"] * n["k"]
             case "batched_matmul":
                 return 2 * n["b"] * n["x"] * n["y"] * n["k"]
@@ -64,6 +64,10 @@ def _products() -> list[Workload]:
     half = dict.fromkeys(("A", "B", "mm"), "f16")
     ragged = {"x": 4095, "y": 4097, "k": 4093}
     found.append(Workload("matmul", "matmul", ragged, half, _against("matmul")))
+    copied = {**half, "A_copy": "f16", "B_copy": "f16"}
+    found.append(Workload("matmul", "matmul_ragged", ragged, copied, _against("matmul")))
+    odd = {"x": 4100, "y": 4100, "k": 4100}
+    found.append(Workload("matmul", "matmul_ragged", odd, {}, _against("matmul")))
     square = {"x": 4096, "y": 4096, "k": 4096}
     for program in ("matmul_sigmoid", "matmul_bias_gelu"):
         found.append(Workload("epilogues", program, square, {}, _against(program)))

@@ -88,7 +88,7 @@ def check_host_part(function: func.FuncOp) -> None:
     results: set[SSAValue] = set()
     for op in function.body.block.ops if function.body.blocks else ():
         match op:
-            case host.SizeOp():
+            case host.SizeOp() | host.RoundUpOp():
                 continue
             case memref.AllocOp():
                 type = op.memref.type
@@ -109,9 +109,27 @@ def check_host_part(function: func.FuncOp) -> None:
             case func.ReturnOp():
                 if not op.arguments or not set(op.arguments) <= results:
                     raise CompileError("the host function returns what it allocates", op)
+                for value in op.arguments:
+                    if any(multiple > 1 for multiple in alignment_of(value)):
+                        raise CompileError(
+                            f"the storage of '{value_name(value)}' is padded, but it is returned",
+                            op,
+                        )
             case _:
                 raise CompileError(f"'{op.name}' cannot stand in the host function", op)
     _check_launches(function, launched)
+
+
+def alignment_of(value: SSAValue) -> tuple[int, ...]:
+    """For each axis of a tensor of a host function the number whose multiple its extent in storage
+    is; 1 where it is not padded."""
+    if not isinstance(value.owner, memref.AllocOp):
+        assert isinstance(value.type, MemRefType)
+        return (1,) * value.type.get_num_dims()
+    extents = [extent.owner for extent in value.owner.dynamic_sizes]
+    return tuple(
+        op.multiple.value.data if isinstance(op, host.RoundUpOp) else 1 for op in extents
+    )
 
 
 def value_name(value: SSAValue) -> str | None:

@@ -27,6 +27,7 @@ TILES = (
     "tile-propagate-transposes",
     "tile-place-masks",
     "tile-elide-masks",
+    "tile-fill-padding",
     "tile-hoist-reductions",
     "tile-fuse-maps",
     "cse",

@@ -9,11 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FlatSymbolRefAttrConstr, IndexType, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import (
+    FlatSymbolRefAttrConstr,
+    IndexType,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    i64,
+)
 from xdsl.ir import Dialect, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
+    operand_def,
     prop_def,
     result_def,
     traits_def,
@@ -69,6 +77,34 @@ class SizeOp(IRDLOperation):
 
 
 @irdl_op_definition
+class RoundUpOp(IRDLOperation):
+    """The least multiple of a number that is no less than a size: an extent of aligned storage."""
+
+    name = "host.round_up"
+
+    size = operand_def(IndexType())
+    """The size."""
+    multiple = prop_def(IntegerAttr.constr(i64))
+    """The number."""
+    result = result_def(IndexType)
+    """The extent."""
+
+    assembly_format = "$size `to` $multiple attr-dict `:` type($result)"
+    traits = traits_def(Pure())
+
+    def __init__(self, size: SSAValue, multiple: int) -> None:
+        super().__init__(
+            operands=[size],
+            properties={"multiple": IntegerAttr(multiple, i64)},
+            result_types=[IndexType()],
+        )
+
+    def verify_(self) -> None:
+        if self.multiple.value.data < 1:
+            raise VerifyException("a size is rounded up to a multiple of a positive number")
+
+
+@irdl_op_definition
 class LaunchOp(IRDLOperation):
     """Launches a kernel on tensors and scalars, in stream order."""
 
@@ -102,4 +138,4 @@ class LaunchOp(IRDLOperation):
             raise VerifyException(f"the arguments do not fit those of '{self.kernel_name}'")
 
 
-Host = Dialect("host", [SizeOp, LaunchOp], [])
+Host = Dialect("host", [SizeOp, RoundUpOp, LaunchOp], [])

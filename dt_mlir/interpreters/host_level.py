@@ -28,6 +28,14 @@ class HostFunctions(LevelFunctions):
         """The size of a label."""
         return (self.sizes[op.label.data],)
 
+    @impl(host.RoundUpOp)
+    def run_round_up(
+        self, interpreter: Interpreter, op: host.RoundUpOp, args: PythonValues
+    ) -> PythonValues:
+        """An extent of aligned storage."""
+        multiple = op.multiple.value.data
+        return (-(-int(args[0]) // multiple) * multiple,)
+
     @impl(memref.AllocOp)
     def run_alloc(
         self, interpreter: Interpreter, op: memref.AllocOp, args: PythonValues

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.dialects import tile
@@ -31,3 +31,16 @@ def retype(kernel: tile.KernelOp, change: Callable[[Attribute], Attribute]) -> N
         new = change(value.type)
         if new != value.type:
             Rewriter.replace_value_with_new_type(value, new)
+
+
+def replace_op(op: Operation, new: Operation) -> None:
+    """Put an operation where another is, with its location, attributes and names of results."""
+    assert op.parent is not None
+    new.location = op.location
+    new.attributes.update(op.attributes)
+    op.parent.insert_op_before(new, op)
+    for old_result, new_result in zip(op.results, new.results):
+        new_result.name_hint = old_result.name_hint
+        old_result.replace_all_uses_with(new_result)
+    op.detach()
+    op.erase()

@@ -19,7 +19,7 @@ from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of, t
 from dt_mlir.lowering.axes import TILE_LIMIT, padded
 from dt_mlir.lowering.divisibility import constant_index, multiple_of
 from dt_mlir.lowering.grid import IndexBuilder
-from dt_mlir.lowering.kernels import kernels_of, retype, values_of
+from dt_mlir.lowering.kernels import kernels_of, replace_op, retype, values_of
 from dt_mlir.lowering.reductions import identity
 from dt_mlir.lowering.values import ValueBuilder
 
@@ -119,12 +119,12 @@ def place_masks(kernel: tile.KernelOp) -> None:
                 if needed:
                     zero = _zero(element_of(op.result.type))
                     new = tile.LoadOp(op.base, op.indices, axes_of(op.result.type), needed, zero)
-                    _replace(op, new)
+                    replace_op(op, new)
             case tile.StoreOp():
                 found = [masks.of_axis(name, op) for name in op.access_axes()]
                 needed = [mask for mask in found if mask is not None]
                 if needed:
-                    _replace(op, tile.StoreOp(op.value, op.base, op.indices, needed))
+                    replace_op(op, tile.StoreOp(op.value, op.base, op.indices, needed))
             case tile.ReduceOp():
                 _mask_operand(masks, op, 0, op.axis.data, op.kind.data)
             case tile.ArgReduceOp():
@@ -140,18 +140,6 @@ def place_masks(kernel: tile.KernelOp) -> None:
 
 def _zero(type: Attribute) -> FloatAttr | IntegerAttr:
     return identity(ReductionKind.ADD, type)
-
-
-def _replace(op: Operation, new: Operation) -> None:
-    assert op.parent is not None
-    new.location = op.location
-    new.attributes.update(op.attributes)
-    op.parent.insert_op_before(new, op)
-    for old_result, new_result in zip(op.results, new.results):
-        new_result.name_hint = old_result.name_hint
-        old_result.replace_all_uses_with(new_result)
-    op.detach()
-    op.erase()
 
 
 def _mask_operand(

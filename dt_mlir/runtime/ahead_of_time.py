@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.element_types import type_name
-from dt_mlir.host_part import HostPart
+from dt_mlir.host_part import HostPart, alignment_of
 from dt_mlir.interpreters.interface import Interface
 from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.runtime.execute import loaded
@@ -103,6 +103,7 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
     part = HostPart.of(next(op for op in module.ops if isinstance(op, func.FuncOp)))
     kernels = kernels_of(module)
     taken = {op.sym_name.data for op in kernels}
+    launched = {op.kernel_name: op for op in part.launches}
     same = part.same()
     found: list[Launch] = []
     for kernel in kernels:
@@ -122,7 +123,11 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
             add(parameter, sizes[label])
         for arg, strides in signature.strides.items():
             axes = kernel.axes_of(arg)  # pyright: ignore[reportArgumentType]
-            extents = [sizes.get(axis, 1) for axis in axes]
+            storage = alignment_of(launched[kernel.sym_name.data].arguments[arg.index])  # pyright: ignore
+            extents = [
+                -(-sizes.get(axis, 1) // multiple) * multiple
+                for axis, multiple in zip(axes, storage)
+            ]
             for number, parameter in enumerate(strides):
                 stride = 1
                 for extent in extents[number + 1 :]:

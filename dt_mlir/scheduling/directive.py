@@ -42,7 +42,9 @@ class Phase(IntEnum):
     """What is computed at once."""
     MAPPING = 5
     """Which program instance computes what."""
-    HINTS = 6
+    STORAGE = 6
+    """How what a kernel leaves to others lies in memory."""
+    HINTS = 7
     """What the target is told."""
 
 

@@ -293,8 +293,8 @@ def _drop_kernel(
             op.erase()
             break
     block: Block = program.host.body.block
-    for op in list(block.ops):
-        if isinstance(op, host.SizeOp) and not op.result.uses:
+    for op in reversed(list(block.ops)):
+        if isinstance(op, host.SizeOp | host.RoundUpOp) and not op.result.uses:
             op.detach()
             op.erase()
 

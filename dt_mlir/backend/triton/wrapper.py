@@ -24,7 +24,7 @@ from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of
 from dt_mlir.element_types import TORCH_TYPES, integer_range, is_bool, is_float, type_name
-from dt_mlir.host_part import HostPart
+from dt_mlir.host_part import HostPart, alignment_of
 from dt_mlir.lowering.axes import TILE_LIMIT
 from dt_mlir.lowering.kernels import values_of
 
@@ -279,7 +279,12 @@ class WrapperPrinter:
             single = value in self.part.outputs and not several
             variable = "out" if single else self.names.fresh(name)
             tensor = _Tensor(name, variable, axes, element)
-            shape = code.tuple_of([self._size(axis) for axis in axes])
+            shape = code.tuple_of(
+                [
+                    _rounded_up(self._size(axis), multiple)
+                    for axis, multiple in zip(axes, alignment_of(value))
+                ]
+            )
             if value in self.part.outputs:
                 given = code.name("out")
                 if several:
@@ -396,6 +401,14 @@ class WrapperPrinter:
         """The tensors that a kernel stores to."""
         stored = {inner.base for inner in kernel.walk() if isinstance(inner, tile.StoreOp)}
         return [v for v, arg in zip(op.arguments, kernel.args) if arg in stored]
+
+
+def _rounded_up(size: ast.expr, multiple: int) -> ast.expr:
+    """The least multiple of a number that is no less than a size."""
+    if multiple == 1:
+        return size
+    blocks = code.call("triton.cdiv", size, code.constant(multiple))
+    return ast.BinOp(blocks, ast.Mult(), code.constant(multiple))
 
 
 def largest_tile(kernel: tile.KernelOp) -> str:

@@ -1,0 +1,78 @@
+"""`schedule-align-storage`: pads what a function's results take in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects import memref
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from dt_mlir.diagnostics import did_you_mean
+from dt_mlir.dialects import host
+from dt_mlir.host_part import alignment_of
+from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.parameters import Sizes
+from dt_mlir.scheduling.program import argument_named
+
+_MULTIPLES = Sizes(least=1)
+
+
+@dataclass(frozen=True)
+class AlignStoragePass(Directive):
+    """Pads the storage of an unfused function: the extents of labels become multiples of numbers.
+
+    Rows then start at multiples, so that the kernels that read them move more bytes at once. Where
+    the function's own tiles are multiples as well, its kernel fills the padding with zeros, and
+    readers whose tiles divide the numbers need no masks. Results do not change. Halide:
+    `align_storage`.
+
+    ```
+    %f = memref.alloc(%x, %y)   ->   %y_extent = host.round_up %y to 64 : index
+                                     %f = memref.alloc(%x, %y_extent)
+    ```
+    """
+
+    name = "schedule-align-storage"
+    phase: ClassVar[Phase] = Phase.STORAGE
+
+    multiples: tuple[str, ...] = parameter(
+        _MULTIPLES, "The labels whose extents are padded, each with the number."
+    )
+
+    def rewrite(self, target: Target) -> None:
+        kernel = target.program.kernel_of(self.function)
+        home = target.program.home_of(self.function)
+        if kernel is None and home is not None:
+            raise target.error(
+                f"'{self.function}' is fused into the kernel of '{home.root.data}', and has no "
+                "storage",
+                "leave out one of the two directives",
+            )
+        if self.function in target.program.outputs():
+            raise target.error(
+                f"'{self.function}' is compiled: its storage is the caller's",
+                "align what other kernels of the program read",
+            )
+        argument = argument_named(target.kernel, self.function)
+        assert argument is not None, "a kernel writes what its root computes"
+        axes = target.kernel.axes_of(argument)
+        alloc = target.program.tensor_values()[self.function].owner
+        assert isinstance(alloc, memref.AllocOp)
+        for label, multiple in _MULTIPLES.items(self.multiples):
+            if label not in axes:
+                raise target.error(
+                    f"'{label}' is no label of '{self.function}'", did_you_mean(label, axes)
+                )
+            axis = axes.index(label)
+            known = alignment_of(alloc.memref)[axis]
+            if known not in (1, multiple):
+                raise target.error(
+                    f"the extent of '{label}' is already a multiple of {known}, "
+                    f"which contradicts {multiple}"
+                )
+            if known == 1 and multiple > 1:
+                padded = host.RoundUpOp(alloc.dynamic_sizes[axis], multiple)
+                padded.result.name_hint = f"{label}_extent"
+                Rewriter.insert_op(padded, InsertPoint.before(alloc))
+                alloc.operands[axis] = padded.result

@@ -1,0 +1,203 @@
+"""`tile-fill-padding`: zeros in the padding of aligned storage, and loads that may read them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from dt_mlir.dialects import host, tile
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.tile.types import axes_of, axis_names, element_of
+from dt_mlir.host_part import HostPart, alignment_of
+from dt_mlir.lowering.divisibility import constant_index, multiple_of
+from dt_mlir.lowering.grid import IndexBuilder
+from dt_mlir.lowering.kernels import replace_op
+from dt_mlir.lowering.reductions import identity
+from dt_mlir.lowering.values import ValueBuilder
+from dt_mlir.passes.tile_elide_masks import beyond
+
+
+class _Storage:
+    """The padded storage of a tensor that a kernel leaves to others."""
+
+    def __init__(self, part: HostPart, alloc: memref.AllocOp) -> None:
+        self.part = part
+        self.alignment = alignment_of(alloc.memref)
+        self.labels = [_label(extent) for extent in alloc.dynamic_sizes]
+        uses = [use for use in alloc.memref.uses if isinstance(use.operation, host.LaunchOp)]
+        arguments: list[SSAValue] = []
+        for use in uses:
+            assert isinstance(use.operation, host.LaunchOp)
+            kernel = use.operation.kernel_op()
+            assert isinstance(kernel, tile.KernelOp)
+            arguments.append(kernel.args[use.index])
+        users = [use.operation for argument in arguments for use in argument.uses]
+        self.stores = [op for op in users if isinstance(op, tile.StoreOp)]
+        self.loads = [op for op in users if isinstance(op, tile.LoadOp)]
+
+    def ends(self, bound: SSAValue, axis: int) -> bool:
+        """Whether an index is the size of an axis, without the padding."""
+        label = self.labels[axis]
+        fixed = self.part.fixed_sizes().get(label)
+        if fixed is not None and constant_index(bound) == fixed:
+            return True
+        same = self.part.same()
+        if not isinstance(bound.owner, tile.SizeOp):
+            return False
+        other = bound.owner.label.data
+        return same.get(other, other) == same.get(label, label)
+
+
+def _label(extent: SSAValue) -> str:
+    op = extent.owner
+    if isinstance(op, host.RoundUpOp):
+        op = op.size.owner
+    assert isinstance(op, host.SizeOp)
+    return op.label.data
+
+
+def _tile_along(index: SSAValue) -> int | None:
+    """The number of indices of a tile that starts at multiples of it; None if it does not."""
+    op = index.owner
+    if not isinstance(op, tile.RangeOp) or not isinstance(op.axis.extent, int):
+        return None
+    extent = op.axis.extent
+    return extent if multiple_of(op.origin) % extent == 0 else None
+
+
+def _mask_of(op: tile.LoadOp | tile.StoreOp, index: SSAValue) -> tile.MaskOp | None:
+    """The mask of an access along the axis of an index."""
+    found = [mask.owner for mask in op.masks]
+    return next((m for m in found if isinstance(m, tile.MaskOp) and m.index is index), None)
+
+
+def _is_zero(number: float | int | None) -> bool:
+    """Whether a number is known and positive zero, which the padding holds."""
+    return number == 0 and math.copysign(1.0, number) > 0
+
+
+def fill(storage: _Storage) -> set[int]:
+    """Make the kernel that stores a tensor store zeros in its padding.
+
+    Returns:
+        The axes whose padding it fills: those along which its tiles are multiples of the
+        alignment, so that the last of them ends where the padding does or beyond.
+    """
+    if len(storage.stores) != 1:
+        return set()
+    (store,) = storage.stores
+    filled: set[int] = set()
+    masks: list[SSAValue] = []
+    kept = list(store.masks)
+    for axis, multiple in enumerate(storage.alignment):
+        index = store.indices[axis]
+        extent = _tile_along(index)
+        if multiple == 1 or extent is None or extent % multiple:
+            continue
+        mask = _mask_of(store, index)
+        if mask is None:
+            # The size is known, and tiles divide it: then so does the alignment.
+            filled.add(axis)
+            continue
+        if not storage.ends(mask.bound, axis) or list(store.indices).count(index) != 1:
+            continue
+        filled.add(axis)
+        masks.append(mask.result)
+        kept.remove(mask.result)
+        if extent > multiple:
+            builder = Builder(InsertPoint.after(mask))
+            at = IndexBuilder(builder)
+            end = at.mul(at.ceil_div(mask.bound, at.constant(multiple)), at.constant(multiple))
+            end.name_hint = f"{mask.index.name_hint}_extent"
+            within = builder.insert(tile.MaskOp(index, end)).result
+            within.name_hint = f"{mask.index.name_hint}_stored"
+            kept.append(within)
+    value = store.value
+    clear = [mask for mask in masks if not _is_zero(beyond(value, mask, {}))]
+    if clear:
+        value = _cleared(store, clear)
+    replace_op(store, tile.StoreOp(value, store.base, list(store.indices), kept))
+    return filled
+
+
+def _cleared(store: tile.StoreOp, masks: list[SSAValue]) -> SSAValue:
+    """What a store stores, and zeros where one of some masks is false."""
+    zero = identity(ReductionKind.ADD, element_of(store.value.type))
+
+    def select(builder: Builder, found: list[SSAValue]) -> SSAValue:
+        *conditions, value = found
+        condition = conditions[0]
+        for other in conditions[1:]:
+            condition = builder.insert(arith.AndIOp(condition, other)).result
+        constant = builder.insert(arith.ConstantOp(zero)).result
+        return builder.insert(arith.SelectOp(condition, value, constant)).result
+
+    values = ValueBuilder(Builder(InsertPoint.before(store)), axes_of(store.value.type))
+    cleared = values.elementwise([*masks, store.value], select, store.location)
+    cleared.name_hint = store.value.name_hint
+    return cleared
+
+
+def unmask(storage: _Storage, filled: set[int]) -> None:
+    """Drop masks of loads beyond which there is only padding, and the same zeros in it."""
+    for load in storage.loads:
+        if load.pad is None or not _is_zero(load.pad.value.data):
+            continue
+        kept: list[SSAValue] = []
+        for mask in load.masks:
+            axis = axis_names(mask.type)[0]
+            along = [i for i, index in enumerate(load.indices) if axis in axis_names(index.type)]
+            if not all(
+                number in filled and _stays_inside(storage, mask, load.indices[number], number)
+                for number in along
+            ):
+                kept.append(mask)
+        if len(kept) < len(load.masks):
+            pad = load.pad if kept else None
+            axes = axes_of(load.result.type)
+            replace_op(load, tile.LoadOp(load.base, list(load.indices), axes, kept, pad))
+
+
+def _stays_inside(storage: _Storage, mask: SSAValue, index: SSAValue, axis: int) -> bool:
+    """Whether a tile of indices that a mask ends at the size of an axis ends in its padding."""
+    extent = _tile_along(index)
+    op = mask.owner
+    return (
+        isinstance(op, tile.MaskOp)
+        and op.index is index
+        and extent is not None
+        and storage.alignment[axis] % extent == 0
+        and storage.ends(op.bound, axis)
+    )
+
+
+@dataclass(frozen=True)
+class TileFillPaddingPass(ModulePass):
+    """Fills the padding of aligned storage with zeros, and lets loads read it.
+
+    A kernel whose tiles are multiples of the alignment stores up to the end of the padding, zeros
+    beyond the end of the tensor. Loads whose masked elements are zero, and whose tiles divide the
+    alignment, then need no mask.
+
+    ```
+    %a = tile.load %f[%x] masked[%x_mask] pad 0.0   ->   %a = tile.load %f[%x]
+    ```
+    """
+
+    name = "tile-fill-padding"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in [inner for inner in op.ops if isinstance(inner, func.FuncOp)]:
+            part = HostPart.of(function)
+            for alloc in part.allocations:
+                if any(multiple > 1 for multiple in alignment_of(alloc.memref)):
+                    storage = _Storage(part, alloc)
+                    unmask(storage, fill(storage))
