@@ -90,6 +90,7 @@ class Kernel:
         self._places = [self._calls.tensors.index(name) for name in self._open]
         self._wrappers: dict[tuple[Any, ...], tuple[Any, dict[str, str]]] = {}
         self._plans: dict[tuple[Any, ...], launch.Plan] = {}
+        self._recent: launch.Plan | None = None
         self._lock = threading.Lock()
         self._types: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
@@ -121,11 +122,17 @@ class Kernel:
         if torch.compiler.is_compiling():
             return self._compiled(tensors, options)
         if not modes.are_active():
-            known = launch.key_of(tensors, options)
-            plan = None if known is None else self._plans.get(known[0])
+            plan = self._recent
+            pointers = None if plan is None else plan.pointers_of(tensors, options)
+            if pointers is None:
+                known = launch.key_of(tensors, options)
+                plan = None
+                if known is not None:
+                    key, pointers = known
+                    plan = self._recent = self._plans.get(key)
             if plan is not None and not (plan.differentiable and torch.is_grad_enabled()):
-                assert known is not None
-                found = plan(tensors, known[1], options.get("out"))
+                assert pointers is not None
+                found = plan(tensors, pointers, options.get("out"))
                 if found is not launch.MISSED:
                     return found
         return self._first_call(tensors, options)

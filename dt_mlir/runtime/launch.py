@@ -19,6 +19,13 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn import Parameter
 
+TensorGuards: Any
+try:
+    # What torch.compile looks at tensors with: in one call, all that `key_of` reads one by one.
+    from torch._C._dynamo.guards import TensorGuards
+except ImportError:
+    TensorGuards = None
+
 MOST_PLANS = 4096
 """How many plans a kernel keeps; when there are more, it begins anew."""
 
@@ -114,6 +121,74 @@ class _Launch(NamedTuple):
     """Places among the arguments, and which of a call's values goes there."""
 
 
+class _Guards:
+    """Whether calls have the key of another, found faster than by making theirs.
+
+    Args:
+        inputs: the other call's tensors, then its numbers.
+        outs: tensors that it was given for its results.
+        single: whether `out` is a tensor, not a tuple.
+    """
+
+    def __init__(self, inputs: Sequence[Any], outs: Sequence[Any], single: bool) -> None:
+        tensors = [value for value in inputs if isinstance(value, torch.Tensor)]
+        self._check = TensorGuards(
+            *tensors, *outs, dynamic_dims_sizes=None, dynamic_dims_strides=None
+        ).check
+        self._length = len(inputs)
+        self._tensors = len(tensors)
+        self._numbers = [
+            (place, type(value), None if type(value) is float else value)
+            for place, value in enumerate(inputs) if place >= self._tensors
+        ]  # fmt: skip
+        self._outs = len(outs)
+        self._options = 1 if outs else 0
+        self._single = single
+
+    @staticmethod
+    def of(inputs: Sequence[Any], outs: Sequence[Any], single: bool) -> _Guards | None:
+        """Guards; None for calls with tensors that are not all aligned to 16 bytes, and with
+        inputs in another order."""
+        kinds = [isinstance(value, torch.Tensor) for value in inputs]
+        pointers = [v.data_ptr() for v in (*inputs, *outs) if isinstance(v, torch.Tensor)]
+        if TensorGuards is None or not pointers or kinds != sorted(kinds, reverse=True):
+            return None
+        if not all(pointer and pointer % 16 == 0 for pointer in pointers):
+            return None
+        return _Guards(inputs, outs, single)
+
+    def pointers_of(
+        self, inputs: tuple[Any, ...], options: Mapping[str, Any]
+    ) -> list[int] | None:
+        """The addresses of a call's tensors if it is like the other; None if it may not be."""
+        if len(inputs) != self._length or len(options) != self._options:
+            return None
+        tensors: tuple[Any, ...] = inputs
+        if self._numbers:
+            tensors = inputs[: self._tensors]
+            for place, kind, known in self._numbers:
+                value = inputs[place]
+                if type(value) is not kind or (known is not None and value != known):
+                    return None
+        if options:
+            out = options.get("out")
+            if self._single:
+                tensors = (*tensors, out)
+            elif type(out) is tuple and len(out) == self._outs:
+                tensors = tensors + out
+            else:
+                return None
+        if not self._check(*tensors):
+            return None
+        pointers: list[int] = []
+        bits = 0
+        for tensor in tensors:
+            pointer = tensor.data_ptr()
+            bits |= pointer
+            pointers.append(pointer)
+        return None if bits & 15 else pointers
+
+
 class Plan:
     """The launches of a call, to be made for other tensors.
 
@@ -126,11 +201,12 @@ class Plan:
         single: whether it gives a tensor, not a tuple.
         own: tensors for its own use.
         launches: the launches.
+        guards: what knows other calls with the same key, if something does.
     """
 
     def __init__(
         self, inputs: Sequence[Any], results: tuple[Any, ...], given: bool, single: bool,
-        own: Sequence[Any], launches: list[_Launch],
+        own: Sequence[Any], launches: list[_Launch], guards: _Guards | None,
     ) -> None:  # fmt: skip
         self.differentiable = any(
             isinstance(value, torch.Tensor) and value.requires_grad for value in (*inputs, *results)
@@ -142,6 +218,7 @@ class Plan:
         tensors = [value for value in inputs if isinstance(value, torch.Tensor)]
         self._read = len(tensors)
         self._spans = [_span(tensor) for tensor in (*tensors, *results)]
+        self._guards = guards
         device = results[0].device
         self._device: int | None = device.index if device.type == "cuda" else None
         self._stream: Callable[[int], int] = _no_stream
@@ -150,6 +227,15 @@ class Plan:
 
             active: Any = driver.active
             self._stream = active.get_current_stream
+
+    def pointers_of(
+        self, inputs: tuple[Any, ...], options: Mapping[str, Any]
+    ) -> list[int] | None:
+        """The addresses of a call's tensors, if it is surely like the one that the plan was made
+        for; None for one whose key must be looked at.
+        """
+        guards = self._guards
+        return None if guards is None else guards.pointers_of(inputs, options)
 
     def __call__(self, inputs: tuple[Any, ...], pointers: list[int], out: Any = None) -> Any:
         """Make the launches, on the current stream of the tensors' device.
@@ -250,7 +336,9 @@ def record(
             kept.append(value)
         launches.append(_Launch(run, kept, holes))
     given = options.get("out") is not None
-    return found, Plan(inputs, results, given, single, own, launches)
+    labelled = len(options) > int(given)
+    guards = None if labelled else _Guards.of(inputs, results if given else (), single)
+    return found, Plan(inputs, results, given, single, own, launches, guards)
 
 
 def _copied(value: Any) -> Any:

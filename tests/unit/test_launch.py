@@ -58,6 +58,74 @@ def test_a_second_call_goes_without_the_wrapper(recorded: list[object]) -> None:
     assert len(kernel._plans) == 1
 
 
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The calls whose keys were made: those that are not plainly like the one before."""
+    made: list[object] = []
+    key_of = launch.key_of
+
+    def counting(*given: Any) -> Any:
+        made.append(given)
+        return key_of(*given)
+
+    monkeypatch.setattr(launch, "key_of", counting)
+    return made
+
+
+def affine() -> dt.Kernel:
+    f, A, x = dt.Func("f"), dt.In("A"), dt.Var("x")
+    s, n = dt.SIn("s"), dt.SIn("n", "i32")
+    f[x] = A[x] * s + dt.cast(n, "f32")
+    return f.block(x=16).tensorize(x=16).compile()
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_calls_like_the_one_before_need_no_key(keys: list[object], given: bool) -> None:
+    kernel = affine()
+    values = torch.arange(40.0, device=DEVICE)
+    shifted = torch.empty(41, device=DEVICE)[1:].copy_(values)
+    options = {"out": torch.empty(40, device=DEVICE)} if given else {}
+    kernel(values, 2.0, 3, **options)
+    kernel(values, 2.0, 3, **options)
+    keys.clear()
+    for factor in (2.0, 0.5):
+        close(kernel(values.clone(), factor, 3, **options), values * factor + 3)
+    assert not keys
+    unlike = [(values, 2.0, 4), (values, 2, 3), (shifted, 2.0, 3)]
+    if not given:
+        unlike += [(values[:20], 2.0, 3), (random(80)[::2], 2.0, 3)]
+    for tensor, factor, number in unlike:
+        keys.clear()
+        close(kernel(tensor, factor, number, **options), tensor * factor + number)
+        assert keys
+    keys.clear()
+    if given:
+        close(kernel(values, 2.0, 3), values * 2 + 3)
+        with pytest.raises(TypeError, match="'out' must be a tensor, not tuple"):
+            kernel(values, 2.0, 3, out=(options["out"],))
+    else:
+        close(kernel(values, 2.0, 3, out=random(40)), values * 2 + 3)
+        close(kernel(values, 2.0, 3, out=None), values * 2 + 3)
+    with pytest.raises(ValueError, match="negated view"):
+        kernel(torch.view_as_complex(random(40, 2)).conj().imag, 2.0, 3)
+    with pytest.raises(TypeError, match="the number 'n' is missing"):
+        kernel(values, 2.0, **options)
+    with pytest.raises(TypeError, match="'A' must be a tensor, not float"):
+        kernel(1.0, 2.0, 3, **options)
+    assert keys
+
+
+def test_labels_that_a_call_gives_are_part_of_its_key() -> None:
+    f, A, x, y = dt.Func("f"), dt.In("A"), dt.Var("x"), dt.Var("y")
+    f[x, y] = A[x]
+    kernel = f.compile()
+    values = random(5)
+    for size in (3, 3, 4):
+        assert kernel(values, y=size).shape == (5, size)
+    with pytest.raises(TypeError, match="'y'"):
+        kernel(values)
+
+
 def test_what_a_plan_is_for(recorded: list[object]) -> None:
     kernel = product()
     a, b = random(20, 16), random(16, 24)
