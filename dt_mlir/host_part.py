@@ -88,8 +88,11 @@ def check_host_part(function: func.FuncOp) -> None:
     results: set[SSAValue] = set()
     for op in function.body.block.ops if function.body.blocks else ():
         match op:
-            case host.SizeOp() | host.RoundUpOp():
+            case host.SizeOp():
                 continue
+            case host.RoundUpOp():
+                if not isinstance(op.size.owner, host.SizeOp):
+                    raise CompileError("what is rounded up is the size of a label", op)
             case memref.AllocOp():
                 type = op.memref.type
                 axes = op.attributes.get(host.AXES)
@@ -130,6 +133,12 @@ def alignment_of(value: SSAValue) -> tuple[int, ...]:
     return tuple(
         op.multiple.value.data if isinstance(op, host.RoundUpOp) else 1 for op in extents
     )
+
+
+def place(axis: int, number: int, rank: int) -> str:
+    """The indices of a tensor that is read at a number along one of its axes: `_, 3`."""
+    # In ASCII, since attributes keep it: xDSL reads strings with other characters as bytes.
+    return ", ".join(str(number) if i == axis else "_" for i in range(rank))
 
 
 def value_name(value: SSAValue) -> str | None:

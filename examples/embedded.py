@@ -68,6 +68,19 @@ def matmul() -> Program:
     return Program.of([mm])
 
 
+def matmul_ragged() -> Program:
+    mm, A, B = Func("mm", "f16"), In("A", "f16"), In("B", "f16")
+    A_copy, B_copy = Func("A_copy", "f16"), Func("B_copy", "f16")
+    x, y, k = Var("x"), Var("y"), RVar("k")
+    A_copy[x, k] = A[x, k]
+    B_copy[k, y] = B[k, y]
+    mm[x, y] = dt.rdot(A_copy[x, k], B_copy[k, y], k)
+    A_copy.block(x=64, k=64).tensorize(x=64, k=64).align_storage(x=64, k=64)
+    B_copy.block(k=64, y=64).tensorize(k=64, y=64).align_storage(k=64, y=64)
+    mm.block(x=64, y=64).tensorize(x=64, y=64, k=64)
+    return Program.of([mm])
+
+
 def matmul_sigmoid() -> Program:
     mmsigmoid, mm, A, B = Func("mmsigmoid"), Func("mm"), In("A"), In("B")
     x, y, k = Var("x"), Var("y"), RVar("k")

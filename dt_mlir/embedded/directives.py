@@ -66,6 +66,19 @@ class Directives(ABC):
         """
         return self.direct("map", *order)
 
+    def align_storage(self, /, **multiples: Size) -> Self:
+        """Pads the storage of an unfused function: the extents of labels become multiples of numbers.
+
+        Rows then start at multiples, so that the kernels that read them move more bytes at once.
+        Where the function's own tiles are multiples as well, its kernel fills the padding with
+        zeros, and readers whose tiles divide the numbers need no masks. Results do not change.
+        Halide: `align_storage`.
+
+        Args:
+            multiples: the labels whose extents are padded, each with the number.
+        """
+        return self.direct("align_storage", **multiples)
+
     def num_warps(self, /, warps: Size) -> Self:
         """Sets the number of warps that a program instance runs on.
 

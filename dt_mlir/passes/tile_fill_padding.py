@@ -45,23 +45,24 @@ class _Storage:
 
     def ends(self, bound: SSAValue, axis: int) -> bool:
         """Whether an index is the size of an axis, without the padding."""
-        label = self.labels[axis]
-        fixed = self.part.fixed_sizes().get(label)
-        if fixed is not None and constant_index(bound) == fixed:
+        if constant_index(bound) == self.fixed(axis):
             return True
-        same = self.part.same()
         if not isinstance(bound.owner, tile.SizeOp):
             return False
-        other = bound.owner.label.data
+        same = self.part.same()
+        label, other = self.labels[axis], bound.owner.label.data
         return same.get(other, other) == same.get(label, label)
+
+    def fixed(self, axis: int) -> int:
+        """The size of an axis that the program is compiled for; -1 if any will do."""
+        return self.part.fixed_sizes().get(self.labels[axis], -1)
 
 
 def _label(extent: SSAValue) -> str:
     op = extent.owner
     if isinstance(op, host.RoundUpOp):
         op = op.size.owner
-    assert isinstance(op, host.SizeOp)
-    return op.label.data
+    return op.label.data if isinstance(op, host.SizeOp) else ""
 
 
 def _tile_along(index: SSAValue) -> int | None:
@@ -104,8 +105,9 @@ def fill(storage: _Storage) -> set[int]:
             continue
         mask = _mask_of(store, index)
         if mask is None:
-            # The size is known, and tiles divide it: then so does the alignment.
-            filled.add(axis)
+            if storage.fixed(axis) % extent == 0:
+                # There is no padding.
+                filled.add(axis)
             continue
         if not storage.ends(mask.bound, axis) or list(store.indices).count(index) != 1:
             continue

@@ -3,7 +3,10 @@
 import pytest
 
 from dt_mlir.compiler import compile_program
+from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 from dt_mlir.interpreters.interface import Interface
+from dt_mlir.interpreters.run import random_inputs, run_module
 from dt_mlir.runtime.execute import run_and_check
 
 HEAD = "In A, B, V, W; SIn s; Var x, y, z; RVar k, j;"
@@ -171,6 +174,45 @@ def test_fused(name: str, sizes: dict[str, int]) -> None:
         text += " f.compile();"
     program = compile_program(text, name)
     run_and_check(program.algorithm, program.source, sizes, seed=4)
+
+
+STORED = {
+    "product of copies": ("g, h, f", "g[x, k] = A[x, k]; h[k, y] = B[k, y]; f[x, y] = rdot(g[x, k], h[k, y], k); g.block(x:16, k:16); g.tensorize(x:16, k:16); g.align_storage(x:16, k:16); h.block(k:16, y:16); h.tensorize(k:16, y:16); h.align_storage(k:16, y:16); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);"),
+    "zeros put beyond": ("g, h, f", "g[x, k] = A[x, k] + 1; h[k, y] = cos(B[k, y]); f[x, y] = rdot(g[x, k], h[k, y], k); g.block(x:32, k:32); g.tensorize(x:32, k:32); g.align_storage(x:16, k:32); h.block(k:16, y:16); h.tensorize(k:16, y:16); h.align_storage(k:16); f.block(x:16, y:8); f.tensorize(x:16, y:8, k:16);"),
+    "tiles that are no multiples": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rsum(g[x, k], k); g.block(x:8, k:8); g.tensorize(x:8, k:8); g.align_storage(x:64, k:24); f.block(x:4); f.tensorize(x:4, k:8);"),
+    "odd multiples": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rsum(g[x, k], k); g.block(x:3); g.tensorize(x:3, k:6); g.align_storage(x:3, k:3); f.tensorize(x:3, k:3);"),
+    "larger tiles of readers": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rsum(g[x, k], k); g.tensorize(x:4, k:4); g.align_storage(x:4, k:4); f.block(x:8); f.tensorize(x:8, k:8);"),
+    "tiles in a loop": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rsum(g[x, k], k); g.block(x:16); g.tensorize(x:4, k:4); g.align_storage(x:4, k:4); f.tensorize(x:2, k:4);"),
+    "other identities": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rmax(g[x, k] - 3, k) + rsum(exp(g[x, k]), k) + rprod(g[x, k], k); g.tensorize(x:4, k:4); g.align_storage(x:4, k:4); f.tensorize(x:4, k:4);"),
+    "scalar reads": ("g, f", "g[x, k] = A[x, k] + 1; f[x, y] = g[x, 0] + g[1, y]; g.tensorize(x:4, k:4); g.align_storage(x:4, k:4); f.tensorize(x:4, y:4);"),
+    "read along both axes": ("g, f", "g[x, y] = A[x, y] + 1; f[x, y] = g[x, y] + g[y, x]; g.block(x:8, y:8); g.tensorize(x:8, y:8); g.align_storage(x:8); f.block(x:4, y:4); f.tensorize(x:4, y:4);"),
+    "diagonal": ("g, f", "g[x, y] = A[x, y] + 1; f[x] = g[x, x]; g.tensorize(x:8, y:8); g.align_storage(x:8); f.tensorize(x:8);"),
+    "scalars": ("g, f", "g[x, y] = A[x, y] + 1; f[x] = rsum(g[x, y], y); g.align_storage(x:8, y:8);"),
+    "whole tiles": ("g, f", "g[x, y] = A[x, y] + 1; f[x] = rsum(g[x, y], y); g.tensorize(y:0); g.align_storage(y:8); f.tensorize(y:0);"),
+    "narrow types": ("g : bool, h : i8, f", "g[x, y] = A[x, y] < 0.5; h[x, y] = cast(A[x, y] * 9, i32) + 1; f[x] = where(rall(g[x, y], y), 100, 0) + rsum(h[x, y], y); g.tensorize(x:4, y:8); g.align_storage(x:4, y:8); h.tensorize(x:4, y:8); h.align_storage(x:4, y:8); f.tensorize(x:4, y:8);"),
+    "a chain": ("g, h, f", "g[x, k] = A[x, k] + 1; h[x, k] = g[x, k] * 2 + 1; f[x] = rsum(h[x, k], k); g.tensorize(x:8, k:8); g.align_storage(x:8, k:8); h.tensorize(x:8, k:8); h.align_storage(x:8, k:8); f.tensorize(x:8, k:8);"),
+    "run-time sizes": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rsum(g[x, k], k); g.tensorize(x:8, k:8); g.align_storage(x:4, k:8); f.tensorize(x:4, k:8); f.compile(dynamic:1);"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fixed", [False, True], ids=["", "fixed"])
+@pytest.mark.parametrize("sizes", SIZES, ids=["ragged", "aligned", "small"])
+@pytest.mark.parametrize("name", list(STORED))
+def test_aligned_storage(name: str, sizes: dict[str, int], fixed: bool) -> None:
+    outputs, body = STORED[name]
+    text = f"Func {outputs}; {HEAD} {body}" + (" f.compile();" if "compile" not in body else "")
+    program = compile_program(text, name)
+    if fixed:
+        interface = Interface.of(program.algorithm)
+        known = {label: n for label, n in interface.sizes(sizes).items() if label in interface.used}
+        program = compile_program(text, name, sizes=known)
+    run_and_check(program.algorithm, program.source, sizes, seed=6)
+    # The interpreter of tiles refuses to read padding that nothing has written.
+    interface = Interface.of(program.algorithm)
+    arithmetic = BoundedArithmetic(Accuracy.of(program.algorithm))
+    all_sizes = interface.sizes(sizes)
+    inputs = random_inputs(interface, all_sizes, arithmetic, 6)
+    run_module(program.module, inputs, all_sizes, arithmetic)
 
 
 TYPED = {

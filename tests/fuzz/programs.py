@@ -358,6 +358,13 @@ class _Drawer:
             lines.append(f"{function.name}.tensorize({_sizes(tiles)});")
         if blocks and self.chance(35):
             lines.append(f"{function.name}.map({', '.join(self.walk(list(blocks)))});")
+        read = any(function.name in other.reads for other in self.functions)
+        if function.labels and read and self.chance(35):
+            multiples = {
+                label: self.pick((tiles.get(label) or blocks.get(label) or 2, 1, 3, 4, 8, 16, 32))
+                for label in function.labels
+            }
+            lines.append(f"{function.name}.align_storage({_sizes(multiples)});")
         if self.chance(20):
             lines.append(f"{function.name}.num_warps({self.pick((1, 2, 4, 8))});")
         if self.chance(15):
@@ -387,6 +394,7 @@ class _Drawer:
             f"{name}.tensorize({label}:{self.pick((3, 7, 1000))});",
             f"{name}.map({label});", f"{name}.map({label}:{label}_i/2);",
             f"{name}.fuse_at({other}, {label});", f"{name}.num_warps(3);",
+            f"{name}.align_storage({label}:{self.pick((0, 5))});",
             f"{name}.math(slow);", f"{name}.unroll({label}:2);",
         ))
 

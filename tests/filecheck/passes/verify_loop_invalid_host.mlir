@@ -83,3 +83,25 @@ loop.kernel @k(%x: index {host.name = "x", host.axes = []}) attributes {labels =
   }
 }
 // CHECK: error: {{.*}}argument 'x' has elements of index
+// -----
+func.func @f(%n: index {host.name = "n", host.axes = []}) attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
+  %0 = host.round_up %n to 8 : index
+  func.return
+}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: what is rounded up is the size of a label
+// -----
+func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
+  %x = host.size x : index
+  %0 = host.round_up %x to 8 : index
+  %f = memref.alloc(%0) {host.name = "f", host.axes = ["x"]} : memref<?xf32>
+  func.return %f : memref<?xf32>
+}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: the storage of 'f' is padded, but it is returned

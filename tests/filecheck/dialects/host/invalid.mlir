@@ -10,3 +10,7 @@ loop.kernel @k() attributes {labels = [], root = "f"} {
   }
 }
 // CHECK: error: 'host.launch' is malformed: the arguments do not fit those of 'k'
+// -----
+%x = host.size x : index
+%end = host.round_up %x to 0 : index
+// CHECK: error: 'host.round_up' is malformed: a size is rounded up to a multiple of a positive number

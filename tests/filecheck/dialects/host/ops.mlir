@@ -17,3 +17,11 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
     }
   }
 }
+func.func @g(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) {
+  %x = host.size x : index
+  // CHECK: %[[END:.*]] = host.round_up %{{.*}} to 64 : index
+  %end = host.round_up %x to 64 : index
+  // CHECK-NEXT: memref.alloc(%[[END]])
+  %f = memref.alloc(%end) {host.name = "f", host.axes = ["x"]} : memref<?xf32>
+  func.return
+}
