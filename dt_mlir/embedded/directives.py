@@ -67,7 +67,7 @@ class Directives(ABC):
         return self.direct("map", *order)
 
     def align_storage(self, /, **multiples: Size) -> Self:
-        """Pads the storage of an unfused function: the extents of labels become multiples of numbers.
+        """Pads the storage of an unfused function: labels' extents become multiples of numbers.
 
         Rows then start at multiples, so that the kernels that read them move more bytes at once.
         Where the function's own tiles are multiples as well, its kernel fills the padding with

@@ -18,6 +18,7 @@ from dt_mlir.host_part import HostPart, alignment_of
 from dt_mlir.interpreters.interface import Interface
 from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.runtime.execute import loaded
+from dt_mlir.runtime.machine_code import fault, resource_usage
 
 _TRITON_TYPES = {
     "f64": "fp64", "f32": "fp32", "f16": "fp16", "bf16": "bf16", "f8e4m3": "fp8e4nv",
@@ -66,10 +67,12 @@ class CompiledKernel:
     threads: int
     registers: int | None
     spills: int | None
+    fault: str | None = None
+    """What is wrong with its machine code."""
 
     def problems(self) -> list[str]:
-        """What the target cannot hold of it."""
-        found: list[str] = []
+        """Why it cannot run: what the target cannot hold of it, and faults of its assembler."""
+        found = [] if self.fault is None else [self.fault]
         if self.shared > self.architecture.shared_memory:
             found.append(
                 f"{self.shared} bytes of shared memory, more than the "
@@ -250,35 +253,19 @@ def _compiled(name: str, target: Architecture, compiled: Any) -> CompiledKernel:
     text = str(compiled.asm.get("amdgcn", ""))
     registers = _number(r"\.vgpr_count:\s*(\d+)", text)
     spills = _number(r"\.vgpr_spill_count:\s*(\d+)", text)
+    wrong: str | None = None
     if "cubin" in compiled.asm:
         registers, spills = resource_usage(compiled.asm["cubin"])
+        wrong = fault(compiled.asm["cubin"])
     threads = metadata.num_warps * target.warp
     return CompiledKernel(
-        name, target, compiled.asm, metadata.shared, threads, registers, spills
+        name, target, compiled.asm, metadata.shared, threads, registers, spills, wrong
     )
 
 
 def _number(pattern: str, text: str) -> int | None:
     match = re.search(pattern, text)
     return int(match.group(1)) if match else None
-
-
-def resource_usage(cubin: bytes) -> tuple[int | None, int | None]:
-    """Registers and bytes of local memory of a cubin, as the toolkit's cuobjdump says."""
-    import subprocess
-    import tempfile
-
-    from triton import knobs
-
-    tool = knobs.nvidia.cuobjdump.path
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(cubin)
-        file.flush()
-        done = subprocess.run(
-            [tool, "-res-usage", file.name], capture_output=True, text=True, check=False
-        )
-    # What is spilled lies in the stack frame.
-    return _number(r"REG:(\d+)", done.stdout), _number(r"STACK:(\d+)", done.stdout)
 
 
 def report(

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn import Parameter
 
+from dt_mlir.runtime.machine_code import fault
+
 TensorGuards: Any
 try:
     # What torch.compile looks at tensors with: in one call, all that `key_of` reads one by one.
@@ -355,6 +357,10 @@ class _Noted:
 
     def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
         def launch(*arguments: Any, **options: Any) -> None:
+            from triton.runtime.jit import JITFunction
+
+            if isinstance(self.kernel, JITFunction):
+                _check(self.kernel.warmup(*arguments, grid=grid, **options))
             compiled = self.kernel[grid](*arguments, **options)
             signature = inspect.signature(self.kernel.fn)
             named = {k: v for k, v in options.items() if k in signature.parameters}
@@ -364,6 +370,21 @@ class _Noted:
             self.noted.append((runs[(*grid, 1, 1)[:3]], bound.arguments))
 
         return launch
+
+
+_sound: set[str] = set()
+"""The compiled kernels whose machine code has been looked at."""
+
+
+def _check(compiled: Any) -> None:
+    """Refuse to run a kernel whose machine code has a fault of the assembler's."""
+    cubin = compiled.asm.get("cubin")
+    if cubin is None or compiled.hash in _sound:
+        return
+    wrong = fault(cubin)
+    if wrong is not None:
+        raise RuntimeError(f"{compiled.metadata.name} cannot run: {wrong}")
+    _sound.add(compiled.hash)
 
 
 class _Interpreted:

@@ -21,8 +21,9 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.element_types import is_bool
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.interface import Interface
-from dt_mlir.runtime.ahead_of_time import launches, resource_usage
+from dt_mlir.runtime.ahead_of_time import launches
 from dt_mlir.runtime.execute import loaded, torch_dtype, wrapper_name
+from dt_mlir.runtime.machine_code import fault, resource_usage
 from dt_mlir.tuning.bounds import Traffic, least_milliseconds
 
 
@@ -163,6 +164,9 @@ def _resources(kernel: Any) -> dict[str, int | None]:
     if "cubin" in kernel.asm:
         with suppress(OSError):
             registers, spills = resource_usage(kernel.asm["cubin"])
+            wrong = fault(kernel.asm["cubin"])
+            if wrong is not None:
+                raise RuntimeError(wrong)
     warp = getattr(kernel.metadata, "warp_size", 32)
     return {
         "registers": registers,

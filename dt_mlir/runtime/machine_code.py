@@ -1,0 +1,92 @@
+"""What NVIDIA's tools say of a compiled kernel's machine code."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+
+_INSTRUCTION = re.compile(
+    r"/\*[0-9a-f]{4,}\*/\s+(?:@!?\w+\s+)?(?P<name>[A-Z][A-Z0-9_.]*)(?P<operands>[^;]*);"
+)
+_UNIFORM = re.compile(r"\bUR(\d+)\b")
+
+
+def resource_usage(cubin: bytes) -> tuple[int | None, int | None]:
+    """Registers and bytes of local memory of a cubin, as the toolkit's cuobjdump says."""
+    from triton import knobs
+
+    said = _output(knobs.nvidia.cuobjdump.path, "-res-usage", cubin)
+    # What is spilled lies in the stack frame.
+    return _number(r"REG:(\d+)", said), _number(r"STACK:(\d+)", said)
+
+
+def fault(cubin: bytes) -> str | None:
+    """What is wrong with a cubin whatever it computes; None if nothing is known to be.
+
+    The ptxas of CUDA 12.8 sometimes adds to a uniform register that it meant to set before and
+    did not, where the operands of two products share a descriptor. The kernel then reads shared
+    memory at random.
+    """
+    from triton import knobs
+
+    unwritten = unwritten_registers(_output(knobs.nvidia.nvdisasm.path, "-c", cubin))
+    if not unwritten:
+        return None
+    return (
+        f"a fault of ptxas: the machine code reads UR{unwritten[0]}, which nothing writes; choose "
+        "another schedule, or another ptxas with TRITON_PTXAS_PATH"
+    )
+
+
+def unwritten_registers(assembly: str) -> list[int]:
+    """The numbers of uniform registers that instructions read and none writes.
+
+    Args:
+        assembly: what nvdisasm prints of a kernel.
+    """
+    read: dict[int, None] = {}
+    written: set[int] = set()
+    for found in _INSTRUCTION.finditer(assembly):
+        name, operands = found["name"], found["operands"].strip()
+        first, _, rest = operands.partition(",")
+        if _UNIFORM.fullmatch(first.strip()):
+            start = int(first.strip().removeprefix("UR"))
+            written.update(range(start, start + _width(name)))
+            operands = rest
+        read.update(dict.fromkeys(_reads(name, operands)))
+    return [number for number in read if number not in written]
+
+
+def _width(name: str) -> int:
+    """How many registers an instruction writes."""
+    parts = name.split(".")
+    if "256" in parts:
+        return 8
+    if "128" in parts:
+        return 4
+    return 2 if "64" in parts or "WIDE" in parts else 1
+
+
+def _reads(name: str, operands: str) -> Iterator[int]:
+    for found in _UNIFORM.finditer(operands):
+        number = int(found[1])
+        before = operands[: found.start()]
+        # A product names four registers with its operands' descriptors, and uses the last two if
+        # the left operand is in registers itself.
+        lone = name.startswith("HGMMA") and before.endswith("gdesc[") and before.count(",") > 1
+        yield number + 2 if lone else number
+
+
+def _output(tool: str, option: str, cubin: bytes) -> str:
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        command = [tool, option, file.name]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+def _number(pattern: str, text: str) -> int | None:
+    match = re.search(pattern, text)
+    return int(match.group(1)) if match else None

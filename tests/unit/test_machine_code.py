@@ -1,0 +1,123 @@
+"""What is read of machine code, and what is done about faults in it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import dt_mlir as dt
+from dt_mlir.runtime import launch
+from dt_mlir.runtime.machine_code import fault, unwritten_registers
+from dt_mlir.tuning.compilation import _resources
+
+CHAIN = """
+Func inner : bf16, product : bf16;
+In A : bf16, B : bf16, C : bf16;
+Var m, n;
+RVar k, l;
+inner[m, l] = rdot(A[m, k], B[k, l], k);
+product[m, n] = rdot(inner[m, l], C[l, n], l);
+inner.fuse_at(product, l);
+product.block(m:64, n:{columns});
+product.tensorize(m:64, n:{columns}, k:64, l:64);
+product.num_warps(4);
+product.compile();
+"""
+
+
+def ptxas_version() -> str:
+    from triton import knobs
+
+    said = subprocess.run(
+        [knobs.nvidia.ptxas.path, "--version"], capture_output=True, text=True, check=True
+    )
+    found = re.search(r"release (\d+\.\d+)", said.stdout)
+    return found.group(1) if found else ""
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        ("/*0000*/ UMOV UR4, 0x400 ; /*0010*/ UIADD3 UR5, UR4, 0x1, URZ ;", []),
+        ("/*0000*/ UIADD3 UR5, UR4, 0x1, URZ ;", [4]),
+        ("/*0000*/ @!UP0 UIADD3 UR4, UR4, UR7, URZ ;", [7]),
+        ("/*0000*/ ULDC.64 UR4, c[0x0][0x208] ; /*0010*/ UMOV UR6, UR5 ;", []),
+        ("/*0000*/ ULDC.128 UR4, c[0x0][0x208] ; /*0010*/ UMOV UR9, UR7 ;", []),
+        ("/*0000*/ UIMAD.WIDE UR4, UR4, 0x2, URZ ; /*0010*/ UMOV UR9, UR5 ;", []),
+        ("/*0000*/ S2UR UR8, SR_CgaCtaId ; /*0010*/ STS.128 [R6+UR8+0x800], R4 ;", []),
+        ("/*0000*/ LDG.E.128 R28, desc[UR14][R28.64] ;", [14]),
+        ("/*0000*/ HGMMA.64x64x16.F32 R24, gdesc[UR4].tnspB, RZ, !UPT ;", [4]),
+        ("/*0000*/ HGMMA.64x64x16.F32 R24, R56, gdesc[UR4].tnspB, R24 ;", [6]),
+    ],
+)
+def test_registers_that_nothing_writes(lines: str, wanted: list[int]) -> None:
+    assert unwritten_registers(lines.replace("; ", ";\n")) == wanted
+
+
+def stats(columns: int, folder: Path) -> str:
+    """What `dtc --emit stats` says, in a process in which Triton does not interpret."""
+    file = folder / "chain.dt"
+    file.write_text(CHAIN.format(columns=columns))
+    command = [sys.executable, "-m", "dt_mlir.tools.dtc", file, "--emit", "stats"]
+    environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
+    return subprocess.run(
+        [*command, "--arch", "sm_90", "--sizes", "m=512,n=512,k=64,l=64"],
+        env=environment, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+
+
+@pytest.mark.skipif(ptxas_version() != "12.8", reason="other versions of ptxas have no such fault")
+def test_a_fault_of_ptxas_is_reported(tmp_path: Path) -> None:
+    said = "cannot run: a fault of ptxas: the machine code reads UR"
+    assert said in stats(32, tmp_path)
+    assert "cannot run" not in stats(64, tmp_path)
+
+
+class Compiled:
+    """A compiled kernel, as far as it is looked at."""
+
+    hash = "a hash"
+
+    def __init__(self, cubin: bytes) -> None:
+        self.asm = {"cubin": cubin}
+        self.metadata = type("Metadata", (), {"name": "f_kernel", "shared": 0, "num_warps": 4})
+
+
+@pytest.fixture
+def faulty(monkeypatch: pytest.MonkeyPatch) -> Compiled:
+    said = "/*0000*/ UIADD3 UR5, UR4, 0x1, URZ ;"
+    monkeypatch.setattr("dt_mlir.runtime.machine_code._output", lambda *_: said)
+    return Compiled(b"")
+
+
+def test_faulty_kernels_are_not_launched(faulty: Any) -> None:
+    assert fault(b"") is not None
+    wanted = (
+        "f_kernel cannot run: a fault of ptxas: the machine code reads UR4, which nothing writes; "
+        "choose another schedule, or another ptxas with TRITON_PTXAS_PATH"
+    )
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=re.escape(wanted)):
+            launch._check(faulty)
+
+
+def test_faulty_candidates_fail(faulty: Any) -> None:
+    with pytest.raises(RuntimeError, match="a fault of ptxas"):
+        _resources(faulty)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="it is about a GPU's machine code")
+def test_a_faulty_kernel_is_refused_where_it_is_called() -> None:
+    sizes = [(512, 64), (64, 64), (64, 512)]
+    a, b, c = (torch.randn(*s, device="cuda", dtype=torch.bfloat16) for s in sizes)
+    if ptxas_version() == "12.8" and torch.cuda.get_device_capability() == (9, 0):
+        with pytest.raises(RuntimeError, match="product_kernel cannot run: a fault of ptxas"):
+            dt.parse(CHAIN.format(columns=32)).compile()(a, b, c)
+    result = dt.parse(CHAIN.format(columns=64)).compile()(a, b, c)
+    wanted = (a @ b).float() @ c.float()
+    torch.testing.assert_close(result.float(), wanted, atol=0.5, rtol=0.05)
