@@ -104,6 +104,11 @@ def check_host_part(function: func.FuncOp) -> None:
                     raise CompileError(
                         f"an allocation needs a well-formed '{host.NAME}' and '{host.AXES}'", op
                     )
+                if [_extent_label(extent) for extent in op.dynamic_sizes] != list(names(axes)):  # pyright: ignore
+                    raise CompileError(
+                        "the extents of an allocation are the sizes of its labels, or those "
+                        "rounded up", op,
+                    )  # fmt: skip
                 results.add(op.memref)
             case host.LaunchOp():
                 if not set(op.arguments) <= known | results:
@@ -123,6 +128,13 @@ def check_host_part(function: func.FuncOp) -> None:
     _check_launches(function, launched)
 
 
+def _extent_label(extent: SSAValue) -> str | None:
+    op = extent.owner
+    if isinstance(op, host.RoundUpOp):
+        op = op.size.owner
+    return op.label.data if isinstance(op, host.SizeOp) else None
+
+
 def alignment_of(value: SSAValue) -> tuple[int, ...]:
     """For each axis of a tensor of a host function the number whose multiple its extent in storage
     is; 1 where it is not padded."""
@@ -135,7 +147,7 @@ def alignment_of(value: SSAValue) -> tuple[int, ...]:
     )
 
 
-def place(axis: int, number: int, rank: int) -> str:
+def shown_indices(axis: int, number: int, rank: int) -> str:
     """The indices of a tensor that is read at a number along one of its axes: `_, 3`."""
     # In ASCII, since attributes keep it: xDSL reads strings with other characters as bytes.
     return ", ".join(str(number) if i == axis else "_" for i in range(rank))

@@ -129,7 +129,11 @@ class Kernel:
                 plan = None
                 if known is not None:
                     key, pointers = known
-                    plan = self._recent = self._plans.get(key)
+                    plan = self._plans.get(key)
+                    if plan is not None and plan is self._recent:
+                        # Its guards know another state of the thread, or tensors of another class.
+                        plan.guard(tensors, options)
+                    self._recent = plan
             if plan is not None and not (plan.differentiable and torch.is_grad_enabled()):
                 assert pointers is not None
                 found = plan(tensors, pointers, options.get("out"))

@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.dialects import tile
+from dt_mlir.dialects.tile.access import AccessOp
 
 
 def kernels_of(module: ModuleOp) -> list[tile.KernelOp]:
@@ -38,6 +39,8 @@ def replace_op(op: Operation, new: Operation) -> None:
     assert op.parent is not None
     new.location = op.location
     new.attributes.update(op.attributes)
+    if isinstance(op, AccessOp) and isinstance(new, AccessOp):
+        new.eviction_policy = op.eviction_policy
     op.parent.insert_op_before(new, op)
     for old_result, new_result in zip(op.results, new.results):
         new_result.name_hint = old_result.name_hint

@@ -1,8 +1,9 @@
-"""Evaluates scalar operations on known numbers.
+"""Evaluates scalar operations on known numbers, where every target computes the same.
 
-It serves the question what masked elements become on their way to a reduction, so that it knows
-the operations that occur there and gives up on the rest. Values are those of real arithmetic with
-infinities, rounded as their types are; a result is used only where it is an identity.
+It serves the question what masked elements become on their way to a reduction or to memory, so
+that it knows the operations that occur there and gives up on the rest. A finite result is known
+only if it is exact: then it does not matter whether a target rounds the product of a sum, and how
+well it divides. Integers wrap.
 """
 
 # pyright: reportUnknownLambdaType=false
@@ -10,8 +11,10 @@ infinities, rounded as their types are; a result is used only where it is an ide
 from __future__ import annotations
 
 import math
+import operator
 import struct
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from xdsl.dialects import arith
@@ -28,48 +31,73 @@ from xdsl.ir import Attribute, Block, SSAValue
 Number = float | int
 
 
-def _exp(x: float) -> float:
-    return math.exp(x) if x < 700 else math.inf
+_FAR = 5000.0
+"""Beyond this, exponentials of all types are zero or infinite, however they are computed."""
 
 
-def _maximum(a: float, b: float) -> float:
-    return math.nan if math.isnan(a) or math.isnan(b) else max(a, b)
+def _exponential(x: float) -> float | None:
+    if math.isnan(x) or abs(x) > _FAR:
+        return x if math.isnan(x) else math.inf if x > 0 else 0.0
+    return 1.0 if x == 0 else None
 
 
-def _minimum(a: float, b: float) -> float:
-    return math.nan if math.isnan(a) or math.isnan(b) else min(a, b)
+def _exact(function: Callable[[Any, Any], Any]) -> Callable[[float, float], float | None]:
+    """A sum, difference or product of floats; None where doubles do not hold it."""
+
+    def compute(a: float, b: float) -> float | None:
+        result = function(a, b)
+        if not math.isfinite(a) or not math.isfinite(b):
+            return result
+        known = math.isfinite(result) and Fraction(result) == function(Fraction(a), Fraction(b))
+        return result if known else None
+
+    return compute
+
+
+def _extreme(function: Callable[[float, float], float]) -> Callable[[float, float], float | None]:
+    def compute(a: float, b: float) -> float | None:
+        if math.isnan(a) or math.isnan(b):
+            return math.nan
+        # Which of two zeros is larger is for the target to say.
+        zeros = a == 0 and b == 0 and math.copysign(1.0, a) != math.copysign(1.0, b)
+        return None if zeros else function(a, b)
+
+    return compute
 
 
 def _divide(a: float, b: float) -> float | None:
-    return None if b == 0 else a / b
+    """A quotient that no way to divide gets wrong."""
+    if b == 0 or math.isnan(a) or math.isnan(b) or (math.isinf(a) and math.isinf(b)):
+        return None
+    return a / b if a == 0 or math.isinf(a) or math.isinf(b) else None
 
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
-    "arith.addf": lambda a, b: a + b,
-    "arith.addi": lambda a, b: a + b,
-    "arith.subf": lambda a, b: a - b,
-    "arith.subi": lambda a, b: a - b,
-    "arith.mulf": lambda a, b: a * b,
-    "arith.muli": lambda a, b: a * b,
+    "arith.addf": _exact(operator.add),
+    "arith.addi": operator.add,
+    "arith.subf": _exact(operator.sub),
+    "arith.subi": operator.sub,
+    "arith.mulf": _exact(operator.mul),
+    "arith.muli": operator.mul,
     "arith.divf": _divide,
-    "arith.negf": lambda a: -a,
-    "arith.maximumf": _maximum,
-    "arith.minimumf": _minimum,
+    "arith.negf": operator.neg,
+    "arith.maximumf": _extreme(max),
+    "arith.minimumf": _extreme(min),
     "arith.maxsi": max,
     "arith.minsi": min,
     "arith.extf": lambda a: a,
     "arith.truncf": lambda a: a if a == 0 or math.isinf(a) else None,
     "arith.extsi": lambda a: a,
     "arith.extui": lambda a: a if a >= 0 else None,
-    "arith.sitofp": lambda a: float(a),
-    "arith.andi": lambda a, b: a & b,
-    "arith.ori": lambda a, b: a | b,
+    "arith.sitofp": lambda a: float(a) if int(float(a)) == a else None,
+    "arith.andi": operator.and_,
+    "arith.ori": operator.or_,
     "math.absf": abs,
     "math.absi": abs,
-    "math.exp": _exp,
-    "math.exp2": lambda a: _exp(a * math.log(2)) if math.isinf(a) or a == 0 else None,
-    "math.log": lambda a: math.log(a) if a > 0 else None,
-    "math.sqrt": lambda a: math.sqrt(a) if a >= 0 else None,
+    "math.exp": _exponential,
+    "math.exp2": _exponential,
+    "math.log": lambda a: a if a == math.inf else None,
+    "math.sqrt": lambda a: a if a == 0 or a == math.inf else None,
 }
 
 
@@ -87,8 +115,10 @@ def evaluate(block: Block, known: dict[SSAValue, Number]) -> dict[SSAValue, Numb
     for op in block.ops:
         if isinstance(op, arith.ConstantOp):
             attr = op.value
-            if isinstance(attr, FloatAttr | IntegerAttr):
+            if isinstance(attr, FloatAttr):
                 values[op.result] = attr.value.data
+            elif isinstance(attr, IntegerAttr):
+                values[op.result] = _wrapped(attr.value.data, attr.type)
             continue
         if isinstance(op, arith.SelectOp):
             condition = values.get(op.cond)
@@ -106,23 +136,29 @@ def evaluate(block: Block, known: dict[SSAValue, Number]) -> dict[SSAValue, Numb
             result = function(*operands)
         except (OverflowError, ValueError):
             result = None
-        result = None if result is None else _rounded(result, op.results[0].type)
+        result = None if result is None else _held(result, op.results[0].type)
         if result is not None:
             values[op.results[0]] = result
     return values
 
 
-def _rounded(value: Number, type: Attribute) -> Number | None:
-    """A result as its type holds it; None where that is not known here."""
-    if isinstance(type, Float64Type):
+def _held(value: Number, type: Attribute) -> Number | None:
+    """A result in its type; None where the type does not hold it exactly."""
+    if not isinstance(type, AnyFloat):
+        return _wrapped(int(value), type)
+    if isinstance(type, Float64Type) or value == 0 or not math.isfinite(value):
         return value
-    if isinstance(type, AnyFloat):
-        if value == 0 or math.isinf(value) or math.isnan(value):
-            return value
-        try:
-            single: float = struct.unpack("f", struct.pack("f", value))[0]
-        except OverflowError:
-            return math.copysign(math.inf, value)
-        return single if isinstance(type, Float32Type) else None
+    if not isinstance(type, Float32Type):
+        return None
+    try:
+        single: float = struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        return None
+    return single if single == value else None
+
+
+def _wrapped(value: int, type: Attribute) -> int:
+    """An integer in two's complement."""
     width = type.width.data if isinstance(type, IntegerType) else 64
-    return value if -(2 ** (width - 1)) <= value < 2**width else None
+    half = 2 ** (width - 1)
+    return (value + half) % (2 * half) - half

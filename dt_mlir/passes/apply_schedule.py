@@ -117,7 +117,7 @@ class ApplySchedulePass(ModulePass):
     """Applies the directives that the module holds, in their fixed order of phases.
 
     The order on the page does not matter: fusion (consumers first), partition, order of loops,
-    tiling, mapping, hints. Each directive does what its own pass does.
+    tiling, mapping, storage, hints. Each directive does what its own pass does.
     """
 
     name = "apply-schedule"

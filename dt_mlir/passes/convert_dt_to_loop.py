@@ -31,7 +31,7 @@ from dt_mlir.dialects.formats import name_array
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.printer import print_declarations, print_definition, print_directive
 from dt_mlir.frontend.raising import raise_module
-from dt_mlir.host_part import place
+from dt_mlir.host_part import shown_indices
 
 
 @dataclass
@@ -129,7 +129,8 @@ class _Program:
                     case AffineConstantExpr():
                         least[axis] = max(least[axis], expr.value + 1)
                         if source is not None:
-                            what = f"reading {read.source_name}[{place(axis, expr.value, rank)}]"
+                            shown = shown_indices(axis, expr.value, rank)
+                            what = f"reading {read.source_name}[{shown}]"
                             self.conditions.append((known[axis], expr.value + 1, what))
                     case _:
                         raise CompileError("an index is a label or a number", read)

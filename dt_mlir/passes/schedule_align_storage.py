@@ -54,6 +54,10 @@ class AlignStoragePass(Directive):
                 f"'{self.function}' is compiled: its storage is the caller's",
                 "align what other kernels of the program read",
             )
+        if host.KERNEL_ONLY in target.program.host.attributes:
+            raise target.error(
+                "only kernels are compiled: their caller owns all storage", "write f.compile()"
+            )
         argument = argument_named(target.kernel, self.function)
         assert argument is not None, "a kernel writes what its root computes"
         axes = target.kernel.axes_of(argument)

@@ -15,6 +15,7 @@ from xdsl.rewriter import InsertPoint
 
 from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import axes_of, axis_names, element_of
 from dt_mlir.host_part import HostPart, alignment_of
 from dt_mlir.lowering.divisibility import constant_index, multiple_of
@@ -31,21 +32,20 @@ class _Storage:
     def __init__(self, part: HostPart, alloc: memref.AllocOp) -> None:
         self.part = part
         self.alignment = alignment_of(alloc.memref)
-        self.labels = [_label(extent) for extent in alloc.dynamic_sizes]
-        uses = [use for use in alloc.memref.uses if isinstance(use.operation, host.LaunchOp)]
+        self.labels = names(alloc.attributes[host.AXES])  # pyright: ignore[reportArgumentType]
         arguments: list[SSAValue] = []
-        for use in uses:
-            assert isinstance(use.operation, host.LaunchOp)
-            kernel = use.operation.kernel_op()
-            assert isinstance(kernel, tile.KernelOp)
-            arguments.append(kernel.args[use.index])
+        for use in alloc.memref.uses:
+            kernel = use.operation.kernel_op() if isinstance(use.operation, host.LaunchOp) else None
+            if isinstance(kernel, tile.KernelOp):
+                arguments.append(kernel.args[use.index])
         users = [use.operation for argument in arguments for use in argument.uses]
         self.stores = [op for op in users if isinstance(op, tile.StoreOp)]
         self.loads = [op for op in users if isinstance(op, tile.LoadOp)]
 
     def ends(self, bound: SSAValue, axis: int) -> bool:
         """Whether an index is the size of an axis, without the padding."""
-        if constant_index(bound) == self.fixed(axis):
+        fixed = self.fixed(axis)
+        if fixed is not None and constant_index(bound) == fixed:
             return True
         if not isinstance(bound.owner, tile.SizeOp):
             return False
@@ -53,16 +53,9 @@ class _Storage:
         label, other = self.labels[axis], bound.owner.label.data
         return same.get(other, other) == same.get(label, label)
 
-    def fixed(self, axis: int) -> int:
-        """The size of an axis that the program is compiled for; -1 if any will do."""
-        return self.part.fixed_sizes().get(self.labels[axis], -1)
-
-
-def _label(extent: SSAValue) -> str:
-    op = extent.owner
-    if isinstance(op, host.RoundUpOp):
-        op = op.size.owner
-    return op.label.data if isinstance(op, host.SizeOp) else ""
+    def fixed(self, axis: int) -> int | None:
+        """The size of an axis that the program is compiled for; None if any will do."""
+        return self.part.fixed_sizes().get(self.labels[axis])
 
 
 def _tile_along(index: SSAValue) -> int | None:
@@ -105,7 +98,8 @@ def fill(storage: _Storage) -> set[int]:
             continue
         mask = _mask_of(store, index)
         if mask is None:
-            if storage.fixed(axis) % extent == 0:
+            size = storage.fixed(axis)
+            if size is not None and size % extent == 0:
                 # There is no padding.
                 filled.add(axis)
             continue
@@ -119,9 +113,11 @@ def fill(storage: _Storage) -> set[int]:
             at = IndexBuilder(builder)
             end = at.mul(at.ceil_div(mask.bound, at.constant(multiple)), at.constant(multiple))
             end.name_hint = f"{mask.index.name_hint}_extent"
-            within = builder.insert(tile.MaskOp(index, end)).result
+            within = builder.insert(tile.MaskOp(index, end, extent)).result
             within.name_hint = f"{mask.index.name_hint}_stored"
             kept.append(within)
+    if not masks:
+        return filled
     value = store.value
     clear = [mask for mask in masks if not _is_zero(beyond(value, mask, {}))]
     if clear:
@@ -187,7 +183,8 @@ class TileFillPaddingPass(ModulePass):
 
     A kernel whose tiles are multiples of the alignment stores up to the end of the padding, zeros
     beyond the end of the tensor. Loads whose masked elements are zero, and whose tiles divide the
-    alignment, then need no mask.
+    alignment, then need no mask. What stands in for masked elements is for `tile-elide-masks` to
+    decide before.
 
     ```
     %a = tile.load %f[%x] masked[%x_mask] pad 0.0   ->   %a = tile.load %f[%x]
@@ -199,7 +196,11 @@ class TileFillPaddingPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in [inner for inner in op.ops if isinstance(inner, func.FuncOp)]:
             part = HostPart.of(function)
-            for alloc in part.allocations:
-                if any(multiple > 1 for multiple in alignment_of(alloc.memref)):
-                    storage = _Storage(part, alloc)
-                    unmask(storage, fill(storage))
+            padded = [
+                _Storage(part, alloc) for alloc in part.allocations
+                if any(multiple > 1 for multiple in alignment_of(alloc.memref))
+            ]  # fmt: skip
+            # What is stored beyond an end is seen by the masks of what it is computed from.
+            filled = [fill(storage) for storage in padded]
+            for storage, axes in zip(padded, filled):
+                unmask(storage, axes)

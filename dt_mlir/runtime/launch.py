@@ -149,15 +149,19 @@ class _Guards:
 
     @staticmethod
     def of(inputs: Sequence[Any], outs: Sequence[Any], single: bool) -> _Guards | None:
-        """Guards; None for calls with tensors that are not all aligned to 16 bytes, and with
-        inputs in another order."""
+        """Guards; None where they cannot stand for the call's key: where a tensor has no elements
+        or is not aligned to 16 bytes, and unless tensors come before numbers."""
         kinds = [isinstance(value, torch.Tensor) for value in inputs]
         pointers = [v.data_ptr() for v in (*inputs, *outs) if isinstance(v, torch.Tensor)]
         if TensorGuards is None or not pointers or kinds != sorted(kinds, reverse=True):
             return None
         if not all(pointer and pointer % 16 == 0 for pointer in pointers):
             return None
-        return _Guards(inputs, outs, single)
+        try:
+            return _Guards(inputs, outs, single)
+        except (TypeError, AttributeError):
+            # Another version of PyTorch may make them otherwise.
+            return None
 
     def pointers_of(
         self, inputs: tuple[Any, ...], options: Mapping[str, Any]
@@ -183,12 +187,12 @@ class _Guards:
         if not self._check(*tensors):
             return None
         pointers: list[int] = []
-        bits = 0
         for tensor in tensors:
             pointer = tensor.data_ptr()
-            bits |= pointer
+            if pointer & 15 or not pointer:
+                return None
             pointers.append(pointer)
-        return None if bits & 15 else pointers
+        return pointers
 
 
 class Plan:
@@ -233,11 +237,18 @@ class Plan:
     def pointers_of(
         self, inputs: tuple[Any, ...], options: Mapping[str, Any]
     ) -> list[int] | None:
-        """The addresses of a call's tensors, if it is surely like the one that the plan was made
-        for; None for one whose key must be looked at.
+        """The addresses of a call's tensors, if it is surely like the one that guards know; None
+        for one whose key must be looked at.
         """
         guards = self._guards
         return None if guards is None else guards.pointers_of(inputs, options)
+
+    def guard(self, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+        """Know calls like this one from now on. The key of the plan must be its key."""
+        out = options.get("out")
+        outs = () if out is None else (out,) if self._single else out
+        if len(options) == (1 if outs else 0):
+            self._guards = _Guards.of(inputs, outs, self._single)
 
     def __call__(self, inputs: tuple[Any, ...], pointers: list[int], out: Any = None) -> Any:
         """Make the launches, on the current stream of the tensors' device.

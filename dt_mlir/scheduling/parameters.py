@@ -55,6 +55,7 @@ class Sizes(Kind):
     """Labels with a number each: `x:128, y:64`; as an option `"x:128","y:64"`."""
 
     least: int = 1
+    most: int = 2**31 - 1
 
     @property
     def form(self) -> str:
@@ -75,6 +76,8 @@ class Sizes(Kind):
             if value < self.least:
                 what = "positive" if self.least == 1 else "positive, or 0 for the whole extent"
                 raise ArgumentError(f"the number for '{key}' must be {what}, not {value}")
+            if value > self.most:
+                raise ArgumentError(f"the number for '{key}' must be {self.most} at most")
             if found.setdefault(key, value) != value:
                 raise ArgumentError(f"label '{key}' is given twice")
         return tuple(f"{key}:{value}" for key, value in found.items())

@@ -60,6 +60,9 @@ PROGRAMS = {
     "clamp the other way round": "f[x] = clamp(V[x], 0.5, -0.5); f.tensorize(x:8);",
     "first of equals": "f[x] = rargmin(floor(A[x, k] * 2), k) + 100 * rargmax(floor(A[x, k] * 2), k); f.tensorize(x:4, k:0);",
     # products
+    "integers that wrap before a sum": "f[x] = cast(rsum(cast(cast(A[x, k], i32) + 2000000000 + 2000000000, i64) - 4000000000, k), f32); f.tensorize(x:8, k:8);",
+    "logarithms before a sum": "f[x] = rsum((log(A[x, k] * 0 + 2.25) - 0.8109301924705505) * 1000000000, k); f.tensorize(x:64, k:64);",
+    "quotients before a sum": "f[x] = rsum(((A[x, k] * 0 + 1) / 3 * 3 - 1) * 1000000000, k); f.tensorize(x:64, k:64);",
     "a label's value in an inner sum": "f[x] = rsum(A[x, y] + rsum(B[x, z] * y, z), y); f.tensorize(y:8, z:4);",
     "argmax of integers": "f[x] = rargmax(cast(A[x, y] * 4, i32), y); f.block(x:4); f.tensorize(x:4, y:4);",
     "argmin in steps": "f[x] = rargmin(A[x, y], y); f.block(x:4); f.tensorize(x:4, y:4);",
@@ -191,6 +194,10 @@ STORED = {
     "whole tiles": ("g, f", "g[x, y] = A[x, y] + 1; f[x] = rsum(g[x, y], y); g.tensorize(y:0); g.align_storage(y:8); f.tensorize(y:0);"),
     "narrow types": ("g : bool, h : i8, f", "g[x, y] = A[x, y] < 0.5; h[x, y] = cast(A[x, y] * 9, i32) + 1; f[x] = where(rall(g[x, y], y), 100, 0) + rsum(h[x, y], y); g.tensorize(x:4, y:8); g.align_storage(x:4, y:8); h.tensorize(x:4, y:8); h.align_storage(x:4, y:8); f.tensorize(x:4, y:8);"),
     "a chain": ("g, h, f", "g[x, k] = A[x, k] + 1; h[x, k] = g[x, k] * 2 + 1; f[x] = rsum(h[x, k], k); g.tensorize(x:8, k:8); g.align_storage(x:8, k:8); h.tensorize(x:8, k:8); h.align_storage(x:8, k:8); f.tensorize(x:8, k:8);"),
+    "integers that wrap": ("g : i64, f : i64", "g[x, k] = cast(cast(A[x, k], i32) + 2000000000 + 2000000000, i64) - 4000000000; f[x] = rsum(g[x, k], k); g.tensorize(x:8, k:8); g.align_storage(x:8, k:8); f.tensorize(x:8, k:8);"),
+    "a logarithm": ("g, f", "g[x, k] = (log(A[x, k] * 0 + 2.25) - 0.8109301924705505) * 1000000000; f[x] = rsum(g[x, k], k); g.tensorize(x:64, k:64); g.align_storage(x:64, k:64); f.tensorize(x:64, k:64);"),
+    "a quotient": ("g, f", "g[x, k] = ((A[x, k] * 0 + 1) / 3 * 3 - 1) * 1000000000; f[x] = rsum(g[x, k], k); g.tensorize(x:64, k:64); g.align_storage(x:64, k:64); f.tensorize(x:64, k:64);"),
+    "no elements left over": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rsum(g[x, k], k); g.tensorize(x:2, k:1); g.align_storage(x:2, k:1000); f.tensorize(x:1, k:8);"),
     "run-time sizes": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rsum(g[x, k], k); g.tensorize(x:8, k:8); g.align_storage(x:4, k:8); f.tensorize(x:4, k:8); f.compile(dynamic:1);"),
 }  # fmt: skip
 

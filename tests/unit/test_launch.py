@@ -115,6 +115,54 @@ def test_calls_like_the_one_before_need_no_key(keys: list[object], given: bool) 
     assert keys
 
 
+def test_guards_follow_the_calls(keys: list[object]) -> None:
+    kernel = product()
+    a, b = random(16, 16), random(16, 16)
+    held = torch.nn.Parameter(b, requires_grad=False)
+    kernel(a, b)
+    kernel(a, b)
+    for second in (held, b):
+        # The first call of another kind has its key made, and those that follow have not.
+        kernel(a, second)
+        keys.clear()
+        close(kernel(a, second), a @ b)
+        assert not keys
+    wanted = torch.nn.Parameter(b)
+    with torch.no_grad():
+        close(kernel(a, wanted), a @ b)
+    with pytest.raises(RuntimeError, match="'B' requires a gradient"):
+        kernel(a, wanted)
+
+
+def test_guards_of_several_results(keys: list[object]) -> None:
+    f, g, A, x = dt.Func("f"), dt.Func("g"), dt.In("A"), dt.Var("x")
+    f[x] = A[x] + 1
+    g[x] = A[x] * 2
+    kernel = dt.compile(f, g)
+    a = random(16)
+    outs = (torch.empty(16, device=DEVICE), torch.empty(16, device=DEVICE))
+    for given in (outs, outs, outs[::-1]):
+        keys.clear()
+        kernel(a, out=given)
+        close(given[0], a + 1)
+        close(given[1], a * 2)
+    assert not keys
+    with pytest.raises(TypeError, match="'out' must be a tuple of 2 tensors"):
+        kernel(a, out=outs[0])
+
+
+def test_a_tensor_without_memory_is_not_like_another(keys: list[object]) -> None:
+    kernel = product()
+    a, b = random(16, 16), random(16, 16)
+    plan_for = kernel(a, b), kernel(a, b)
+    assert plan_for
+    emptied = random(16, 16)
+    emptied.untyped_storage().resize_(0)
+    assert kernel._recent is not None
+    assert kernel._recent.pointers_of((a, b), {}) is not None
+    assert kernel._recent.pointers_of((emptied, b), {}) is None
+
+
 def test_labels_that_a_call_gives_are_part_of_its_key() -> None:
     f, A, x, y = dt.Func("f"), dt.In("A"), dt.Var("x"), dt.Var("y")
     f[x, y] = A[x]

@@ -24,7 +24,7 @@ from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of
 from dt_mlir.element_types import TORCH_TYPES, integer_range, is_bool, is_float, type_name
-from dt_mlir.host_part import HostPart, alignment_of, place
+from dt_mlir.host_part import HostPart, alignment_of, shown_indices
 from dt_mlir.lowering.axes import TILE_LIMIT
 from dt_mlir.lowering.kernels import values_of
 
@@ -233,7 +233,7 @@ class WrapperPrinter:
                 size = code.subscript(code.path(f"{variable}.shape"), [code.constant(axis)])
                 what = f"axis {axis} of '{name}'"
                 rank = len(self.tensors[value].axes)
-                reason = f"reading {name}[{place(axis, attr.value.data - 1, rank)}]"
+                reason = f"reading {name}[{shown_indices(axis, attr.value.data - 1, rank)}]"
                 self._check_least(what, size, attr.value.data, reason)
         conditions = self.part.function.attributes.get(host.NONEMPTY)
         needed = set(self._needed_labels())

@@ -105,3 +105,13 @@ loop.kernel @k() attributes {labels = [], root = "f"} {
   }
 }
 // CHECK: error: the storage of 'f' is padded, but it is returned
+// -----
+func.func @f() -> memref<4xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
+  %f = memref.alloc() {host.name = "f", host.axes = ["x"]} : memref<4xf32>
+  func.return %f : memref<4xf32>
+}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// CHECK: error: the extents of an allocation are the sizes of its labels, or those rounded up
