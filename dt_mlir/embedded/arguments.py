@@ -67,9 +67,17 @@ def _options(values: Sequence[int | str]) -> Options:
             raise refusal(f"{value!r} is no option", "there are whole numbers and names")
         if isinstance(value, str) and not value.isidentifier():
             raise refusal(f"{value!r} is no name")
+        if isinstance(value, int):
+            _fitting(value)
     if len(set(values)) < len(values):
         raise refusal("the options of a set must be different")
     return Options(tuple(values))
+
+
+def _fitting(value: int) -> int:
+    if not -(2**63) <= value < 2**63:
+        raise refusal("the number does not fit in 64 bits")
+    return value
 
 
 def arguments_of(
@@ -86,10 +94,10 @@ def arguments_of(
         match given:
             case bool():
                 raise refusal(f"{given} is no argument of a directive", "write 0 or 1")
-            case int() | str():
+            case str():
                 return given
             case Integral():
-                return int(given)
+                return _fitting(int(given))
             case Choices(options):
                 return options
             case Knob():
