@@ -31,7 +31,12 @@ def fault(cubin: bytes) -> str | None:
     """
     from triton import knobs
 
-    unwritten = unwritten_registers(_output(knobs.nvidia.nvdisasm.path, "-c", cubin))
+    try:
+        assembly = _output(knobs.nvidia.nvdisasm.path, "-c", cubin)
+    except (OSError, RuntimeError):
+        # There is no nvdisasm here, and nothing is known.
+        return None
+    unwritten = unwritten_registers(assembly)
     if not unwritten:
         return None
     return (

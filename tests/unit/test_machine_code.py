@@ -106,6 +106,14 @@ def test_faulty_kernels_are_not_launched(faulty: Any) -> None:
             launch._check(faulty)
 
 
+def test_without_nvdisasm_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object) -> str:
+        raise FileNotFoundError("nvdisasm")
+
+    monkeypatch.setattr("dt_mlir.runtime.machine_code._output", missing)
+    assert fault(b"") is None
+
+
 def test_faulty_candidates_fail(faulty: Any) -> None:
     with pytest.raises(RuntimeError, match="a fault of ptxas"):
         _resources(faulty)
