@@ -118,7 +118,7 @@ def check_host_part(function: func.FuncOp) -> None:
                 if not op.arguments or not set(op.arguments) <= results:
                     raise CompileError("the host function returns what it allocates", op)
                 for value in op.arguments:
-                    if any(multiple > 1 for multiple in alignment_of(value)):
+                    if is_padded(value):
                         raise CompileError(
                             f"the storage of '{value_name(value)}' is padded, but it is returned",
                             op,
@@ -145,6 +145,11 @@ def alignment_of(value: SSAValue) -> tuple[int, ...]:
     return tuple(
         op.multiple.value.data if isinstance(op, host.RoundUpOp) else 1 for op in extents
     )
+
+
+def is_padded(value: SSAValue) -> bool:
+    """Whether a tensor of a host function takes more storage than it has elements."""
+    return any(multiple > 1 for multiple in alignment_of(value))
 
 
 def shown_indices(axis: int, number: int, rank: int) -> str:

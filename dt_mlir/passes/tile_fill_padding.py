@@ -17,7 +17,7 @@ from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import axes_of, axis_names, element_of
-from dt_mlir.host_part import HostPart, alignment_of
+from dt_mlir.host_part import HostPart, alignment_of, is_padded
 from dt_mlir.lowering.divisibility import constant_index, multiple_of
 from dt_mlir.lowering.grid import IndexBuilder
 from dt_mlir.lowering.kernels import replace_op
@@ -196,10 +196,7 @@ class TileFillPaddingPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in [inner for inner in op.ops if isinstance(inner, func.FuncOp)]:
             part = HostPart.of(function)
-            padded = [
-                _Storage(part, alloc) for alloc in part.allocations
-                if any(multiple > 1 for multiple in alignment_of(alloc.memref))
-            ]  # fmt: skip
+            padded = [_Storage(part, op) for op in part.allocations if is_padded(op.memref)]
             # What is stored beyond an end is seen by the masks of what it is computed from.
             filled = [fill(storage) for storage in padded]
             for storage, axes in zip(padded, filled):

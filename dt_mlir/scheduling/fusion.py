@@ -11,7 +11,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array
-from dt_mlir.host_part import alignment_of
+from dt_mlir.host_part import is_padded
 from dt_mlir.scheduling.directive import Target
 from dt_mlir.scheduling.program import (
     LoopProgram,
@@ -51,7 +51,7 @@ def check_fusible(target: Target, producer: loop.KernelOp, consumer: str) -> loo
                 f"'{name}' has a '{hint}', which belongs to the kernel that it is fused into",
                 f"write '{home.root.data}.{hint}(…)'",
             )
-    if any(multiple > 1 for multiple in alignment_of(program.tensor_values()[name])):
+    if is_padded(program.tensor_values()[name]):
         raise target.error(f"the storage of '{name}' is aligned, and fused it has none")
     if any(op.is_tile for op in loops_in(producer)):
         raise target.error(f"the loops of '{name}' are already tiled", "fuse it first")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dt_mlir.compiler import compile_program
+from dt_mlir.compiler import Compiled, compile_program
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 from dt_mlir.interpreters.interface import Interface
@@ -117,6 +117,13 @@ def complete(body: str, outputs: str = "f") -> str:
     return text
 
 
+def compiled_for(text: str, name: str, sizes: dict[str, int]) -> Compiled:
+    """A program that is compiled for sizes of its labels."""
+    interface = Interface.of(compile_program(text, name).algorithm)
+    fixed = {label: n for label, n in interface.sizes(sizes).items() if label in interface.used}
+    return compile_program(text, name, sizes=fixed)
+
+
 @pytest.mark.parametrize("sizes", SIZES, ids=["ragged", "aligned", "small"])
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_program(name: str, sizes: dict[str, int]) -> None:
@@ -127,10 +134,7 @@ def test_program(name: str, sizes: dict[str, int]) -> None:
 @pytest.mark.parametrize("sizes", SIZES[:2], ids=["ragged", "aligned"])
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_program_for_fixed_sizes(name: str, sizes: dict[str, int]) -> None:
-    algorithm = compile_program(complete(PROGRAMS[name]), name).algorithm
-    interface = Interface.of(algorithm)
-    fixed = {label: n for label, n in interface.sizes(sizes).items() if label in interface.used}
-    program = compile_program(complete(PROGRAMS[name]), name, sizes=fixed)
+    program = compiled_for(complete(PROGRAMS[name]), name, sizes)
     run_and_check(program.algorithm, program.source, sizes, seed=3)
 
 
@@ -208,11 +212,7 @@ STORED = {
 def test_aligned_storage(name: str, sizes: dict[str, int], fixed: bool) -> None:
     outputs, body = STORED[name]
     text = f"Func {outputs}; {HEAD} {body}" + (" f.compile();" if "compile" not in body else "")
-    program = compile_program(text, name)
-    if fixed:
-        interface = Interface.of(program.algorithm)
-        known = {label: n for label, n in interface.sizes(sizes).items() if label in interface.used}
-        program = compile_program(text, name, sizes=known)
+    program = compiled_for(text, name, sizes) if fixed else compile_program(text, name)
     run_and_check(program.algorithm, program.source, sizes, seed=6)
     # The interpreter of tiles refuses to read padding that nothing has written.
     interface = Interface.of(program.algorithm)
