@@ -11,12 +11,26 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host
-from dt_mlir.dialects.formats import names
+from dt_mlir.dialects.formats import is_name_array, names
+from dt_mlir.dialects.identifiers import NAMES_HINT, is_identifier
 from dt_mlir.dialects.kernel import KernelOp
 
 
-def _strings(attr: Attribute | None) -> bool:
-    return isinstance(attr, ArrayAttr) and all(isinstance(x, StringAttr) for x in attr)
+def _names(attr: Attribute | None, least: int = 0) -> bool:
+    return is_name_array(attr) and len(attr) >= least and all(map(is_identifier, names(attr)))
+
+
+def _axes(attr: Attribute | None, rank: int) -> bool:
+    """Whether an attribute labels so many axes; "" labels one that is read by numbers only."""
+    return (
+        is_name_array(attr)
+        and len(attr) == rank
+        and all(not label or is_identifier(label) for label in names(attr))
+    )
+
+
+def _name(attr: Attribute | None) -> bool:
+    return isinstance(attr, StringAttr) and is_identifier(attr.data)
 
 
 def _integers(attr: Attribute | None) -> bool:
@@ -24,13 +38,13 @@ def _integers(attr: Attribute | None) -> bool:
 
 
 def _groups(attr: Attribute | None) -> bool:
-    return isinstance(attr, ArrayAttr) and all(_strings(x) and len(x) > 1 for x in attr)  # pyright: ignore
+    return isinstance(attr, ArrayAttr) and all(_names(x, least=2) for x in attr)
 
 
 def _conditions(attr: Attribute | None) -> bool:
     return isinstance(attr, ArrayAttr) and all(
         isinstance(x, DictionaryAttr)
-        and isinstance(x.data.get("label"), StringAttr)
+        and _name(x.data.get("label"))
         and isinstance(x.data.get("least"), IntegerAttr)
         and isinstance(x.data.get("reason"), StringAttr)
         for x in attr
@@ -39,15 +53,16 @@ def _conditions(attr: Attribute | None) -> bool:
 
 def _sizes(attr: Attribute | None) -> bool:
     return isinstance(attr, DictionaryAttr) and all(
-        isinstance(x, IntegerAttr) and x.value.data > 0 for x in attr.data.values()
+        is_identifier(label) and isinstance(x, IntegerAttr) and x.value.data > 0
+        for label, x in attr.data.items()
     )
 
 
 _FUNCTION_ATTRIBUTES: dict[str, tuple[bool, Callable[[Attribute | None], bool]]] = {
-    host.ALGORITHM: (True, _strings),
-    host.SCHEDULE: (True, _strings),
-    host.OUTPUTS: (True, _strings),
-    host.LABELS: (True, _strings),
+    host.ALGORITHM: (True, is_name_array),
+    host.SCHEDULE: (True, is_name_array),
+    host.OUTPUTS: (True, is_name_array),
+    host.LABELS: (True, _names),
     host.SAME: (False, _groups),
     host.NONEMPTY: (False, _conditions),
     host.SIZES: (False, _sizes),
@@ -61,6 +76,10 @@ def check_host_part(function: func.FuncOp) -> None:
     Raises:
         CompileError: at the first thing that is missing or malformed.
     """
+    if not is_identifier(function.sym_name.data):
+        raise CompileError(
+            f"{function.sym_name.data!r} is not a name of a function", function, NAMES_HINT
+        )
     for name, (needed, check) in _FUNCTION_ATTRIBUTES.items():
         attr = function.attributes.get(name)
         if (needed or attr is not None) and not check(attr):
@@ -73,9 +92,8 @@ def check_host_part(function: func.FuncOp) -> None:
         rank = arg.type.get_num_dims() if isinstance(arg.type, MemRefType) else 0
         axes, least = found.data.get(host.AXES), found.data.get(host.MINIMUMS)
         if (
-            not isinstance(found.data.get(host.NAME), StringAttr)
-            or not _strings(axes)
-            or len(axes) != rank  # pyright: ignore
+            not _name(found.data.get(host.NAME))
+            or not _axes(axes, rank)
             or (least is not None and not (_integers(least) and len(least) == rank))  # pyright: ignore
         ):
             raise CompileError(
@@ -96,10 +114,8 @@ def check_host_part(function: func.FuncOp) -> None:
             case memref.AllocOp():
                 type = op.memref.type
                 axes = op.attributes.get(host.AXES)
-                if (
-                    not isinstance(op.attributes.get(host.NAME), StringAttr)
-                    or not _strings(axes)
-                    or len(axes) != type.get_num_dims()  # pyright: ignore
+                if not _name(op.attributes.get(host.NAME)) or not _axes(
+                    axes, type.get_num_dims()
                 ):
                     raise CompileError(
                         f"an allocation needs a well-formed '{host.NAME}' and '{host.AXES}'", op

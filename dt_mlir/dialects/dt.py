@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     IntegerType,
     StringAttr,
-    SymbolNameConstraint,
     SymbolRefAttr,
     TensorType,
     UnitAttr,
@@ -65,6 +64,7 @@ from dt_mlir.dialects.formats import (
     print_indices,
     symbol,
 )
+from dt_mlir.dialects.identifiers import Identifier, IdentifierRef, Identifiers, Symbol
 from dt_mlir.element_types import ELEMENT_TYPES, compute_type, is_bool, value_type
 
 _STORED = frozenset(ELEMENT_TYPES.values())
@@ -98,7 +98,7 @@ class LabelOp(IRDLOperation):
 
     name = "dt.label"
 
-    sym_name = prop_def(SymbolNameConstraint())
+    sym_name = prop_def(Symbol)
     """The label's name."""
     reduction = opt_prop_def(UnitAttr)
     """Whether it was declared for reductions."""
@@ -122,7 +122,7 @@ class InputOp(IRDLOperation):
 
     name = "dt.input"
 
-    sym_name = prop_def(SymbolNameConstraint())
+    sym_name = prop_def(Symbol)
     """The input's name."""
     type = prop_def(Attribute)
     """`tensor<?x?xf16>`, `tensor<*xf16>`, or a scalar's element type."""
@@ -165,9 +165,9 @@ class FuncOp(IRDLOperation):
 
     name = "dt.func"
 
-    sym_name = prop_def(SymbolNameConstraint())
+    sym_name = prop_def(Symbol)
     """The function's name."""
-    labels = prop_def(ArrayAttr[StringAttr])
+    labels = prop_def(Identifiers)
     """The labels of its axes, all different."""
     element = prop_def(Attribute)
     """Its element type: what the value is rounded to where it is defined."""
@@ -244,9 +244,9 @@ class ReadOp(IRDLOperation):
 
     name = "dt.read"
 
-    source = prop_def(SymbolRefAttr)
+    source = prop_def(IdentifierRef)
     """The tensor, function or scalar that is read."""
-    labels = prop_def(ArrayAttr[StringAttr])
+    labels = prop_def(Identifiers)
     """The labels that the indices are made of."""
     map = prop_def(AffineMapAttr)
     """From the labels to an index for each axis: today a label or a number."""
@@ -314,7 +314,7 @@ class IndexOp(IRDLOperation):
 
     name = "dt.index"
 
-    label = prop_def(StringAttr)
+    label = prop_def(Identifier)
     """The label."""
     result = result_def(IntegerType)
     """The index, as i32 or i64."""
@@ -343,7 +343,7 @@ class SizeOp(IRDLOperation):
 
     name = "dt.size"
 
-    label = prop_def(StringAttr)
+    label = prop_def(Identifier)
     """The label."""
     result = result_def(IntegerType)
     """Its size, as i32 or i64."""
@@ -373,7 +373,7 @@ class ReduceOp(IRDLOperation):
 
     kind = prop_def(ReductionKindAttr)
     """How elements are combined."""
-    labels = prop_def(ArrayAttr[StringAttr])
+    labels = prop_def(Identifiers)
     """The labels that are reduced."""
     body = region_def("single_block")
     """Computes one element."""
@@ -469,7 +469,7 @@ class OutputOp(IRDLOperation):
 
     name = "dt.output"
 
-    function = prop_def(SymbolRefAttr)
+    function = prop_def(IdentifierRef)
     """The function."""
     kernel_only = opt_prop_def(UnitAttr)
     """Whether there is to be no wrapper."""

@@ -25,6 +25,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from dt_mlir.dialects.identifiers import Identifier
 from dt_mlir.element_types import is_bool, is_float, is_integer
 from dt_mlir.elementwise import APPLICABLE, Domain
 
@@ -77,7 +78,7 @@ class ApplyOp(IRDLOperation):
 
     name = "elem.apply"
 
-    function = prop_def(StringAttr)
+    function = prop_def(Identifier)
     """The function's name."""
     arguments = var_operand_def()
     """Its operands, of one type."""

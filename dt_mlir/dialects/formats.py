@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeGuard
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     StringAttr,
     SymbolRefAttr,
 )
+from xdsl.ir import Attribute
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -35,6 +37,11 @@ Name = StringAttr
 def names(array: ArrayAttr[StringAttr]) -> tuple[str, ...]:
     """The strings of an array of names."""
     return tuple(name.data for name in array)
+
+
+def is_name_array(attr: Attribute | None) -> TypeGuard[ArrayAttr[StringAttr]]:
+    """Whether an attribute is an array of strings."""
+    return isinstance(attr, ArrayAttr) and all(isinstance(item, StringAttr) for item in attr)
 
 
 def name_array(items: Sequence[str]) -> ArrayAttr[StringAttr]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
-    FlatSymbolRefAttrConstr,
     IndexType,
     IntegerAttr,
     StringAttr,
@@ -31,6 +30,7 @@ from xdsl.traits import Pure, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.formats import NameDirective
+from dt_mlir.dialects.identifiers import Identifier, IdentifierRef
 
 NAME = "host.name"
 """Argument and allocation attribute: the tensor's or scalar's name in the source."""
@@ -63,7 +63,7 @@ class SizeOp(IRDLOperation):
 
     name = "host.size"
 
-    label = prop_def(StringAttr)
+    label = prop_def(Identifier)
     """The label."""
     result = result_def(IndexType)
     """Its size."""
@@ -110,7 +110,7 @@ class LaunchOp(IRDLOperation):
 
     name = "host.launch"
 
-    kernel = prop_def(FlatSymbolRefAttrConstr)
+    kernel = prop_def(IdentifierRef)
     """The kernel."""
     arguments = var_operand_def()
     """Its arguments, in its order."""

@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     StringAttr,
-    SymbolNameConstraint,
     UnitAttr,
     i32,
 )
@@ -24,8 +23,9 @@ from xdsl.printer import Printer
 from xdsl.traits import CallableOpInterface, IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.dialects.formats import name_array, names
+from dt_mlir.dialects.formats import is_name_array, name_array, names
 from dt_mlir.dialects.host import AXES, NAME
+from dt_mlir.dialects.identifiers import Identifier, Identifiers, Symbol, check_identifier
 from dt_mlir.element_types import ELEMENT_TYPES
 
 _RESERVED = ("sym_name", "function_type", "arg_attrs")
@@ -60,15 +60,15 @@ class KernelOp(IRDLOperation):
     labels of its axes as attributes.
     """
 
-    sym_name = prop_def(SymbolNameConstraint())
+    sym_name = prop_def(Symbol)
     """The kernel's name."""
     function_type = prop_def(FunctionType)
     """The types of its arguments."""
     arg_attrs = prop_def(ArrayAttr[DictionaryAttr])
     """For each argument `host.name` and `host.axes`."""
-    root = prop_def(StringAttr)
+    root = prop_def(Identifier)
     """The function whose kernel it is."""
-    labels = prop_def(ArrayAttr[StringAttr])
+    labels = prop_def(Identifiers)
     """The labels that occur in it, in declared order."""
     num_warps = opt_prop_def(IntegerAttr)
     """The number of warps of a program instance."""
@@ -124,7 +124,8 @@ class KernelOp(IRDLOperation):
     def axes_of(self, argument: BlockArgument) -> tuple[str, ...]:
         """The labels of a tensor's axes."""
         axes = self.arg_attrs.data[argument.index].data[AXES]
-        return names(axes)  # pyright: ignore[reportArgumentType]
+        assert is_name_array(axes)
+        return names(axes)
 
     def set_arguments(self, arguments: Sequence[tuple[str, Sequence[str]]]) -> None:
         """Record the arguments anew after the block's arguments have changed."""
@@ -154,8 +155,11 @@ class KernelOp(IRDLOperation):
             raise VerifyException("a kernel needs attributes for each of its arguments")
         for attrs, type in zip(self.arg_attrs, types):
             name, axes = attrs.data.get(NAME), attrs.data.get(AXES)
-            if not isinstance(name, StringAttr) or not isinstance(axes, ArrayAttr):
+            if not isinstance(name, StringAttr) or not is_name_array(axes):
                 raise VerifyException(f"an argument of a kernel needs '{NAME}' and '{AXES}'")
+            check_identifier(name.data)
+            for axis in filter(None, names(axes)):
+                check_identifier(axis)
             rank = type.get_num_dims() if isinstance(type, MemRefType) else 0
             if len(axes) != rank:
                 raise VerifyException(

@@ -16,11 +16,9 @@ from typing import NamedTuple, Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    FlatSymbolRefAttrConstr,
     IntegerAttr,
     NoneAttr,
     StringAttr,
-    SymbolNameConstraint,
     SymbolRefAttr,
     i64,
 )
@@ -48,6 +46,8 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.dialects.identifiers import Identifier, IdentifierRef, Symbol
 
 
 @dataclass(frozen=True)
@@ -313,7 +313,7 @@ class KnobOp(IRDLOperation):
 
     name = "sched.knob"
 
-    sym_name = prop_def(SymbolNameConstraint())
+    sym_name = prop_def(Symbol)
     """The knob's name."""
     options = prop_def(ArrayAttr[StringAttr | IntegerAttr])
     """What it may be: numbers and names."""
@@ -347,7 +347,7 @@ class AlternativesOp(IRDLOperation):
 
     name = "sched.alternatives"
 
-    sym_name = opt_prop_def(SymbolNameConstraint())
+    sym_name = opt_prop_def(Symbol)
     """The choice's name."""
     branches = var_region_def("single_block")
     """The groups of directives, numbered from 0."""
@@ -399,9 +399,9 @@ class DirectiveOp(IRDLOperation):
 
     name = "sched.directive"
 
-    directive = prop_def(StringAttr)
+    directive = prop_def(Identifier)
     """The directive's name."""
-    target = prop_def(FlatSymbolRefAttrConstr)
+    target = prop_def(IdentifierRef)
     """The function that it is applied to."""
     arguments = prop_def(ArrayAttr[ArgumentAttr])
     """Its arguments, in the order of the source."""

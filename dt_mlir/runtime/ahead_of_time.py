@@ -11,7 +11,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerType, MemRefType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 
-from dt_mlir.backend.triton.signature import Signature
+from dt_mlir.backend.triton.signature import Signature, signatures_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.element_types import type_name
 from dt_mlir.host_part import HostPart, alignment_of
@@ -105,12 +105,12 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
     """
     part = HostPart.of(next(op for op in module.ops if isinstance(op, func.FuncOp)))
     kernels = kernels_of(module)
-    taken = {op.sym_name.data for op in kernels}
+    _, signatures = signatures_of(kernels, part.function.sym_name.data)
     launched = {op.kernel_name: op for op in part.launches}
     same = part.same()
     found: list[Launch] = []
     for kernel in kernels:
-        signature = Signature.of(kernel, taken)
+        signature = signatures[kernel.sym_name.data]
         launch = Launch(signature.name, {}, {}, {})
 
         def add(parameter: str, value: int, launch: Launch = launch, s: Signature = signature):

@@ -83,7 +83,7 @@ def parse_mlir(
     except (DiagnosticException, PyRDLError, ValueError) as error:
         # An attribute or an operation that is refused where it is made.
         message = str(error).strip().splitlines()[0]
-        place = make_location(name, 1, 1) if parser is None else parser.location()
+        place = make_location(name, 1, 1) if parser is None else parser.operation_start
         raise CompileError(message, place) from None
     except RecursionError:
         raise CompileError("the text is nested too deeply", make_location(name, 1, 1)) from None

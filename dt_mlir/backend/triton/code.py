@@ -1,7 +1,7 @@
-"""Python code as syntax trees, and its printing.
+"""Python code as syntax trees.
 
 Code is built from `ast` nodes and never from pasted strings, so that precedence and quoting are
-Python's own business.
+Python's own business. `layout.py` prints the statements.
 """
 
 from __future__ import annotations
@@ -10,15 +10,35 @@ import ast
 import builtins
 import keyword
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
 
-WIDTH = 99
-"""The width that statements are broken to fit in, where they can be."""
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects.identifiers import NAMES_HINT, is_identifier
 
 
-def name(identifier: str) -> ast.expr:
+def identifier(text: str) -> str:
+    """Returns `text`, a name that Python code may define or use.
+
+    `ast` prints names as they are, so that this is what keeps anything else out of emitted text.
+
+    Raises:
+        CompileError: if it is not a name.
+    """
+    if not is_identifier(text) or keyword.iskeyword(text):
+        raise CompileError(f"{text!r} cannot be a name in emitted code", None, NAMES_HINT)
+    return text
+
+
+def name(text: str) -> ast.expr:
     """A name."""
-    return ast.Name(identifier, ast.Load())
+    return ast.Name(identifier(text), ast.Load())
+
+
+def target(text: str) -> ast.expr:
+    """A name that something is assigned to."""
+    return ast.Name(identifier(text), ast.Store())
 
 
 def path(dotted: str) -> ast.expr:
@@ -26,7 +46,7 @@ def path(dotted: str) -> ast.expr:
     first, *rest = dotted.split(".")
     node = name(first)
     for part in rest:
-        node = ast.Attribute(node, part, ast.Load())
+        node = ast.Attribute(node, identifier(part), ast.Load())
     return node
 
 
@@ -44,12 +64,13 @@ def constant(value: object) -> ast.expr:
 def call(function: str | ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.expr:
     """A call."""
     head = path(function) if isinstance(function, str) else function
-    return ast.Call(head, list(args), [ast.keyword(k, v) for k, v in keywords.items()])
+    return ast.Call(head, list(args), [ast.keyword(identifier(k), v) for k, v in keywords.items()])
 
 
 def method(value: ast.expr, attribute: str, *args: ast.expr) -> ast.expr:
     """A call of a method."""
-    return ast.Call(ast.Attribute(value, attribute, ast.Load()), list(args), [])
+    function = ast.Attribute(value, identifier(attribute), ast.Load())
+    return ast.Call(function, list(args), [])
 
 
 _OPERATORS: dict[str, ast.operator] = {
@@ -98,6 +119,11 @@ def inverted(value: ast.expr) -> ast.expr:
 def conditional(condition: ast.expr, then: ast.expr, otherwise: ast.expr) -> ast.expr:
     """`then if condition else otherwise`"""
     return ast.IfExp(condition, then, otherwise)
+
+
+def disjunction(conditions: Sequence[ast.expr]) -> ast.expr:
+    """`a or b`"""
+    return conditions[0] if len(conditions) == 1 else ast.BoolOp(ast.Or(), list(conditions))
 
 
 def tuple_of(items: Iterable[ast.expr]) -> ast.expr:
@@ -153,81 +179,101 @@ class Names:
         return candidate
 
 
+class Parameter(NamedTuple):
+    """A parameter of a function."""
+
+    name: str
+    annotation: ast.expr | None = None
+    default: ast.expr | None = None
+
+
+def function(
+    name: str,
+    parameters: Sequence[Parameter],
+    documentation: Sequence[str],
+    body: Sequence[ast.stmt],
+    keywords: Sequence[Parameter] = (),
+    decorators: Sequence[ast.expr] = (),
+) -> ast.FunctionDef:
+    """The definition of a function.
+
+    Args:
+        name: the function's name.
+        parameters: the parameters that are given by position.
+        documentation: the lines of the docstring.
+        body: the statements.
+        keywords: the parameters that are given by keyword only.
+        decorators: the decorators, outermost first.
+    """
+    arguments = ast.arguments(
+        posonlyargs=[],
+        args=[ast.arg(identifier(p.name), p.annotation) for p in parameters],
+        kwonlyargs=[ast.arg(identifier(p.name), p.annotation) for p in keywords],
+        kw_defaults=[p.default for p in keywords],
+        defaults=[p.default for p in parameters if p.default is not None],
+    )
+    docstring = ast.Expr(ast.Constant("\n".join(map(one_line, documentation))))
+    return ast.FunctionDef(
+        identifier(name), arguments, [docstring, *body], list(decorators), lineno=1
+    )  # pyright: ignore[reportCallIssue]
+
+
+def one_line(text: str) -> str:
+    """A text with its line breaks and control characters as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class Writer:
-    """Writes statements, indented."""
+    """Builds the statements of a function's body."""
 
     def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.depth = 0
+        self.statements: list[ast.stmt] = []
 
-    def line(self, content: str = "") -> None:
-        """Write a line at the current depth."""
-        self.lines.append("    " * self.depth + content if content else "")
+    def assign(self, variable: str, value: ast.expr) -> None:
+        """`variable = value`"""
+        self.statements.append(ast.Assign([target(variable)], value, lineno=1))
 
-    def indent(self) -> None:
-        """Begin a block."""
-        self.depth += 1
-
-    def dedent(self) -> None:
-        """End a block."""
-        self.depth -= 1
-
-    def assign(self, target: str, value: ast.expr) -> None:
-        """`target = value`"""
-        self._statement(f"{target} = ", value)
+    def assign_all(self, variables: Sequence[str], values: ast.expr) -> None:
+        """`a, b = values`"""
+        if len(variables) == 1:
+            self.assign(variables[0], values)
+            return
+        targets = ast.Tuple(list(map(target, variables)), ast.Store())
+        self.statements.append(ast.Assign([targets], values, lineno=1))
 
     def expression(self, value: ast.expr) -> None:
         """An expression for its effect."""
-        self._statement("", value)
+        self.statements.append(ast.Expr(value))
 
     def returns(self, value: ast.expr) -> None:
         """`return value`"""
-        self._statement("return ", value)
+        self.statements.append(ast.Return(value))
 
-    def _statement(self, head: str, value: ast.expr) -> None:
-        flat = head + text(value)
-        if len(flat) + 4 * self.depth <= WIDTH or not isinstance(value, ast.Call):
-            self.line(flat)
-            return
-        self.line(f"{head}{text(value.func)}(")
-        self.indent()
-        items = [text(arg) for arg in value.args]
-        items += [f"{k.arg}={text(k.value)}" for k in value.keywords]
-        joined = ", ".join(items)
-        if len(joined) + 4 * self.depth <= WIDTH:
-            self.line(joined)
-        else:
-            for item in items:
-                self.line(f"{item},")
-        self.dedent()
-        self.line(")")
+    @contextmanager
+    def loop(self, variable: str, iterable: ast.expr) -> Generator[None]:
+        """`for variable in iterable:`; what is written inside is its body."""
+        with self._nested() as body:
+            yield
+        self.statements.append(ast.For(target(variable), iterable, body, [], lineno=1))
 
-    def signature(self, head: str, parameters: Sequence[str]) -> None:
-        """`def head(parameters):`, broken where it is long; begins a block."""
-        flat = f"def {head}({', '.join(parameters)}):"
-        if len(flat) + 4 * self.depth <= WIDTH:
-            self.line(flat)
-        else:
-            self.line(f"def {head}(")
-            self.indent()
-            row: list[str] = []
-            for parameter in parameters:
-                if row and len(", ".join([*row, parameter])) + 4 * self.depth + 1 > WIDTH:
-                    self.line(", ".join(row) + ",")
-                    row = []
-                row.append(parameter)
-            self.line(", ".join(row))
-            self.dedent()
-            self.line("):")
-        self.indent()
+    @contextmanager
+    def branch(self, condition: ast.expr | None) -> Generator[None]:
+        """`if condition:`; what is written inside is its body. None stands for no condition."""
+        with self._nested() as body:
+            yield
+        self.statements += body if condition is None else [ast.If(condition, body, [])]
 
-    def docstring(self, lines: Sequence[str]) -> None:
-        """A docstring of one line or several."""
-        safe = [line.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') for line in lines]
-        if len(safe) == 1:
-            self.line(f'"""{safe[0]}"""')
-            return
-        self.line(f'"""{safe[0]}')
-        for line in safe[1:]:
-            self.line(line)
-        self.line('"""')
+    @contextmanager
+    def context(self, manager: ast.expr) -> Generator[None]:
+        """`with manager:`; what is written inside is its body."""
+        with self._nested() as body:
+            yield
+        self.statements.append(ast.With([ast.withitem(manager)], body, lineno=1))
+
+    @contextmanager
+    def _nested(self) -> Generator[list[ast.stmt]]:
+        outer, self.statements = self.statements, []
+        try:
+            yield self.statements
+        finally:
+            self.statements = outer

@@ -68,16 +68,12 @@ class KernelPrinter:
         self.values: dict[SSAValue, ast.expr] = {}
         self.tensors: set[SSAValue] = set()
 
-    def print(self, documentation: Sequence[str]) -> list[str]:
-        """The function's lines.
+    def print(self, documentation: Sequence[str]) -> ast.FunctionDef:
+        """The function.
 
         Args:
             documentation: the lines of its docstring.
         """
-        writer = self.writer
-        writer.line("@triton.jit")
-        writer.signature(self.signature.name, self.signature.parameters())
-        writer.docstring(documentation)
         for arg, variable in self.signature.variables.items():
             parameter = code.name(variable)
             if is_bool(arg.type):
@@ -88,7 +84,10 @@ class KernelPrinter:
                 self.writer.assign(variable, wide)
             self.values[arg] = parameter
         self._block(self.kernel.body.block)
-        return writer.lines
+        return code.function(
+            self.signature.name, self.signature.parameters(), documentation,
+            self.writer.statements, decorators=[code.path("triton.jit")],
+        )  # fmt: skip
 
     def _block(self, block: Block) -> None:
         for op in block.ops:
@@ -367,7 +366,7 @@ class KernelPrinter:
         axis = code.constant(axis_names(op.value.type).index(op.axis.data))
         combine = self._combine(f"_{op.kind.data}")
         names = [self._variable(op.extreme, "best"), self._variable(op.position, "best_index")]
-        self.writer.assign(", ".join(names), code.call("tl.reduce", pair, axis, combine))
+        self.writer.assign_all(names, code.call("tl.reduce", pair, axis, combine))
         for result, variable in zip(op.results, names):
             self.values[result] = code.name(variable)
             self.tensors.add(result)
@@ -388,8 +387,10 @@ class KernelPrinter:
 
     def _for(self, op: scf.ForOp) -> None:
         iv, *carried = op.body.block.args
+        targets: list[str] = []
         for arg, init, result in zip(carried, op.iter_args, op.results):
             variable = self._variable(result, "acc")
+            targets.append(variable)
             self.writer.assign(variable, self._initial(init))
             self.values[arg] = self.values[result] = code.name(variable)
             self.tensors.update((arg, result))
@@ -402,17 +403,15 @@ class KernelPrinter:
         start = constant_of(op.lb)
         if start is not None and start.value.data == 0 and len(bounds) == 2:
             bounds = bounds[1:]
-        self.writer.line(f"for {index} in {code.text(code.call('range', *bounds))}:")
-        self.writer.indent()
-        self._block(op.body.block)
-        last = op.body.block.last_op
-        assert isinstance(last, scf.YieldOp)
-        if carried:
-            targets = ", ".join(code.text(self.values[arg]) for arg in carried)
-            values = [self.values[value] for value in last.arguments]
-            # Several are assigned at once: one may stand on the right of another.
-            self.writer.assign(targets, values[0] if len(values) == 1 else code.tuple_of(values))
-        self.writer.dedent()
+        with self.writer.loop(index, code.call("range", *bounds)):
+            self._block(op.body.block)
+            last = op.body.block.last_op
+            assert isinstance(last, scf.YieldOp)
+            if carried:
+                values = [self.values[value] for value in last.arguments]
+                # Several are assigned at once: one may stand on the right of another.
+                whole = values[0] if len(values) == 1 else code.tuple_of(values)
+                self.writer.assign_all(targets, whole)
 
     def _initial(self, value: SSAValue) -> ast.expr:
         """What a carried variable starts from, as a value of its type."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import IntegerType, MemRefType
@@ -36,7 +38,7 @@ class Signature:
     names: code.Names
     variables: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
     """The parameter of each argument."""
-    annotations: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
+    annotations: dict[SSAValue, ast.expr] = field(default_factory=dict[SSAValue, ast.expr])
     """The types of the scalars."""
     sizes: dict[str, str] = field(default_factory=dict[str, str])
     """The parameter of each label's size."""
@@ -47,15 +49,16 @@ class Signature:
     index: str = "INDEX"
 
     @staticmethod
-    def of(kernel: tile.KernelOp, taken: set[str]) -> Signature:
+    def of(kernel: tile.KernelOp, name: str, taken: set[str]) -> Signature:
         """The parameters of a kernel.
 
         Args:
             kernel: the kernel.
+            name: the name of its function in the module.
             taken: names that the module uses.
         """
         names = code.Names({*RESERVED, *taken})
-        result = Signature(kernel.sym_name.data, kernel.dynamic is not None, names)
+        result = Signature(name, kernel.dynamic is not None, names)
         arguments = list(zip(kernel.args, kernel.argument_names))
         tensors = [(arg, n) for arg, n in arguments if isinstance(arg.type, MemRefType)]
         for arg, argument in tensors:
@@ -75,17 +78,40 @@ class Signature:
             result.tiles[label] = names.fresh(f"{label}_TILE")
         return result
 
-    def parameters(self) -> list[str]:
+    def parameters(self) -> list[code.Parameter]:
         """The parameters as a function's definition has them."""
-        kind = "" if self.dynamic else ": tl.constexpr"
-        shown = [
-            f"{variable}: {self.annotations[arg]}" if arg in self.annotations else variable
-            for arg, variable in self.variables.items()
+        constant = code.path("tl.constexpr")
+        kind = None if self.dynamic else constant
+        numbers = [*self.sizes.values(), *(s for strides in self.strides.values() for s in strides)]
+        return [
+            *(code.Parameter(v, self.annotations.get(arg)) for arg, v in self.variables.items()),
+            *(code.Parameter(number, kind) for number in numbers),
+            *(code.Parameter(extent, constant) for extent in self.tiles.values()),
+            code.Parameter(self.index, constant, code.path("tl.int64")),
         ]
-        shown += [f"{size}{kind}" for size in self.sizes.values()]
-        shown += [f"{s}{kind}" for strides in self.strides.values() for s in strides]
-        shown += [f"{constant}: tl.constexpr" for constant in self.tiles.values()]
-        return [*shown, f"{self.index}: tl.constexpr = tl.int64"]
+
+
+def signatures_of(
+    kernels: Sequence[tile.KernelOp], wrapper: str
+) -> tuple[str, dict[str, Signature]]:
+    """The names of a module's functions.
+
+    A program may call its functions what it likes; the module's own names come first.
+
+    Args:
+        kernels: the kernels.
+        wrapper: the symbol of the host function.
+
+    Returns:
+        The wrapper's name, and the signatures of the kernels by their symbols.
+    """
+    names = code.Names(RESERVED)
+    functions = {op.sym_name.data: names.fresh(op.sym_name.data) for op in kernels}
+    wrapper = names.fresh(wrapper)
+    taken = {*functions.values(), wrapper}
+    return wrapper, {
+        op.sym_name.data: Signature.of(op, functions[op.sym_name.data], taken) for op in kernels
+    }
 
 
 def whole_labels(kernel: tile.KernelOp) -> list[str]:
@@ -98,9 +124,9 @@ def whole_labels(kernel: tile.KernelOp) -> list[str]:
     return list(found)
 
 
-def _annotation(type: Attribute) -> str:
+def _annotation(type: Attribute) -> ast.expr:
     if isinstance(type, IntegerType) and type.width.data <= 32:
         # Some of Triton's launchers take no narrow ones, or no negative ones.
-        return "tl.int32"
-    return code.text(triton_type(type))
+        return code.path("tl.int32")
+    return triton_type(type)
 

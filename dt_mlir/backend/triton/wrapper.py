@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import memref
@@ -50,20 +51,21 @@ class WrapperPrinter:
 
     Args:
         part: the host part.
-        kernels: the kernels and their signatures, by name.
+        kernels: the kernels.
+        signatures: the kernels' signatures, by symbol.
         name: the wrapper's name.
-        taken: names that the module uses.
     """
 
     def __init__(
         self,
         part: HostPart,
-        kernels: dict[str, tuple[tile.KernelOp, Signature]],
+        kernels: Sequence[tile.KernelOp],
+        signatures: dict[str, Signature],
         name: str,
-        taken: set[str],
     ) -> None:
         self.part = part
-        self.kernels = kernels
+        self.kernels = {op.sym_name.data: (op, signatures[op.sym_name.data]) for op in kernels}
+        taken = {name, *(signature.name for signature in signatures.values())}
         self.name = name
         self.names = code.Names({*RESERVED, *taken, "out"})
         self.same = part.same()
@@ -73,8 +75,8 @@ class WrapperPrinter:
         self.sizes: dict[str, str] = {}
         self.used: set[str] = set()
 
-    def print(self) -> list[str]:
-        """The function's lines."""
+    def print(self) -> ast.FunctionDef:
+        """The function."""
         for value, name, axes, _ in self.part.inputs:
             variable = self.names.fresh(name)
             type = value.type
@@ -88,8 +90,6 @@ class WrapperPrinter:
         free = self._free_labels(inputs)
         parameters = [t.variable for t in inputs] + list(self.scalars.values())
         keywords = [self._size_name(label) for label in free]
-        self.writer.signature(self.name, [*parameters, "*", *keywords, "out=None"])
-        self.writer.docstring(self._documentation(inputs, free))
         self._check_inputs(inputs)
         self._sizes(inputs, free)
         self._least()
@@ -97,7 +97,11 @@ class WrapperPrinter:
         self._launches(inputs)
         results = [code.name(self.tensors[value].variable) for value in self.part.outputs]
         self.writer.returns(results[0] if len(results) == 1 else code.tuple_of(results))
-        return self.writer.lines
+        return code.function(
+            self.name, [code.Parameter(parameter) for parameter in parameters],
+            self._documentation(inputs, free), self.writer.statements,
+            [*map(code.Parameter, keywords), code.Parameter("out", None, code.constant(None))],
+        )  # fmt: skip
 
     def _label(self, label: str) -> str:
         """The first of the labels that have a label's size."""
@@ -319,11 +323,8 @@ class WrapperPrinter:
         for op in self.part.launches:
             kernel, _ = self.kernels[op.kernel_name]
             what = code.constant(f"'{op.kernel_name}'{largest_tile(kernel)}")
-            launching = code.text(self._call("_launching", device, what))
-            self.writer.line(f"with {launching}:")
-            self.writer.indent()
-            self._launch(op)
-            self.writer.dedent()
+            with self.writer.context(self._call("_launching", device, what)):
+                self._launch(op)
 
     def _constants(self, kernel: tile.KernelOp, signature: Signature, op: host.LaunchOp) -> None:
         """The padded extents of whole labels, and the checks of the tiles that have them."""
@@ -360,12 +361,9 @@ class WrapperPrinter:
         ]
         one = code.tuple_of([code.constant(1)])
         grid = self._call("_grid", code.total("*", blocks)) if blocks else one
-        guarded = all(t.axes for t in stored)
-        if guarded:
-            # There is nothing to do for an empty result, and no instance to launch.
-            counts = [code.method(code.name(t.variable), "numel") for t in stored]
-            self.writer.line(f"if {' or '.join(map(code.text, counts))}:")
-            self.writer.indent()
+        # There is nothing to do for an empty result, and no instance to launch.
+        counts = [code.method(code.name(t.variable), "numel") for t in stored]
+        wanted = code.disjunction(counts) if all(t.axes for t in stored) else None
         args: list[ast.expr] = []
         tensors: list[str] = []
         for value in op.arguments:
@@ -394,9 +392,8 @@ class WrapperPrinter:
             if value is not None:
                 keywords[hint] = code.constant(value)
         launcher = code.subscript(code.name(signature.name), [grid])
-        self.writer.expression(code.call(launcher, *args, **keywords))
-        if guarded:
-            self.writer.dedent()
+        with self.writer.branch(wanted):
+            self.writer.expression(code.call(launcher, *args, **keywords))
 
     def _written(self, op: host.LaunchOp, kernel: tile.KernelOp) -> list[SSAValue]:
         """The tensors that a kernel stores to."""

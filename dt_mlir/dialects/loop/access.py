@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
-    ArrayAttr,
     IndexType,
     MemRefType,
     StringAttr,
@@ -42,6 +41,7 @@ from dt_mlir.dialects.formats import (
     parse_indices,
     print_indices,
 )
+from dt_mlir.dialects.identifiers import Identifier, Identifiers
 from dt_mlir.dialects.loop.nests import LoopLike
 from dt_mlir.element_types import value_type
 
@@ -226,9 +226,9 @@ class LocalOp(IRDLOperation):
 
     name = "loop.local"
 
-    function = prop_def(StringAttr)
+    function = prop_def(Identifier)
     """The fused function."""
-    labels = prop_def(ArrayAttr[StringAttr])
+    labels = prop_def(Identifiers)
     """Its labels."""
     result = result_def(MemRefType)
     """The buffer."""
@@ -259,7 +259,7 @@ class SizeOp(IRDLOperation):
 
     name = "loop.size"
 
-    label = prop_def(StringAttr)
+    label = prop_def(Identifier)
     """The label."""
     result = result_def(IndexType)
     """Its size."""

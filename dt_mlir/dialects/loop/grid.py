@@ -31,6 +31,7 @@ from dt_mlir.dialects.formats import (
     name_array,
     names,
 )
+from dt_mlir.dialects.identifiers import Identifiers
 from dt_mlir.dialects.kernel import KernelOp as KernelBase
 
 
@@ -102,7 +103,7 @@ class GridOp(IRDLOperation):
 
     name = "loop.grid"
 
-    labels = prop_def(ArrayAttr[StringAttr])
+    labels = prop_def(Identifiers)
     """The partitioned labels."""
     blocks = prop_def(ArrayAttr[IntegerAttr])
     """The extent of a block along each."""

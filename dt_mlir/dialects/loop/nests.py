@@ -31,14 +31,15 @@ from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.dt import check_reduction
 from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
+from dt_mlir.dialects.identifiers import Identifier
 
 
 class LoopLike(IRDLOperation):
     """What `loop.for` and `loop.reduce` have in common: a walk over one label."""
 
-    label = prop_def(StringAttr)
+    label = prop_def(Identifier)
     """The label that is walked."""
-    function = prop_def(StringAttr)
+    function = prop_def(Identifier)
     """The function whose loop it is."""
     step = prop_def(IntegerAttr)
     """The number of elements of a step; 0 for the loop's whole extent."""

@@ -29,6 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.dt import check_reduction
 from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
+from dt_mlir.dialects.identifiers import Identifier
 from dt_mlir.dialects.tile.types import (
     Axis,
     axes_of,
@@ -153,7 +154,7 @@ class ReduceOp(IRDLOperation):
     """How elements are combined; no `dot`, `argmax` or `argmin`."""
     value = operand_def(TensorType)
     """The tile."""
-    axis = prop_def(StringAttr)
+    axis = prop_def(Identifier)
     """The axis that is reduced."""
     result = result_def()
     """The tile without it."""
@@ -193,7 +194,7 @@ class ArgReduceOp(IRDLOperation):
     """The tile."""
     index = operand_def(TensorType)
     """Its elements' indices, i64, of the same axes."""
-    axis = prop_def(StringAttr)
+    axis = prop_def(Identifier)
     """The axis that is reduced."""
     extreme = result_def()
     """The extreme elements."""

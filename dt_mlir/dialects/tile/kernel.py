@@ -27,6 +27,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from dt_mlir.dialects.identifiers import Identifier, Identifiers
 from dt_mlir.dialects.kernel import KernelOp as KernelBase
 from dt_mlir.dialects.tile.types import (
     Axis,
@@ -47,7 +48,7 @@ class KernelOp(KernelBase):
 
     name = "tile.kernel"
 
-    grid_labels = prop_def(ArrayAttr[StringAttr])
+    grid_labels = prop_def(Identifiers)
     """The partitioned labels; the grid has a program instance for each block."""
     grid_blocks = prop_def(ArrayAttr[IntegerAttr])
     """The extent of a block along each."""
@@ -99,7 +100,7 @@ class SizeOp(IRDLOperation):
 
     name = "tile.size"
 
-    label = prop_def(StringAttr)
+    label = prop_def(Identifier)
     """The label."""
     result = result_def(IndexType())
     """Its size."""
@@ -122,7 +123,7 @@ class RangeOp(IRDLOperation):
 
     name = "tile.range"
 
-    label = prop_def(StringAttr)
+    label = prop_def(Identifier)
     """The label that the axis walks."""
     origin = operand_def(IndexType())
     """The first index."""

@@ -17,6 +17,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.formats import name_array, names
+from dt_mlir.dialects.identifiers import check_identifier
 
 
 class Axis(NamedTuple):
@@ -48,6 +49,8 @@ class AxesAttr(ParametrizedAttribute):
             raise VerifyException("each axis needs a name and an extent")
         if len(set(names(self.names))) != len(self.names):
             raise VerifyException("the axes of a tile must differ")
+        for name in (*names(self.names), *filter(None, names(self.whole))):
+            check_identifier(name)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
