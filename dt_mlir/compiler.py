@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.backend.triton.target import emit_module
 from dt_mlir.frontend.emit import compile_text
-from dt_mlir.pipeline import default_pipeline, run_pipeline, verify_module
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.verifier import verify_module
 
 
 @dataclass(frozen=True)

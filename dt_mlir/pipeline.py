@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.diagnostics import CompileError, Note
 from dt_mlir.registry import PASSES
+from dt_mlir.verifier import verify_module
 
 ALGORITHM = ("verify-dt", "verify-schedule")
 """Checks the algorithm and the schedule beside it."""
@@ -122,27 +121,3 @@ def run_pipeline(
                 after(previous, changed)
 
     PassPipeline(tuple(parse_pipeline(passes)), callback).apply(context, module)
-
-
-def verify_module(module: ModuleOp, after: ModulePass | None = None) -> None:
-    """Verify a module.
-
-    Args:
-        module: the module.
-        after: the pass that made it, for the message.
-
-    Raises:
-        CompileError: at the operation that is malformed.
-    """
-    try:
-        module.verify()
-    except VerifyException:
-        for op in module.walk():
-            try:
-                op.verify(verify_nested_ops=False)
-            except VerifyException as error:
-                message = str(error).splitlines()[0]
-                notes = [] if after is None else [Note(f"the pass '{after.name}' made it")]
-                what = f"'{op.name}' is malformed: {message}"
-                raise CompileError(what, op, None, notes) from None
-        raise

@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 NAMES_HINT = "names are made of letters, digits and '_', and do not start with a digit"
 
+_NUMBERS = re.compile(r"(_\d+)+$")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -32,6 +33,14 @@ def check_identifier(text: str) -> None:
     """
     if not is_identifier(text):
         raise VerifyException(f"{text!r} is not a name: {NAMES_HINT}")
+
+
+def value_hint(name: str) -> str | None:
+    """The hint of a value that stands for something of a name; None if there is none.
+
+    xDSL drops numbers at the end of hints, and takes none of which nothing is left.
+    """
+    return _NUMBERS.sub("", name) or None
 
 
 class IdentifierConstraint(AttrConstraint[StringAttr]):

@@ -26,10 +26,11 @@ from dt_mlir.embedded.schedule import Schedule
 from dt_mlir.embedded.shapes import sizes_of
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.emit import emit_program, set_types
-from dt_mlir.pipeline import default_pipeline, run_pipeline, verify_module
+from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.registry import find_directive
 from dt_mlir.runtime import cache, launch
 from dt_mlir.runtime.execute import prepare_library, wrapper_name
+from dt_mlir.verifier import verify_module
 
 Tensor = Any
 

@@ -28,6 +28,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from dt_mlir.diagnostics import CompileError, Note
 from dt_mlir.dialects import dt, elem
 from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.identifiers import value_hint
 from dt_mlir.element_types import (
     ELEMENT_TYPES,
     compute_type,
@@ -272,7 +273,7 @@ class ExpressionEmitter:
         map = AffineMap(len(labels), 0, tuple(results))
         op = dt.ReadOp(name, labels, map, value_type(element))
         result = self._add(op, at)
-        result.name_hint = name
+        result.name_hint = value_hint(name)
         return Typed(result, element)
 
     def _prefix(self, expr: Prefix) -> Value:

@@ -28,6 +28,7 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, loop, sched
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import name_array
+from dt_mlir.dialects.identifiers import value_hint
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.printer import print_declarations, print_definition, print_directive
 from dt_mlir.frontend.raising import raise_module
@@ -192,7 +193,7 @@ class _KernelBuilder:
         self.entry = Block(arg_types=[program.memref_of(name) for name in self.arguments])
         self.values = dict(zip(self.arguments, self.entry.args))
         for name, value in self.values.items():
-            value.name_hint = name
+            value.name_hint = value_hint(name)
         self.lowered: dict[tuple[SSAValue, Block], SSAValue] = {}
         self.free: dict[Operation, set[str]] = {}
 
@@ -203,7 +204,7 @@ class _KernelBuilder:
         for label in self.function.label_names:
             op = loop.ForOp(label, self.name, Region(Block(arg_types=[IndexType()])))
             op.location = self.function.location
-            op.iv.name_hint = label
+            op.iv.name_hint = value_hint(label)
             loops.append(op)
             chain.append(_Binder(label, op.body.block, op.iv))
         value = self.lower(self.function.value, chain)
@@ -290,7 +291,7 @@ class _KernelBuilder:
         extreme = values[0].type if partial else None
         result = loop.ReduceOp(kind, label, self.name, op.result.type, Region(body), extreme)
         result.location = op.location
-        result.iv.name_hint = label
+        result.iv.name_hint = value_hint(label)
         chain[-1].block.add_op(result)
         return result.result
 
@@ -351,7 +352,7 @@ class _KernelBuilder:
                 indices.append(next(b.iv for b in reversed(chain) if b.label == label))
             new = loop.ReadOp(base, indices)
         new.location = op.location
-        new.results[0].name_hint = op.source_name
+        new.results[0].name_hint = value_hint(op.source_name)
         block.add_op(new)
         return new.results[0]
 
@@ -379,13 +380,13 @@ def _host(program: _Program, kernels: list[loop.KernelOp], name: str) -> func.Fu
     block = Block(arg_types=types)
     values: dict[str, SSAValue] = dict(zip(inputs, block.args))
     for n, value in values.items():
-        value.name_hint = n
+        value.name_hint = value_hint(n)
     sizes: dict[str, SSAValue] = {}
     labels = [label for f in program.order for label in program.functions[f].label_names]
     for label in program.labels.order:
         if label in labels:
             op = host.SizeOp(label)
-            op.result.name_hint = label
+            op.result.name_hint = value_hint(label)
             block.add_op(op)
             sizes[label] = op.result
     for n in program.tensors():
@@ -397,7 +398,7 @@ def _host(program: _Program, kernels: list[loop.KernelOp], name: str) -> func.Fu
         alloc.attributes[host.NAME] = StringAttr(n)
         alloc.attributes[host.AXES] = name_array(function.label_names)
         alloc.location = function.location
-        alloc.memref.name_hint = n
+        alloc.memref.name_hint = value_hint(n)
         block.add_op(alloc)
         values[n] = alloc.memref
     for kernel in kernels:

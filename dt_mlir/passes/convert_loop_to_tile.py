@@ -22,6 +22,7 @@ from xdsl.rewriter import InsertPoint
 from dt_mlir.diagnostics import CompileError, has_location
 from dt_mlir.dialects import loop, sched, tile
 from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.identifiers import value_hint
 from dt_mlir.dialects.tile.types import Axis, axes_of, tile_type
 from dt_mlir.element_types import is_float
 from dt_mlir.lowering.axes import (
@@ -188,7 +189,7 @@ class _Converter:
         range_op = tile.RangeOp(op.label_name, start, bound, self.axes.loops[op])
         range_op.location = op.location
         scope.builder.insert(range_op)
-        range_op.result.name_hint = op.label_name
+        range_op.result.name_hint = value_hint(op.label_name)
         self.env[op.iv] = range_op.result
 
     def _has_one_trip(self, op: loop.LoopLike) -> bool:
@@ -421,7 +422,7 @@ class _Converter:
         value = self.env[op.value]
         if isinstance(op.base.owner, loop.LocalOp):
             if not isinstance(value.owner, Block) and value.name_hint in (None, "acc"):
-                value.name_hint = op.base.owner.function.data
+                value.name_hint = value_hint(op.base.owner.function.data)
             self.written[op.base] = value
             return
         indices = self._indices(op, scope)

@@ -349,7 +349,7 @@ def _power(e: _Emit, x: SSAValue, exponent: int) -> SSAValue:
 
 def _powf(e: _Emit, x: SSAValue, y: SSAValue) -> SSAValue:
     known = _known(y)
-    if known is not None and known == int(known) and 0 < abs(known) <= 16:
+    if known is not None and 0 < abs(known) <= 16 and known == int(known):
         power = _power(e, x, int(abs(known)))
         return power if known > 0 else e.div(e.constant(1), power)
     if known == 0:

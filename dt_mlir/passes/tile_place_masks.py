@@ -55,7 +55,10 @@ class _Masks:
             block = op.parent
             if op.axis.name == name and block is not None and _before(op, user):
                 return self._of_range(op)
-        raise AssertionError(f"no range of '{name}' is in scope")
+        raise CompileError(
+            f"no range of the axis '{name}' is in scope where '{user.name}' needs its mask", user,
+            "each axis of a tile comes from a 'tile.range' that dominates the tile",
+        )  # fmt: skip
 
     def _of_range(self, op: tile.RangeOp) -> SSAValue | None:
         if op not in self.known:

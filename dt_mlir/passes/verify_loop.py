@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
-from dt_mlir.scheduling.program import LoopProgram, argument_named, loops_in, reads_of
+from dt_mlir.scheduling.program import LoopProgram, check_writes, loops_in, reads_of
 
 BODY_DIALECTS = ("loop", "arith", "math", "elem")
 """The dialects that the body of a kernel is made of."""
@@ -27,26 +27,13 @@ def check_kernel(kernel: loop.KernelOp) -> None:
         dialect = inner.name.split(".")[0]
         if dialect not in BODY_DIALECTS and inner.name != "builtin.unrealized_conversion_cast":
             raise CompileError(f"'{inner.name}' cannot stand in a 'loop.kernel'", inner)
-        if isinstance(inner, loop.LocalOp):
-            writes = [
-                use.operation
-                for use in inner.result.uses
-                if isinstance(use.operation, loop.WriteOp)
-            ]
-            if len(writes) != 1:
-                raise CompileError(
-                    f"the local buffer '{inner.function.data}' is written "
-                    f"{len(writes)} times, not once",
-                    inner,
-                )
+    check_writes(kernel)
     for argument, name in zip(kernel.args, kernel.argument_names):
         writes = [
             use.operation for use in argument.uses if isinstance(use.operation, loop.WriteOp)
         ]
         if writes and reads_of(argument):
             raise CompileError(f"'{name}' is both read and written in one kernel", writes[0])
-        if len(writes) > 1:
-            raise CompileError(f"'{name}' is written in {len(writes)} places", writes[1])
     grid = kernel.grid
     blocks: dict[SSAValue, int] = dict(zip(grid.body.block.args, grid.block_sizes.values()))
     for op in loops_in(kernel):
@@ -54,9 +41,6 @@ def check_kernel(kernel: loop.KernelOp) -> None:
             raise CompileError(
                 f"the loop walks {op.extent_size} elements of a block of {blocks[op.origin]}", op
             )
-    root = argument_named(kernel, kernel.root.data)
-    if root is None or not any(isinstance(use.operation, loop.WriteOp) for use in root.uses):
-        raise CompileError(f"the kernel never writes '{kernel.root.data}'", kernel)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,44 @@ BODY_DIALECTS = ("tile", "scf", "arith", "math", "elem")
 """The dialects that the body of a kernel is made of."""
 
 
+def check_kernel(kernel: tile.KernelOp) -> None:
+    """Check that a kernel is one that the emitter takes.
+
+    Raises:
+        CompileError: at the first operation that is out of place.
+    """
+    loaded: set[object] = set()
+    for inner in kernel.body.block.walk():
+        dialect = inner.name.split(".")[0]
+        if dialect not in BODY_DIALECTS and inner.name != "builtin.unrealized_conversion_cast":
+            raise CompileError(f"'{inner.name}' cannot stand in a 'tile.kernel'", inner)
+        if isinstance(inner, tile.RangeOp) and inner.bound is not None:
+            raise CompileError(
+                f"the axis '{inner.axis.name}' still has a bound", inner,
+                "run tile-place-masks first",
+            )
+        if isinstance(inner, tile.LoadOp):
+            loaded.add(inner.base)
+    for inner in kernel.body.block.walk():
+        if isinstance(inner, tile.StoreOp) and inner.base in loaded:
+            raise CompileError("a kernel stores to a tensor that it loads from", inner)
+    known = {label.data for label in kernel.labels}
+    for value in values_of(kernel):
+        for axis in axes_of(value.type):
+            if axis.extent not in known and isinstance(axis.extent, str):
+                raise CompileError(f"'{axis.extent}' is no label of the kernel", kernel)
+            if isinstance(axis.extent, int) and padded(axis.extent) != axis.extent:
+                raise CompileError(
+                    f"the axis '{axis.name}' has {axis.extent} elements, "
+                    "which is no power of two",
+                    kernel,
+                    "run tile-place-masks first",
+                )
+    root = dict(zip(kernel.argument_names, kernel.args)).get(kernel.root.data)
+    if root is None or not any(isinstance(u.operation, tile.StoreOp) for u in root.uses):
+        raise CompileError(f"the kernel never stores '{kernel.root.data}'", kernel)
+
+
 @dataclass(frozen=True)
 class VerifyTilePass(ModulePass):
     """Checks that a module is what the emitter takes.
@@ -33,36 +71,4 @@ class VerifyTilePass(ModulePass):
             if inner.name not in ("func.func", "tile.kernel"):
                 raise CompileError(f"'{inner.name}' is not of the 'tile' level", inner)
         for kernel in kernels_of(op):
-            self._kernel(kernel)
-
-    def _kernel(self, kernel: tile.KernelOp) -> None:
-        loaded: set[object] = set()
-        for inner in kernel.body.block.walk():
-            dialect = inner.name.split(".")[0]
-            if dialect not in BODY_DIALECTS and inner.name != "builtin.unrealized_conversion_cast":
-                raise CompileError(f"'{inner.name}' cannot stand in a 'tile.kernel'", inner)
-            if isinstance(inner, tile.RangeOp) and inner.bound is not None:
-                raise CompileError(
-                    f"the axis '{inner.axis.name}' still has a bound", inner,
-                    "run tile-place-masks first",
-                )
-            if isinstance(inner, tile.LoadOp):
-                loaded.add(inner.base)
-        for inner in kernel.body.block.walk():
-            if isinstance(inner, tile.StoreOp) and inner.base in loaded:
-                raise CompileError("a kernel stores to a tensor that it loads from", inner)
-        known = {label.data for label in kernel.labels}
-        for value in values_of(kernel):
-            for axis in axes_of(value.type):
-                if axis.extent not in known and isinstance(axis.extent, str):
-                    raise CompileError(f"'{axis.extent}' is no label of the kernel", kernel)
-                if isinstance(axis.extent, int) and padded(axis.extent) != axis.extent:
-                    raise CompileError(
-                        f"the axis '{axis.name}' has {axis.extent} elements, "
-                        "which is no power of two",
-                        kernel,
-                        "run tile-place-masks first",
-                    )
-        root = dict(zip(kernel.argument_names, kernel.args)).get(kernel.root.data)
-        if root is None or not any(isinstance(u.operation, tile.StoreOp) for u in root.uses):
-            raise CompileError(f"the kernel never stores '{kernel.root.data}'", kernel)
+            check_kernel(kernel)

@@ -12,8 +12,8 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.pipeline import verify_module
 from dt_mlir.verification.semantics import Mode, Recorder, SemanticsError, Stage, verify_semantics
+from dt_mlir.verifier import verify_module
 
 
 @dataclass(frozen=True)

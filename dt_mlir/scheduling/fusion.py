@@ -11,6 +11,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array
+from dt_mlir.dialects.identifiers import value_hint
 from dt_mlir.host_part import is_padded
 from dt_mlir.scheduling.directive import Target
 from dt_mlir.scheduling.program import (
@@ -200,7 +201,7 @@ def _insert(
     labels = producer.axes_of(argument)
     buffer = loop.LocalOp(target.function, labels, argument.type)
     buffer.location = target.location or producer.location
-    buffer.result.name_hint = target.function
+    buffer.result.name_hint = value_hint(target.function)
     block.insert_op_before(buffer, first)
 
     mapper: dict[SSAValue, SSAValue] = {}
@@ -268,7 +269,7 @@ def _set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str]
     fresh = {}
     for name in order:
         arg = block.insert_arg(values[name].type, len(block.args))
-        arg.name_hint = name
+        arg.name_hint = value_hint(name)
         fresh[name] = arg
         if name in old:
             old[name].replace_all_uses_with(arg)

@@ -32,6 +32,8 @@ class LoopProgram:
             )
         self.host = functions[0]
         check_host_part(self.host)
+        for kernel in self.kernels:
+            check_writes(kernel)
 
     @property
     def kernels(self) -> list[loop.KernelOp]:
@@ -99,6 +101,23 @@ class LoopProgram:
         applied = names(self.host.attributes[host.SCHEDULE])  # pyright: ignore
         if directive not in applied:
             self.host.attributes[host.SCHEDULE] = name_array([*applied, directive])
+
+
+def check_writes(kernel: loop.KernelOp) -> None:
+    """Check that a kernel writes its root, and each tensor in at most one place.
+
+    Raises:
+        CompileError: naming the tensor.
+    """
+    written: set[str] = set()
+    for argument, name in zip(kernel.args, kernel.argument_names):
+        writes = [use.operation for use in argument.uses if isinstance(use.operation, loop.WriteOp)]
+        if len(writes) > 1:
+            raise CompileError(f"'{name}' is written in {len(writes)} places", writes[1])
+        if writes:
+            written.add(name)
+    if kernel.root.data not in written:
+        raise CompileError(f"the kernel never writes '{kernel.root.data}'", kernel)
 
 
 def loops_in(op: Operation) -> Iterator[loop.LoopLike]:

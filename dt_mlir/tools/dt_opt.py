@@ -19,9 +19,9 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
-from dt_mlir.pipeline import verify_module
 from dt_mlir.tools.command_line import ArgumentParser, load_file, run_tool, write_output
 from dt_mlir.tools.verification import Verification, add_verification
+from dt_mlir.verifier import verify_module
 
 DESCRIPTION = "Run passes on DT programs (.dt) and on IR of any level (.mlir)."
 

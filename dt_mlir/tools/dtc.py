@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
-from dt_mlir.pipeline import default_pipeline, pipeline_text, run_pipeline, verify_module
+from dt_mlir.pipeline import default_pipeline, pipeline_text, run_pipeline
 from dt_mlir.tools.command_line import (
     ArgumentParser,
     load_file,
@@ -20,6 +20,7 @@ from dt_mlir.tools.command_line import (
     write_output,
 )
 from dt_mlir.tools.verification import Verification, add_verification
+from dt_mlir.verifier import verify_module
 
 LEVELS = ("dt", "loop", "tile", "triton", "ttir", "ptx", "amdgcn", "stats")
 """What `--emit` prints; what follows `triton` needs Triton, but no GPU."""

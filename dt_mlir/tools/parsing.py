@@ -62,6 +62,7 @@ def parse_mlir(
     Raises:
         CompileError: at the first place where the text is no IR.
     """
+    _check_strings(text, name, first_line)
     parser: LocatedParser | None = None
     try:
         parser = LocatedParser(context, text, name, first_line)
@@ -89,6 +90,26 @@ def parse_mlir(
         raise CompileError("the text is nested too deeply", make_location(name, 1, 1)) from None
 
 
+_STRING = re.compile(r'//[^\n]*|"(?>(?:[^"\\\n]|\\.)*)("?)')
+
+
+def _check_strings(text: str, name: str, first_line: int) -> None:
+    """Check that each quote is closed on its line.
+
+    xDSL's lexer needs exponential time to find that one is not.
+
+    Raises:
+        CompileError: at a quote that is not closed.
+    """
+    for match in _STRING.finditer(text):
+        if match[1] == "":
+            start = match.start()
+            line = text.count("\n", 0, start)
+            column = start - (text.rfind("\n", 0, start) + 1) + 1
+            location = make_location(name, line + 1 + first_line, column)
+            raise CompileError("the string is not closed", location, "end it with '\"'")
+
+
 def read_module(path: str, sources: SourceTexts, load: Sequence[str] = ()) -> ModuleOp:
     """Read a program (`.dt`) or a module of any level, and verify it.
 
@@ -102,8 +123,8 @@ def read_module(path: str, sources: SourceTexts, load: Sequence[str] = ()) -> Mo
     """
     from xdsl.dialects import get_all_dialects
 
-    from dt_mlir.pipeline import verify_module
     from dt_mlir.tools.command_line import load_file
+    from dt_mlir.verifier import verify_module
 
     context = Context()
     for name, factory in {**get_all_dialects(), **DIALECTS}.items():

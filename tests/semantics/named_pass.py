@@ -19,9 +19,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.frontend.emit import compile_text
-from dt_mlir.pipeline import default_pipeline, run_pipeline, verify_module
+from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.tools.parsing import read_module
 from dt_mlir.verification.semantics import Recorder, SemanticsError, verify_semantics
+from dt_mlir.verifier import verify_module
 
 Named = tuple[str, str]
 """A pass, and what it did."""

@@ -7,9 +7,10 @@ from corpus import kernels
 
 from dt_mlir.diagnostics import SourceTexts
 from dt_mlir.frontend.emit import compile_text
-from dt_mlir.pipeline import default_pipeline, run_pipeline, verify_module
+from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.tools.parsing import read_module
 from dt_mlir.verification.semantics import Mode, Recorder, Report, verify_semantics
+from dt_mlir.verifier import verify_module
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.dt"))

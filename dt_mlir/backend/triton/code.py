@@ -254,7 +254,7 @@ class Writer:
         """`for variable in iterable:`; what is written inside is its body."""
         with self._nested() as body:
             yield
-        self.statements.append(ast.For(target(variable), iterable, body, [], lineno=1))
+        self.statements.append(ast.For(target(variable), iterable, _some(body), [], lineno=1))
 
     @contextmanager
     def branch(self, condition: ast.expr | None) -> Generator[None]:
@@ -268,7 +268,7 @@ class Writer:
         """`with manager:`; what is written inside is its body."""
         with self._nested() as body:
             yield
-        self.statements.append(ast.With([ast.withitem(manager)], body, lineno=1))
+        self.statements.append(ast.With([ast.withitem(manager)], _some(body), lineno=1))
 
     @contextmanager
     def _nested(self) -> Generator[list[ast.stmt]]:
@@ -277,3 +277,7 @@ class Writer:
             yield self.statements
         finally:
             self.statements = outer
+
+
+def _some(body: list[ast.stmt]) -> list[ast.stmt]:
+    return body or [ast.Pass()]

@@ -28,6 +28,8 @@ def lines(statement: ast.stmt, depth: int = 0) -> list[str]:
             return _simple("", statement.value, depth)
         case ast.Return(value) if value is not None:
             return _simple("return ", value, depth)
+        case ast.Pass():
+            return [_indented("pass", depth)]
         case ast.For():
             head = f"for {text(statement.target)} in {text(statement.iter)}:"
         case ast.If():

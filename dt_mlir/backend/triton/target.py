@@ -20,6 +20,7 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
 from dt_mlir.host_part import HostPart, value_name
 from dt_mlir.lowering.kernels import kernels_of
+from dt_mlir.passes.verify_tile import check_kernel
 
 
 def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
@@ -42,6 +43,8 @@ def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
             "run the whole pipeline first: dtc FILE --print-pipeline",
         )
     part = HostPart.of(hosts[0])
+    for kernel in kernels:
+        check_kernel(kernel)
     wrapper_name, signatures = signatures_of(kernels, hosts[0].sym_name.data)
     helpers: set[str] = set()
     bodies: list[list[str]] = []

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     StringAttr,
 )
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     IRDLOperation,
@@ -251,6 +251,29 @@ class LocalOp(IRDLOperation):
         assert isinstance(self.result.type, MemRefType)
         if len(self.labels) != self.result.type.get_num_dims():
             raise VerifyException("a local buffer needs a label for each of its axes")
+        users = {use.operation for use in self.result.uses}
+        if any(not isinstance(op, AccessOp) or op.base is not self.result for op in users):
+            raise VerifyException("a local buffer is only read and written")
+        writes = sum(isinstance(op, WriteOp) for op in users)
+        if writes != 1:
+            raise VerifyException(
+                f"the local buffer '{self.function.data}' is written {writes} times, not once"
+            )
+        if not isinstance(self._first_of(users), WriteOp):
+            raise VerifyException(
+                f"the local buffer '{self.function.data}' is read before it is written"
+            )
+
+
+    def _first_of(self, users: set[Operation]) -> Operation | None:
+        """The first of some operations behind this one, in its block and the regions there."""
+        op = self.next_op
+        while op is not None:
+            for inner in op.walk():
+                if inner in users:
+                    return inner
+            op = op.next_op
+        return None
 
 
 @irdl_op_definition

@@ -49,7 +49,7 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
     %p = loop.local "p"[x] : memref<?xf32>
   }
 }
-// CHECK: error: the local buffer 'p' is written 0 times, not once
+// CHECK: error: 'loop.local' is malformed: the local buffer 'p' is written 0 times, not once
 // -----
 func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
   %x = host.size x : index
@@ -60,6 +60,10 @@ func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule =
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
     %p = tile.program_id : index
+    loop.for %x = x of A {
+      %1 = arith.constant 0.0 : f32
+      loop.write %1, %A[%x] : f32, memref<?xf32>
+    }
   }
 }
 // CHECK: error: 'tile.program_id' cannot stand in a 'loop.kernel'
@@ -85,6 +89,8 @@ func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule =
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid (%x0 = x by 4) order [x] {
     loop.for %x = x in %x0 by 8 of A {
+      %0 = arith.constant 0.0 : f32
+      loop.write %0, %A[%x] : f32, memref<?xf32>
     }
   }
 }
@@ -98,6 +104,10 @@ func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule =
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
+    loop.for %x = x of A {
+      %0 = arith.constant 0.0 : f32
+      loop.write %0, %A[%x] : f32, memref<?xf32>
+    }
   }
 }
 sched.schedule {
