@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func, memref
@@ -176,16 +176,25 @@ def shown_indices(axis: int, number: int, rank: int) -> str:
 
 def value_name(value: SSAValue) -> str | None:
     """The name in the source of an argument or an allocation of a host function."""
-    owner = value.owner
-    if isinstance(owner, memref.AllocOp):
-        name = owner.attributes.get(host.NAME)
-    else:
-        assert isinstance(value, BlockArgument)
-        function = value.block.parent_op()
-        assert isinstance(function, func.FuncOp)
-        assert function.arg_attrs is not None
-        name = function.arg_attrs.data[value.index].data.get(host.NAME)
+    name = _attributes_of(value).get(host.NAME)
     return name.data if isinstance(name, StringAttr) else None
+
+
+def _attributes_of(value: SSAValue) -> Mapping[str, Attribute]:
+    if isinstance(value.owner, memref.AllocOp):
+        return value.owner.attributes
+    assert isinstance(value, BlockArgument)
+    function = value.block.parent_op()
+    assert isinstance(function, func.FuncOp)
+    assert function.arg_attrs is not None
+    return function.arg_attrs.data[value.index].data
+
+
+def value_axes(value: SSAValue) -> tuple[str, ...]:
+    """The labels of the axes of an argument or an allocation of a host function."""
+    axes = _attributes_of(value).get(host.AXES)
+    assert is_name_array(axes)
+    return names(axes)
 
 
 def _check_launches(function: func.FuncOp, launched: list[host.LaunchOp]) -> None:

@@ -12,9 +12,9 @@ from xdsl.passes import ModulePass
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import sched
 from dt_mlir.registry import directive_names, find_directive
-from dt_mlir.scheduling.directive import Directive, Phase
+from dt_mlir.scheduling.directive import Directive, Phase, apply_directives
 from dt_mlir.scheduling.parameters import ArgumentError
-from dt_mlir.scheduling.program import LoopProgram, argument_named, reads_of
+from dt_mlir.scheduling.program import LoopProgram
 from dt_mlir.scheduling.space import Space
 
 
@@ -79,20 +79,19 @@ def _check_decided(module: ModuleOp) -> None:
 
 def _consumers_first(program: LoopProgram) -> list[str]:
     """The functions, each after those that read it."""
-    order: list[str] = []
+    order: dict[str, None] = {}
 
     def visit(name: str) -> None:
         if name in order:
             return
-        for kernel in program.kernels:
-            argument = argument_named(kernel, name)
-            if argument is not None and kernel.root.data != name and reads_of(argument):
+        for kernel in program.users_of(name):
+            if kernel.root.data != name:
                 visit(kernel.root.data)
-        order.append(name)
+        order[name] = None
 
     for name in program.functions():
         visit(name)
-    return order
+    return list(order)
 
 
 def in_order(module: ModuleOp) -> list[tuple[sched.DirectiveOp, Directive]]:
@@ -123,8 +122,8 @@ class ApplySchedulePass(ModulePass):
     name = "apply-schedule"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for source, directive in in_order(op):
-            directive.run(op, source.location)
+        found = [(directive, source.location) for source, directive in in_order(op)]
+        apply_directives(op, found)
         for schedule in list(op.ops):
             if isinstance(schedule, sched.ScheduleOp):
                 schedule.detach()

@@ -18,7 +18,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, ModuleOp, NoneAttr, StringAttr
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import loop
@@ -213,33 +212,48 @@ class Directive(ModulePass):
             CompileError: where the directive is not legal.
         """
 
-    def run(self, module: ModuleOp, location: LocationAttr | None) -> None:
-        """Apply the directive, wholly or not at all.
+    def run(self, program: LoopProgram, location: LocationAttr | None) -> None:
+        """Apply the directive to a program, which it may leave half changed where it refuses.
 
         Args:
-            module: a module of the `loop` level.
+            program: a program of the `loop` level.
             location: where the directive stands in the source.
 
         Raises:
-            CompileError: where the directive is not legal; the module is unchanged.
+            CompileError: where the directive is not legal.
         """
         try:
             checked = self.decode(self.function, self.arguments())
         except ArgumentError as error:
             named = f"{self.function}.{self.directive_name()}: {error}"
             raise CompileError(named, location, error.hint) from None
-        trial = module.clone()
-        program = LoopProgram(trial)
         checked.rewrite(Target(program, self.function, location, self.directive_name()))
         program.record(checked.text())
-        try:
-            trial.verify()
-        except VerifyException as error:
-            raise AssertionError(f"{self.name} made a malformed module: {error}") from error
-        region = trial.detach_region(trial.body)
-        module.body.detach_block(module.body.block).erase(safe_erase=False)
-        region.move_blocks(module.body)
-        module.attributes.update(trial.attributes)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        self.run(op, None)
+        apply_directives(op, [(self, None)])
+
+
+def apply_directives(
+    module: ModuleOp, directives: Sequence[tuple[Directive, LocationAttr | None]]
+) -> None:
+    """Apply directives one after the other, all of them or none.
+
+    They work on a copy, which takes the module's place in the end.
+
+    Args:
+        module: a module of the `loop` level.
+        directives: the directives, each with its place in the source.
+
+    Raises:
+        CompileError: where one is not legal; the module is unchanged.
+    """
+    trial = module.clone()
+    program = LoopProgram(trial)
+    for directive, location in directives:
+        directive.run(program, location)
+    program.write_record()
+    region = trial.detach_region(trial.body)
+    module.body.detach_block(module.body.block).erase(safe_erase=False)
+    region.move_blocks(module.body)
+    module.attributes.update(trial.attributes)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, StringAttr
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from dt_mlir.diagnostics import did_you_mean
-from dt_mlir.dialects import host, loop
+from dt_mlir.dialects import loop
 from dt_mlir.dialects.formats import name_array
 from dt_mlir.dialects.identifiers import value_hint
-from dt_mlir.host_part import is_padded
+from dt_mlir.host_part import is_padded, value_axes
 from dt_mlir.scheduling.directive import Target
 from dt_mlir.scheduling.program import (
     LoopProgram,
@@ -56,7 +56,7 @@ def check_fusible(target: Target, producer: loop.KernelOp, consumer: str) -> loo
         raise target.error(f"the storage of '{name}' is aligned, and fused it has none")
     if any(op.is_tile for op in loops_in(producer)):
         raise target.error(f"the loops of '{name}' are already tiled", "fuse it first")
-    for kernel in program.kernels:
+    for kernel in program.users_of(name):
         argument = argument_named(kernel, name)
         if kernel not in (home, producer) and argument is not None and reads_of(argument):
             user = kernel.root.data
@@ -163,8 +163,11 @@ def fuse(
         _set_arguments(target.program, home, wanted - {name})
     labels = {*_labels(home), *_labels(producer)}
     home.labels = name_array([x for x in target.program.labels() if x in labels])
-    _drop_kernel(target.program, producer, name, stays)
-    _set_launch(target.program, home)
+    target.program.fused(name, home)
+    launch, values = target.program.launch_of(home), target.program.tensor_values()
+    launch.operands = [values[argument] for argument in home.argument_names]
+    if not stays:
+        target.program.drop_tensor(name)
 
 
 def _labels(kernel: loop.KernelOp) -> set[str]:
@@ -259,11 +262,7 @@ def _bind(op: loop.LoopLike, bound: SSAValue | int) -> None:
 def _set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str]) -> None:
     """Give a kernel the arguments of these names, in the order of a kernel's arguments."""
     values = program.tensor_values()
-    order = [name for name in values if name in wanted]
-    axes = dict(zip(kernel.argument_names, (kernel.axes_of(a) for a in kernel.args)))
-    for other in program.kernels:
-        for arg, name in zip(other.args, other.argument_names):
-            axes.setdefault(name, other.axes_of(arg))
+    order = program.in_argument_order(wanted)
     block = kernel.body.block
     old: dict[str, BlockArgument] = dict(zip(kernel.argument_names, kernel.args))
     fresh = {}
@@ -275,35 +274,4 @@ def _set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str]
             old[name].replace_all_uses_with(arg)
     for arg in old.values():
         block.erase_arg(arg)
-    kernel.set_arguments([(name, axes[name]) for name in order])
-
-
-def _drop_kernel(
-    program: LoopProgram, producer: loop.KernelOp, name: str, stays: bool
-) -> None:
-    launch = program.launch_of(producer)
-    launch.detach()
-    launch.erase()
-    producer.detach()
-    producer.erase()
-    if stays:
-        return
-    for op in program.host.body.block.ops:
-        if isinstance(op, memref.AllocOp) and op.attributes[host.NAME] == StringAttr(name):
-            for launch in [use.operation for use in op.memref.uses]:
-                assert isinstance(launch, host.LaunchOp)
-                launch.operands = [v for v in launch.operands if v is not op.memref]
-            op.detach()
-            op.erase()
-            break
-    block: Block = program.host.body.block
-    for op in list(block.ops):
-        if isinstance(op, host.SizeOp) and not op.result.uses:
-            op.detach()
-            op.erase()
-
-
-def _set_launch(program: LoopProgram, kernel: loop.KernelOp) -> None:
-    launch = program.launch_of(kernel)
-    values = program.tensor_values()
-    launch.operands = [values[name] for name in kernel.argument_names]
+    kernel.set_arguments([(name, value_axes(values[name])) for name in order])

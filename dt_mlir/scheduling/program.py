@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array, names
-from dt_mlir.host_part import check_host_part
+from dt_mlir.host_part import check_host_part, value_name
 
 
 class LoopProgram:
-    """A module of the `loop` level.
+    """A module of the `loop` level, with its kernels, functions and tensors by name.
+
+    What a directive moves between kernels it tells with `fused` and `drop_tensor`; looking things
+    up takes the same time in a program of any size.
 
     Raises:
         CompileError: if the module is not of that level.
@@ -32,75 +35,108 @@ class LoopProgram:
             )
         self.host = functions[0]
         check_host_part(self.host)
-        for kernel in self.kernels:
-            check_writes(kernel)
+        self._roots: dict[str, loop.KernelOp] = {}
+        self._homes: dict[str, loop.KernelOp] = {}
+        for kernel in module.ops:
+            if isinstance(kernel, loop.KernelOp):
+                check_writes(kernel)
+                self._roots[kernel.root.data] = kernel
+        for root, kernel in self._roots.items():
+            self._homes[root] = kernel
+            for op in locals_of(kernel):
+                self._homes.setdefault(op.function.data, kernel)
+        self._launches = {
+            op.kernel_name: op for op in self.host.body.block.ops if isinstance(op, host.LaunchOp)
+        }
+        self._tensors = self._named_values()
+        self._places = {name: i for i, name in enumerate(self._tensors)}
+        self._applied = dict.fromkeys(names(self.host.attributes[host.SCHEDULE]))  # pyright: ignore
 
     @property
     def kernels(self) -> list[loop.KernelOp]:
         """The kernels."""
-        return [op for op in self.module.ops if isinstance(op, loop.KernelOp)]
+        return list(self._roots.values())
 
     def kernel_of(self, function: str) -> loop.KernelOp | None:
-        """The kernel of a root; None if the function is none."""
-        return next((k for k in self.kernels if k.root.data == function), None)
+        """The kernel of a root; None if the function is not one."""
+        return self._roots.get(function)
 
     def home_of(self, function: str) -> loop.KernelOp | None:
         """The kernel that computes a function, as its root or fused."""
-        own = self.kernel_of(function)
-        if own is not None:
-            return own
-        return next((k for k in self.kernels if locals_of(k, function)), None)
+        return self._homes.get(function)
 
     def functions(self) -> list[str]:
         """The functions that kernels compute, roots and fused ones."""
-        found: dict[str, None] = {}
-        for kernel in self.kernels:
-            found[kernel.root.data] = None
-            for op in kernel.walk():
-                if isinstance(op, loop.LocalOp):
-                    found[op.function.data] = None
-        return list(found)
+        return list(self._homes)
 
     def labels(self) -> list[str]:
         """The program's labels in declared order."""
         return list(names(self.host.attributes[host.LABELS]))  # pyright: ignore
 
-    def tensor_values(self) -> dict[str, SSAValue]:
+    def tensor_values(self) -> Mapping[str, SSAValue]:
         """What the host part passes to kernels, in the order of a kernel's arguments."""
-        tensors: dict[str, SSAValue] = {}
-        scalars: dict[str, SSAValue] = {}
-        for arg, attrs in zip(self.host.body.block.args, self.host.arg_attrs or ()):
-            name = attrs.data[host.NAME]
-            assert isinstance(name, StringAttr)
-            into = tensors if isinstance(arg.type, MemRefType) else scalars
-            into[name.data] = arg
-        for op in self.host.body.block.ops:
-            if isinstance(op, memref.AllocOp):
-                name = op.attributes[host.NAME]
-                assert isinstance(name, StringAttr)
-                tensors[name.data] = op.memref
-        return {**tensors, **scalars}
+        return self._tensors
+
+    def in_argument_order(self, tensors: Iterable[str]) -> list[str]:
+        """Tensors and scalars in the order of a kernel's arguments, those that there are."""
+        return sorted(filter(self._tensors.__contains__, tensors), key=self._places.__getitem__)
 
     def launch_of(self, kernel: loop.KernelOp) -> host.LaunchOp:
         """The launch of a kernel."""
-        return next(
-            op
-            for op in self.host.body.block.ops
-            if isinstance(op, host.LaunchOp) and op.kernel_name == kernel.sym_name.data
-        )
+        return self._launches[kernel.sym_name.data]
+
+    def users_of(self, tensor: str) -> list[loop.KernelOp]:
+        """The kernels that a tensor or a scalar is passed to."""
+        value = self._tensors.get(tensor)
+        launches = [] if value is None else [use.operation for use in value.uses]
+        passed = {op.kernel_name for op in launches if isinstance(op, host.LaunchOp)}
+        return [kernel for kernel in self.kernels if kernel.sym_name.data in passed]
 
     def outputs(self) -> set[str]:
         """The functions that the program returns."""
         last = self.host.body.block.last_op
         assert isinstance(last, func.ReturnOp)
-        values = {value: name for name, value in self.tensor_values().items()}
-        return {values[value] for value in last.arguments}
+        return {str(value_name(value)) for value in last.arguments}
+
+    def fused(self, function: str, home: loop.KernelOp) -> None:
+        """Take a root's kernel and its launch away, now that another kernel computes it."""
+        producer = self._roots.pop(function)
+        launch = self._launches.pop(producer.sym_name.data)
+        self._homes.update({n: home for n, k in self._homes.items() if k is producer})
+        for op in (launch, producer):
+            op.detach()
+            op.erase()
+
+    def drop_tensor(self, name: str) -> None:
+        """Take the storage of a function away, and the sizes that nothing else needs."""
+        alloc = self._tensors.pop(name).owner
+        assert isinstance(alloc, memref.AllocOp)
+        extents = [extent.owner for extent in alloc.dynamic_sizes]
+        alloc.detach()
+        alloc.erase()
+        for op in dict.fromkeys(extents):
+            if isinstance(op, host.SizeOp) and not op.result.uses:
+                op.detach()
+                op.erase()
 
     def record(self, directive: str) -> None:
         """Note an applied directive, for the documentation of what is emitted."""
-        applied = names(self.host.attributes[host.SCHEDULE])  # pyright: ignore
-        if directive not in applied:
-            self.host.attributes[host.SCHEDULE] = name_array([*applied, directive])
+        self._applied[directive] = None
+
+    def write_record(self) -> None:
+        """Write the directives that were noted into the host part."""
+        self.host.attributes[host.SCHEDULE] = name_array(list(self._applied))
+
+    def _named_values(self) -> dict[str, SSAValue]:
+        tensors: dict[str, SSAValue] = {}
+        scalars: dict[str, SSAValue] = {}
+        for arg in self.host.body.block.args:
+            into = tensors if isinstance(arg.type, MemRefType) else scalars
+            into[str(value_name(arg))] = arg
+        for op in self.host.body.block.ops:
+            if isinstance(op, memref.AllocOp):
+                tensors[str(value_name(op.memref))] = op.memref
+        return {**tensors, **scalars}
 
 
 def check_writes(kernel: loop.KernelOp) -> None:
@@ -155,9 +191,12 @@ def write_to(base: SSAValue) -> loop.WriteOp:
 
 def reads_of(base: SSAValue) -> list[loop.ReadOp]:
     """The operations that read a tensor or a local buffer, in program order."""
+    users = {use.operation for use in base.uses}
+    found = [op for op in users if isinstance(op, loop.ReadOp)]
+    if len(found) < 2:
+        return found
     block = base.owner if isinstance(base.owner, Block) else base.owner.parent
     assert block is not None
-    users = {use.operation for use in base.uses}
     top = block.parent_op()
     assert top is not None
     return [op for op in top.walk() if isinstance(op, loop.ReadOp) and op in users]
