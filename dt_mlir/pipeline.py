@@ -21,7 +21,7 @@ TILES = (
     "convert-loop-to-tile",
     "expand-elementwise",
     "tile-merge-axes",
-    "cse",
+    "tile-cse",
     "licm",
     "tile-propagate-transposes",
     "tile-place-masks",
@@ -29,12 +29,14 @@ TILES = (
     "tile-fill-padding",
     "tile-hoist-reductions",
     "tile-fuse-maps",
-    "cse",
-    "dce",
+    "tile-cse",
     "tile-place-evictions",
     "verify-tile",
 )
 """From loop nests to block programs that the emitter prints."""
+
+LEVEL_CHECK = "verify-"
+"""What the names of the passes begin with that check a level where it ends."""
 
 STAGES: dict[str, tuple[str, ...]] = {
     "dt": ALGORITHM,
@@ -99,13 +101,17 @@ def run_pipeline(
     module: ModuleOp,
     passes: Sequence[str],
     after: Callable[[ModulePass, ModuleOp], None] | None = None,
+    verify_each: bool = False,
 ) -> None:
-    """Run passes on a module, verifying it after each.
+    """Run passes on a module.
+
+    The module is verified where a level ends, and in the end.
 
     Args:
         module: the module; it is changed.
         passes: the passes as text.
         after: called after each pass.
+        verify_each: whether to verify the module after each pass, as `dt-opt` does.
 
     Raises:
         CompileError: where a pass refuses the module.
@@ -116,7 +122,8 @@ def run_pipeline(
         previous: ModulePass | None, changed: ModuleOp, following: ModulePass | None
     ) -> None:
         if previous is not None:
-            verify_module(changed, previous)
+            if verify_each or following is None or previous.name.startswith(LEVEL_CHECK):
+                verify_module(changed, previous)
             if after is not None:
                 after(previous, changed)
 

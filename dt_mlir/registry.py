@@ -37,6 +37,7 @@ PASS_NAMES = (
     "loop-split-products",
     "convert-loop-to-tile",
     "tile-merge-axes",
+    "tile-cse",
     "tile-fuse-maps",
     "tile-propagate-transposes",
     "tile-place-masks",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from dt_mlir.dialects import tile
@@ -14,57 +14,88 @@ from dt_mlir.dialects.tile.types import axes_of, element_of
 from dt_mlir.lowering.kernels import kernels_of
 
 
-def _fusible(producer: tile.MapOp, consumer: tile.MapOp) -> bool:
-    return (
-        producer.parent is consumer.parent
-        and axes_of(producer.result.type) == axes_of(consumer.result.type)
-        and all(use.operation is consumer for use in producer.result.uses)
-    )
+class _Group:
+    """A map and those that are to be fused into it.
 
+    Args:
+        consumer: the map.
+    """
 
-def fuse_into(producer: tile.MapOp, consumer: tile.MapOp) -> tile.MapOp:
-    """One map in place of two, the second of which uses the first."""
-    inputs = [v for v in consumer.inputs if v is not producer.result]
-    inputs = list(dict.fromkeys([*producer.inputs, *inputs]))
-    block = Block(arg_types=[element_of(value.type) for value in inputs])
-    element: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args))
-    for value, arg in element.items():
-        arg.name_hint = value.name_hint
-    mapper: dict[SSAValue, SSAValue] = {
-        arg: element[value] for arg, value in zip(producer.body.block.args, producer.inputs)
-    }
-    for op in producer.body.block.ops:
-        if not isinstance(op, tile.YieldOp):
-            block.add_op(op.clone(mapper))
-    produced = mapper.get(producer.yielded, producer.yielded)
-    for arg, value in zip(consumer.body.block.args, consumer.inputs):
-        mapper[arg] = produced if value is producer.result else element[value]
-    for op in consumer.body.block.ops:
-        block.add_op(op.clone(mapper))
-    fused = tile.MapOp(inputs, consumer.result.type, Region(block))
-    fused.location = consumer.location
-    fused.result.name_hint = consumer.result.name_hint
-    assert consumer.parent is not None
-    consumer.parent.insert_op_before(fused, consumer)
-    consumer.result.replace_all_uses_with(fused.result)
-    for op in (consumer, producer):
-        op.detach()
-        op.erase()
-    return fused
+    def __init__(self, consumer: tile.MapOp) -> None:
+        self.consumer = consumer
+        self.maps = [consumer]
+        self.members: set[Operation] = {consumer}
+        self.inputs = list(dict.fromkeys(consumer.inputs))
+        self.candidates = [value for value in self.inputs if self._may_be_fused(value)]
+
+    def _may_be_fused(self, value: SSAValue) -> bool:
+        """Whether a value is a map's of the same axes and block; others may use it yet."""
+        owner = value.owner
+        return (
+            isinstance(owner, tile.MapOp)
+            and owner.parent is self.consumer.parent
+            and axes_of(owner.result.type) == axes_of(self.consumer.result.type)
+        )
+
+    def grow(self) -> None:
+        """Take in the maps that only the group uses, until there is none left."""
+        while True:
+            chosen = next((value for value in self.candidates if self._is_inner(value)), None)
+            if chosen is None:
+                return
+            producer = chosen.owner
+            assert isinstance(producer, tile.MapOp)
+            self.maps.append(producer)
+            self.members.add(producer)
+            new = [value for value in producer.inputs if self._may_be_fused(value)]
+            rest = [value for value in self.candidates if value is not chosen]
+            self.candidates = list(dict.fromkeys([*new, *rest]))
+
+    def _is_inner(self, value: SSAValue) -> bool:
+        return all(use.operation in self.members for use in value.uses)
+
+    def fuse(self) -> None:
+        """Put one map in the place of the group's, the last of which has its operations last."""
+        if len(self.maps) == 1:
+            return
+        results = {op.result for op in self.maps}
+        found: dict[SSAValue, None] = {}
+        for op in reversed(self.maps):
+            found.update(dict.fromkeys(v for v in op.inputs if v not in results))
+        inputs = list(found)
+        block = Block(arg_types=[element_of(value.type) for value in inputs])
+        element: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args))
+        for value, arg in element.items():
+            arg.name_hint = value.name_hint
+        for op in reversed(self.maps):
+            body = op.body.block
+            for arg, value in zip(body.args, op.inputs):
+                arg.replace_all_uses_with(element[value])
+            element[op.result] = op.yielded
+            for inner in list(body.ops):
+                if op is self.consumer or not isinstance(inner, tile.YieldOp):
+                    inner.detach()
+                    block.add_op(inner)
+        consumer = self.consumer
+        fused = tile.MapOp(inputs, consumer.result.type, Region(block))
+        fused.location = consumer.location
+        fused.attributes.update(consumer.attributes)
+        fused.result.name_hint = consumer.result.name_hint
+        assert consumer.parent is not None
+        consumer.parent.insert_op_before(fused, consumer)
+        consumer.result.replace_all_uses_with(fused.result)
+        for op in self.maps:
+            op.detach()
+            op.erase()
 
 
 def fuse_maps(kernel: tile.KernelOp) -> None:
     """Fuse the maps of a kernel into those that alone use them."""
-    pending = [op for op in kernel.walk() if isinstance(op, tile.MapOp)]
-    while pending:
-        op = pending.pop()
-        if op.parent is None:
-            continue
-        for value in op.inputs:
-            owner = value.owner
-            if isinstance(owner, tile.MapOp) and _fusible(owner, op):
-                pending.append(fuse_into(owner, op))
-                break
+    for op in reversed([op for op in kernel.walk() if isinstance(op, tile.MapOp)]):
+        if op.parent is not None:
+            group = _Group(op)
+            group.grow()
+            group.fuse()
 
 
 @dataclass(frozen=True)
