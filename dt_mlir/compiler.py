@@ -9,8 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.backend.triton.target import emit_module
 from dt_mlir.frontend.emit import compile_text
-from dt_mlir.pipeline import default_pipeline, run_pipeline
-from dt_mlir.verifier import verify_module
+from dt_mlir.pipeline import STAGES, default_pipeline, run_pipeline
 
 
 @dataclass(frozen=True)
@@ -43,8 +42,7 @@ def compile_program(
         CompileError: at the first mistake of the program or of its schedule.
     """
     algorithm, _ = compile_text(text, file)
-    verify_module(algorithm)
     run_pipeline(algorithm, default_pipeline("dt", list((types or {}).items())))
     module = algorithm.clone()
-    run_pipeline(module, default_pipeline("tile", sizes=sizes))
+    run_pipeline(module, default_pipeline("tile", sizes=sizes)[len(STAGES["dt"]) :])
     return Compiled(algorithm, module, emit_module(module, wrapped=True))

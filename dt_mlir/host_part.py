@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host
-from dt_mlir.dialects.formats import is_name_array, names
+from dt_mlir.dialects.formats import is_name_array, names, symbols_in
 from dt_mlir.dialects.identifiers import NAMES_HINT, is_identifier
 from dt_mlir.dialects.kernel import KernelOp
 
@@ -200,10 +200,11 @@ def value_axes(value: SSAValue) -> tuple[str, ...]:
 def _check_launches(function: func.FuncOp, launched: list[host.LaunchOp]) -> None:
     """Check that each kernel is launched once, on the tensors and scalars that it names."""
     module = function.parent_op()
+    kernels = {} if module is None else symbols_in(module)
     labels = set(names(function.attributes[host.LABELS]))  # pyright: ignore
     counts: dict[str, int] = {}
     for op in launched:
-        kernel = None if module is None else op.kernel_op()
+        kernel = kernels.get(op.kernel_name)
         counts[op.kernel_name] = counts.get(op.kernel_name, 0) + 1
         if isinstance(kernel, KernelOp):
             found = tuple(map(value_name, op.arguments))
@@ -213,7 +214,7 @@ def _check_launches(function: func.FuncOp, launched: list[host.LaunchOp]) -> Non
                     f"but its arguments are {', '.join(kernel.argument_names)}",
                     op,
                 )
-    for kernel in module.walk() if module is not None else ():
+    for kernel in kernels.values():
         if isinstance(kernel, KernelOp):
             if counts.get(kernel.sym_name.data, 0) != 1:
                 raise CompileError(

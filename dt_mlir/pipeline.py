@@ -35,9 +35,6 @@ TILES = (
 )
 """From loop nests to block programs that the emitter prints."""
 
-LEVEL_CHECK = "verify-"
-"""What the names of the passes begin with that check a level where it ends."""
-
 STAGES: dict[str, tuple[str, ...]] = {
     "dt": ALGORITHM,
     "loop": (*ALGORITHM, *LOOPS),
@@ -117,12 +114,13 @@ def run_pipeline(
         CompileError: where a pass refuses the module.
     """
     context = Context()
+    ends = {stage[-1] for stage in STAGES.values()}
 
     def callback(
         previous: ModulePass | None, changed: ModuleOp, following: ModulePass | None
     ) -> None:
         if previous is not None:
-            if verify_each or following is None or previous.name.startswith(LEVEL_CHECK):
+            if verify_each or following is None or previous.name in ends:
                 verify_module(changed, previous)
             if after is not None:
                 after(previous, changed)

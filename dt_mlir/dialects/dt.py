@@ -6,7 +6,7 @@ index space; what a label's size is, the inputs' shapes say at the call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -63,6 +63,7 @@ from dt_mlir.dialects.formats import (
     parse_indices,
     print_indices,
     symbol,
+    symbols_in,
 )
 from dt_mlir.dialects.identifiers import Identifier, IdentifierRef, Identifiers, Symbol
 from dt_mlir.element_types import ELEMENT_TYPES, compute_type, is_bool, value_type
@@ -219,8 +220,10 @@ class FuncOp(IRDLOperation):
         labels = self.label_names
         if len(set(labels)) != len(labels):
             raise VerifyException("the labels of a function must differ")
-        for label in labels:
-            _check_label(self, label)
+        table = self.parent_op()
+        # Looking symbols up for each operation would take time in proportion to the program.
+        symbols = {} if table is None else symbols_in(table)
+        check_labels(labels, symbols)
         last = self.body.block.last_op
         if not isinstance(last, YieldOp) or len(last.values) != 1:
             raise VerifyException("the body of a function must end in a 'dt.yield' of one value")
@@ -228,7 +231,11 @@ class FuncOp(IRDLOperation):
             raise VerifyException(
                 f"the body yields {last.values[0].type} but the function has {self.element}"
             )
-        for op in self.walk():
+        for op in self.body.block.walk():
+            if isinstance(op, ReadOp | IndexOp | SizeOp | ReduceOp):
+                check_labels(op.used_labels, symbols)
+            if isinstance(op, ReadOp):
+                op.check_source(symbols)
             if isinstance(op, ReadOp | IndexOp):
                 for label in op.used_labels:
                     if label not in labels and label not in _reduced_around(op):
@@ -282,14 +289,19 @@ class ReadOp(IRDLOperation):
         return symbol(self.source)
 
     def verify_(self) -> None:
-        for label in self.used_labels:
-            _check_label(self, label)
         if self.map.data.num_dims != len(self.labels):
             raise VerifyException("one label is needed for each dimension of the index map")
         for expr in self.map.data.results:
             if not is_supported_index(expr):
                 raise VerifyException("an index must be a label or a number that is not negative")
-        source = SymbolTable.lookup_symbol(self, self.source)
+
+    def check_source(self, symbols: Mapping[str, Operation]) -> None:
+        """Check the operation against what it reads.
+
+        Raises:
+            VerifyException: where its rank or its element type is another.
+        """
+        source = symbols.get(self.source_name)
         rank = len(self.map.data.results)
         match source:
             case InputOp():
@@ -332,7 +344,6 @@ class IndexOp(IRDLOperation):
         return (self.label.data,)
 
     def verify_(self) -> None:
-        _check_label(self, self.label.data)
         if self.result.type not in (i32, i64):
             raise VerifyException("an index is an i32 or an i64")
 
@@ -355,8 +366,12 @@ class SizeOp(IRDLOperation):
     def __init__(self, label: str, type: Attribute = i32) -> None:
         super().__init__(properties={"label": StringAttr(label)}, result_types=[type])
 
+    @property
+    def used_labels(self) -> tuple[str, ...]:
+        """The label."""
+        return (self.label.data,)
+
     def verify_(self) -> None:
-        _check_label(self, self.label.data)
         if self.result.type not in (i32, i64):
             raise VerifyException("a size is an i32 or an i64")
 
@@ -401,13 +416,16 @@ class ReduceOp(IRDLOperation):
         """The labels that are reduced."""
         return names(self.labels)
 
+    @property
+    def used_labels(self) -> tuple[str, ...]:
+        """The labels that are reduced."""
+        return self.label_names
+
     def verify_(self) -> None:
         if not self.labels.data:
             raise VerifyException("a reduction needs a label")
         if len(set(self.label_names)) != len(self.labels):
             raise VerifyException("the labels of a reduction must differ")
-        for label in self.label_names:
-            _check_label(self, label)
         last = self.body.block.last_op
         if not isinstance(last, YieldOp):
             raise VerifyException("the body of a reduction must end in a 'dt.yield'")
@@ -494,9 +512,15 @@ class OutputOp(IRDLOperation):
             raise VerifyException(f"'{symbol(self.function)}' is not a function")
 
 
-def _check_label(op: Operation, label: str) -> None:
-    if not isinstance(SymbolTable.lookup_symbol(op, StringAttr(label)), LabelOp):
-        raise VerifyException(f"'{label}' is not a label")
+def check_labels(labels: Sequence[str], symbols: Mapping[str, Operation]) -> None:
+    """Check that names are those of labels.
+
+    Raises:
+        VerifyException: at the first that is not.
+    """
+    for label in labels:
+        if not isinstance(symbols.get(label), LabelOp):
+            raise VerifyException(f"'{label}' is not a label")
 
 
 def _reduced_around(op: Operation) -> set[str]:

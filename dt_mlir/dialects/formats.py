@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -199,6 +199,16 @@ def is_supported_index(expr: AffineExpr) -> bool:
     if not factors:
         return constant >= 0
     return constant == 0 and list(factors.values()) == [1]
+
+
+def symbols_in(table: Operation) -> dict[str, Operation]:
+    """The operations of a symbol table by their symbols."""
+    found: dict[str, Operation] = {}
+    for op in table.regions[0].block.ops if table.regions and table.regions[0].blocks else ():
+        name = op.properties.get("sym_name")
+        if isinstance(name, StringAttr):
+            found.setdefault(name.data, op)
+    return found
 
 
 def symbol(attr: SymbolRefAttr) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -17,16 +18,47 @@ from dt_mlir.lowering.kernels import kernels_of
 class _Group:
     """A map and those that are to be fused into it.
 
+    Maps are taken in depth first, the first operand's first, as soon as nothing outside uses them.
+
     Args:
         consumer: the map.
     """
 
     def __init__(self, consumer: tile.MapOp) -> None:
         self.consumer = consumer
-        self.maps = [consumer]
-        self.members: set[Operation] = {consumer}
-        self.inputs = list(dict.fromkeys(consumer.inputs))
-        self.candidates = [value for value in self.inputs if self._may_be_fused(value)]
+        self.maps: list[tile.MapOp] = []
+        self.members: set[Operation] = set()
+        self.users_outside: dict[SSAValue, int] = {}
+        self.places: dict[SSAValue, int] = {}
+        self.ready: list[int] = []
+        self.results: dict[int, SSAValue] = {}
+        self._add(consumer)
+
+    def grow(self) -> None:
+        """Take in the maps that only the group uses, until there is none left."""
+        while self.ready:
+            place = heappop(self.ready)
+            value = self.results[place]
+            # A map whose result is met again moves to the front; this may be its old place.
+            if self.places[value] == place and value.owner not in self.members:
+                assert isinstance(value.owner, tile.MapOp)
+                self._add(value.owner)
+
+    def _add(self, op: tile.MapOp) -> None:
+        self.maps.append(op)
+        self.members.add(op)
+        for value in reversed(dict.fromkeys(op.inputs)):
+            if not self._may_be_fused(value):
+                continue
+            known = self.users_outside.get(value)
+            if known is None:
+                users = {use.operation for use in value.uses}
+                known = len(users - self.members) + 1
+            self.users_outside[value] = known - 1
+            place = self.places[value] = -len(self.results)
+            self.results[place] = value
+            if known == 1:
+                heappush(self.ready, place)
 
     def _may_be_fused(self, value: SSAValue) -> bool:
         """Whether a value is a map's of the same axes and block; others may use it yet."""
@@ -36,23 +68,6 @@ class _Group:
             and owner.parent is self.consumer.parent
             and axes_of(owner.result.type) == axes_of(self.consumer.result.type)
         )
-
-    def grow(self) -> None:
-        """Take in the maps that only the group uses, until there is none left."""
-        while True:
-            chosen = next((value for value in self.candidates if self._is_inner(value)), None)
-            if chosen is None:
-                return
-            producer = chosen.owner
-            assert isinstance(producer, tile.MapOp)
-            self.maps.append(producer)
-            self.members.add(producer)
-            new = [value for value in producer.inputs if self._may_be_fused(value)]
-            rest = [value for value in self.candidates if value is not chosen]
-            self.candidates = list(dict.fromkeys([*new, *rest]))
-
-    def _is_inner(self, value: SSAValue) -> bool:
-        return all(use.operation in self.members for use in value.uses)
 
     def fuse(self) -> None:
         """Put one map in the place of the group's, the last of which has its operations last."""
