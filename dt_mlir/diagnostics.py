@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from xdsl.dialects.builtin import FileLineColLoc, FusedLoc, IntAttr, NameLoc, StringAttr, UnknownLoc
@@ -89,9 +90,13 @@ class SourceTexts:
         return "\n".join(parts)
 
 
+@lru_cache(maxsize=4096)
 def make_location(file: str, line: int, column: int) -> FileLineColLoc:
     """The location attribute of a place in a text (lines and columns from 1)."""
-    return FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
+    return FileLineColLoc(StringAttr(file), _number(line), _number(column))
+
+
+_number = lru_cache(maxsize=4096)(IntAttr)
 
 
 def file_line_col(location: Attribute | None) -> tuple[str, int, int] | None:

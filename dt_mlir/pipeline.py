@@ -102,7 +102,7 @@ def run_pipeline(
 ) -> None:
     """Run passes on a module.
 
-    The module is verified where a level ends, and in the end.
+    The module is verified in the end.
 
     Args:
         module: the module; it is changed.
@@ -114,13 +114,12 @@ def run_pipeline(
         CompileError: where a pass refuses the module.
     """
     context = Context()
-    ends = {stage[-1] for stage in STAGES.values()}
 
     def callback(
         previous: ModulePass | None, changed: ModuleOp, following: ModulePass | None
     ) -> None:
         if previous is not None:
-            if verify_each or following is None or previous.name in ends:
+            if verify_each or following is None:
                 verify_module(changed, previous)
             if after is not None:
                 after(previous, changed)

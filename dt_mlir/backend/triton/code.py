@@ -154,7 +154,7 @@ def total(operator: str, items: Sequence[ast.expr]) -> ast.expr:
 
 def text(node: ast.expr) -> str:
     """An expression as Python writes it."""
-    return ast.unparse(ast.fix_missing_locations(node))
+    return ast.unparse(node)
 
 
 class Names:
