@@ -14,7 +14,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import FileLineColLoc, FusedLoc, IntAttr, NameLoc, StringAttr, UnknownLoc
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.exceptions import PassFailedException
+from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 
 @dataclass
@@ -50,6 +50,19 @@ class CompileError(PassFailedException):
 
     def __str__(self) -> str:
         return self.message + (f"; {self.hint}" if self.hint else "")
+
+
+class MalformedError(VerifyException):
+    """What the verifier of one operation finds wrong with another one inside it.
+
+    Args:
+        message: what is wrong.
+        op: the operation that it is about.
+    """
+
+    def __init__(self, message: str, op: Operation) -> None:
+        super().__init__(message)
+        self.op = op
 
 
 @dataclass

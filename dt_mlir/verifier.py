@@ -18,7 +18,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.diagnostics import CompileError, Note
+from dt_mlir.diagnostics import CompileError, MalformedError, Note
 
 _PREDICATES: dict[type[Operation], int] = {
     arith.CmpfOp: len(CMPF_COMPARISON_OPERATIONS),
@@ -62,7 +62,8 @@ def _first_malformed(
         try:
             verify(op)
         except VerifyException as error:
-            return op, str(error).splitlines()[0]
+            inner = error.op if isinstance(error, MalformedError) else op
+            return inner, str(error).splitlines()[0]
         except Exception:
             # Its verifier relies on what another operation's will name.
             continue

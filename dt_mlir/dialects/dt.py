@@ -53,6 +53,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from dt_mlir.diagnostics import MalformedError
 from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
 from dt_mlir.dialects.formats import (
     NameDirective,
@@ -223,7 +224,7 @@ class FuncOp(IRDLOperation):
         table = self.parent_op()
         # Looking symbols up for each operation would take time in proportion to the program.
         symbols = {} if table is None else symbols_in(table)
-        check_labels(labels, symbols)
+        check_labels(self, labels, symbols)
         last = self.body.block.last_op
         if not isinstance(last, YieldOp) or len(last.values) != 1:
             raise VerifyException("the body of a function must end in a 'dt.yield' of one value")
@@ -233,16 +234,16 @@ class FuncOp(IRDLOperation):
             )
         for op in self.body.block.walk():
             if isinstance(op, ReadOp | IndexOp | SizeOp | ReduceOp):
-                check_labels(op.used_labels, symbols)
+                check_labels(op, op.used_labels, symbols)
             if isinstance(op, ReadOp):
                 op.check_source(symbols)
             if isinstance(op, ReadOp | IndexOp):
                 for label in op.used_labels:
                     if label not in labels and label not in _reduced_around(op):
-                        raise VerifyException(
+                        raise MalformedError(
                             f"label '{label}' is neither an axis of '{self.sym_name.data}' "
-                            "nor reduced"
-                        )
+                            "nor reduced", op,
+                        )  # fmt: skip
 
 
 @irdl_op_definition
@@ -299,7 +300,7 @@ class ReadOp(IRDLOperation):
         """Check the operation against what it reads.
 
         Raises:
-            VerifyException: where its rank or its element type is another.
+            MalformedError: where its rank or its element type is another.
         """
         source = symbols.get(self.source_name)
         rank = len(self.map.data.results)
@@ -309,14 +310,16 @@ class ReadOp(IRDLOperation):
             case FuncOp():
                 known, element = len(source.labels), source.element
             case _:
-                raise VerifyException(f"'{self.source_name}' is neither an input nor a function")
+                raise MalformedError(
+                    f"'{self.source_name}' is neither an input nor a function", self
+                )
         if known != rank:
-            raise VerifyException(
-                f"'{self.source_name}' has {known} axes but is read with {rank} indices"
+            raise MalformedError(
+                f"'{self.source_name}' has {known} axes but is read with {rank} indices", self
             )
         if self.result.type != value_type(element):
-            raise VerifyException(
-                f"'{self.source_name}' has elements of {element}, not {self.result.type}"
+            raise MalformedError(
+                f"'{self.source_name}' has elements of {element}, not {self.result.type}", self
             )
 
 
@@ -512,15 +515,17 @@ class OutputOp(IRDLOperation):
             raise VerifyException(f"'{symbol(self.function)}' is not a function")
 
 
-def check_labels(labels: Sequence[str], symbols: Mapping[str, Operation]) -> None:
-    """Check that names are those of labels.
+def check_labels(
+    op: Operation, labels: Sequence[str], symbols: Mapping[str, Operation]
+) -> None:
+    """Check that what an operation takes for labels are labels.
 
     Raises:
-        VerifyException: at the first that is not.
+        MalformedError: at the first that is not.
     """
     for label in labels:
         if not isinstance(symbols.get(label), LabelOp):
-            raise VerifyException(f"'{label}' is not a label")
+            raise MalformedError(f"'{label}' is not a label", op)
 
 
 def _reduced_around(op: Operation) -> set[str]:

@@ -105,6 +105,27 @@ class TileAxes:
         return pairs
 
 
+def check_tiles(kernel: loop.KernelOp, axes: TileAxes) -> None:
+    """Check that what a kernel writes, and where its loops start, can be told in tiles.
+
+    Raises:
+        CompileError: at a write that lacks an index, or a loop that starts at many places at once.
+    """
+    for op in kernel.walk():
+        if isinstance(op, loop.LoopLike) and op.origin is not None and axes.of(op.origin):
+            raise CompileError(
+                f"the loop over '{op.label_name}' starts at the index of a tiled loop", op,
+                "only a loop that is not tiled can enclose the loops over its pieces",
+            )  # fmt: skip
+        if isinstance(op, loop.WriteOp):
+            indexed = {loop_of(index) for index in op.index_values() if not isinstance(index, int)}
+            for around in axes.of(op.value) - indexed:
+                raise CompileError(
+                    f"what is written depends on the loop over '{around.label_name}', which no "
+                    "index of the write is of", op, "index what is written with it, or reduce it",
+                )  # fmt: skip
+
+
 def check_buffers(kernel: loop.KernelOp, axes: TileAxes) -> None:
     """Check that each local buffer can be held in tiles.
 

@@ -29,6 +29,7 @@ from dt_mlir.lowering.axes import (
     DotPlan,
     TileAxes,
     check_buffers,
+    check_tiles,
     fixed_sizes,
     label_classes,
     least_depth,
@@ -474,6 +475,7 @@ class ConvertLoopToTilePass(ModulePass):
         axes = {kernel: TileAxes(kernel, same_in(kernel, same), fixed) for kernel in kernels}
         for kernel in kernels:
             check_kernel(kernel)
+            check_tiles(kernel, axes[kernel])
             check_buffers(kernel, axes[kernel])
         for kernel in kernels:
             new = _Converter(kernel, axes[kernel]).convert()

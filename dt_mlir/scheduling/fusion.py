@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from dt_mlir.diagnostics import did_you_mean
@@ -237,17 +237,19 @@ def _bind(op: loop.LoopLike, bound: SSAValue | int) -> None:
             values = [bound if value is iv else value for value in user.index_values()]
             user.set_index_values(values)
         elif isinstance(bound, int):
-            # Only the conversion of an index to a value uses it elsewhere.
-            type = user.results[0].type
-            assert isinstance(type, IntegerType)
+            cast = user if isinstance(user, arith.IndexCastOp) else None
+            type = IndexType() if cast is None else cast.result.type
             constant = arith.ConstantOp(IntegerAttr(bound, type))
             constant.location = user.location
             block = user.parent
             assert block is not None
             block.insert_op_before(constant, user)
-            user.results[0].replace_all_uses_with(constant.result)
-            user.detach()
-            user.erase()
+            if cast is None:
+                user.operands = [constant.result if v is iv else v for v in user.operands]
+                continue
+            cast.result.replace_all_uses_with(constant.result)
+            cast.detach()
+            cast.erase()
         else:
             iv.replace_all_uses_with(bound)
     block = op.parent

@@ -212,6 +212,9 @@ class WriteOp(AccessOp):
     def verify_(self) -> None:
         self.check_access()
         assert isinstance(self.base.type, MemRefType)
+        loops = [index for index in self.index_values() if not isinstance(index, int)]
+        if len(set(loops)) < len(loops):
+            raise VerifyException("the indices of a write are those of different loops")
         if self.value.type != value_type(self.base.type.element_type):
             raise VerifyException(f"an element of {self.base.type} is no {self.value.type}")
 
