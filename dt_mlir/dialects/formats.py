@@ -190,6 +190,10 @@ def linear_form(expr: AffineExpr) -> tuple[dict[int, int], int] | None:
             return None
 
 
+MOST_INDEX = 2**62
+"""The largest number that an axis may be indexed with; sizes and offsets have 64 bits."""
+
+
 def is_supported_index(expr: AffineExpr) -> bool:
     """Whether lowering supports an index today: one dimension as it is, or a number."""
     form = linear_form(expr)
@@ -197,7 +201,7 @@ def is_supported_index(expr: AffineExpr) -> bool:
         return False
     factors, constant = form
     if not factors:
-        return constant >= 0
+        return 0 <= constant <= MOST_INDEX
     return constant == 0 and list(factors.values()) == [1]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import FileLineColLoc
 
 from dt_mlir.diagnostics import CompileError, Note, did_you_mean, make_location
+from dt_mlir.dialects.formats import MOST_INDEX
 from dt_mlir.dialects.sched import Knob
 from dt_mlir.element_types import ELEMENT_TYPES
 from dt_mlir.frontend.syntax import (
@@ -232,6 +233,8 @@ class _Checker:
                 case Number(int(value), at):
                     if value < 0:
                         raise self.error("an index cannot be negative", at)
+                    if value > MOST_INDEX:
+                        raise self.error(f"an index is at most {MOST_INDEX}", at)
                 case _:
                     raise self.error("an index is a label or a whole number", index.at)
         rank = len(expr.indices)

@@ -127,6 +127,7 @@ def mapped(function: Callable[..., Array], *values: Value) -> Value:
         return Bounded(
             function(*(value.value for value in values)),
             function(*(value.error for value in values)),
+            function(*(value.signed for value in values)),
         )
     return function(*values)
 

@@ -67,12 +67,23 @@ class Bounded:
 
     value: Array
     error: Array
+    signed: Array = None
+    """Where a value that is zero has the sign of `value` in every computation; None: nowhere."""
+
+    def __post_init__(self) -> None:
+        if self.signed is None:
+            self.signed = np.zeros(np.shape(self.value), bool)
 
     @staticmethod
     def exact(value: Array) -> Bounded:
-        """Values that every computation has exactly."""
+        """Values that every computation has exactly, with the signs of zeros."""
         array = np.asarray(value)
-        return Bounded(array, np.zeros(array.shape))
+        return Bounded(array, np.zeros(array.shape), np.ones(array.shape, bool))
+
+    @property
+    def has_sign(self) -> Array:
+        """Where the sign is decided: of zeros that have one, and of what is exact and no zero."""
+        return self.signed | ((self.error == 0) & (self.value != 0))
 
     @property
     def is_exact(self) -> Array:
@@ -89,6 +100,14 @@ def distance(a: Array, b: Array) -> Array:
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     apart = np.abs(np.where(same, 0.0, a) - np.where(same, 0.0, b))
     return np.where(np.isnan(apart), np.inf, apart)
+
+
+def signs_differ(a: Bounded, b: Bounded) -> Array:
+    """Where two values are zeros of different signs, both of them decided."""
+    zeros = (a.value == 0) & (b.value == 0) & (a.error == 0) & (b.error == 0)
+    if not (np.any(zeros) and a.value.dtype.kind == "f" and b.value.dtype.kind == "f"):
+        return np.zeros(np.shape(zeros), bool)
+    return zeros & a.signed & b.signed & (np.signbit(a.value) != np.signbit(b.value))
 
 
 def spacing(magnitude: Array, form: Format) -> Array:

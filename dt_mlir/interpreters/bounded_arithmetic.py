@@ -84,6 +84,12 @@ _INTEGER: dict[str, Callable[..., Array]] = {
 """Functions of integers through which an error can be followed."""
 
 
+SIGNED = frozenset(
+    f"arith.{name}" for name in "negf mulf divf addf subf extf truncf select".split()
+) | {"math.absf"}
+"""Functions that give zeros of decided signs for operands of decided signs."""
+
+
 def _shifted(function: Callable[..., Array]) -> Callable[..., Array]:
     return lambda x, y: function(x, y & (8 * x.dtype.itemsize - 1))
 
@@ -184,7 +190,8 @@ class BoundedArithmetic(Arithmetic):
     def from_array(self, array: Array, type: Attribute) -> Bounded:
         array = np.asarray(array)
         if isinstance(type, AnyFloat):
-            return Bounded.exact(array.astype(np.float64))
+            array = array.astype(np.float64)
+        # A number of the caller's may have more digits than a scalar's type.
         return Bounded.exact(round_to(array, type))
 
     def random(
@@ -196,12 +203,17 @@ class BoundedArithmetic(Arithmetic):
     def stored(self, value: Value, type: Attribute) -> Bounded:
         if isinstance(type, AnyFloat):
             with np.errstate(all="ignore"):
-                return bounded.narrowed(value, type)
+                result = bounded.narrowed(value, type)
+                return Bounded(result.value, result.error, value.has_sign & (result.error == 0))
         return Bounded(round_to(value.value, type), value.error)
 
     def apply(self, op: Operation, operands: Sequence[Value]) -> Bounded:
         with np.errstate(all="ignore"):
-            return self._elementwise(op, list(operands))
+            result = self._elementwise(op, list(operands))
+            if op.name in SIGNED:
+                known = np.broadcast_arrays(*(x.has_sign for x in operands), result.value)[:-1]
+                result.signed = np.all(known, axis=0) & (result.error == 0)
+            return result
 
     def reduce(
         self, kind: ReductionKind, value: Value, axes: tuple[int, ...], type: Attribute
@@ -268,7 +280,7 @@ class BoundedArithmetic(Arithmetic):
         if a.value.dtype.kind != "f":
             # Integers of 64 bits are more exact than floats.
             apart |= (a.error + b.error == 0) & (a.value != b.value)
-        return apart
+        return apart | bounded.signs_differ(a, b)
 
     def show(self, value: Value, place: tuple[int, ...]) -> str:
         found, error = value.value[place], value.error[place]
@@ -381,6 +393,7 @@ class BoundedArithmetic(Arithmetic):
             value, error = bounded.by_corners(np.divide, values)
             # The order of a sum decides the sign of a zero, and that of the quotient's infinity.
             sign = np.isfinite(values[0].value) & (values[0].value != 0) & (values[1].value == 0)
+            sign &= ~values[1].signed
             crosses = (values[1].error > 0) & (low <= 0) & (high >= 0)
             error = np.where(crosses | sign, np.inf, error)
             return bounded.rounded(value, error, type, ulps)

@@ -13,7 +13,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp, f32, f64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
@@ -267,17 +267,36 @@ def _erf(e: _Emit, x: SSAValue) -> SSAValue:
 
 def _exp(e: _Emit, x: SSAValue) -> SSAValue:
     """As a power of 2, which is the target's instruction; constant factors of x join log2(e)."""
-    factor = 1 / pymath.log(2)
+    log2_e = 1 / pymath.log(2)
+    factors: list[float] = []
     while True:
         owner = x.owner
         if isinstance(owner, arith.NegfOp):
-            x, factor = owner.operand, -factor
-        elif isinstance(owner, arith.MulfOp) and (known := _known(owner.rhs)) is not None:
-            x, factor = owner.lhs, known * factor
-        elif isinstance(owner, arith.MulfOp) and (known := _known(owner.lhs)) is not None:
-            x, factor = owner.rhs, known * factor
+            x, known = owner.operand, -1.0
+        elif isinstance(owner, arith.MulfOp) and (found := _known(owner.rhs)) is not None:
+            x, known = owner.lhs, found
+        elif isinstance(owner, arith.MulfOp) and (found := _known(owner.lhs)) is not None:
+            x, known = owner.rhs, found
         else:
-            return e.call(math.Exp2Op, e.mul(x, e.constant(factor)))
+            break
+        if not _may_join([*factors, known], log2_e, e.type):
+            x = owner.results[0]
+            break
+        factors.append(known)
+    return e.call(math.Exp2Op, e.mul(x, e.constant(pymath.prod(factors, start=log2_e))))
+
+
+def _may_join(factors: list[float], last: float, type: Attribute) -> bool:
+    """Whether multiplying by factors one after the other is multiplying by their product.
+
+    Where all make a number larger, or all smaller, what a step makes infinite or zero the product
+    does too, and the power of 2 of what is nearly zero is 1. The product must be a normal number.
+    """
+    sizes = [abs(factor) for factor in factors]
+    product = pymath.prod(sizes, start=last)
+    least, most = (2.0**-126, 2.0**127) if type == f32 else (2.0**-1022, 2.0**1023)
+    one_way = all(size <= 1 for size in sizes) or all(size >= 1 for size in sizes)
+    return one_way and least <= product <= most
 
 
 def _expm1(e: _Emit, x: SSAValue) -> SSAValue:

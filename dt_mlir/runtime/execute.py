@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
 from xdsl.ir import Attribute
 
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.element_types import TORCH_TYPES, type_name
+from dt_mlir.element_types import TORCH_TYPES, integer_range, type_name
 from dt_mlir.interpreters.interface import Interface
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def make_inputs(
         module: the program at the `dt` level.
         sizes: a size for each label.
         seed: the seed.
-        special: whether some floats are infinite or not a number.
+        special: whether some numbers are zeros of both signs, infinite, not a number, subnormal,
+            or at the ends of their type.
     """
     import torch
 
@@ -99,8 +100,8 @@ def make_inputs(
     inputs: dict[str, Any] = {}
     for item in interface.inputs:
         value = _random(item.element, interface.shape(item, sizes), generator)
-        if special and isinstance(item.element, AnyFloat):
-            value = _with_special(value, generator)
+        if special:
+            value = _with_special(value, item.element, generator)
         inputs[item.name] = value.item() if item.axes is None else value
     return inputs
 
@@ -118,15 +119,23 @@ def _random(element: Attribute, shape: list[int], generator: Any) -> Any:
     return torch.randint(least, 10, shape, generator=generator).to(torch_dtype(element))
 
 
-def _with_special(values: Any, generator: Any) -> Any:
-    """Floats of which about one in sixteen is infinite or not a number."""
+def _with_special(values: Any, element: Attribute, generator: Any) -> Any:
+    """Numbers of which about one in five is special to their type."""
     import torch
 
-    choice = torch.randint(0, 48, values.shape, generator=generator)
-    wide = values.double()
-    for number, value in enumerate((float("inf"), float("-inf"), float("nan"))):
-        wide = torch.where(choice == number, value, wide)
-    return wide.to(values.dtype)
+    if isinstance(element, AnyFloat):
+        form, inf = torch.finfo(values.dtype), float("inf")
+        least = form.smallest_normal
+        few = [inf, -inf, float("nan"), 0.0, -0.0, form.max, form.min, least, -least / 2]
+    elif isinstance(element, IntegerType) and element.width.data > 1:
+        few = [0, 1, *integer_range(element)]
+    else:
+        return values
+    choice = torch.randint(0, 5 * len(few), values.shape, generator=generator)
+    known = torch.tensor(few, dtype=torch.float64 if isinstance(element, AnyFloat) else torch.int64)
+    return torch.where(
+        choice < len(few), known[choice.clamp(max=len(few) - 1)].to(values.dtype), values
+    )
 
 
 def reference(
@@ -259,13 +268,15 @@ def compare(got: Any, want: Bounded) -> tuple[float, str | None]:
         return float("inf"), f"it has shape {got.shape}, not {want.value.shape}"
     if got.size == 0:
         return 0.0, None
-    from dt_mlir.interpreters.bounded import distance
+    from dt_mlir.interpreters.bounded import Bounded, distance, signs_differ
 
     gap = distance(*(np.asarray(array, np.float64) for array in (got, want.value)))
     wrong = gap > want.error
     if want.value.dtype.kind != "f":
         # Integers of 64 bits are more exact than floats.
         wrong |= (want.error == 0) & (got != want.value)
+    if want.value.dtype.kind == "f":
+        wrong |= signs_differ(Bounded.exact(np.asarray(got, np.float64)), want)
     known = gap[np.isfinite(gap) & np.isfinite(want.error)]
     largest = float(known.max()) if known.size else 0.0
     if not wrong.any():

@@ -73,6 +73,13 @@ class Case:
         )
 
 
+SPECIAL_FLOATS = (
+    "0.0", "(-0.0)", "inf", "(-inf)", "nan", "1e30", "1e-30", "(-1e30)", "3e38", "1.2e-38", "1e-44",
+)  # fmt: skip
+SPECIAL_INTEGERS = ("2147483647", "(-2147483648)", "32768", "(-129)", "4294967296")
+"""Numbers that are special to their types, or at the ends of one."""
+
+
 @dataclass
 class _Tensor:
     name: str
@@ -180,9 +187,13 @@ class _Drawer:
         if scalars and self.chance(40):
             return self.pick(scalars)
         if kind == "int":
+            if self.chance(10):
+                return self.pick(SPECIAL_INTEGERS)
             options = [*labels, *(f"len({x})" for x in labels[:1]), "0", "1", "2", "3", "-7"]
             return self.pick(options)
         if kind == "float":
+            if self.chance(20):
+                return self.pick(SPECIAL_FLOATS)
             return self.pick(("0.5", "1.0", "2.0", "-1.5", "3", "0.25"))
         left = self.leaf("int", labels)
         return f"({left} {self.pick(('<', '>=', '==', '!='))} {self.leaf('int', labels)})"
@@ -439,6 +450,6 @@ def cases(draw: st.DrawFn, gpu: bool = False) -> Case:
     layout = drawer.pick(("contiguous",) * 3 + ("transposed", "strided"))
     # Triton's interpreter has no infinities of 8 bits.
     narrow = any(t.type in NARROW for t in drawer.inputs)
-    special = drawer.chance(15) and (gpu or not narrow)
+    special = drawer.chance(25) and (gpu or not narrow)
     fixed = drawer.chance(20)
     return Case(text, sizes, layout, draw(st.integers(0, 2**31)), special, fixed)

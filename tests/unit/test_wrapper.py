@@ -175,13 +175,13 @@ def test_offsets_that_need_64_bits() -> None:
     text = "Func f : i8; In V : i8; Var x; f[x] = V[x]; f.block(x:128); f.tensorize(x:128); f.compile();"
     with loaded(compile_program(text).source) as module:
         one = torch.zeros(1, dtype=torch.int8)
-        assert not module._is_wide(one.expand(2**31))
-        assert module._is_wide(one.expand(2**31 + 1))
+        assert not module._is_wide(0, one.expand(2**31))
+        assert module._is_wide(0, one.expand(2**31 + 1))
 
 
 def test_the_width_of_offsets_follows_every_tensor() -> None:
     text = "Func f : i8; In V : i8, W : i8; Var x; f[x] = V[x] + W[x]; f.compile();"
-    assert "_is_wide(V, W, out)" in compile_program(text).source
+    assert "_is_wide(x + 1, V, W, out)" in compile_program(text).source
 
 
 def test_every_input_is_on_one_device() -> None:

@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     UnrealizedConversionCastOp,
     f32,
-    f64,
     i32,
     i64,
 )
@@ -78,7 +77,7 @@ class KernelPrinter:
             parameter = code.name(variable)
             if is_bool(arg.type):
                 parameter = code.compare("!=", parameter, code.constant(0))
-            elif arg.type in (f32, f64, i64) and arg.uses:
+            elif (is_float(arg.type) or arg.type == i64) and arg.uses:
                 # Triton's interpreter forgets the declared types: it leaves numbers Python's own.
                 wide = code.call("tl.full", code.tuple_of([]), parameter, triton_type(arg.type))
                 self.writer.assign(variable, wide)
@@ -224,11 +223,11 @@ class KernelPrinter:
         indices = code.call("tl.arange", code.constant(0), self._extent(op.axis))
         origin = op.origin
         known = constant_of(origin)
+        if origin not in self.tensors:
+            # What comes from the program's id is wide already; a sum is widened before it wraps.
+            indices = code.method(indices, "to", code.name(self.signature.index))
         if known is None or known.value.data != 0:
             indices = code.binary("+", self.values[origin], indices)
-        if origin not in self.tensors:
-            # What comes from the program's id is wide already.
-            indices = code.method(indices, "to", code.name(self.signature.index))
         self._assign(op.result, indices, op.label.data)
 
     def _mask(self, op: tile.MaskOp) -> ast.expr:
@@ -396,7 +395,7 @@ class KernelPrinter:
             self.tensors.update((arg, result))
         index = self._variable(iv, "i")
         self.values[iv] = code.name(index)
-        bounds = [self.values[op.lb], self.values[op.ub]]
+        bounds = [self.values[op.lb], self._bound(op)]
         step = constant_of(op.step)
         if step is None or step.value.data != 1:
             bounds.append(self.values[op.step])
@@ -412,6 +411,14 @@ class KernelPrinter:
                 # Several are assigned at once: one may stand on the right of another.
                 whole = values[0] if len(values) == 1 else code.tuple_of(values)
                 self.writer.assign_all(targets, whole)
+
+    def _bound(self, op: scf.ForOp) -> ast.expr:
+        """The end of a loop, as wide as indices: what is behind it must not wrap either."""
+        bound, known, step = self.values[op.ub], constant_of(op.ub), constant_of(op.step)
+        reach = None if known is None or step is None else known.value.data + step.value.data
+        if op.ub in self.tensors or (reach is not None and reach < 2**31):
+            return bound
+        return code.call("tl.cast", bound, code.name(self.signature.index))
 
     def _initial(self, value: SSAValue) -> ast.expr:
         """What a carried variable starts from, as a value of its type."""

@@ -172,7 +172,8 @@ def scalar_expression(
         return _cast(op, operand, is_tile)
     match op:
         case arith.NegfOp():
-            return code.negative(shown(0))
+            # Triton's minus sign subtracts from 0, which loses the sign of a zero.
+            return code.binary("*", shown(0), code.constant(-1.0))
         case arith.CmpfOp() | arith.CmpiOp():
             return _comparison(op, [shown(0), shown(1)])
         case arith.SelectOp():

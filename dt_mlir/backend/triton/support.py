@@ -182,9 +182,9 @@ def _overlap(a, b):
     return meets(start - b.element_size() + 1, start + a.element_size() - 1, 0)
 
 
-def _is_wide(*tensors):
-    """Whether some index or offset into the tensors does not fit in 32 bits."""
-    return any(
+def _is_wide(reach, *tensors):
+    """Whether what tiles reach, or an offset into the tensors, does not fit in 32 bits."""
+    return reach >= 2**31 or any(
         sum(max(stride, 1) * (size - 1) for stride, size in zip(t.stride(), t.shape) if size)
         >= 2**31
         for t in tensors

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import memref
+from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.scalars import constant_of
 from dt_mlir.backend.triton.signature import RESERVED, Signature
 from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.formats import names
@@ -381,7 +382,8 @@ class WrapperPrinter:
                 args.append(ast.Call(stride, [code.constant(axis)], []))
         args.extend(self._tile_constant(kernel, label) for label in signature.tiles)
         self.used.add("_is_wide")
-        wide = code.call("_is_wide", *(code.name(t) for t in tensors))
+        reach = self._reach(kernel, signature)
+        wide = code.call("_is_wide", reach, *(code.name(t) for t in tensors))
         keywords: dict[str, ast.expr] = {
             signature.index: code.conditional(
                 wide, code.path("tl.int64"), code.path("tl.int32")
@@ -394,6 +396,19 @@ class WrapperPrinter:
         launcher = code.subscript(code.name(signature.name), [grid])
         with self.writer.branch(wanted):
             self.writer.expression(code.call(launcher, *args, **keywords))
+
+    def _reach(self, kernel: tile.KernelOp, signature: Signature) -> ast.expr:
+        """The largest index that a tile at the end of a label may have, masked elements too."""
+        steps = [extent for _, extent in kernel.grid]
+        for op in kernel.walk():
+            if isinstance(op, tile.RangeOp) and isinstance(op.axis.extent, int):
+                steps.append(op.axis.extent)
+            elif isinstance(op, scf.ForOp) and (step := constant_of(op.step)) is not None:
+                steps.append(int(step.value.data))
+        sizes = [self._size(label) for label in signature.sizes]
+        most = sizes[:1] if len(sizes) < 2 else [code.call("max", *sizes)]
+        margin = code.constant(max(steps, default=1))
+        return code.total("+", [*most, margin])
 
     def _written(self, op: host.LaunchOp, kernel: tile.KernelOp) -> list[SSAValue]:
         """The tensors that a kernel stores to."""
