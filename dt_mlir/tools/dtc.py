@@ -178,14 +178,21 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         write_output(args.output, source)
         return
     from dt_mlir.runtime.execute import run_and_check
+    from dt_mlir.runtime.interpreted_types import miscomputed
 
     if types:
         run_pipeline(algorithm, default_pipeline("dt", types))
     # To be run, even a program of kernels alone needs what launches them.
-    checked = run_and_check(algorithm, emit_module(module, wrapped=True), given, args.seed)
+    source_to_run = emit_module(module, wrapped=True)
+    checked = run_and_check(algorithm, source_to_run, given, args.seed, tiles=module)
     if args.output is not None:
         write_output(args.output, source)
-    where = "GPU" if checked.device == "cuda" else "CPU (Triton's interpreter)"
+    where = {
+        "cuda": "GPU",
+        "cpu": "CPU (Triton's interpreter)",
+        "tiles": f"CPU, at the tile level (Triton's interpreter computes {miscomputed(module)} "
+        "wrongly)",
+    }[checked.device]
     print(f"{args.file}: right on the {where}")
     for line in checked.lines:
         print(f"  {line}")

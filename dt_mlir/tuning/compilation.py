@@ -22,7 +22,8 @@ from dt_mlir.element_types import is_bool
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.interface import Interface
 from dt_mlir.runtime.ahead_of_time import launches
-from dt_mlir.runtime.execute import loaded, torch_dtype, wrapper_name
+from dt_mlir.runtime.execute import check_tiles, loaded, torch_dtype, wrapper_name
+from dt_mlir.runtime.interpreted_types import miscomputed
 from dt_mlir.runtime.machine_code import fault, resource_usage
 from dt_mlir.tuning.bounds import Traffic, least_milliseconds
 
@@ -42,6 +43,8 @@ class Built:
     """For each kernel its registers, spilled bytes, bytes of shared memory and threads."""
     accuracy: Accuracy = field(default_factory=Accuracy)
     """How accurately its kernels compute."""
+    checked: bool = False
+    """Whether the result was compared with the algorithm when it was compiled."""
     least_milliseconds: float = 0.0
     """What no program that moves as many bytes falls short of; 0 if that is not known."""
 
@@ -63,7 +66,13 @@ def build(text: str, file: str, sizes: Mapping[str, int], on_gpu: bool) -> Built
         return Built("failed", f"internal fault of the compiler: {type(error).__name__}: {error}")
     accuracy = Accuracy.of(program.algorithm)
     if not on_gpu:
-        return Built("ok", "", program.source, {}, accuracy)
+        if miscomputed(program.module) is None:
+            return Built("ok", "", program.source, {}, accuracy)
+        try:
+            check_tiles(program.algorithm, program.module, sizes)
+        except CompileError as error:
+            return Built("wrong", error.message, program.source)
+        return Built("ok", "", program.source, {}, accuracy, checked=True)
     try:
         resources = _warm(program, sizes)
     except CompileError as error:
@@ -76,7 +85,7 @@ def build(text: str, file: str, sizes: Mapping[str, int], on_gpu: bool) -> Built
     if problem:
         return Built("unfit", problem, program.source, resources)
     least = least_milliseconds(Traffic.of(program.module, sizes))
-    return Built("ok", "", program.source, resources, accuracy, least)
+    return Built("ok", "", program.source, resources, accuracy, least_milliseconds=least)
 
 
 def _too_much(resources: Mapping[str, Mapping[str, int | None]]) -> str:

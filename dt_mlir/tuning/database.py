@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -206,10 +206,21 @@ class Database:
         """
         for method in self.methods(setting):
             known = self.load(setting, method).values()
-            timed = [record for record in known if record.status == "ok" and record.times]
+            timed = ranked(known)
             if timed:
-                return sorted(timed, key=lambda record: record.milliseconds or 0.0)
+                return timed
         return []
+
+
+def ranked(records: Iterable[Record]) -> list[Record]:
+    """The records with times, the fastest first; those with few rounds come last.
+
+    The first look at a candidate is one short round, of which a lucky one would win. What has
+    less than half of the rounds that another one has is therefore behind all that have more.
+    """
+    timed = [record for record in records if record.status == "ok" and record.times]
+    most = max((len(record.times) for record in timed), default=0)
+    return sorted(timed, key=lambda r: (2 * len(r.times) < most, r.milliseconds or 0.0))
 
 
 def _key(sizes: Mapping[str, int]) -> str:

@@ -69,9 +69,12 @@ class Task:
         module = self.module.clone()
         select(module, point)
         program = raise_module(module)
-        # The order means nothing, and a record is found by its text.
+        # A record is found by its text, and the order of a schedule means nothing; that of what is
+        # compiled is the order of the results.
         program.directives.sort(
-            key=lambda item: (item.name in OUTPUT_DIRECTIVES, print_directive(item))
+            key=lambda item: (
+                (True, "") if item.name in OUTPUT_DIRECTIVES else (False, print_directive(item))
+            )
         )
         return Candidate(point, print_program(program))
 

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from dt_mlir.tuning.baselines import Baseline, measure_baseline
 from dt_mlir.tuning.compilation import Built
-from dt_mlir.tuning.database import Database, Record, Setting
+from dt_mlir.tuning.database import Database, Record, Setting, ranked
 from dt_mlir.tuning.measuring import (
     GRAPH_BELOW_MS,
     LOOK_MS,
@@ -90,9 +90,8 @@ class Outcome:
     """Those that a bound on their time excluded, by text."""
 
     def ranked(self) -> list[Record]:
-        """The records with times, the fastest first."""
-        timed = [r for r in self.records.values() if r.status == "ok" and r.times]
-        return sorted(timed, key=lambda record: record.milliseconds or 0.0)
+        """The records with times, the fastest of those that were fully measured first."""
+        return ranked(self.records.values())
 
     @property
     def best(self) -> Record | None:
@@ -289,7 +288,8 @@ class Tuner:
             return None
         measured = self._run(
             measure, self.setting.algorithm, built.source, self.setting.sizes, self.method,
-            built.accuracy if record is None or record.status != "ok" else None,
+            None if built.checked or (record is not None and record.status == "ok")
+            else built.accuracy,
             REPETITION_MS if record is not None and record.times else LOOK_MS,
         )  # fmt: skip
         self._note(text, measured.status)
@@ -354,7 +354,7 @@ class Tuner:
         known = self._times()
         if not self.baselines or not known:
             return
-        best = min(known, key=lambda text: known[text])
+        best = ranked(self.records[text] for text in known)[0].program
         self.comparison = {BEST: [], **{baseline.name: [] for baseline in self.baselines}}
         contenders: list[Baseline | None] = [None, *self.baselines]
         self.progress.expect(self.options.rounds * len(contenders))

@@ -7,26 +7,18 @@ from collections.abc import Mapping
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyFloat, BFloat16Type, ModuleOp
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.element_types import type_name
 from dt_mlir.interpreters.arithmetic import Value
 from dt_mlir.interpreters.bounded import Bounded
 from dt_mlir.interpreters.interface import Interface, output_names
 from dt_mlir.interpreters.run import Inputs
+from dt_mlir.runtime.interpreted_types import miscomputed
 
 
 class NotRunError(Exception):
     """Why the emitted kernel was not run; nothing, where there is none."""
-
-
-def _unsupported(type: Attribute) -> bool:
-    # Triton's interpreter rounds and multiplies these wrongly.
-    return isinstance(type, BFloat16Type) or (
-        isinstance(type, AnyFloat) and type_name(type).startswith("f8")
-    )
 
 
 def run_emitted(module: ModuleOp, inputs: Inputs, sizes: Mapping[str, int]) -> dict[str, Value]:
@@ -49,11 +41,9 @@ def run_emitted(module: ModuleOp, inputs: Inputs, sizes: Mapping[str, int]) -> d
         source = emit_module(module, wrapped=True)
     except CompileError:
         raise NotRunError from None
-    for op in module.walk():
-        for value in (*op.results, *(arg for region in op.regions for arg in region.block.args)):
-            type = getattr(value.type, "element_type", value.type)
-            if _unsupported(type):
-                raise NotRunError(f"Triton's interpreter computes {type_name(type)} wrongly")
+    wrong = miscomputed(module)
+    if wrong is not None:
+        raise NotRunError(f"Triton's interpreter computes {wrong} wrongly")
     try:
         import torch
     except ImportError:
