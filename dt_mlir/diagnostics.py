@@ -16,6 +16,9 @@ from xdsl.dialects.builtin import FileLineColLoc, FusedLoc, IntAttr, NameLoc, St
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+WINDOW = 160
+"""The number of characters of a line that are shown with an error."""
+
 
 @dataclass
 class Note:
@@ -91,6 +94,7 @@ class SourceTexts:
         text = self.line(file, line)
         if text is None:
             return head
+        text, column = _window(text, column)
         caret = "".join("\t" if c == "\t" else " " for c in text[: column - 1]) + "^"
         return f"{head}\n  {text}\n  {caret}"
 
@@ -101,6 +105,14 @@ class SourceTexts:
             parts.append(f"  help: {error.hint}")
         parts.extend(self.show(n.location, "note", n.message) for n in error.notes)
         return "\n".join(parts)
+
+
+def _window(text: str, column: int) -> tuple[str, int]:
+    """The part of a long line around a column, and where the column is in it."""
+    start = 0 if column <= WINDOW - 20 else column - WINDOW // 2
+    shown = text[start : start + WINDOW]
+    front, back = "…" if start else "", "…" if start + WINDOW < len(text) else ""
+    return front + shown + back, column - start + len(front)
 
 
 @lru_cache(maxsize=4096)

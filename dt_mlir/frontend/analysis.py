@@ -183,8 +183,9 @@ class _Checker:
 
     def _expression(self, expr: Expr, definition: Definition, scope: set[str]) -> None:
         match expr:
-            case Number():
-                pass
+            case Number(value, at):
+                if value == 2**63:
+                    raise self.error("the number does not fit in 64 bits", at)
             case Name(name, at):
                 self._name(name, at, definition, scope)
             case Read():

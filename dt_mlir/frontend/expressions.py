@@ -301,10 +301,7 @@ class ExpressionEmitter:
         left, right, at = self.emit(expr.left), self.emit(expr.right), expr.at
         symbol = expr.operator
         if isinstance(left, Number) and isinstance(right, Number) and symbol in _FOLD:
-            try:
-                return Number(_FOLD[symbol](left.value, right.value), at)
-            except ZeroDivisionError:
-                raise self._error("division of a number by zero", at) from None
+            return self._folded(symbol, left.value, right.value, at)
         if symbol in ("and", "or"):
             a, b = self.convert(left, i1, at), self.convert(right, i1, at)
             op = arith.AndIOp if symbol == "and" else arith.OrIOp
@@ -337,6 +334,23 @@ class ExpressionEmitter:
             return Typed(self._add(arith.DivfOp(a, b), at), type)
         function = {"//": OPERATORS["floordiv"], "%": OPERATORS["mod"], "**": FUNCTIONS["pow"]}
         return self._apply(function[symbol], [left, right], at)
+
+    def _folded(
+        self, symbol: str, left: int | float, right: int | float, at: Position
+    ) -> Number:
+        """What an operator makes of two numbers."""
+        try:
+            value = _FOLD[symbol](left, right)
+        except ZeroDivisionError:
+            raise self._error("division of a number by zero", at) from None
+        except OverflowError:
+            raise self._error("the result does not fit in f64", at) from None
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise self._error(
+                "the result of numbers does not fit in 64 bits", at,
+                "write one of them as a float, as in 2.0",
+            )  # fmt: skip
+        return Number(value, at)
 
     def _apply(self, function: Function, values: list[Value], at: Position) -> Value:
         least = f32 if function.domain is Domain.FLOAT else i32

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -192,18 +193,19 @@ class _Builder(Transformer[Token, Any]):
         arguments = tuple(item for item in items if item is not None)
         return DirectiveCall(str(target), str(name), arguments, _at(target), _at(name))
 
-    def _number(self, token: Token) -> int:
-        value = int(token)
-        if value >= 2**63:
+    def _number(self, token: Token, most: int = 2**63 - 1) -> int:
+        digits = token.lstrip("0") or "0"
+        # Python takes long for very long numbers, or refuses them.
+        if len(digits) > 19 or int(digits) > most:
             location = make_location(self.file, token.line or 1, token.column or 1)
             raise CompileError("the number does not fit in 64 bits", location)
-        return value
+        return int(digits)
 
     def number_option(self, value: Token) -> int:
         return self._number(value)
 
     def negative_option(self, value: Token) -> int:
-        return -self._number(value)
+        return -self._number(value, 2**63)
 
     def name_option(self, value: Token) -> str:
         return str(value)
@@ -239,10 +241,15 @@ class _Builder(Transformer[Token, Any]):
         return Alternatives(None, branches, Position(meta.line, meta.column))
 
     def float(self, token: Token) -> Expr:
-        return Number(float(token), _at(token))
+        value = float(token)
+        if value == inf:
+            location = make_location(self.file, token.line or 1, token.column or 1)
+            raise CompileError("the number does not fit in f64", location, "write inf")
+        return Number(value, _at(token))
 
     def integer(self, token: Token) -> Expr:
-        return Number(self._number(token), _at(token))
+        # One more than the largest may be the least one, behind a minus sign.
+        return Number(self._number(token, 2**63), _at(token))
 
     def name(self, token: Token) -> Expr:
         return Name(str(token), _at(token))

@@ -1,7 +1,8 @@
 """Emitted modules on disk, which many processes share.
 
 An entry is a Python file whose last line is a digest of the rest. It is written whole or not at
-all, and what does not match its digest is written anew. Its name depends on all that makes it:
+all, and what does not match its digest is written anew. Entries are run, so that a file or folder
+that others may write to is refused. Its name depends on all that makes it:
 the program, the element types and the versions of this compiler, Triton and torch.
 """
 
@@ -75,9 +76,13 @@ def source_of(key: str, make: Callable[[], str], folder: Path | None = None) -> 
         folder: where entries lie; None for `default_folder()`.
 
     Raises:
-        CompileError: if the folder cannot be written, or where `make` raises it.
+        CompileError: if the folder cannot be written, or others may write to it, or where `make`
+            raises it.
     """
-    path = (folder or default_folder()) / key[:2] / f"dt_{key[:32]}.py"
+    root = folder or default_folder()
+    path = root / key[:2] / f"dt_{key[:32]}.py"
+    for place in (root, path.parent, path):
+        _check_owner(place)
     try:
         if _is_whole(path.read_text(encoding="utf-8")):
             return path
@@ -86,7 +91,8 @@ def source_of(key: str, make: Callable[[], str], folder: Path | None = None) -> 
     source = make()
     text = f"{source}{_MARK}{hashlib.sha256(source.encode()).hexdigest()}\n"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.parent.mkdir(exist_ok=True, mode=0o700)
         # Of processes that make the same entry the last one wins, with the same text.
         handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
         try:
@@ -102,6 +108,31 @@ def source_of(key: str, make: Callable[[], str], folder: Path | None = None) -> 
             "set DT_MLIR_CACHE to a folder that can",
         ) from None
     return path
+
+
+def _check_owner(path: Path) -> None:
+    """Check that only this user may have written a file or folder of the cache, which is run.
+
+    Raises:
+        CompileError: if another one may.
+    """
+    if not hasattr(os, "getuid"):
+        return
+    try:
+        found = path.stat()
+    except OSError:
+        return
+    if found.st_uid not in (os.getuid(), 0):
+        raise CompileError(
+            f"the cache of kernels is not this user's: '{path}' belongs to user {found.st_uid}",
+            None, "set DT_MLIR_CACHE to a folder of your own",
+        )  # fmt: skip
+    if found.st_mode & 0o022:
+        raise CompileError(
+            f"others may write to the cache of kernels: '{path}' has mode "
+            f"{found.st_mode & 0o777:o}", None,
+            f"take the permission away with 'chmod -R go-w {path}', or set DT_MLIR_CACHE",
+        )  # fmt: skip
 
 
 def _is_whole(text: str) -> bool:

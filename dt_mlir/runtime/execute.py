@@ -100,7 +100,15 @@ def make_inputs(
     interface = Interface.of(module)
     inputs: dict[str, Any] = {}
     for item in interface.inputs:
-        value = _random(item.element, interface.shape(item, sizes), generator)
+        shape = interface.shape(item, sizes)
+        try:
+            value = _random(item.element, shape, generator)
+        except RuntimeError:
+            shown = " x ".join(map(str, shape))
+            raise CompileError(
+                f"there is not enough memory for '{item.name}' of {shown} elements", None,
+                "choose smaller sizes",
+            ) from None
         if special:
             value = _with_special(value, item.element, generator)
         inputs[item.name] = value.item() if item.axes is None else value

@@ -46,6 +46,13 @@ class ArgumentParser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
+def seed(text: str) -> int:
+    """The type of an option that is the seed of random numbers."""
+    if not (text.isascii() and text.isdigit()) or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 0 to 999999999999999999")
+    return int(text)
+
+
 def parse_pairs(text: str | None, option: str) -> list[tuple[str, str]]:
     """The pairs of `a=b,c=d`.
 

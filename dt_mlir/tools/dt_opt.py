@@ -179,6 +179,14 @@ class DtOptMain(xDSLOptMain):
                 f"there is no target '{target}'", None,
                 did_you_mean(target, self.available_targets),
             )
+        try:
+            self.available_targets[target]().from_spec(parse_spec(self.args.target))
+        except ValueError:
+            options = ", ".join(parse_spec(self.args.target).parameters)
+            raise CompileError(
+                f"the target '{target}' does not have the options {options}", None,
+                f"write '-t {target}'",
+            ) from None
         passes = self.passes()
         name, kind, chunks = self._read()
         results: list[str] = []

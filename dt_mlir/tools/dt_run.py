@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
-from dt_mlir.tools.command_line import ArgumentParser, parse_sizes, run_tool, write_output
+from dt_mlir.tools.command_line import ArgumentParser, parse_sizes, run_tool, seed, write_output
 
 if TYPE_CHECKING:
     from dt_mlir.interpreters.interface import Input, Interface
@@ -24,7 +23,7 @@ def _parser() -> ArgumentParser:
     add("file", help="FILE.dt or FILE.mlir; - for IR on standard input")
     add("sizes", nargs="*", metavar="x=100", help="sizes of labels")
     add("--args", metavar="FILE.npz", help="the inputs, an array for each by its name")
-    add("--random", type=_seed, default=0, metavar="SEED", help="random inputs (default, seed 0)")
+    add("--random", type=seed, default=0, metavar="SEED", help="random inputs (default, seed 0)")
     add("-o", "--output", metavar="FILE.npz", help="save the results, and print none")
     add(
         "--arithmetic",
@@ -34,12 +33,6 @@ def _parser() -> ArgumentParser:
     )
     add("--load", action="append", default=[], metavar="FILE.py", help="load dialects")
     return parser
-
-
-def _seed(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of 0 or more")
-    return int(text)
 
 
 def _sizes_of_arrays(

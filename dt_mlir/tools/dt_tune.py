@@ -18,6 +18,7 @@ from dt_mlir.tools.command_line import (
     parse_pairs,
     parse_sizes,
     run_tool,
+    seed,
     write_output,
 )
 from dt_mlir.tools.parsing import read_module
@@ -59,7 +60,7 @@ def _parser() -> ArgumentParser:
     add("--budget", type=float, metavar="SECONDS", help="try no further candidate after this time")
     add("--timeout", type=float, default=120.0, metavar="SECONDS", help="the most for a candidate")
     add("--method", choices=("events", "graph"), help="how time is taken on a GPU")
-    add("--seed", type=int, default=0, help="the seed of orders and of the search")
+    add("--seed", type=seed, default=0, help="the seed of orders and of the search")
     add("--cpu", action="store_true", help="time Triton's interpreter, where there is no GPU")
     add("--load", action="append", default=[], metavar="FILE.py", help="load directives")
     return parser

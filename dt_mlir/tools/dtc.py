@@ -17,6 +17,7 @@ from dt_mlir.tools.command_line import (
     parse_pairs,
     parse_sizes,
     run_tool,
+    seed,
     write_output,
 )
 from dt_mlir.tools.verification import Verification, add_verification
@@ -42,7 +43,7 @@ def _parser() -> ArgumentParser:
         metavar="x=100,…",
         help="run the program on random inputs of these sizes and check the result",
     )
-    add("--seed", type=int, default=0, help="the seed of the random inputs")
+    add("--seed", type=seed, default=0, help="the seed of the random inputs")
     add("--choose", metavar="BM=64,…", help="choose from a space of schedules")
     add(
         "--best",

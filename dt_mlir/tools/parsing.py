@@ -174,6 +174,8 @@ def decode(stream: IO[bytes], name: str) -> str:
         CompileError: if it is not UTF-8.
     """
     try:
-        return stream.read().decode("utf-8")
+        # A byte-order mark says nothing more; lines may end in any of three ways.
+        text = stream.read().decode("utf-8-sig")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise CompileError(f"{name} is not a text in UTF-8") from None

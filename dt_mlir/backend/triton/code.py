@@ -169,6 +169,9 @@ class Names:
 
     def fresh(self, wanted: str) -> str:
         """The wanted name, or it with a number; a name that Python knows gets an underscore."""
+        if wanted.startswith("__") and wanted.endswith("__"):
+            # Modules and functions have attributes of such names.
+            wanted = f"{wanted}_"
         candidate, number = wanted, 0
         if candidate in self.taken and (keyword.iskeyword(wanted) or wanted in dir(builtins)):
             candidate = wanted = f"{wanted}_"

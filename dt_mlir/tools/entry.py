@@ -1,0 +1,43 @@
+"""The entry points of the command-line tools.
+
+Importing a tool takes longer than many of its runs, and may be interrupted too.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def _run(tool: str) -> None:
+    try:
+        from importlib import import_module
+
+        import_module(f"dt_mlir.tools.{tool}").main()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def dt_opt() -> None:
+    """Runs `dt-opt`."""
+    _run("dt_opt")
+
+
+def dtc() -> None:
+    """Runs `dtc`."""
+    _run("dtc")
+
+
+def dt_run() -> None:
+    """Runs `dt-run`."""
+    _run("dt_run")
+
+
+def dt_reduce() -> None:
+    """Runs `dt-reduce`."""
+    _run("dt_reduce")
+
+
+def dt_tune() -> None:
+    """Runs `dt-tune`."""
+    _run("dt_tune")
