@@ -49,6 +49,26 @@ OUTPUT_DIRECTIVES = ("compile", "compile_to_kernel")
 """The directives that say what the program is compiled for; they are no part of the schedule."""
 
 
+KINDS = {
+    "Func": "a function", "In": "an input", "SIn": "an input", "Var": "a label", "RVar": "a label",
+}  # fmt: skip
+"""What each kind of declaration declares."""
+
+
+def _one_of(name: str, labels: list[str]) -> str:
+    """A hint for a label that is not declared."""
+    known = f", or use one of {', '.join(labels)}" if labels else ""
+    return f"add 'Var {name};'{known}"
+
+
+def _axes(count: int) -> str:
+    return "1 axis" if count == 1 else f"{count} axes"
+
+
+def _indices(count: int) -> str:
+    return "1 index" if count == 1 else f"{count} indices"
+
+
 @dataclass
 class Symbols:
     """A program whose names have been checked."""
@@ -88,6 +108,7 @@ class _Checker:
         self.program = program
         self.symbols = Symbols(program, {}, {}, [], {}, [], [])
         self.used: dict[str, set[str]] = {}
+        self.first_reads: dict[str, Position] = {}
 
     def error(
         self, message: str, at: Position, hint: str | None = None, notes: tuple[Note, ...] = ()
@@ -127,10 +148,12 @@ class _Checker:
         for item in self.program.definitions:
             declared = self._declared(item.name, item.at, "Func")
             if declared.kind != "Func":
+                note = Note("it is declared here", self.symbols.location(declared.at))
                 raise self.error(
-                    f"'{item.name}' is declared as {declared.kind} and cannot be defined",
+                    f"'{item.name}' is {KINDS[declared.kind]} and cannot be defined",
                     item.at,
-                    f"declare it with 'Func {item.name};'",
+                    f"declare it with 'Func {item.name};' instead, or define another function",
+                    (note,),
                 )
             earlier = self.symbols.definitions.get(item.name)
             if earlier is not None:
@@ -165,7 +188,7 @@ class _Checker:
             raise self.error(
                 f"label '{name}' is not declared",
                 at,
-                did_you_mean(name, labels) or f"add 'Var {name};'",
+                did_you_mean(name, labels) or _one_of(name, labels),
             )
         if not self.symbols.is_label(name):
             raise self.error(
@@ -243,16 +266,29 @@ class _Checker:
             self._use(expr.name, definition)
             known = len(self.symbols.definitions[expr.name].labels)
             if known != rank:
+                defined = self.symbols.definitions[expr.name]
+                note = Note("it is defined here", self.symbols.location(defined.at))
                 raise self.error(
-                    f"function '{expr.name}' has {known} axes but is read with {rank} indices",
+                    f"function '{expr.name}' has {_axes(known)} but is read with {_indices(rank)}",
                     expr.at,
+                    f"write '{expr.name}[{', '.join(defined.labels)}]', or a number for an axis",
+                    (note,),
                 )
         elif self.symbols.ranks.setdefault(expr.name, rank) != rank:
-            raise self.error(
-                f"tensor '{expr.name}' is read with {rank} indices here and with "
-                f"{self.symbols.ranks[expr.name]} elsewhere",
-                expr.at,
+            first = self.symbols.ranks[expr.name]
+            note = Note(
+                f"it is read with {_indices(first)} here",
+                self.symbols.location(self.first_reads[expr.name]),
             )
+            raise self.error(
+                f"tensor '{expr.name}' is read with {_indices(rank)} here and with {first} "
+                "elsewhere",
+                expr.at,
+                "a tensor has one number of axes: give each an index, a label or a number",
+                (note,),
+            )
+        else:
+            self.first_reads.setdefault(expr.name, expr.at)
 
     def _call(self, expr: Call, definition: Definition, scope: set[str]) -> None:
         from dt_mlir.elementwise import FUNCTIONS
@@ -262,8 +298,11 @@ class _Checker:
             values = 2 if expr.name == "rdot" else 1
             if len(arguments) <= values:
                 shown = "two values" if values == 2 else "a value"
+                written = "…, …" if values == 2 else "…"
+                label = next(iter(self.symbols.labels()), "k")
                 raise self.error(
-                    f"'{expr.name}' takes {shown} and the labels to reduce over", expr.at
+                    f"'{expr.name}' takes {shown} and the labels to reduce over", expr.at,
+                    f"name at least one label, as in '{expr.name}({written}, {label})'",
                 )
             reduced: list[str] = []
             for label in arguments[values:]:

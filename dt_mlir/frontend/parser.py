@@ -15,6 +15,7 @@ from lark.visitors import v_args
 
 from dt_mlir.diagnostics import CompileError, make_location
 from dt_mlir.dialects.sched import Argument, Knob, Options
+from dt_mlir.frontend.habits import habit_at
 from dt_mlir.frontend.syntax import (
     Alternatives,
     Call,
@@ -71,6 +72,10 @@ def _grammar() -> Lark:
     )
 
 
+MOST_CHARACTERS = 2**20
+"""The longest text that is taken for a program."""
+
+
 def parse_program(text: str, file: str) -> Program:
     """Parse a program.
 
@@ -81,6 +86,11 @@ def parse_program(text: str, file: str) -> Program:
     Raises:
         CompileError: at the first place where the text is no program.
     """
+    if len(text) > MOST_CHARACTERS:
+        raise CompileError(
+            f"the text has {len(text)} characters, and a program has {MOST_CHARACTERS} at most",
+            make_location(file, 1, 1), "compile it in parts",
+        )  # fmt: skip
     try:
         tree = _grammar().parse(text)
     except UnexpectedInput as error:
@@ -95,6 +105,11 @@ def parse_program(text: str, file: str) -> Program:
 
 
 def _syntax_error(error: UnexpectedInput, text: str, file: str) -> CompileError:
+    place = error.pos_in_stream
+    habit = None if place is None else habit_at(text, place)
+    if habit is not None:
+        message, hint = habit
+        return CompileError(message, make_location(file, error.line, error.column), hint)
     match error:
         case UnexpectedCharacters():
             location = make_location(file, error.line, error.column)

@@ -73,8 +73,9 @@ class AlignStoragePass(Directive):
             if known not in (1, multiple):
                 raise target.error(
                     f"the extent of '{label}' is already a multiple of {known}, "
-                    f"which contradicts {multiple}"
-                )
+                    f"which contradicts {multiple}",
+                    "leave one of them out", "align_storage",
+                )  # fmt: skip
             if known == 1 and multiple > 1:
                 padded = host.RoundUpOp(alloc.dynamic_sizes[axis], multiple)
                 padded.result.name_hint = f"{label}_extent"

@@ -51,17 +51,20 @@ class BlockPass(Directive):
                     )
                 raise target.error(
                     f"there is no label '{label}' in the kernel of '{self.function}'",
-                    did_you_mean(label, labels),
+                    did_you_mean(label, labels) or f"'{self.function}' has {', '.join(labels)}",
                 )
             known = grid.block_sizes.get(label)
             if known is not None:
                 if known != extent:
                     raise target.error(
-                        f"'{label}' already has blocks of {known}, which contradicts {extent}"
-                    )
+                        f"'{label}' already has blocks of {known}, which contradicts {extent}",
+                        "leave one of them out", "block",
+                    )  # fmt: skip
                 continue
             if grid.mapped is not None:
-                raise target.error("the grid is already mapped", "block all labels before map")
+                raise target.error(
+                    "the grid is already mapped", "block all labels before map", "map"
+                )
             index = indices[label]
             assert not isinstance(index, int)
             own = loop_of(index)

@@ -39,7 +39,9 @@ class MapPass(Directive):
             raise target.error("the grid has no blocks to walk", "block the output first")
         order = self._order(target, grid.label_names)
         if grid.mapped is not None and order != grid.walk_order:
-            raise target.error("the grid is already mapped in another order")
+            raise target.error(
+                "the grid is already mapped in another order", "leave one of them out", "map"
+            )
         grid.set_order(order)
         grid.mapped = UnitAttr()
 

@@ -51,7 +51,9 @@ class TensorizePass(Directive):
             if not loops:
                 raise target.error(
                     f"there is no loop over '{label}' in the kernel of '{self.function}'",
-                    _merged(kernel, label) or did_you_mean(label, labels_in(kernel)),
+                    _merged(kernel, label)
+                    or did_you_mean(label, labels_in(kernel))
+                    or f"there are loops over {', '.join(labels_in(kernel)) or 'no label'}",
                 )
             for op in loops:
                 extent = op.extent_size
@@ -60,8 +62,9 @@ class TensorizePass(Directive):
                     known = op.step_size or "its whole extent"
                     raise target.error(
                         f"the loop over '{label}' already has tiles of {known}, "
-                        f"which contradicts {step or 'its whole extent'}"
-                    )
+                        f"which contradicts {step or 'its whole extent'}",
+                        "leave one of them out", "tensorize",
+                    )  # fmt: skip
                 if extent is not None and step and extent % step:
                     raise target.error(
                         f"a block of {extent} is no multiple of the tile of {step} along '{label}'",

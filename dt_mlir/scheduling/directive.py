@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, ModuleOp, N
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
-from dt_mlir.diagnostics import CompileError, did_you_mean
+from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.sched import Argument
 from dt_mlir.scheduling.parameters import ArgumentError, Kind
@@ -67,13 +67,27 @@ class Target:
     """Where the directive stands in the source."""
     directive: str
 
-    def error(self, message: str, hint: str | None = None) -> CompileError:
-        """A refusal of the directive, at its place."""
+    def error(
+        self, message: str, hint: str | None = None, contradicts: str | None = None
+    ) -> CompileError:
+        """A refusal of the directive, at its place.
+
+        Args:
+            message: what is wrong.
+            hint: what would be right.
+            contradicts: the name of the directive that was applied to the function before and
+                does not go with this one; its place is shown.
+        """
+        notes: list[Note] = []
+        if contradicts is not None:
+            earlier = self.program.places.get((self.function, contradicts))
+            notes += [] if earlier is None else [Note("the other one is here", earlier)]
         location = self.location
         if location is None:
             home = self.program.home_of(self.function)
             location = None if home is None else home.location
-        return CompileError(f"{self.function}.{self.directive}: {message}", location, hint)
+        named = f"{self.function}.{self.directive}: {message}"
+        return CompileError(named, location, hint, notes)
 
     @property
     def kernel(self) -> loop.KernelOp:
@@ -108,7 +122,10 @@ class Target:
         if known is not None:
             shown = known.data if isinstance(known, StringAttr) else kernel.int_hint(hint)
             if shown != value:
-                raise self.error(f"it is already {shown}, which contradicts {value}")
+                raise self.error(
+                    f"it is already {shown}, which contradicts {value}", "leave one of them out",
+                    self.directive,
+                )  # fmt: skip
         kernel.set_hint(hint, value)
 
     def fused_location(self, location: LocationAttr) -> LocationAttr:
@@ -227,8 +244,11 @@ class Directive(ModulePass):
         except ArgumentError as error:
             named = f"{self.function}.{self.directive_name()}: {error}"
             raise CompileError(named, location, error.hint) from None
-        checked.rewrite(Target(program, self.function, location, self.directive_name()))
+        name = self.directive_name()
+        checked.rewrite(Target(program, self.function, location, name))
         program.record(checked.text())
+        if location is not None:
+            program.places.setdefault((self.function, name), location)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_directives(op, [(self, None)])

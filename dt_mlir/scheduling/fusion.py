@@ -102,8 +102,10 @@ def find_loops(
             if op.label_name == label and any(encloses(op, read) for read in reads)
         )
     if label not in labels:
+        known = list(dict.fromkeys(labels))
         raise target.error(
-            f"'{consumer}' has no loop over '{label}'", did_you_mean(label, labels)
+            f"'{consumer}' has no loop over '{label}'",
+            did_you_mean(label, known) or f"it has loops over {', '.join(known) or 'no label'}",
         )
     outside = [read for read in reads if not any(encloses(op, read) for op in found)]
     if len(outside) == len(reads):

@@ -191,7 +191,10 @@ class Integer(Kind):
         if value < self.least:
             raise ArgumentError(f"{value} is too small: at least {self.least} is needed")
         if self.power_of_two and value & (value - 1):
-            raise ArgumentError(f"{value} is no power of two")
+            below = 1 << (value.bit_length() - 1)
+            raise ArgumentError(
+                f"{value} is not a power of two", f"write {below} or {2 * below}"
+            )
         if self.most is not None and value > self.most:
             raise ArgumentError(f"{value} is too large: at most {self.most} are possible")
         return value

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, loop
@@ -50,6 +50,8 @@ class LoopProgram:
         }
         self._tensors = self._named_values()
         self._places = {name: i for i, name in enumerate(self._tensors)}
+        self.places: dict[tuple[str, str], Attribute] = {}
+        """Where the first directive of a name was applied to a function, by both names."""
         self._applied = dict.fromkeys(names(self.host.attributes[host.SCHEDULE]))  # pyright: ignore
 
     @property
