@@ -77,6 +77,22 @@ def _parameter(name: str, kind: Kind) -> tuple[str, str]:
             return f"{name}: object", name
 
 
+def _form(cls: type[Directive]) -> str:
+    """How a directive is written in Python."""
+    shown: list[str] = []
+    for name, kind, _ in cls.parameters():
+        match kind:
+            case Sizes():
+                shown.append("x=64, …")
+            case Names():
+                shown.append("x, y, …")
+            case Choice(words):
+                shown.append(f"'{words[0]}'")
+            case _:
+                shown.append(name)
+    return f"{cls.directive_name()}({', '.join(shown)})"
+
+
 def directives_module() -> str:
     """The directives as methods."""
     parts = [
@@ -84,7 +100,8 @@ def directives_module() -> str:
         "from __future__ import annotations\n\n",
         "from abc import ABC, abstractmethod\n",
         "from typing import Literal, Self\n\n",
-        "from dt_mlir.embedded.arguments import Choices, Size, Walk\n\n\n",
+        "from dt_mlir.embedded.arguments import Choices, Size, Walk\n",
+        "from dt_mlir.embedded.checked import checked\n\n\n",
         "class Directives(ABC):\n",
         '    """Has a method for each directive; each gives back what it is called on."""\n\n',
         "    @abstractmethod\n",
@@ -110,7 +127,8 @@ def directives_module() -> str:
         )
         rows_text = "\n".join(rows)
         parts.append(
-            f"\n    def {name}(self, /, {', '.join(declared)}) -> Self:\n"
+            f'\n    @checked("{_form(cls)}")\n'
+            f"    def {name}(self, /, {', '.join(declared)}) -> Self:\n"
             f'        """{first}\n\n{body}\n\n        Args:\n{rows_text}\n        """\n'
             f'        return self.direct("{name}", {", ".join(handed)})\n'
         )

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from typing import Literal, Self
 
 from dt_mlir.embedded.arguments import Choices, Size, Walk
+from dt_mlir.embedded.checked import checked
 
 
 class Directives(ABC):
@@ -18,6 +19,7 @@ class Directives(ABC):
     def direct(self, name: str, /, *arguments: object, **sizes: object) -> Self:
         """Add a directive by its name, as a plug-in's is added."""
 
+    @checked("fuse_at(consumer, label)")
     def fuse_at(self, /, consumer: Walk, label: Walk) -> Self:
         """Computes a function inside a loop of its consumer, just before it is used.
 
@@ -31,6 +33,7 @@ class Directives(ABC):
         """
         return self.direct("fuse_at", consumer, label)
 
+    @checked("block(x=64, …)")
     def block(self, /, **sizes: Size) -> Self:
         """Partitions the output over the launch grid.
 
@@ -42,6 +45,7 @@ class Directives(ABC):
         """
         return self.direct("block", **sizes)
 
+    @checked("tensorize(x=64, …)")
     def tensorize(self, /, **sizes: Size) -> Self:
         """Steps every sequential loop over a label by tiles.
 
@@ -54,6 +58,7 @@ class Directives(ABC):
         """
         return self.direct("tensorize", **sizes)
 
+    @checked("map(x, y, …)")
     def map(self, /, *order: Walk) -> Self:
         """Sets the order in which program ids walk the grid of blocks, slowest first.
 
@@ -66,6 +71,7 @@ class Directives(ABC):
         """
         return self.direct("map", *order)
 
+    @checked("align_storage(x=64, …)")
     def align_storage(self, /, **multiples: Size) -> Self:
         """Pads the storage of an unfused function: labels' extents become multiples of numbers.
 
@@ -79,6 +85,7 @@ class Directives(ABC):
         """
         return self.direct("align_storage", **multiples)
 
+    @checked("num_warps(warps)")
     def num_warps(self, /, warps: Size) -> Self:
         """Sets the number of warps that a program instance runs on.
 
@@ -89,6 +96,7 @@ class Directives(ABC):
         """
         return self.direct("num_warps", warps)
 
+    @checked("num_stages(stages)")
     def num_stages(self, /, stages: Size) -> Self:
         """Sets the depth to which Triton pipelines the loads of loops.
 
@@ -99,6 +107,7 @@ class Directives(ABC):
         """
         return self.direct("num_stages", stages)
 
+    @checked("precision('ieee')")
     def precision(self, /, precision: Literal["ieee", "tf32", "tf32x3"] | Choices) -> Self:
         """Sets how `rdot` multiplies f32 operands.
 
@@ -111,6 +120,7 @@ class Directives(ABC):
         """
         return self.direct("precision", precision)
 
+    @checked("math('fast')")
     def math(self, /, accuracy: Literal["fast", "accurate"] | Choices) -> Self:
         """Sets how accurate elementary functions and division are.
 

@@ -20,6 +20,18 @@ Value = "Expr | int | float | bool"
 """What may stand in an expression; numbers have no type of their own."""
 
 
+_METHODS = {
+    name: f"r{name}" for name in "sum prod max min mean any all argmax argmin dot".split()
+} | {name: name for name in "exp log sqrt sigmoid relu tanh abs clamp".split()}
+"""What tensors have methods for, and expressions functions."""
+
+_OF_FUNCTIONS = frozenset(
+    "compile autotuned block tensorize map fuse_at align_storage num_warps num_stages precision "
+    "math".split()
+)
+"""What functions have methods for."""
+
+
 class Expr:
     """An expression; operators on it build larger ones.
 
@@ -48,7 +60,32 @@ class Expr:
         )
 
     def __iter__(self) -> Never:
-        raise TypeError("an expression is no sequence")
+        raise TypeError("an expression is not a sequence")
+
+    def __getattr__(self, name: str) -> Never:
+        # Python asks for many names of its own, and takes this error for a no.
+        function = _METHODS.get(name)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if function is not None:
+            raise AttributeError(
+                f"an expression has no method '{name}'; write dt_mlir.{function}(…, k) with the "
+                "labels to reduce over"
+            )
+        if name in _OF_FUNCTIONS:
+            raise AttributeError(
+                f"an expression has no '{name}': it is not a function; define one, as in "
+                f"'f = dt_mlir.Func(\"f\"); f[x, …] = …', and write f.{name}(…)"
+            )
+        raise AttributeError(f"an expression has no attribute '{name}'")
+
+    def __matmul__(self, other: object) -> Never:
+        raise refusal(
+            "there is no operator '@' on expressions",
+            "a product names the label that it sums over: rdot(A[x, k], B[k, y], k)",
+        )
+
+    __rmatmul__ = __matmul__
 
     @classmethod
     def __torch_function__(cls, function: Any, *others: object) -> Never:

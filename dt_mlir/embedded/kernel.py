@@ -7,29 +7,32 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
 import torch
+from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.backend.triton.target import emit_module
-from dt_mlir.diagnostics import CompileError, SourceTexts
+from dt_mlir.diagnostics import CompileError, SourceTexts, make_location
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
 from dt_mlir.embedded import modes
 from dt_mlir.embedded.calls import Calls
 from dt_mlir.embedded.expressions import type_of_torch
 from dt_mlir.embedded.fingerprint import fingerprint
+from dt_mlir.embedded.places import here
 from dt_mlir.embedded.program import Program
 from dt_mlir.embedded.schedule import Schedule
 from dt_mlir.embedded.shapes import sizes_of
-from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
+from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES, analyse
 from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.registry import find_directive
 from dt_mlir.runtime import cache, launch
 from dt_mlir.runtime.execute import prepare_library, wrapper_name
+from dt_mlir.scheduling.space import Space
 from dt_mlir.verifier import verify_module
 
 Tensor = Any
@@ -59,6 +62,18 @@ def _noted() -> Generator[None]:
         if error.location is not None:
             error.add_note(SourceTexts().show_error(error))
         raise
+
+
+def _called(launching: Callable[[], Any]) -> Any:
+    """Call a generated module; what it refuses is shown at the user's call, not its own lines."""
+    try:
+        return launching()
+    except (TypeError, ValueError, RuntimeError) as error:
+        place = here()
+        location = make_location(place.file or "-", place.line, place.column)
+        refused = error.with_traceback(None)
+        refused.add_note(SourceTexts().show(location, "note", "called here"))
+    raise refused
 
 
 def copied(make: Any, given: tuple[Any, ...], backward: tuple[Any, Any] | None) -> Kernel:
@@ -142,6 +157,30 @@ class Kernel:
                     return found
         return self._first_call(tensors, options)
 
+    def check(self) -> None:
+        """Check what does not depend on the types of tensors, the schedule above all.
+
+        Raises:
+            CompileError: at the first mistake.
+        """
+        with _noted():
+            analyse(self.program.tree)
+            module = self._of_some_type()
+            if module is not None:
+                # Of a space each schedule is checked when it is chosen.
+                run_pipeline(module, default_pipeline("dt" if Space(module).dimensions else "loop"))
+
+    def _of_some_type(self) -> ModuleOp | None:
+        """The program at the `dt` level for one type of all open inputs; None if none does."""
+        for type in ("f32", "i32", "bool"):
+            try:
+                return emit_program(self._tree(dict.fromkeys(self._open, type)).tree)
+            except CompileError:
+                # What is not defined on a type may be on the one that it is called with.
+                if not self._open:
+                    raise
+        return None
+
     def _first_call(self, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Compute the outputs in a call unlike those before, or one that PyTorch watches."""
         inputs = self._calls.placed(inputs, options)
@@ -192,9 +231,9 @@ class Kernel:
         named = {names.get(name, name): value for name, value in options.items()}
         if key is None or plan is not None:
             with launch.alone():
-                found = wrapper(*inputs, **named)
+                found = _called(lambda: wrapper(*inputs, **named))
         else:
-            found, plan = launch.record(wrapper, inputs, named)
+            found, plan = _called(lambda: launch.record(wrapper, inputs, named))
             if plan is not None:
                 if len(self._plans) >= launch.MOST_PLANS:
                     self._plans.clear()

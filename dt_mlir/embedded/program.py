@@ -141,10 +141,15 @@ class Program:
 
         Args:
             static: whether it is compiled for each size anew.
+
+        Raises:
+            CompileError: at a mistake that does not depend on the types of the tensors.
         """
         from dt_mlir.embedded.kernel import Kernel
 
-        return Kernel(self, static=static)
+        kernel = Kernel(self, static=static)
+        kernel.check()
+        return kernel
 
     def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
         """A kernel that finds the fastest schedule of its space for each type and size.
@@ -182,7 +187,7 @@ def compile(*functions: Func, dynamic: bool = False, static: bool = False) -> Ke
         static: whether it is compiled for each size anew.
 
     Raises:
-        CompileError: if a function is not defined, or two things have one name. Other mistakes
-            show when the kernel is first called.
+        CompileError: at a mistake that does not depend on the types of the tensors; others show
+            when the kernel is first called.
     """
     return Program.of(functions, dynamic=dynamic).compile(static=static)

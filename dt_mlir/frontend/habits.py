@@ -39,7 +39,8 @@ HABITS = tuple(
         ),
         (
             r"\]\s*", rf"\.\s*(?P<method>{_METHODS})\b",
-            "an expression has no methods", "write 'r{method}(…, k)' with the labels to reduce over",
+            "an expression has no methods",
+            "write 'r{method}(…, k)' with the labels to reduce over",
         ),
         (
             r"\]\s*", r"(?P<operator>[-+*/%&|^]|//|\*\*|<<|>>)=",

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import IO
+from typing import IO, Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -180,7 +180,8 @@ class DtOptMain(xDSLOptMain):
                 did_you_mean(target, self.available_targets),
             )
         try:
-            self.available_targets[target]().from_spec(parse_spec(self.args.target))
+            targets: Any = self.available_targets
+            targets[target]().from_spec(parse_spec(self.args.target))
         except ValueError:
             options = ", ".join(parse_spec(self.args.target).parameters)
             raise CompileError(
@@ -316,9 +317,10 @@ def _option_error(
 ) -> CompileError:
     import dataclasses
 
-    known = [field.name for field in dataclasses.fields(cls) if field.init]
+    fields = [field for field in dataclasses.fields(cls) if field.init]
+    known = [field.name for field in fields]
     required = cls.required_fields()
-    shown = ", ".join(known) or "none"
+    shown = "; ".join(f"{field.name}: {_type_of(field.type)}" for field in fields) or "none"
     for name in given:
         if name not in known:
             return CompileError(
@@ -328,8 +330,19 @@ def _option_error(
             )
     for name in known:
         if name in required and name not in given:
-            return CompileError(f"pass '{cls.name}' needs the option '{name}'")
+            return CompileError(
+                f"pass '{cls.name}' needs the option '{name}'", None, f"its options: {shown}"
+            )
     return CompileError(f"pass '{cls.name}': {error}", None, f"its options: {shown}")
+
+
+def _type_of(type: object) -> str:
+    """The type of a pass's option in words."""
+    text = type if isinstance(type, str) else getattr(type, "__name__", str(type))
+    return {
+        "tuple[str, ...]": 'texts in quotes, as in "x:64","y:8"', "tuple[int, ...]": "numbers",
+        "str": "a name, or a text in quotes", "int": "a number", "bool": "true or false",
+    }.get(str(text), str(text))  # fmt: skip
 
 
 def main() -> None:

@@ -427,7 +427,7 @@ def test_a_notebook_shows_program_picture_and_code() -> None:
     assert "mm.block(x:16, y:16);" in shown
     assert "<svg" in shown
     assert "tl.dot(" in shown
-    wrong = tiled().block(q=3).compile()._repr_html_()
+    wrong = dt.Kernel(dt.Program.of([tiled().block(q=3)]))._repr_html_()
     assert "there is no label" in wrong
     assert "program instances" in tiled().compile().draw(x=20, y=20)
 

@@ -66,6 +66,8 @@ class KernelPrinter:
         self.writer = code.Writer()
         self.values: dict[SSAValue, ast.expr] = {}
         self.tensors: set[SSAValue] = set()
+        self.wide: set[SSAValue] = set()
+        """Indices that are as wide as offsets, tensors of Triton's or not."""
 
     def print(self, documentation: Sequence[str]) -> ast.FunctionDef:
         """The function.
@@ -161,6 +163,7 @@ class KernelPrinter:
                 index = code.call("tl.program_id", code.constant(0))
                 wide = code.method(index, "to", code.name(self.signature.index))
                 self.tensors.add(op.result)
+                self.wide.add(op.result)
                 self._assign(op.result, wide, "pid")
             case tile.RangeOp():
                 self._range(op)
@@ -212,6 +215,8 @@ class KernelPrinter:
             operand in self.tensors for operand in op.operands
         ):
             self.tensors.add(result)
+        if any(operand in self.wide for operand in op.operands):
+            self.wide.add(result)
         if is_bool(result.type) and meets_tiles:
             # Triton's interpreter takes what a comparison of scalars gives for a number of the
             # compared type when it broadcasts it, and fails or negates it wrongly.
@@ -395,6 +400,7 @@ class KernelPrinter:
             self.tensors.update((arg, result))
         index = self._variable(iv, "i")
         self.values[iv] = code.name(index)
+        self.wide.add(iv)
         bounds = [self.values[op.lb], self._bound(op)]
         step = constant_of(op.step)
         if step is None or step.value.data != 1:
@@ -416,7 +422,7 @@ class KernelPrinter:
         """The end of a loop, as wide as indices: what is behind it must not wrap either."""
         bound, known, step = self.values[op.ub], constant_of(op.ub), constant_of(op.step)
         reach = None if known is None or step is None else known.value.data + step.value.data
-        if op.ub in self.tensors or (reach is not None and reach < 2**31):
+        if op.ub in self.wide or (reach is not None and reach < 2**31):
             return bound
         return code.call("tl.cast", bound, code.name(self.signature.index))
 
