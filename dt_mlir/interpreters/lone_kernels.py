@@ -41,7 +41,7 @@ def _written(kernel: KernelOp) -> set[SSAValue]:
 
 
 def _made_up(kernels: list[KernelOp]) -> func.FuncOp:
-    prefixes = [f"{kernel.sym_name.data}." if len(kernels) > 1 else "" for kernel in kernels]
+    prefixes = [f"{kernel.sym_name.data}__" if len(kernels) > 1 else "" for kernel in kernels]
     labels = list(dict.fromkeys(label.data for kernel in kernels for label in kernel.labels))
     block = Block()
     sizes: dict[str, SSAValue] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Sequence
 
@@ -294,7 +295,7 @@ class KernelPrinter:
         element = element_of(op.result.type)
         shape = self._shape(op.result.type)
         attr = constant_of(op.value)
-        if attr is not None and attr.value.data == 0:
+        if attr is not None and attr.value.data == 0 and math.copysign(1, attr.value.data) > 0:
             return code.call("tl.zeros", shape, triton_type(element))
         return filled(shape, self.values[op.value], element)
 

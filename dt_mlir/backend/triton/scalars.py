@@ -92,6 +92,11 @@ def literal(attr: Attribute) -> ast.expr:
             # Triton makes a zero without a sign of it; this its folding makes right.
             zero = code.call("tl.full", code.tuple_of([]), code.constant(0.0), triton_type(f32))
             return ast.BinOp(zero, ast.Mult(), code.constant(-1.0))
+        if attr.type == f32 and 0 < abs(value) < 2.0**-126:
+            # Triton takes a number that is below the normal ones for one of f64.
+            return code.call(
+                "tl.full", code.tuple_of([]), code.constant(value), triton_type(f32)
+            )
         return code.constant(value)
     assert isinstance(attr, IntegerAttr)
     value = attr.value.data

@@ -65,7 +65,7 @@ sched.schedule {
 sched.schedule {
   sched.directive "num_warps" @f(3)
 }
-// CHECK: error: f.num_warps: 3 is no power of two
+// CHECK: error: f.num_warps: 3 is not a power of two
 // -----
 sched.schedule {
   sched.directive "num_warps" @f(64)

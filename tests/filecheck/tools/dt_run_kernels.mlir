@@ -5,8 +5,8 @@
 // RUN: sed 's/%%k = \(.*\) from %%c0 to/%%l = \1 from %%c4 to %%K : !k\n&/' %s > %t.mlir && not dt-run %t.mlir x=6 k=9 2>&1 | filecheck %s --check-prefix=TWICE
 // TWICE: error: the axis 'k' runs from 4 to 9 and from 0 to 9 at once
 // Kernels need no host function to run: what they write is allocated and shown.
-// CHECK: rows.f: 6, error at most
-// CHECK: total.s: scalar
+// CHECK: rows__f: 6, error at most
+// CHECK: total__s: scalar
 // VERIFIED: semantics verified: 2 passes ran
 // NOTHING: error: the kernel writes nothing, so there is nothing to compare
 // LABEL: error: the kernel writes 'f', but says no label for each of its axes

@@ -44,7 +44,7 @@ dt.func @f[] : f32 {
   %0 = dt.read @A[x] : f32
   dt.yield %0 : f32
 }
-// CHECK: error: 'dt.func' is malformed: label 'x' is neither an axis of 'f' nor reduced
+// CHECK: error: 'dt.read' is malformed: label 'x' is neither an axis of 'f' nor reduced
 // -----
 dt.label @x
 dt.input @A : tensor<?xf32>

@@ -1,0 +1,32 @@
+// RUN: dt-opt %s --split-input-file --verify-diagnostics | filecheck %s
+// A module's text cannot become code: names of the source are names at every level.
+dt.label @"x y"
+// CHECK: error: 'x y' is not a name: names are made of letters, digits and '_', and do not start with a digit
+// -----
+"dt.label"() <{sym_name = "x\0Aimport os"}> : () -> ()
+// CHECK: error: 'dt.label' is malformed: 'x{{.*}}import os' is not a name
+// -----
+loop.kernel @"f(a=__import__('os').system('id')): pass\0Adef f"() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// CHECK: is not a name
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A; import os", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
+}
+// CHECK: error: 'tile.kernel' is malformed: 'A; import os' is not a name
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["1x"], root = "A"} {
+}
+// CHECK: '1x' is not a name
+// -----
+dt.label @x
+// CHECK: dt.label @x
+// -----
+%a = arith.addi %b, %b : i32
+%b = arith.constant 1 : i32
+// CHECK: error: 'arith.addi' is malformed: the definition of an operand does not dominate this use
+// CHECK: help: define it in front of the use, in the same block or in one around
+// -----
+"test"() {a = "not closed} : () -> ()
+// CHECK: error: the string is not closed
