@@ -7,6 +7,7 @@ two loops over one label make two axes, and two axes of unknown extent never mee
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, StringAttr, TensorType
@@ -72,8 +73,12 @@ class AxesAttr(ParametrizedAttribute):
 
 def tile_type(element: Attribute, axes: Sequence[Axis]) -> Attribute:
     """The type of a tile with these axes; without any it is the scalar's."""
-    if not axes:
-        return element
+    return _tensor(element, tuple(axes)) if axes else element
+
+
+@lru_cache(maxsize=4096)
+def _tensor(element: Attribute, axes: tuple[Axis, ...]) -> Attribute:
+    """A tile's type; making one verifies it, and kernels have few that differ."""
     shape = [DYNAMIC_INDEX if isinstance(a.extent, str) else a.extent for a in axes]
     encoding = AxesAttr(
         name_array([a.name for a in axes]),
@@ -84,8 +89,11 @@ def tile_type(element: Attribute, axes: Sequence[Axis]) -> Attribute:
 
 def axes_of(type: Attribute) -> tuple[Axis, ...]:
     """The axes of a tile's type; none for a scalar's."""
-    if not isinstance(type, TensorType):
-        return ()
+    return _axes(type) if isinstance(type, TensorType) else ()
+
+
+@lru_cache(maxsize=4096)
+def _axes(type: TensorType) -> tuple[Axis, ...]:
     encoding = type.encoding
     assert isinstance(encoding, AxesAttr)
     return tuple(
