@@ -214,6 +214,12 @@ def _check_launches(function: func.FuncOp, launched: list[host.LaunchOp]) -> Non
                     f"but its arguments are {', '.join(kernel.argument_names)}",
                     op,
                 )
+            for value, argument, name in zip(op.arguments, kernel.args, found):
+                if value_axes(value) != kernel.axes_of(argument):
+                    raise CompileError(
+                        f"the axes of '{name}' have other labels here than in '{op.kernel_name}'",
+                        op, "give both the same 'host.axes'",
+                    )  # fmt: skip
     for kernel in kernels.values():
         if isinstance(kernel, KernelOp):
             if counts.get(kernel.sym_name.data, 0) != 1:

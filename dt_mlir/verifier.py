@@ -1,7 +1,8 @@
 """Verifies a module of any level, with errors at the operation that is malformed.
 
 xDSL verifies each operation by itself. What it leaves out is checked here: that definitions
-dominate their uses, that terminators end their blocks, and that comparisons have a predicate.
+dominate their uses, that terminators end their blocks, and that comparisons have a predicate
+and indices fit in 64 bits.
 """
 
 from __future__ import annotations
@@ -10,7 +11,13 @@ from collections.abc import Callable
 
 from xdsl.dialects import arith
 from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import (
+    Float80Type,
+    Float128Type,
+    FloatAttr,
+    IntegerAttr,
+    ModuleOp,
+)
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.dominance import DominanceInfo
@@ -111,6 +118,8 @@ class _Checker:
                 if operand not in self.visible:
                     raise self._error(op)
             self._check_predicate(op)
+            if isinstance(op, arith.ConstantOp):
+                self._check_constant(op)
             if op.regions:
                 self._regions(op)
             if op.next_op is not None and op.has_trait(IsTerminator):
@@ -145,6 +154,13 @@ class _Checker:
         predicate = op.properties.get("predicate") if count is not None else None
         if isinstance(predicate, IntegerAttr) and predicate.value.data not in range(count or 0):
             raise _malformed(op, f"{predicate.value.data} is not a predicate", self.notes)
+
+    def _check_constant(self, op: arith.ConstantOp) -> None:
+        value = op.value
+        if isinstance(value, FloatAttr) and isinstance(value.type, Float80Type | Float128Type):
+            raise _malformed(op, f"xDSL cannot print numbers of {value.type}", self.notes)
+        if isinstance(value, IntegerAttr) and not -(2**63) <= value.value.data < 2**63:
+            raise _malformed(op, f"{value.value.data} does not fit in 64 bits", self.notes)
 
     def _error(self, op: Operation) -> CompileError:
         return _malformed(

@@ -168,6 +168,8 @@ class KernelOp(IRDLOperation):
             element = type.element_type if isinstance(type, MemRefType) else type
             if element not in _STORED:
                 raise VerifyException(f"argument '{name.data}' has elements of {element}")
+        if len(set(names(self.labels))) != len(self.labels):
+            raise VerifyException("the labels of a kernel must differ")
         if len(set(self.argument_names)) != len(types):
             raise VerifyException("the arguments of a kernel must have different names")
         warps = self.int_hint("num_warps")

@@ -32,14 +32,19 @@ def checked(form: str) -> Callable[[_Method], _Method]:
             if by_name and len(given) == 1 and isinstance(given[0], Mapping):
                 sizes: Mapping[Any, Any] = given[0]
                 given = ()
-                named = {**{_label(label): size for label, size in sizes.items()}, **named}
+                for label, size in sizes.items():
+                    name = _label(label)
+                    if name in named:
+                        raise refusal(f"{method.__name__}: label '{name}' is given twice")
+                    named[name] = size
             try:
                 signature.bind(self, *given, **named)
             except TypeError as error:
                 pairs = ", ".join(
                     f"{_label(label)}={size}" for label, size in zip(given[::2], given[1::2])
                 )
-                hint = f"{method.__name__}({pairs})" if by_name and pairs else form
+                labels = all(isinstance(label, Named | str) for label in given[::2])
+                hint = f"{method.__name__}({pairs})" if by_name and pairs and labels else form
                 message = f"{method.__name__}: {_reason(error, by_name)}"
                 raise refusal(message, f"write '{hint}'") from None
             return method(self, *given, **named)

@@ -68,9 +68,10 @@ class Expr:
         if name.startswith("__"):
             raise AttributeError(name)
         if function is not None:
+            reduces = function != name
+            form = "(…, k) with the labels to reduce over" if reduces else "(…)"
             raise AttributeError(
-                f"an expression has no method '{name}'; write dt_mlir.{function}(…, k) with the "
-                "labels to reduce over"
+                f"an expression has no method '{name}'; write dt_mlir.{function}{form}"
             )
         if name in _OF_FUNCTIONS:
             raise AttributeError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
@@ -12,6 +13,7 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.lowering.axes import padded
+from dt_mlir.lowering.divisibility import constant_index
 from dt_mlir.lowering.kernels import kernels_of, values_of
 
 BODY_DIALECTS = ("tile", "scf", "arith", "math", "elem")
@@ -34,6 +36,8 @@ def check_kernel(kernel: tile.KernelOp) -> None:
                 f"the axis '{inner.axis.name}' still has a bound", inner,
                 "run tile-place-masks first",
             )
+        if isinstance(inner, scf.ForOp) and (constant_index(inner.step) or 0) < 1:
+            raise CompileError("the step of a loop must be a positive constant", inner)
         if isinstance(inner, tile.LoadOp):
             loaded.add(inner.base)
     for inner in kernel.body.block.walk():

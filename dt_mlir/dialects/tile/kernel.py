@@ -70,6 +70,8 @@ class KernelOp(KernelBase):
         super().verify_()
         if len(self.grid_labels) != len(self.grid_blocks):
             raise VerifyException("the grid needs a block for each of its labels")
+        if len({label.data for label in self.grid_labels}) != len(self.grid_labels):
+            raise VerifyException("the labels of a grid must differ")
         if any(block.value.data < 1 for block in self.grid_blocks):
             raise VerifyException("the extent of a block must be positive")
         known = {label.data for label in self.labels}

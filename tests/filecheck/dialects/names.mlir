@@ -30,3 +30,17 @@ dt.label @x
 // -----
 "test"() {a = "not closed} : () -> ()
 // CHECK: error: the string is not closed
+// -----
+%a = arith.constant 99999999999999999999999999 : index
+// CHECK: error: 'arith.constant' is malformed: 99999999999999999999999999 does not fit in 64 bits
+// -----
+%a = arith.constant 1.0 : f80
+// CHECK: error: 'arith.constant' is malformed: xDSL cannot print numbers of f80
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [4 : i64, 4 : i64], grid_labels = ["x", "x"], labels = ["x"], root = "A"} {
+}
+// CHECK: error: 'tile.kernel' is malformed: the labels of a grid must differ
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "x"], root = "A"} {
+}
+// CHECK: error: 'tile.kernel' is malformed: the labels of a kernel must differ
