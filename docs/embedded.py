@@ -78,7 +78,7 @@ def _parameter(name: str, kind: Kind) -> tuple[str, str]:
 
 
 def _form(cls: type[Directive]) -> str:
-    """How a directive is written in Python."""
+    """Returns a directive as a call in Python."""
     shown: list[str] = []
     for name, kind, _ in cls.parameters():
         match kind:

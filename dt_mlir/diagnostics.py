@@ -56,7 +56,7 @@ class CompileError(PassFailedException):
 
 
 class MalformedError(VerifyException):
-    """What the verifier of one operation finds wrong with another one inside it.
+    """A fault that the verifier of one operation finds in another one inside it.
 
     Args:
         message: what is wrong.

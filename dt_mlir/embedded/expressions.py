@@ -23,13 +23,13 @@ Value = "Expr | int | float | bool"
 _METHODS = {
     name: f"r{name}" for name in "sum prod max min mean any all argmax argmin dot".split()
 } | {name: name for name in "exp log sqrt sigmoid relu tanh abs clamp".split()}
-"""What tensors have methods for, and expressions functions."""
+"""The functions on expressions by the names of tensors' methods."""
 
 _OF_FUNCTIONS = frozenset(
     "compile autotuned block tensorize map fuse_at align_storage num_warps num_stages precision "
     "math".split()
 )
-"""What functions have methods for."""
+"""The names of functions' methods."""
 
 
 class Expr:

@@ -272,7 +272,8 @@ def check_tiles(
     import numpy as np
 
     from dt_mlir.interpreters.accuracy import Accuracy
-    from dt_mlir.interpreters.bounded import distance, signs_differ
+    from dt_mlir.interpreters.bounded import distance
+    from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 
     sizes = Interface.of(module).sizes(given)
     inputs = make_inputs(module, sizes, seed, special)
@@ -283,7 +284,7 @@ def check_tiles(
     for name, want in expected.items():
         got = results[name]
         gap = distance(*(np.asarray(x.value, np.float64) for x in (got, want)))
-        wrong = (gap > got.error + want.error) | signs_differ(got, want)
+        wrong = BoundedArithmetic(accuracy).differ(got, want)
         if wrong.any():
             place = tuple(int(i) for i in np.argwhere(wrong)[0])
             raise CompileError(
