@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.backend.triton.target import emit_module
+from dt_mlir.collector import collector_paused
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import STAGES, default_pipeline, run_pipeline
 
@@ -16,14 +18,31 @@ from dt_mlir.pipeline import STAGES, default_pipeline, run_pipeline
 class Compiled:
     """A compiled program."""
 
-    algorithm: ModuleOp
-    """The program at the `dt` level, its schedule beside it."""
+    text: str
+    """The program."""
+    file: str
+    """What messages call it."""
+    types: tuple[tuple[str, str], ...]
+    """Element types that are declared anew, as pairs of a name and a type."""
     module: ModuleOp
-    """It at the `tile` level."""
+    """The program at the `tile` level."""
     source: str
-    """It as a Python module, with a wrapper even where only the kernels are wanted."""
+    """The program as a Python module, with a wrapper even where only the kernels are wanted."""
+
+    @cached_property
+    def algorithm(self) -> ModuleOp:
+        """The program at the `dt` level, its schedule beside it."""
+        return _algorithm(self.text, self.file, self.types)
 
 
+def _algorithm(text: str, file: str, types: tuple[tuple[str, str], ...]) -> ModuleOp:
+    module, _ = compile_text(text, file)
+    # What the frontend makes is verified at the end of the pipeline, if it gets there.
+    run_pipeline(module, default_pipeline("dt", types), verify="never")
+    return module
+
+
+@collector_paused()
 def compile_program(
     text: str,
     file: str = "-",
@@ -41,8 +60,7 @@ def compile_program(
     Raises:
         CompileError: at the first mistake of the program or of its schedule.
     """
-    algorithm, _ = compile_text(text, file)
-    run_pipeline(algorithm, default_pipeline("dt", list((types or {}).items())))
-    module = algorithm.clone()
+    declared = tuple((types or {}).items())
+    module = _algorithm(text, file, declared)
     run_pipeline(module, default_pipeline("tile", sizes=sizes)[len(STAGES["dt"]) :])
-    return Compiled(algorithm, module, emit_module(module, wrapped=True))
+    return Compiled(text, file, declared, module, emit_module(module, wrapped=True))

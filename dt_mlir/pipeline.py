@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
+from dt_mlir.collector import collector_paused
 from dt_mlir.registry import PASSES
 from dt_mlir.verifier import verify_module
 
@@ -98,17 +101,16 @@ def run_pipeline(
     module: ModuleOp,
     passes: Sequence[str],
     after: Callable[[ModulePass, ModuleOp], None] | None = None,
-    verify_each: bool = False,
+    verify: Literal["each", "last", "never"] = "last",
 ) -> None:
     """Run passes on a module.
-
-    The module is verified in the end.
 
     Args:
         module: the module; it is changed.
         passes: the passes as text.
         after: called after each pass.
-        verify_each: whether to verify the module after each pass, as `dt-opt` does.
+        verify: whether the module is verified after each pass (as `dt-opt` does), after the last
+            one, or not at all (for a module that further passes follow).
 
     Raises:
         CompileError: where a pass refuses the module.
@@ -119,9 +121,12 @@ def run_pipeline(
         previous: ModulePass | None, changed: ModuleOp, following: ModulePass | None
     ) -> None:
         if previous is not None:
-            if verify_each or following is None:
+            if verify == "each" or (verify == "last" and following is None):
                 verify_module(changed, previous)
             if after is not None:
                 after(previous, changed)
 
-    PassPipeline(tuple(parse_pipeline(passes)), callback).apply(context, module)
+    pipeline = PassPipeline(tuple(parse_pipeline(passes)), callback)
+    # What is called after passes may take long and leave much behind.
+    with collector_paused() if after is None else nullcontext():
+        pipeline.apply(context, module)

@@ -26,6 +26,7 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.diagnostics import CompileError, MalformedError, Note
+from dt_mlir.traversal import operations
 
 _PREDICATES: dict[type[Operation], int] = {
     arith.CmpfOp: len(CMPF_COMPARISON_OPERATIONS),
@@ -65,7 +66,7 @@ def verify_module(module: ModuleOp, after: ModulePass | None = None) -> None:
 def _first_malformed(
     module: ModuleOp, verify: Callable[[Operation], None]
 ) -> tuple[Operation, str] | None:
-    for op in module.walk():
+    for op in operations(module):
         try:
             verify(op)
         except VerifyException as error:

@@ -48,6 +48,7 @@ from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.identifiers import Identifier, IdentifierRef, Symbol
+from dt_mlir.traversal import operations, operations_of
 
 
 @dataclass(frozen=True)
@@ -293,7 +294,7 @@ class ScheduleOp(IRDLOperation):
         known = [op.sym_name.data for op in self.body.block.ops if isinstance(op, KnobOp)]
         if len(set(known)) < len(known):
             raise VerifyException("two knobs of a schedule have one name")
-        for op in self.walk():
+        for op in operations(self):
             for argument in op.argument_list if isinstance(op, DirectiveOp) else ():
                 for part in (argument.value, argument.factor):
                     if isinstance(part, Knob) and part.name not in known:
@@ -301,7 +302,7 @@ class ScheduleOp(IRDLOperation):
 
     def directives(self) -> list[DirectiveOp]:
         """All directives, those of alternatives too, in the order of the text."""
-        return [op for op in self.walk() if isinstance(op, DirectiveOp)]
+        return operations_of(self, DirectiveOp)
 
 
 @irdl_op_definition

@@ -28,6 +28,7 @@ from dt_mlir.interpreters.tile_level import TileFunctions
 from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.lowering.reductions import identity
 from dt_mlir.pipeline import run_pipeline
+from dt_mlir.traversal import operations
 
 MOST_INSTANCES = 4096
 """The most program instances of a picture."""
@@ -80,7 +81,7 @@ def _without_values(module: ModuleOp) -> ModuleOp:
     """A module whose stores store constants, and which computes no more than their places."""
     bare = module.clone()
     for kernel in kernels_of(bare):
-        for op in list(kernel.walk()):
+        for op in operations(kernel):
             if isinstance(op, tile.StoreOp):
                 element = element_of(op.value.type)
                 constant = arith.ConstantOp(identity(ReductionKind.ADD, element))

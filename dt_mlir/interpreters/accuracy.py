@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.dialects import dt, sched
 from dt_mlir.dialects.kernel import KernelOp
+from dt_mlir.traversal import operations
 
 Array = Any
 """A NumPy array; its element type is not known to the type checker."""
@@ -96,7 +97,7 @@ class Accuracy:
         for kernel in kernels:
             if kernel.precision is not None:
                 product = max(product, _PRODUCTS.get(kernel.precision.data, 0.0))
-        for op in module.walk():
+        for op in operations(module):
             if not isinstance(op, sched.DirectiveOp):
                 continue
             words = [str(argument.value) for argument in op.argument_list]

@@ -42,6 +42,7 @@ from dt_mlir.interpreters.bounded_arithmetic import (
     comparison,
     random_array,
 )
+from dt_mlir.traversal import operations
 
 PRIME = 2**31 - 1
 INFINITY, MINUS_INFINITY, NAN = PRIME, PRIME + 1, PRIME + 2
@@ -61,7 +62,7 @@ _RING = {
 def symbol_uses(module: ModuleOp) -> list[str]:
     """The uses of functions of floats in a module that exact arithmetic takes for symbols."""
     found: list[str] = []
-    for op in module.walk():
+    for op in operations(module):
         name = op.function.data if isinstance(op, elem.ApplyOp) else op.name
         scalar = op.name.split(".")[0] in ("arith", "math", "elem")
         if scalar and name not in _RING and op.operands and is_float(op.operands[0].type):

@@ -22,6 +22,7 @@ from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import dt, host
 from dt_mlir.host_part import HostPart, value_name
 from dt_mlir.interpreters.lone_kernels import host_function
+from dt_mlir.traversal import operations_of
 
 DEFAULT_SIZES = (37, 50, 67, 41, 35, 43)
 """The sizes that labels get one after the other where nothing is said: they divide nothing."""
@@ -235,7 +236,7 @@ def _of_algorithm(module: ModuleOp) -> Interface:
 
 
 def _reads(function: dt.FuncOp) -> list[dt.ReadOp]:
-    return [op for op in function.walk() if isinstance(op, dt.ReadOp)]
+    return operations_of(function, dt.ReadOp)
 
 
 def _of_host(function: func.FuncOp) -> Interface:

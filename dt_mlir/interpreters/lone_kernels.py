@@ -10,6 +10,7 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, loop, tile
 from dt_mlir.dialects.formats import name_array
 from dt_mlir.dialects.kernel import KernelOp, argument_attributes
+from dt_mlir.traversal import operations
 
 
 def host_function(module: ModuleOp) -> func.FuncOp | None:
@@ -35,7 +36,7 @@ def host_function(module: ModuleOp) -> func.FuncOp | None:
 def _written(kernel: KernelOp) -> set[SSAValue]:
     return {
         op.base
-        for op in kernel.walk()
+        for op in operations(kernel)
         if isinstance(op, tile.StoreOp | loop.WriteOp) and isinstance(op.base, BlockArgument)
     }
 

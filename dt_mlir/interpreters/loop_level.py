@@ -30,6 +30,7 @@ from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value, joined, mapped, spread, with_rank
 from dt_mlir.interpreters.level import LevelFunctions
 from dt_mlir.interpreters.memory import Buffer, ExecutionError
+from dt_mlir.traversal import operations
 
 
 def carries_nothing(op: loop.LoopLike) -> bool:
@@ -40,7 +41,7 @@ def carries_nothing(op: loop.LoopLike) -> bool:
     """
     accesses: dict[SSAValue, list[loop.AccessOp]] = {}
     written: set[SSAValue] = set()
-    for inner in op.walk():
+    for inner in operations(op):
         if isinstance(inner, loop.LoopLike) and inner.origin is op.iv:
             return False
         if isinstance(inner, loop.AccessOp):

@@ -23,6 +23,7 @@ from dt_mlir.interpreters.loop_level import LoopFunctions
 from dt_mlir.interpreters.memory import Buffer, ExecutionError
 from dt_mlir.interpreters.scalars import ScalarFunctions
 from dt_mlir.interpreters.tile_level import TileFunctions
+from dt_mlir.traversal import operations
 
 Inputs = Mapping[str, Value]
 """A value for each input, by name: the elements of a tensor, or a scalar without axes."""
@@ -118,7 +119,7 @@ def _run(
         assert function is not None, "what has an interface has a kernel"
         results = interpreter.call_op(function, tuple(given.values()))
     allocated = {
-        op.attributes[host.NAME]: op for op in module.walk() if isinstance(op, memref.AllocOp)
+        op.attributes[host.NAME]: op for op in operations(module) if isinstance(op, memref.AllocOp)
     }
     found: dict[str, Value] = {}
     for name, buffer in zip(names, results):

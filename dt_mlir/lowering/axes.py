@@ -22,6 +22,7 @@ from dt_mlir.scheduling.program import (
     reads_of,
     write_to,
 )
+from dt_mlir.traversal import operations
 
 TILE_LIMIT = 2**20
 """The most elements that Triton allows a tile."""
@@ -111,7 +112,7 @@ def check_tiles(kernel: loop.KernelOp, axes: TileAxes) -> None:
     Raises:
         CompileError: at a write that lacks an index, or a loop that starts at many places at once.
     """
-    for op in kernel.walk():
+    for op in operations(kernel):
         if isinstance(op, loop.LoopLike) and op.origin is not None and axes.of(op.origin):
             raise CompileError(
                 f"the loop over '{op.label_name}' starts at the index of a tiled loop", op,
@@ -241,7 +242,7 @@ def static_elements(axes: list[Axis]) -> int:
 
 def host_part(module: Operation) -> HostPart | None:
     """The host part of a module; None if it has none."""
-    for op in module.walk():
+    for op in operations(module):
         if isinstance(op, func.FuncOp):
             return HostPart.of(op)
     return None

@@ -10,6 +10,7 @@ from xdsl.rewriter import Rewriter
 
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.access import AccessOp
+from dt_mlir.traversal import operations
 
 
 def kernels_of(module: ModuleOp) -> list[tile.KernelOp]:
@@ -19,7 +20,7 @@ def kernels_of(module: ModuleOp) -> list[tile.KernelOp]:
 
 def values_of(kernel: tile.KernelOp) -> Iterator[SSAValue]:
     """All values that a kernel defines, its arguments among them."""
-    for op in kernel.walk():
+    for op in operations(kernel):
         yield from op.results
         for region in op.regions:
             for block in region.blocks:

@@ -16,6 +16,7 @@ from dt_mlir.scheduling.directive import Directive, Phase, apply_directives
 from dt_mlir.scheduling.parameters import ArgumentError
 from dt_mlir.scheduling.program import LoopProgram
 from dt_mlir.scheduling.space import Space
+from dt_mlir.traversal import operations
 
 
 def directives_of(module: ModuleOp) -> list[tuple[sched.DirectiveOp, Directive]]:
@@ -64,7 +65,7 @@ def _check_decided(module: ModuleOp) -> None:
     place = next(
         op
         for schedule in space.schedules
-        for op in schedule.walk()
+        for op in operations(schedule)
         if isinstance(op, sched.KnobOp | sched.AlternativesOp)
         or (isinstance(op, sched.DirectiveOp) and space.sets[op])
     )

@@ -33,6 +33,7 @@ from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.printer import print_declarations, print_definition, print_directive
 from dt_mlir.frontend.raising import raise_module
 from dt_mlir.host_part import shown_indices
+from dt_mlir.traversal import operations, operations_of
 
 
 @dataclass
@@ -89,7 +90,7 @@ class _Program:
             self._constrain(self.functions[name])
 
     def reads(self, op: Operation) -> list[dt.ReadOp]:
-        return [inner for inner in op.walk() if isinstance(inner, dt.ReadOp)]
+        return operations_of(op, dt.ReadOp)
 
     def _needed(self) -> list[str]:
         """The functions that the outputs need, each after those that it reads."""
@@ -135,7 +136,7 @@ class _Program:
                             self.conditions.append((known[axis], expr.value + 1, what))
                     case _:
                         raise CompileError("an index is a label or a number", read)
-        for op in function.walk():
+        for op in operations(function):
             if isinstance(op, dt.ReduceOp) and op.kind.data.needs_elements:
                 what = f"{op.kind.data} in '{function.sym_name.data}'"
                 self.conditions.extend((label, 1, what) for label in op.label_names)
@@ -229,7 +230,7 @@ class _KernelBuilder:
 
     def _labels(self) -> set[str]:
         used = set(self.function.label_names)
-        for op in self.function.walk():
+        for op in operations(self.function):
             if isinstance(op, dt.ReduceOp):
                 used.update(op.label_names)
             elif isinstance(op, dt.SizeOp):

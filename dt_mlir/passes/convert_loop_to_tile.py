@@ -42,6 +42,7 @@ from dt_mlir.lowering.reductions import combine, identity, is_more_extreme
 from dt_mlir.lowering.values import ValueBuilder
 from dt_mlir.passes.verify_loop import check_kernel
 from dt_mlir.scheduling.program import write_to
+from dt_mlir.traversal import operations
 
 
 @dataclass
@@ -140,7 +141,7 @@ class _Converter:
             # What an operation was lowered to stands where it stood in the source.
             new = before.next_op if before is not None else scope.block.first_op
             while new is not None:
-                for inner in new.walk():
+                for inner in operations(new):
                     if not has_location(inner):
                         inner.location = op.location
                 new = new.next_op

@@ -20,6 +20,7 @@ from xdsl.rewriter import InsertPoint
 from dt_mlir.dialects import elem
 from dt_mlir.dialects.kernel import KernelOp
 from dt_mlir.element_types import is_float
+from dt_mlir.traversal import operations
 
 
 class _Emit:
@@ -483,7 +484,7 @@ def _in_accurate_kernel(op: Operation) -> bool:
 
 def expand(module: ModuleOp) -> None:
     """Expand what the target lacks, until nothing is left to expand."""
-    pending = list(module.walk())
+    pending = operations(module)
     while pending:
         op = pending.pop()
         if isinstance(op, elem.ApplyOp):

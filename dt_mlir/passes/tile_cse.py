@@ -13,6 +13,7 @@ from xdsl.traits import IsolatedFromAbove, is_side_effect_free
 
 from dt_mlir.dialects import tile
 from dt_mlir.lowering.kernels import kernels_of
+from dt_mlir.traversal import operations
 
 
 def _key(op: Operation) -> Hashable:
@@ -81,7 +82,7 @@ def merge_equal(block: Block, known: dict[Hashable, Operation]) -> None:
 
 def remove_dead(kernel: tile.KernelOp) -> None:
     """Remove the operations of a kernel whose results nothing uses and that have no effect."""
-    for op in reversed(list(kernel.walk())):
+    for op in reversed(operations(kernel)):
         is_dead = bool(op.results) and not any(result.uses for result in op.results)
         if is_dead and op.parent is not None and is_side_effect_free(op):
             op.detach()

@@ -16,6 +16,7 @@ from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import axis_names, element_of
 from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.lowering.scalar_eval import Number, evaluate
+from dt_mlir.traversal import operations
 
 Pads = dict[tile.LoadOp, Number]
 
@@ -119,7 +120,7 @@ def elide_masks(kernel: tile.KernelOp) -> None:
     `exp` it is minus infinity, whose exponential is the identity of a sum.
     """
     decided: Pads = {}
-    for op in list(kernel.walk()):
+    for op in operations(kernel):
         if not isinstance(op, tile.MapOp):
             continue
         chosen = masked_select(op)

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import axes_of, element_of
 from dt_mlir.lowering.kernels import kernels_of
+from dt_mlir.traversal import operations_of
 
 
 class _Group:
@@ -106,7 +107,7 @@ class _Group:
 
 def fuse_maps(kernel: tile.KernelOp) -> None:
     """Fuse the maps of a kernel into those that alone use them."""
-    for op in reversed([op for op in kernel.walk() if isinstance(op, tile.MapOp)]):
+    for op in reversed(operations_of(kernel, tile.MapOp)):
         if op.parent is not None:
             group = _Group(op)
             group.grow()

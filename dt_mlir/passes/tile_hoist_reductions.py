@@ -19,6 +19,7 @@ from dt_mlir.dialects.tile.types import axes_of, element_of
 from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.lowering.reductions import combination, combine, identity
 from dt_mlir.lowering.values import ValueBuilder
+from dt_mlir.traversal import operations_of
 
 MOST_REGISTERS = 32
 """The most 32-bit registers of a thread that a tile of partial results may take."""
@@ -146,7 +147,7 @@ def hoist_reductions(kernel: tile.KernelOp) -> None:
     What that leaves behind an inner loop is a step of the outer one, if that sums it up.
     """
     threads = 32 * (kernel.int_hint("num_warps") or DEFAULT_WARPS)
-    loops = [op for op in kernel.walk() if isinstance(op, scf.ForOp)]
+    loops = operations_of(kernel, scf.ForOp)
     for loop in reversed(loops):
         number = 0
         while number < len(loop.iter_args):

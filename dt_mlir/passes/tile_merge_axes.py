@@ -13,11 +13,12 @@ from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
 from dt_mlir.lowering.divisibility import constant_index
 from dt_mlir.lowering.kernels import kernels_of, retype, values_of
+from dt_mlir.traversal import operations, operations_of
 
 
 def merge_axes(kernel: tile.KernelOp) -> None:
     """Merge axes of a kernel that run over the same indices, where no tile has both."""
-    ranges = [op for op in kernel.walk() if isinstance(op, tile.RangeOp)]
+    ranges = operations_of(kernel, tile.RangeOp)
     merged: dict[str, str] = {}
     for i, later in enumerate(ranges):
         for earlier in ranges[:i]:
@@ -29,7 +30,7 @@ def merge_axes(kernel: tile.KernelOp) -> None:
                 break
     if not merged:
         return
-    for op in list(kernel.walk()):
+    for op in operations(kernel):
         if isinstance(op, tile.RenameOp) and op.value.type == op.result.type:
             op.result.replace_all_uses_with(op.value)
             op.detach()
@@ -56,7 +57,7 @@ def _meet(kernel: tile.KernelOp, a: str, b: str) -> bool:
         found = {axis.name for axis in axes_of(value.type)}
         if {a, b} <= found:
             return True
-    for op in kernel.walk():
+    for op in operations(kernel):
         if isinstance(op, tile.RenameOp | tile.RangeOp):
             continue
         found = {axis.name for v in op.operands for axis in axes_of(v.type)}
@@ -71,7 +72,7 @@ def _rename(kernel: tile.KernelOp, old: str, new: str) -> None:
         return tile_type(element_of(type), axes)
 
     retype(kernel, renamed)
-    for op in kernel.walk():
+    for op in operations(kernel):
         if isinstance(op, tile.ReduceOp | tile.ArgReduceOp) and op.axis.data == old:
             op.axis = StringAttr(new)
 

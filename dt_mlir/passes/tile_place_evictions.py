@@ -16,6 +16,7 @@ from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.access import EVICT_FIRST, EVICT_LAST
 from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.lowering.kernels import kernels_of
+from dt_mlir.traversal import operations_of
 
 
 def _loop_of(value: SSAValue) -> scf.ForOp | None:
@@ -79,8 +80,8 @@ def _loops_around(op: Operation) -> set[Operation]:
 
 def _place(kernel: tile.KernelOp) -> None:
     indices = _Indices()
-    loads = [op for op in kernel.walk() if isinstance(op, tile.LoadOp)]
-    stores = [op for op in kernel.walk() if isinstance(op, tile.StoreOp)]
+    loads = operations_of(kernel, tile.LoadOp)
+    stores = operations_of(kernel, tile.StoreOp)
     # Elements belong to one instance where its place in the grid can be told from their indices,
     # as it can from those of what it stores, and from the same ones wherever they are loaded.
     own = {index for op in stores for index in op.indices if indices.follows_program(index)}

@@ -22,6 +22,7 @@ from dt_mlir.lowering.grid import IndexBuilder
 from dt_mlir.lowering.kernels import kernels_of, replace_op, retype, values_of
 from dt_mlir.lowering.reductions import identity
 from dt_mlir.lowering.values import ValueBuilder
+from dt_mlir.traversal import operations, operations_of
 
 
 class _Masks:
@@ -29,7 +30,7 @@ class _Masks:
 
     def __init__(self, kernel: tile.KernelOp) -> None:
         self.kernel = kernel
-        self.ranges = [op for op in kernel.walk() if isinstance(op, tile.RangeOp)]
+        self.ranges = operations_of(kernel, tile.RangeOp)
         self.logical = {op: op.axis.extent for op in self.ranges}
         self.bounds = {op: op.bound for op in self.ranges}
         self.order = list({op.axis.name: op.axis for op in self.ranges}.values())
@@ -114,7 +115,7 @@ def place_masks(kernel: tile.KernelOp) -> None:
     """Make the axes of a kernel physical and mask what depends on where they end."""
     masks = _Masks(kernel)
     masks.make_physical()
-    for op in list(kernel.walk()):
+    for op in operations(kernel):
         match op:
             case tile.LoadOp():
                 found = [masks.of_axis(name, op) for name in op.access_axes()]
@@ -172,7 +173,7 @@ def check_sizes(kernel: tile.KernelOp) -> None:
     Raises:
         CompileError: at the loop that makes it too large, naming the tile's extents.
     """
-    places = {op.axis.name: op for op in kernel.walk() if isinstance(op, tile.RangeOp)}
+    places = {op.axis.name: op for op in operations_of(kernel, tile.RangeOp)}
     for value in values_of(kernel):
         axes = axes_of(value.type)
         count = 1

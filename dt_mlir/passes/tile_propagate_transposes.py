@@ -14,6 +14,7 @@ from xdsl.rewriter import Rewriter
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
 from dt_mlir.lowering.kernels import kernels_of
+from dt_mlir.traversal import operations
 
 
 def _can_move(value: SSAValue) -> bool:
@@ -59,13 +60,13 @@ def _reorder(value: SSAValue, axes: Sequence[Axis]) -> SSAValue:
 
 def propagate_transposes(kernel: tile.KernelOp) -> None:
     """Remove the transposes of a kernel whose operands can be computed in the other order."""
-    for op in list(kernel.walk()):
+    for op in operations(kernel):
         if isinstance(op, tile.TransposeOp) and op.parent is not None and _can_move(op.value):
             result = _reorder(op.value, axes_of(op.result.type))
             op.result.replace_all_uses_with(result)
             op.detach()
             op.erase()
-    for op in reversed(list(kernel.walk())):
+    for op in reversed(operations(kernel)):
         if isinstance(op, tile.TransposeOp) and not op.result.uses:
             op.detach()
             op.erase()

@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, sched
+from dt_mlir.traversal import operations
 
 SCALAR_DIALECTS = ("dt", "arith", "math", "elem")
 """The dialects that the body of a function is made of."""
@@ -32,7 +33,7 @@ class VerifyDtPass(ModulePass):
                 raise CompileError(f"'{inner.name}' is not of the 'dt' level", inner)
             outputs += isinstance(inner, dt.OutputOp)
             if isinstance(inner, dt.FuncOp):
-                for nested in inner.walk():
+                for nested in operations(inner):
                     if nested.name.split(".")[0] not in SCALAR_DIALECTS:
                         raise CompileError(
                             f"'{nested.name}' is no scalar operation and cannot stand in "

@@ -14,6 +14,7 @@ from xdsl.traits import IsTerminator
 
 from dt_mlir.dialects import loop, sched
 from dt_mlir.reduction.programs import smaller_passes, smaller_sizes
+from dt_mlir.traversal import operations
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def smaller_modules(case: ModuleCase) -> Iterator[ModuleCase]:
     """Smaller cases, the largest steps first."""
     for passes in smaller_passes(case.passes):
         yield replace(case, passes=passes)
-    count = sum(1 for _ in case.module.walk())
+    count = sum(1 for _ in operations(case.module))
     for change in (_erased, _settled, _bypassed, _narrowed):
         # Users stand behind what they use, so the last operations go first.
         for number in reversed(range(1, count)):

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import AnyFloat, BFloat16Type, ModuleOp
 from xdsl.ir import Attribute
 
 from dt_mlir.element_types import type_name
+from dt_mlir.traversal import operations
 
 
 def miscomputed(module: ModuleOp) -> str | None:
@@ -14,7 +15,7 @@ def miscomputed(module: ModuleOp) -> str | None:
     It multiplies bf16 as if it were an integer in `tl.dot`, cuts digits off where it should round
     to it, and converts f8 wrongly.
     """
-    for op in module.walk():
+    for op in operations(module):
         for value in (*op.results, *(a for r in op.regions for b in r.blocks for a in b.args)):
             element = getattr(value.type, "element_type", value.type)
             if _is_miscomputed(element):

@@ -17,6 +17,7 @@ from dt_mlir.scheduling.program import (
     loop_of,
     reads_of,
 )
+from dt_mlir.traversal import operations_of
 
 
 def infer_bounds(kernel: loop.KernelOp) -> None:
@@ -24,8 +25,8 @@ def infer_bounds(kernel: loop.KernelOp) -> None:
     # Consumers write after their producers in the text, so going backwards meets them first.
     writes = [
         op
-        for op in kernel.walk()
-        if isinstance(op, loop.WriteOp) and isinstance(op.base.owner, loop.LocalOp)
+        for op in operations_of(kernel, loop.WriteOp)
+        if isinstance(op.base.owner, loop.LocalOp)
     ]
     for write in reversed(writes):
         buffer = write.base.owner

@@ -12,6 +12,7 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array, names
 from dt_mlir.host_part import check_host_part, value_name
+from dt_mlir.traversal import operations_of
 
 
 class LoopProgram:
@@ -160,9 +161,7 @@ def check_writes(kernel: loop.KernelOp) -> None:
 
 def loops_in(op: Operation) -> Iterator[loop.LoopLike]:
     """The loops in an operation, outer before inner."""
-    for inner in op.walk():
-        if isinstance(inner, loop.LoopLike):
-            yield inner
+    yield from operations_of(op, loop.LoopLike)
 
 
 def loops_over(kernel: loop.KernelOp, label: str) -> list[loop.LoopLike]:
@@ -179,8 +178,8 @@ def locals_of(kernel: loop.KernelOp, function: str | None = None) -> list[loop.L
     """The local buffers of a kernel, or those of one function."""
     return [
         op
-        for op in kernel.walk()
-        if isinstance(op, loop.LocalOp) and function in (None, op.function.data)
+        for op in operations_of(kernel, loop.LocalOp)
+        if function in (None, op.function.data)
     ]
 
 
@@ -201,7 +200,7 @@ def reads_of(base: SSAValue) -> list[loop.ReadOp]:
     assert block is not None
     top = block.parent_op()
     assert top is not None
-    return [op for op in top.walk() if isinstance(op, loop.ReadOp) and op in users]
+    return [op for op in operations_of(top, loop.ReadOp) if op in users]
 
 
 def argument_named(kernel: loop.KernelOp, name: str) -> BlockArgument | None:

@@ -19,6 +19,7 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
 from dt_mlir.interpreters.bounded import Array
 from dt_mlir.interpreters.interface import Input, Interface
+from dt_mlir.traversal import operations
 
 MOST_POINTS = 2**31
 """The points of a sample beyond which nothing is computed."""
@@ -101,7 +102,7 @@ def _free_groups(module: ModuleOp, interface: Interface) -> list[list[str]]:
     bound: set[str] = set()
     numbered: set[tuple[str, int]] = set()
     axes: dict[str, list[str | int]] = {i.name: i.axes or [] for i in interface.inputs}
-    for op in module.walk():
+    for op in operations(module):
         match op:
             case dt.FuncOp():
                 axes[op.sym_name.data] = list(op.label_names)

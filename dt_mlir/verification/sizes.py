@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop, sched, tile
 from dt_mlir.interpreters.interface import Interface
+from dt_mlir.traversal import operations
 
 LARGEST_STEP = 256
 """Steps beyond it are not exceeded: such tiles are run for a part of their extent alone."""
@@ -159,7 +160,7 @@ def _steps(modules: Sequence[ModuleOp]) -> dict[str, _Steps]:
         known.group = max(known.group, group)
 
     for module in modules:
-        for op in module.walk():
+        for op in operations(module):
             match op:
                 case loop.LoopLike():
                     note(op.label_name, op.step_size)

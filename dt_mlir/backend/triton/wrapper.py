@@ -29,6 +29,7 @@ from dt_mlir.element_types import TORCH_TYPES, integer_range, is_bool, is_float,
 from dt_mlir.host_part import HostPart, alignment_of, shown_indices
 from dt_mlir.lowering.axes import TILE_LIMIT
 from dt_mlir.lowering.kernels import values_of
+from dt_mlir.traversal import operations, operations_of
 
 
 def torch_type(type: Attribute) -> ast.expr:
@@ -400,7 +401,7 @@ class WrapperPrinter:
     def _reach(self, kernel: tile.KernelOp, signature: Signature) -> ast.expr:
         """The largest index that a tile at the end of a label may have, masked elements too."""
         steps = [extent for _, extent in kernel.grid]
-        for op in kernel.walk():
+        for op in operations(kernel):
             if isinstance(op, tile.RangeOp) and isinstance(op.axis.extent, int):
                 steps.append(op.axis.extent)
             elif isinstance(op, scf.ForOp) and (step := constant_of(op.step)) is not None:
@@ -412,7 +413,7 @@ class WrapperPrinter:
 
     def _written(self, op: host.LaunchOp, kernel: tile.KernelOp) -> list[SSAValue]:
         """The tensors that a kernel stores to."""
-        stored = {inner.base for inner in kernel.walk() if isinstance(inner, tile.StoreOp)}
+        stored = {inner.base for inner in operations_of(kernel, tile.StoreOp)}
         return [v for v, arg in zip(op.arguments, kernel.args) if arg in stored]
 
 
@@ -455,7 +456,7 @@ def symbolic_tiles(kernel: tile.KernelOp) -> list[tuple[str, int, tuple[str, ...
             count *= axis.extent if isinstance(axis.extent, int) else 1
         if count > largest.get(symbols, (0, ()))[0]:
             largest[symbols] = count, axes
-    places = {op.axis.extent: op for op in kernel.walk() if isinstance(op, tile.RangeOp)}
+    places = {op.axis.extent: op for op in operations_of(kernel, tile.RangeOp)}
     found: list[tuple[str, int, tuple[str, ...], str]] = []
     for symbols, (count, axes) in largest.items():
         shown = " x ".join(f"{axis.name}: {axis.extent}" for axis in axes)

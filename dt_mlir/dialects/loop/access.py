@@ -44,6 +44,7 @@ from dt_mlir.dialects.formats import (
 from dt_mlir.dialects.identifiers import Identifier, Identifiers
 from dt_mlir.dialects.loop.nests import LoopLike
 from dt_mlir.element_types import value_type
+from dt_mlir.traversal import operations
 
 
 @irdl_custom_directive
@@ -272,7 +273,7 @@ class LocalOp(IRDLOperation):
         """The first of some operations behind this one, in its block and the regions there."""
         op = self.next_op
         while op is not None:
-            for inner in op.walk():
+            for inner in operations(op):
                 if inner in users:
                     return inner
             op = op.next_op

@@ -33,6 +33,7 @@ from dt_mlir.dialects.formats import (
 )
 from dt_mlir.dialects.identifiers import Identifiers
 from dt_mlir.dialects.kernel import KernelOp as KernelBase
+from dt_mlir.traversal import operations
 
 
 @irdl_op_definition
@@ -57,7 +58,7 @@ class KernelOp(KernelBase):
         if len(ops) != 1 or not isinstance(ops[0], GridOp):
             raise VerifyException("the body of a 'loop.kernel' is one 'loop.grid'")
         known = {label.data for label in self.labels}
-        for op in self.walk():
+        for op in operations(self):
             label = op.properties.get("label")
             if isinstance(label, StringAttr) and label.data not in known:
                 raise VerifyException(f"'{op.name}' walks '{label.data}', no label of the kernel")

@@ -36,6 +36,7 @@ from dt_mlir.dialects.tile.types import (
     element_of,
     tile_type,
 )
+from dt_mlir.traversal import operations
 
 
 @irdl_op_definition
@@ -75,7 +76,7 @@ class KernelOp(KernelBase):
         if any(block.value.data < 1 for block in self.grid_blocks):
             raise VerifyException("the extent of a block must be positive")
         known = {label.data for label in self.labels}
-        for op in self.walk():
+        for op in operations(self):
             if isinstance(op, SizeOp) and op.label.data not in known:
                 raise VerifyException(f"'{op.label.data}' is no label of the kernel")
 

@@ -1,0 +1,63 @@
+"""Walks over operations and their regions.
+
+`Operation.walk` of xDSL nests one generator for each level of regions, so that each operation
+passes through all of them. These walks take one step for each operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from xdsl.ir import Operation, SSAValue
+
+OperationT = TypeVar("OperationT", bound=Operation)
+
+
+def operations(root: Operation) -> list[Operation]:
+    """Returns an operation and all operations in its regions, in program order.
+
+    The list does not change when operations are inserted or erased later.
+    """
+    found: list[Operation] = []
+    pending = [root]
+    while pending:
+        op = pending.pop()
+        found.append(op)
+        if op.regions:
+            for region in reversed(op.regions):
+                for block in reversed(tuple(region.blocks)):
+                    inner = block.last_op
+                    while inner is not None:
+                        pending.append(inner)
+                        inner = inner.prev_op
+    return found
+
+
+def operations_of(root: Operation, *kinds: type[OperationT]) -> list[OperationT]:
+    """Returns the operations of some classes in an operation, in program order.
+
+    Args:
+        root: the operation; it is among those searched.
+        kinds: the classes; an operation of a subclass is found too.
+    """
+    known: dict[type[Operation], bool] = {}
+    found: list[OperationT] = []
+    for op in operations(root):
+        cls = type(op)
+        # A class is looked up once: `issubclass` on abstract classes is slow.
+        wanted = known.get(cls)
+        if wanted is None:
+            wanted = known[cls] = issubclass(cls, kinds)
+        if wanted:
+            found.append(op)  # pyright: ignore
+    return found
+
+
+def values_in(root: Operation) -> Iterator[SSAValue]:
+    """Returns the results and block arguments in an operation's regions, in program order."""
+    for op in operations(root):
+        yield from op.results
+        for region in op.regions:
+            for block in region.blocks:
+                yield from block.args
