@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, LocationAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from dt_mlir.diagnostics import has_location
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
 
@@ -39,14 +40,14 @@ class ValueBuilder:
         self,
         values: Sequence[SSAValue],
         build: Callable[[Builder, list[SSAValue]], SSAValue],
-        location: Attribute | None = None,
+        location: LocationAttr | None = None,
     ) -> SSAValue:
         """Compute a scalar from scalars; from tiles, the same for each element.
 
         Args:
             values: scalars and tiles.
             build: builds the scalar operations on one element of each; gives the result.
-            location: the location of what is built.
+            location: the location of the map, and of what is built without one.
         """
         axes = self.union(values)
         if not axes:
@@ -68,21 +69,35 @@ class ValueBuilder:
         inner.insert(tile.YieldOp(result))
         op = tile.MapOp(inputs, tile_type(result.type, axes), Region(block))
         if location is not None:
-            op.location = location  # pyright: ignore
+            op.location = location
             for inner_op in block.ops:
-                inner_op.location = location  # pyright: ignore
+                if not has_location(inner_op):
+                    inner_op.location = location
         return self.builder.insert(op).result
 
-    def clone(self, op: Operation, operands: Sequence[SSAValue]) -> SSAValue:
-        """A scalar operation on other operands, tiles among them."""
+    def expression(
+        self, ops: Sequence[Operation], values: Mapping[SSAValue, SSAValue]
+    ) -> SSAValue:
+        """Compute an expression of scalars on other operands, tiles among them, in one map.
+
+        Args:
+            ops: the scalar operations of the expression, in program order; the last one computes
+                the value, and nothing else uses the others.
+            values: what stands for the operands that the expression does not compute itself.
+        """
+        inside = {op.results[0] for op in ops[:-1]}
+        outer = [v for v in dict.fromkeys(v for op in ops for v in op.operands) if v not in inside]
 
         def build(builder: Builder, elements: list[SSAValue]) -> SSAValue:
-            copy = op.clone(dict(zip(op.operands, elements)))
-            return builder.insert(copy).results[0]
+            known = dict(zip(outer, elements))
+            for op in ops:
+                builder.insert(op.clone_without_regions(known))
+            return known[root.results[0]]
 
-        result = self.elementwise(operands, build, op.location)
+        root = ops[-1]
+        result = self.elementwise([values[value] for value in outer], build, root.location)
         if result.name_hint is None:
-            result.name_hint = op.results[0].name_hint
+            result.name_hint = root.results[0].name_hint
         return result
 
     def fill(self, attr: FloatAttr | IntegerAttr, axes: Sequence[Axis]) -> SSAValue:

@@ -329,8 +329,7 @@ class _KernelBuilder:
                 block.add_op(size)
                 new = arith.IndexCastOp(size.result, op.result.type)
             case _:
-                operands = {v: self.lower(v, chain) for v in op.operands}
-                new = op.clone(dict(operands))
+                new = op.clone_without_regions({v: self.lower(v, chain) for v in op.operands})
         new.location = op.location
         block.add_op(new)
         return new.results[0]

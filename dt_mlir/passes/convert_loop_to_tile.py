@@ -36,6 +36,7 @@ from dt_mlir.lowering.axes import (
     plan_dot,
     same_in,
 )
+from dt_mlir.lowering.expressions import Expressions
 from dt_mlir.lowering.grid import IndexBuilder, lower_grid
 from dt_mlir.lowering.operands import dot_operand_bits, is_dottable
 from dt_mlir.lowering.reductions import combine, identity, is_more_extreme
@@ -69,6 +70,7 @@ class _Converter:
         self.same, self.fixed = axes.same, axes.fixed
         self.axes = axes
         self.order = list(self.axes.loops.values())
+        self.expressions = Expressions(axes)
         self.env: dict[SSAValue, SSAValue] = {}
         self.written: dict[SSAValue, SSAValue] = {}
         self.sizes: dict[str, SSAValue] = {}
@@ -141,7 +143,7 @@ class _Converter:
             # What an operation was lowered to stands where it stood in the source.
             new = before.next_op if before is not None else scope.block.first_op
             while new is not None:
-                for inner in operations(new):
+                for inner in operations(new) if new.regions else (new,):
                     if not has_location(inner):
                         inner.location = op.location
                 new = new.next_op
@@ -160,13 +162,13 @@ class _Converter:
                 self.env[op.result] = self._size(op.label.data)
             case loop.LocalOp() | loop.YieldOp():
                 pass
-            case arith.ConstantOp() | UnrealizedConversionCastOp():
+            case UnrealizedConversionCastOp():
                 copy = op.clone({v: self.env[v] for v in op.operands})
                 scope.builder.insert(copy)
                 self.env[op.results[0]] = copy.results[0]
             case _:
-                operands = [self.env[value] for value in op.operands]
-                self.env[op.results[0]] = scope.values.clone(op, operands)
+                if expression := self.expressions.ending_in(op):
+                    self.env[op.results[0]] = scope.values.expression(expression, self.env)
 
     def _start(self, op: loop.LoopLike, scope: _Scope) -> SSAValue:
         return scope.index.constant(0) if op.origin is None else self.env[op.origin]
