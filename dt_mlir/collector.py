@@ -8,12 +8,12 @@ compiling takes. What a compilation leaves behind is collected after it.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
+def collector_paused() -> Generator[None]:
     """Keeps the collector from running; usable as a decorator too.
 
     The collector is one for all threads of a process. Where two threads pause it, it runs again

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     ModuleOp,
-    StringAttr,
     f32,
     f64,
     i1,
@@ -97,6 +96,7 @@ def raise_module(module: ModuleOp) -> Program:
         CompileError: where the module holds what no program says.
     """
     program = Program(_file(module))
+    raiser = _Raiser(module)
     for op in module.ops:
         match op:
             case dt.LabelOp():
@@ -110,7 +110,7 @@ def raise_module(module: ModuleOp) -> Program:
                 )
             case dt.FuncOp():
                 at = _at(op)
-                value, declared = _function_value(op)
+                value, declared = raiser.function_value(op)
                 type = type_name(op.element) if declared else None
                 program.declarations.append(Declaration("Func", op.sym_name.data, type, at, at))
                 program.definitions.append(
@@ -165,21 +165,6 @@ def _at(op: Operation) -> Position:
     return Position(place[1], place[2]) if place else Position(1, 1)
 
 
-def _function_value(op: dt.FuncOp) -> tuple[Expr, bool]:
-    """A function's definition, and whether its type must be declared."""
-    value = op.value
-    expr, natural = _raise(value)
-    declared = op.declared is not None or _computed(natural, expr) != op.element
-    if declared:
-        # The definition itself converts to the declared type.
-        owner = value.owner
-        if isinstance(owner, Operation) and owner.name in _NARROWING:
-            value, inner = owner.operands[0], owner.operands[0].owner
-            if owner.name == "arith.trunci" and isinstance(inner, arith.FPToSIOp):
-                value = inner.operands[0]
-    return (_raise(value)[0] if declared else expr), declared
-
-
 def _computed(natural: Attribute | None, expr: Expr) -> Attribute:
     if natural is None:
         return f32 if isinstance(expr, Number) and isinstance(expr.value, float) else i32
@@ -188,51 +173,6 @@ def _computed(natural: Attribute | None, expr: Expr) -> Attribute:
 
 def _cast(expr: Expr, element: Attribute) -> Expr:
     return Call("cast", (expr, Name(type_name(element))), expr.at)
-
-
-def _raise(value: SSAValue) -> Raised:
-    assert isinstance(value, OpResult)
-    op, at = value.op, _at(value.op)
-    if op.name in _WIDENING:
-        return _widened(op)
-    if op.name in _NARROWING:
-        return _narrowed(op)
-    if op.name in ("math.powf", "math.ipowi"):
-        base, exponent = _operands(op.operands, value.type, i32)
-        return Infix("**", base, exponent, at), value.type
-    if op.name in _CALLS:
-        name, least = _CALLS[op.name]
-        return Call(name, _operands(op.operands, op.operands[0].type, least), at), value.type
-    if op.name in _INFIX:
-        return _infix(op), value.type
-    match op:
-        case arith.ConstantOp():
-            return Number(_constant(op), at), None
-        case dt.ReadOp():
-            return _read(op)
-        case dt.IndexOp():
-            return _index(Name(op.label.data, at), value.type)
-        case dt.SizeOp():
-            return _index(Call("len", (Name(op.label.data, at),), at), value.type)
-        case dt.ReduceOp():
-            return _reduce(op), value.type
-        case elem.ApplyOp():
-            return _apply(op), value.type
-        case arith.CmpfOp() | arith.CmpiOp():
-            operator = _COMPARISONS.get(_predicate(op))
-            if operator is None:
-                raise CompileError(f"no operator compares as '{op.name}' does here", op)
-            left, right = _operands(op.operands, op.operands[0].type, i1)
-            return Infix(operator, left, right, at), i1
-        case arith.SelectOp():
-            condition, _ = _raise(op.operands[0])
-            return Call("where", (condition, *_operands(op.operands[1:], value.type, i1)), at), (
-                value.type
-            )
-        case arith.NegfOp():
-            return Prefix("-", _operands(op.operands, value.type, i32)[0], at), value.type
-        case _:
-            raise CompileError(f"'{op.name}' is no operation that a program can say", op)
 
 
 def _predicate(op: arith.CmpfOp | arith.CmpiOp) -> str:
@@ -262,107 +202,6 @@ def _index(expr: Expr, type: Attribute) -> Raised:
     return (expr, i32) if type == i32 else (_cast(expr, i64), i64)
 
 
-def _read(op: dt.ReadOp) -> Raised:
-    at = _at(op)
-    labels = op.used_labels
-    indices: list[Expr] = []
-    for expr in op.map.data.results:
-        match expr:
-            case AffineConstantExpr():
-                indices.append(Number(expr.value, at))
-            case AffineDimExpr():
-                indices.append(Name(labels[expr.position], at))
-            case _:
-                raise CompileError("an index is a label or a number", op)
-    element = op.result.type
-    source = _symbol(op, op.source_name)
-    if isinstance(source, dt.InputOp | dt.FuncOp):
-        element = source.element
-    if isinstance(source, dt.InputOp) and source.is_scalar:
-        return Name(op.source_name, at), element
-    return Read(op.source_name, tuple(indices), at), element
-
-
-def _symbol(op: Operation, name: str) -> Operation | None:
-    from xdsl.traits import SymbolTable
-
-    return SymbolTable.lookup_symbol(op, StringAttr(name))
-
-
-def _widened(op: Operation) -> Raised:
-    expr, natural = _raise(op.operands[0])
-    type = op.results[0].type
-    if natural is None:
-        return _cast(expr, type), type
-    # Implied where the value meets a wider one; the caller sees to it that it does.
-    return expr, natural
-
-
-def _narrowed(op: Operation) -> Raised:
-    expr, natural = _raise(op.operands[0])
-    type = op.results[0].type
-    if op.name == "arith.fptosi" and natural is not None and not is_float(natural):
-        expr = _cast(expr, op.operands[0].type)
-    return _cast(expr, type), type
-
-
-def _infix(op: Operation) -> Expr:
-    operator, least = _INFIX[op.name]
-    type, at = op.results[0].type, _at(op)
-    left, right = op.operands
-    if operator == "^" and isinstance(right.owner, arith.ConstantOp):
-        ones = _constant(right.owner)
-        if type == i1 and ones == 1:
-            return Prefix("not", _operands([left], i1, i1)[0], at)
-        if ones == -1:
-            return Prefix("~", _operands([left], type, i1)[0], at)
-    if type == i1 and operator in "&|":
-        operator = {"&": "and", "|": "or"}[operator]
-    shown = _operands([left, right], type, least)
-    return Infix(operator, shown[0], shown[1], at)
-
-
-def _apply(op: elem.ApplyOp) -> Expr:
-    name, at = op.function.data, _at(op)
-    operators = {"floordiv": "//", "mod": "%"}
-    if name in operators:
-        shown = _operands(op.operands, op.result.type, i32)
-        return Infix(operators[name], shown[0], shown[1], at)
-    least = f32 if FUNCTIONS[name].domain is Domain.FLOAT else i32
-    return Call(name, _operands(op.operands, op.result.type, least), at)
-
-
-def _reduce(op: dt.ReduceOp) -> Expr:
-    last = op.body.block.last_op
-    assert isinstance(last, dt.YieldOp)
-    kind, at = op.kind.data, _at(op)
-    labels = tuple(Name(label, at) for label in op.label_names)
-    values = list(last.values)
-    if kind is ReductionKind.DOT:
-        return Call("rdot", (*_dot_operands(values), *labels), at)
-    least = i1 if kind in (ReductionKind.AND, ReductionKind.OR) else i32
-    return Call(_REDUCTIONS[kind], (*_operands(values, values[0].type, least), *labels), at)
-
-
-def _dot_operands(values: list[SSAValue]) -> tuple[Expr, ...]:
-    raised = [_raise(value) for value in values]
-    type = values[0].type
-    naturals = {natural for _, natural in raised}
-    if len(naturals) == 1 and None not in naturals:
-        natural = naturals.pop()
-        assert natural is not None
-        unsigned = natural in (i1, ELEMENT_TYPES["u8"])
-        given = compute_type(natural) if unsigned else value_type(natural)
-    else:
-        given = _common([n for _, n in raised], [e for e, _ in raised], i32)
-    if given == type:
-        return tuple(expr for expr, _ in raised)
-    return tuple(
-        expr if natural is not None and value_type(natural) == type else _cast(expr, type)
-        for expr, natural in raised
-    )
-
-
 def _common(
     naturals: list[Attribute | None], exprs: list[Expr], least: Attribute
 ) -> Attribute:
@@ -378,15 +217,174 @@ def _common(
     return type
 
 
-def _operands(
-    values: Iterable[SSAValue], type: Attribute, least: Attribute
-) -> tuple[Expr, ...]:
-    """Operands such that emitting their operator computes in `type`."""
-    raised = [_raise(value) for value in values]
-    exprs = [expr for expr, _ in raised]
-    if _common([natural for _, natural in raised], exprs, least) == type:
-        return tuple(exprs)
-    return tuple(
-        expr if natural is not None and compute_type(natural) == type else _cast(expr, type)
-        for expr, natural in raised
-    )
+class _Raiser:
+    """Raises the functions of a module.
+
+    Args:
+        module: a module of the `dt` level.
+    """
+
+    def __init__(self, module: ModuleOp) -> None:
+        self._sources = {
+            op.sym_name.data: op for op in module.ops if isinstance(op, dt.InputOp | dt.FuncOp)
+        }
+
+    def function_value(self, op: dt.FuncOp) -> tuple[Expr, bool]:
+        """A function's definition, and whether its type must be declared."""
+        value = op.value
+        expr, natural = self._raise(value)
+        declared = op.declared is not None or _computed(natural, expr) != op.element
+        if declared:
+            # The definition itself converts to the declared type.
+            owner = value.owner
+            if isinstance(owner, Operation) and owner.name in _NARROWING:
+                value, inner = owner.operands[0], owner.operands[0].owner
+                if owner.name == "arith.trunci" and isinstance(inner, arith.FPToSIOp):
+                    value = inner.operands[0]
+        return (self._raise(value)[0] if declared else expr), declared
+
+    def _raise(self, value: SSAValue) -> Raised:
+        assert isinstance(value, OpResult)
+        op, at = value.op, _at(value.op)
+        if op.name in _WIDENING:
+            return self._widened(op)
+        if op.name in _NARROWING:
+            return self._narrowed(op)
+        if op.name in ("math.powf", "math.ipowi"):
+            base, exponent = self._operands(op.operands, value.type, i32)
+            return Infix("**", base, exponent, at), value.type
+        if op.name in _CALLS:
+            name, least = _CALLS[op.name]
+            operands = self._operands(op.operands, op.operands[0].type, least)
+            return Call(name, operands, at), value.type
+        if op.name in _INFIX:
+            return self._infix(op), value.type
+        match op:
+            case arith.ConstantOp():
+                return Number(_constant(op), at), None
+            case dt.ReadOp():
+                return self._read(op)
+            case dt.IndexOp():
+                return _index(Name(op.label.data, at), value.type)
+            case dt.SizeOp():
+                return _index(Call("len", (Name(op.label.data, at),), at), value.type)
+            case dt.ReduceOp():
+                return self._reduce(op), value.type
+            case elem.ApplyOp():
+                return self._apply(op), value.type
+            case arith.CmpfOp() | arith.CmpiOp():
+                operator = _COMPARISONS.get(_predicate(op))
+                if operator is None:
+                    raise CompileError(f"no operator compares as '{op.name}' does here", op)
+                left, right = self._operands(op.operands, op.operands[0].type, i1)
+                return Infix(operator, left, right, at), i1
+            case arith.SelectOp():
+                condition, _ = self._raise(op.operands[0])
+                chosen = self._operands(op.operands[1:], value.type, i1)
+                return Call("where", (condition, *chosen), at), value.type
+            case arith.NegfOp():
+                return Prefix("-", self._operands(op.operands, value.type, i32)[0], at), value.type
+            case _:
+                raise CompileError(f"'{op.name}' is no operation that a program can say", op)
+
+    def _read(self, op: dt.ReadOp) -> Raised:
+        at = _at(op)
+        labels = op.used_labels
+        indices: list[Expr] = []
+        for expr in op.map.data.results:
+            match expr:
+                case AffineConstantExpr():
+                    indices.append(Number(expr.value, at))
+                case AffineDimExpr():
+                    indices.append(Name(labels[expr.position], at))
+                case _:
+                    raise CompileError("an index is a label or a number", op)
+        element = op.result.type
+        source = self._sources.get(op.source_name)
+        if source is not None:
+            element = source.element
+        if isinstance(source, dt.InputOp) and source.is_scalar:
+            return Name(op.source_name, at), element
+        return Read(op.source_name, tuple(indices), at), element
+
+    def _widened(self, op: Operation) -> Raised:
+        expr, natural = self._raise(op.operands[0])
+        type = op.results[0].type
+        if natural is None:
+            return _cast(expr, type), type
+        # Implied where the value meets a wider one; the caller sees to it that it does.
+        return expr, natural
+
+    def _narrowed(self, op: Operation) -> Raised:
+        expr, natural = self._raise(op.operands[0])
+        type = op.results[0].type
+        if op.name == "arith.fptosi" and natural is not None and not is_float(natural):
+            expr = _cast(expr, op.operands[0].type)
+        return _cast(expr, type), type
+
+    def _infix(self, op: Operation) -> Expr:
+        operator, least = _INFIX[op.name]
+        type, at = op.results[0].type, _at(op)
+        left, right = op.operands
+        if operator == "^" and isinstance(right.owner, arith.ConstantOp):
+            ones = _constant(right.owner)
+            if type == i1 and ones == 1:
+                return Prefix("not", self._operands([left], i1, i1)[0], at)
+            if ones == -1:
+                return Prefix("~", self._operands([left], type, i1)[0], at)
+        if type == i1 and operator in "&|":
+            operator = {"&": "and", "|": "or"}[operator]
+        shown = self._operands([left, right], type, least)
+        return Infix(operator, shown[0], shown[1], at)
+
+    def _apply(self, op: elem.ApplyOp) -> Expr:
+        name, at = op.function.data, _at(op)
+        operators = {"floordiv": "//", "mod": "%"}
+        if name in operators:
+            shown = self._operands(op.operands, op.result.type, i32)
+            return Infix(operators[name], shown[0], shown[1], at)
+        least = f32 if FUNCTIONS[name].domain is Domain.FLOAT else i32
+        return Call(name, self._operands(op.operands, op.result.type, least), at)
+
+    def _reduce(self, op: dt.ReduceOp) -> Expr:
+        last = op.body.block.last_op
+        assert isinstance(last, dt.YieldOp)
+        kind, at = op.kind.data, _at(op)
+        labels = tuple(Name(label, at) for label in op.label_names)
+        values = list(last.values)
+        if kind is ReductionKind.DOT:
+            return Call("rdot", (*self._dot_operands(values), *labels), at)
+        least = i1 if kind in (ReductionKind.AND, ReductionKind.OR) else i32
+        operands = self._operands(values, values[0].type, least)
+        return Call(_REDUCTIONS[kind], (*operands, *labels), at)
+
+    def _dot_operands(self, values: list[SSAValue]) -> tuple[Expr, ...]:
+        raised = [self._raise(value) for value in values]
+        type = values[0].type
+        naturals = {natural for _, natural in raised}
+        if len(naturals) == 1 and None not in naturals:
+            natural = naturals.pop()
+            assert natural is not None
+            unsigned = natural in (i1, ELEMENT_TYPES["u8"])
+            given = compute_type(natural) if unsigned else value_type(natural)
+        else:
+            given = _common([n for _, n in raised], [e for e, _ in raised], i32)
+        if given == type:
+            return tuple(expr for expr, _ in raised)
+        return tuple(
+            expr if natural is not None and value_type(natural) == type else _cast(expr, type)
+            for expr, natural in raised
+        )
+
+    def _operands(
+        self, values: Iterable[SSAValue], type: Attribute, least: Attribute
+    ) -> tuple[Expr, ...]:
+        """Operands such that emitting their operator computes in `type`."""
+        raised = [self._raise(value) for value in values]
+        exprs = [expr for expr, _ in raised]
+        if _common([natural for _, natural in raised], exprs, least) == type:
+            return tuple(exprs)
+        return tuple(
+            expr if natural is not None and compute_type(natural) == type else _cast(expr, type)
+            for expr, natural in raised
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -86,6 +87,8 @@ class _Program:
         self.minimums: dict[str, list[int]] = {}
         self.conditions: list[tuple[str, int, str]] = []
         self.order = self._needed()
+        scalars = [name for name, op in self.inputs.items() if op.is_scalar]
+        self._places = {name: i for i, name in enumerate([*self.tensors(), *scalars])}
         for name in self.order:
             self._constrain(self.functions[name])
 
@@ -94,7 +97,8 @@ class _Program:
 
     def _needed(self) -> list[str]:
         """The functions that the outputs need, each after those that it reads."""
-        done: list[str] = []
+        done: dict[str, None] = {}
+        places = {name: i for i, name in enumerate(self.functions)}
 
         def visit(name: str, path: tuple[str, ...]) -> None:
             if name in path:
@@ -105,14 +109,13 @@ class _Program:
             if name in done:
                 return
             read = {r.source_name for r in self.reads(self.functions[name])}
-            for other in self.functions:
-                if other in read:
-                    visit(other, (*path, name))
-            done.append(name)
+            for other in sorted(read & places.keys(), key=places.__getitem__):
+                visit(other, (*path, name))
+            done[name] = None
 
         for output in self.outputs:
             visit(output.function.root_reference.data, ())
-        return done
+        return list(done)
 
     def _constrain(self, function: dt.FuncOp) -> None:
         for read in self.reads(function):
@@ -155,11 +158,12 @@ class _Program:
     def tensors(self) -> list[str]:
         """Tensors in the order of a kernel's pointers: inputs, then functions as defined."""
         inputs = [name for name, op in self.inputs.items() if not op.is_scalar]
-        return [*inputs, *(name for name in self.functions if name in self.order)]
+        needed = set(self.order)
+        return [*inputs, *(name for name in self.functions if name in needed)]
 
-    def scalars(self) -> list[str]:
-        """The scalars in declared order."""
-        return [name for name, op in self.inputs.items() if op.is_scalar]
+    def in_argument_order(self, names: Iterable[str]) -> list[str]:
+        """Tensors, then scalars in declared order."""
+        return sorted(names, key=self._places.__getitem__)
 
     def memref_of(self, name: str) -> Attribute:
         """The type of a tensor in memory."""
@@ -187,16 +191,14 @@ class _KernelBuilder:
         self.program = program
         self.function = function
         self.name = function.sym_name.data
-        read = {r.source_name for r in program.reads(function)}
-        tensors = [t for t in program.tensors() if t in read or t == self.name]
-        scalars = [s for s in program.scalars() if s in read]
-        self.arguments = [*tensors, *scalars]
+        wanted = {self.name, *(r.source_name for r in program.reads(function))}
+        self.arguments = program.in_argument_order(wanted)
         self.entry = Block(arg_types=[program.memref_of(name) for name in self.arguments])
         self.values = dict(zip(self.arguments, self.entry.args))
         for name, value in self.values.items():
             value.name_hint = value_hint(name)
         self.lowered: dict[tuple[SSAValue, Block], SSAValue] = {}
-        self.free: dict[Operation, set[str]] = {}
+        self.free: dict[Operation, frozenset[str]] = {}
 
     def build(self) -> loop.KernelOp:
         grid = Block()
@@ -259,14 +261,30 @@ class _KernelBuilder:
 
     def _depth(self, op: Operation, chain: list[_Binder]) -> int:
         """The index in the chain of the innermost loop that an operation depends on."""
-        if op not in self.free:
-            self.free[op] = _free_labels(op)
+        free = self._free_labels(op)
         depth = 0
         for i, binder in enumerate(chain):
-            if binder.label in self.free[op]:
+            if binder.label in free:
                 # The innermost loop over a label is the one that is meant.
                 depth = i
         return depth
+
+    def _free_labels(self, op: Operation) -> frozenset[str]:
+        """The labels that an operation depends on, itself or through what it captures."""
+        known = self.free.get(op)
+        if known is not None:
+            return known
+        found: set[str] = set()
+        if isinstance(op, dt.ReadOp | dt.IndexOp):
+            found.update(op.used_labels)
+        for operand in op.operands:
+            if isinstance(operand.owner, Operation):
+                found |= self._free_labels(operand.owner)
+        if isinstance(op, dt.ReduceOp):
+            inside = [self._free_labels(inner) for inner in op.body.block.ops]
+            found |= frozenset[str]().union(*inside) - set(op.label_names)
+        self.free[op] = frozenset(found)
+        return self.free[op]
 
     def _reduce(
         self, op: dt.ReduceOp, labels: tuple[str, ...], chain: list[_Binder]
@@ -355,22 +373,6 @@ class _KernelBuilder:
         new.results[0].name_hint = value_hint(op.source_name)
         block.add_op(new)
         return new.results[0]
-
-
-def _free_labels(op: Operation) -> set[str]:
-    """The labels that an operation depends on, itself or through what it captures."""
-    found: set[str] = set()
-    if isinstance(op, dt.ReadOp | dt.IndexOp):
-        found.update(op.used_labels)
-    for operand in op.operands:
-        if isinstance(operand.owner, Operation):
-            found.update(_free_labels(operand.owner))
-    if isinstance(op, dt.ReduceOp):
-        inside: set[str] = set()
-        for inner in op.body.block.ops:
-            inside.update(_free_labels(inner))
-        found.update(inside - set(op.label_names))
-    return found
 
 
 def _host(program: _Program, kernels: list[loop.KernelOp], name: str) -> func.FuncOp:

@@ -10,7 +10,13 @@ from dt_mlir.dialects.loop import Walk
 from dt_mlir.scheduling.bounds import check_written_once, infer_bounds
 from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
 from dt_mlir.scheduling.parameters import Sizes
-from dt_mlir.scheduling.program import function_labels, labels_in, loop_of, writes_of
+from dt_mlir.scheduling.program import (
+    function_labels,
+    labels_in,
+    locals_of,
+    loop_of,
+    writes_of,
+)
 
 _SIZES = Sizes(least=1)
 
@@ -84,5 +90,5 @@ class BlockPass(Directive):
             own.set_range(origin, extent)
             if own.step_size == 0:
                 own.set_step(0)
-        infer_bounds(kernel)
+        infer_bounds(locals_of(kernel))
         check_written_once(kernel, target.program.outputs())

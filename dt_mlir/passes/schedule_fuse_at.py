@@ -38,6 +38,5 @@ class FuseAtPass(Directive):
         producer = target.kernel
         home = check_fusible(target, producer, self.consumer)
         loops = find_loops(target, home, self.consumer, self.label, self.function)
-        fuse(target, producer, home, loops)
-        infer_bounds(home)
+        infer_bounds(fuse(target, producer, home, loops))
         check_written_once(home, target.program.outputs())

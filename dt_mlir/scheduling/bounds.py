@@ -7,6 +7,8 @@ the loops that read that axis of its local buffer walk. This is the bounds infer
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from xdsl.ir import Block, BlockArgument, SSAValue
 
 from dt_mlir.diagnostics import CompileError
@@ -16,22 +18,19 @@ from dt_mlir.scheduling.program import (
     encloses,
     loop_of,
     reads_of,
+    write_to,
 )
-from dt_mlir.traversal import operations_of
 
 
-def infer_bounds(kernel: loop.KernelOp) -> None:
-    """Make the loops of all fused functions of a kernel walk what is needed of them."""
-    # Consumers write after their producers in the text, so going backwards meets them first.
-    writes = [
-        op
-        for op in operations_of(kernel, loop.WriteOp)
-        if isinstance(op.base.owner, loop.LocalOp)
-    ]
-    for write in reversed(writes):
-        buffer = write.base.owner
-        assert isinstance(buffer, loop.LocalOp)
-        reads = reads_of(buffer.result)
+def infer_bounds(buffers: Iterable[loop.LocalOp]) -> None:
+    """Make the loops of fused functions walk what is needed of them.
+
+    Args:
+        buffers: the buffers of functions whose readers have changed, or their loops. The functions
+            that these are computed from are inferred too.
+    """
+    for buffer in _consumers_first(buffers):
+        write, reads = write_to(buffer.result), reads_of(buffer.result)
         for axis, index in enumerate(write.index_values()):
             if isinstance(index, int):
                 continue
@@ -44,6 +43,40 @@ def infer_bounds(kernel: loop.KernelOp) -> None:
                 own.set_range(None, None)
             else:
                 own.set_range(origin, extent)
+
+
+def _consumers_first(buffers: Iterable[loop.LocalOp]) -> list[loop.LocalOp]:
+    """Buffers and those that they are computed from, each after all that are computed from it."""
+    done: dict[loop.LocalOp, None] = {}
+
+    def visit(buffer: loop.LocalOp) -> None:
+        if buffer not in done:
+            for other in _buffers_behind(write_to(buffer.result).value):
+                visit(other)
+            done[buffer] = None
+
+    for buffer in buffers:
+        visit(buffer)
+    return list(reversed(done))
+
+
+def _buffers_behind(value: SSAValue) -> list[loop.LocalOp]:
+    """The buffers that a value is computed from, without reading others in between."""
+    found: dict[loop.LocalOp, None] = {}
+    seen: set[SSAValue] = set()
+    pending = [value]
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, Block) or owner.results[0] in seen:
+            continue
+        seen.add(owner.results[0])
+        if isinstance(owner, loop.ReadOp) and isinstance(owner.base.owner, loop.LocalOp):
+            found[owner.base.owner] = None
+        elif isinstance(owner, loop.ReduceOp):
+            pending.extend(owner.yielded)
+        else:
+            pending.extend(owner.operands)
+    return list(found)
 
 
 def _range_of(index: SSAValue | int) -> tuple[SSAValue | None, int | None]:

@@ -142,8 +142,12 @@ def fuse(
     producer: loop.KernelOp,
     home: loop.KernelOp,
     loops: Sequence[loop.LoopLike],
-) -> None:
-    """Move a producer's nest into loops of another kernel, and take its kernel from the host."""
+) -> list[loop.LocalOp]:
+    """Move a producer's nest into loops of another kernel, and take its kernel from the host.
+
+    Returns:
+        The buffers that hold the producer's values now, whose loops walk its whole domain.
+    """
     name = target.function
     stays = name in target.program.outputs()
     old = argument_named(home, name)
@@ -152,6 +156,7 @@ def fuse(
     _set_arguments(target.program, home, wanted)
     argument = argument_named(home, name)
     assert argument is not None
+    buffers: list[loop.LocalOp] = []
     for place in loops:
         groups: dict[Binding, list[loop.ReadOp]] = {}
         for read in reads_of(argument):
@@ -159,6 +164,7 @@ def fuse(
                 groups.setdefault(_binding(read, place), []).append(read)
         for binding, reads in groups.items():
             buffer = _insert(target, producer, home, place, binding, reads, stays)
+            buffers.append(buffer)
             for read in reads:
                 read.operands[0] = buffer.result
     if not stays:
@@ -170,6 +176,7 @@ def fuse(
     launch.operands = [values[argument] for argument in home.argument_names]
     if not stays:
         target.program.drop_tensor(name)
+    return buffers
 
 
 def _labels(kernel: loop.KernelOp) -> set[str]:
