@@ -9,7 +9,7 @@ from functools import cached_property
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.backend.triton.target import emit_module
-from dt_mlir.collector import collector_paused
+from dt_mlir.compiling import compiling
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import STAGES, default_pipeline, run_pipeline
 
@@ -42,7 +42,7 @@ def _algorithm(text: str, file: str, types: tuple[tuple[str, str], ...]) -> Modu
     return module
 
 
-@collector_paused()
+@compiling()
 def compile_program(
     text: str,
     file: str = "-",

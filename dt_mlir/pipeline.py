@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
-from dt_mlir.collector import collector_paused
+from dt_mlir.compiling import compiling
 from dt_mlir.registry import PASSES
 from dt_mlir.verifier import verify_module
 
@@ -128,5 +128,5 @@ def run_pipeline(
 
     pipeline = PassPipeline(tuple(parse_pipeline(passes)), callback)
     # What is called after passes may take long and leave much behind.
-    with collector_paused() if after is None else nullcontext():
+    with compiling() if after is None else nullcontext():
         pipeline.apply(context, module)

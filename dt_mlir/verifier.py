@@ -25,6 +25,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, MalformedError, Note
 from dt_mlir.traversal import operations
 
@@ -35,6 +36,7 @@ _PREDICATES: dict[type[Operation], int] = {
 """How many predicates comparisons have; xDSL takes any number for one."""
 
 
+@compiling()
 def verify_module(module: ModuleOp, after: ModulePass | None = None) -> None:
     """Verify a module.
 

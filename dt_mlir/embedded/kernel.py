@@ -16,6 +16,7 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.backend.triton.target import emit_module
+from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, SourceTexts, make_location
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
 from dt_mlir.embedded import modes
@@ -157,6 +158,7 @@ class Kernel:
                     return found
         return self._first_call(tensors, options)
 
+    @compiling()
     def check(self) -> None:
         """Check what does not depend on the types of tensors, the schedule above all.
 
@@ -317,6 +319,7 @@ class Kernel:
         wanted = [group[0] for group in interface.groups if group[0] in interface.used]
         return {label: sizes[label] for label in wanted if 0 < sizes.get(label, 0) < 2**31}
 
+    @compiling()
     def _compile(
         self, key: tuple[Any, ...], dtypes: Sequence[Any], sizes: dict[str, int]
     ) -> tuple[Any, dict[str, str]]:
@@ -359,13 +362,16 @@ class Kernel:
     def _tree(self, types: Mapping[str, str]) -> Program:
         return Program(set_types(self.program.tree, types.items()))
 
+    @compiling()
     def _text(self, types: Mapping[str, str]) -> str:
         """What the program is; the places of a program that is written in Python do not count."""
         return self._tree(types).to_dt()
 
+    @compiling()
     def _emit(self, types: Mapping[str, str], sizes: Mapping[str, int]) -> str:
         return emit_module(self._lowered("tile", types, sizes), wrapped=True)
 
+    @compiling()
     def _lowered(
         self, level: str, types: Mapping[str, str], sizes: Mapping[str, int] | None = None
     ) -> Any:
@@ -397,6 +403,7 @@ class Kernel:
         """
         return self._emit(self.types_of(types), self._sizes)
 
+    @compiling()
     def asm(
         self, what: str = "ptx", *, arch: str = "sm_90", types: Mapping[str, str] | None = None,
         **sizes: int,
@@ -425,6 +432,7 @@ class Kernel:
         algorithm = emit_program(self._tree(found).tree)
         return report(algorithm, module, emit_module(module, wrapped=True), what, arch, sizes)
 
+    @compiling()
     def ir(self, level: str = "tile", **types: str) -> str:
         """The program as IR.
 
@@ -436,6 +444,7 @@ class Kernel:
             raise CompileError(f"there is no level '{level}'", None, "there are dt, loop and tile")
         return str(self._lowered(level, self.types_of(types), self._sizes))
 
+    @compiling()
     def draw(self, types: Mapping[str, str] | None = None, **sizes: int) -> str:
         """A picture, as SVG, of what each program instance computes, and in what order.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from dt_mlir.compiling import compiling
 from dt_mlir.dialects.sched import Argument
 from dt_mlir.embedded.declarations import Declared, Func, In
 from dt_mlir.embedded.expressions import refusal
@@ -96,6 +97,7 @@ class Program:
         ]
         return Program(tree)
 
+    @compiling()
     def to_dt(self) -> str:
         """The program in canonical DT."""
         return print_program(self.tree)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import FileLineColLoc
 
+from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, Note, did_you_mean, make_location
 from dt_mlir.dialects.formats import MOST_INDEX
 from dt_mlir.dialects.sched import Knob
@@ -488,6 +489,7 @@ class _Checker:
         self.symbols.outputs.append(item)
 
 
+@compiling()
 def analyse(program: Program) -> Symbols:
     """Check the names of a program.
 

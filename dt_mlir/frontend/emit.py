@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region
 
-from dt_mlir.collector import collector_paused
+from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import dt, sched
 from dt_mlir.dialects.sched import Argument, Knob
@@ -24,7 +24,7 @@ from dt_mlir.frontend.parser import parse_program
 from dt_mlir.frontend.syntax import Declaration, DirectiveCall, Program
 
 
-@collector_paused()
+@compiling()
 def compile_text(text: str, file: str) -> tuple[ModuleOp, list[Note]]:
     """Compile a program's text to a module of the `dt` level.
 
@@ -51,7 +51,7 @@ def emit_program(program: Program) -> ModuleOp:
     return emit(analyse(program))
 
 
-@collector_paused()
+@compiling()
 def emit(symbols: Symbols) -> ModuleOp:
     """Emit the module of a checked program.
 

@@ -18,6 +18,7 @@ from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
+from dt_mlir.compiling import DEEPEST
 from dt_mlir.diagnostics import CompileError, SourceTexts, nearest
 
 
@@ -110,8 +111,7 @@ def run_tool(body: Callable[[SourceTexts], None]) -> int:
     from xdsl.utils.exceptions import ArgSpecParseError
 
     sources = SourceTexts()
-    # A sum of many terms is a deep tree, and much here goes down it by recursion.
-    sys.setrecursionlimit(20000)
+    sys.setrecursionlimit(DEEPEST)
     try:
         body(sources)
     except CompileError as error:

@@ -18,6 +18,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
 from dt_mlir.tools.command_line import ArgumentParser, load_file, run_tool, write_output
 from dt_mlir.tools.verification import Verification, add_verification
@@ -265,6 +266,7 @@ class DtOptMain(xDSLOptMain):
         self.started = time.perf_counter()
         self.current = following
 
+    @compiling()
     def _show(self, module: ModuleOp) -> str:
         stream = StringIO()
         Printer(

@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError, PyRDLError
 
+from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import (
     CompileError,
     Note,
@@ -24,6 +25,9 @@ from dt_mlir.diagnostics import (
 )
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.registry import DIALECTS
+
+MOST_CHARACTERS = 2**21
+"""The longest text that is taken for a module; xDSL reads some 100,000 characters a second."""
 
 
 class LocatedParser(Parser):
@@ -54,6 +58,7 @@ class LocatedParser(Parser):
         return make_location(self._file, line + self._first_line, column)
 
 
+@compiling()
 def parse_mlir(
     context: Context, text: str, name: str, implicit_module: bool = True, first_line: int = 0
 ) -> ModuleOp:
@@ -62,6 +67,11 @@ def parse_mlir(
     Raises:
         CompileError: at the first place where the text is no IR.
     """
+    if len(text) > MOST_CHARACTERS:
+        raise CompileError(
+            f"the text has {len(text)} characters, and a module has {MOST_CHARACTERS} at most",
+            make_location(name, 1, 1), "split the module into several",
+        )  # fmt: skip
     _check_strings(text, name, first_line)
     parser: LocatedParser | None = None
     try:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from dt_mlir.compiling import DEEPEST
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.interpreters.accuracy import Accuracy
@@ -100,8 +101,7 @@ def prepare_process(load: list[str]) -> None:
     Args:
         load: Python files with directives that programs use.
     """
-    # A sum of many terms is a deep tree.
-    sys.setrecursionlimit(20000)
+    sys.setrecursionlimit(DEEPEST)
     for path in load:
         load_file(path)
 

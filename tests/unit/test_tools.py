@@ -92,3 +92,12 @@ def test_a_program_that_is_nested_too_deeply(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "nested too deeply" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("name", "most"), [("f.dt", 2**20), ("f.mlir", 2**21)])
+def test_text_that_is_too_long_is_refused_at_once(tmp_path: Path, name: str, most: int) -> None:
+    path = tmp_path / name
+    path.write_text("// a line\n" * (most // 10 + 1))
+    done = subprocess.run([BIN / "dt-opt", path], capture_output=True, text=True, timeout=20)
+    assert done.returncode == 1
+    assert f"and a {'program' if name == 'f.dt' else 'module'} has {most} at most" in done.stderr

@@ -17,7 +17,7 @@ from dt_mlir.backend.triton.kernel import KernelPrinter
 from dt_mlir.backend.triton.layout import docstring, lines
 from dt_mlir.backend.triton.signature import signatures_of
 from dt_mlir.backend.triton.wrapper import WrapperPrinter
-from dt_mlir.collector import collector_paused
+from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
 from dt_mlir.host_part import HostPart, value_name
@@ -25,7 +25,7 @@ from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.passes.verify_tile import check_kernel
 
 
-@collector_paused()
+@compiling()
 def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
     """The Python module that a module of the `tile` level stands for.
 
