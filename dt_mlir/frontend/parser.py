@@ -13,6 +13,7 @@ from lark.exceptions import VisitError
 from lark.tree import Meta
 from lark.visitors import v_args
 
+from dt_mlir.cache_folder import private_file
 from dt_mlir.diagnostics import CompileError, make_location
 from dt_mlir.dialects.sched import Argument, Knob, Options
 from dt_mlir.frontend.habits import habit_at
@@ -64,11 +65,14 @@ _STATEMENT = frozenset("KIND NAME NONE LPAR SEMICOLON $END".split())
 
 @cache
 def _grammar() -> Lark:
+    """The parser; making its tables takes longer than most programs do, so that they are kept."""
+    tables = private_file("grammar.tables")
     return Lark(
         Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8"),
         parser="lalr",
         propagate_positions=True,
         maybe_placeholders=True,
+        cache=False if tables is None else str(tables),
     )
 
 

@@ -55,6 +55,10 @@ class _Scope:
     builder: Builder = field(init=False)
     values: ValueBuilder = field(init=False)
     index: IndexBuilder = field(init=False)
+    loads: dict[tuple[SSAValue | int, ...], SSAValue] = field(
+        default_factory=dict[tuple[SSAValue | int, ...], SSAValue]
+    )
+    """What was loaded here, by tensor and indices; a kernel does not store to what it loads."""
 
     def __post_init__(self) -> None:
         self.builder = Builder(InsertPoint.at_end(self.block))
@@ -395,11 +399,13 @@ class _Converter:
     def _read(self, op: loop.ReadOp, scope: _Scope) -> SSAValue:
         if isinstance(op.base.owner, loop.LocalOp):
             return self._forward(op, scope)
-        indices = self._indices(op, scope)
-        axes = scope.values.union(indices)
-        load = tile.LoadOp(self.env[op.base], indices, axes)
-        load.result.name_hint = op.result.name_hint
-        return scope.builder.insert(load).result
+        place = (op.base, *(i if isinstance(i, int) else self.env[i] for i in op.index_values()))
+        if place not in scope.loads:
+            indices = self._indices(op, scope)
+            load = tile.LoadOp(self.env[op.base], indices, scope.values.union(indices))
+            load.result.name_hint = op.result.name_hint
+            scope.loads[place] = scope.builder.insert(load).result
+        return scope.loads[place]
 
     def _forward(self, op: loop.ReadOp, scope: _Scope) -> SSAValue:
         """What was written to a local buffer, its axes renamed to those of the reader."""

@@ -18,18 +18,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 
+from dt_mlir.cache_folder import check_owner, default_folder
 from dt_mlir.diagnostics import CompileError
 
 _MARK = "\n# sha256 of the above: "
-
-
-def default_folder() -> Path:
-    """`$DT_MLIR_CACHE`, or a folder in the user's cache folder."""
-    given = os.environ.get("DT_MLIR_CACHE")
-    if given:
-        return Path(given)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "dt-mlir" / "kernels"
 
 
 @lru_cache
@@ -82,7 +74,7 @@ def source_of(key: str, make: Callable[[], str], folder: Path | None = None) -> 
     root = folder or default_folder()
     path = root / key[:2] / f"dt_{key[:32]}.py"
     for place in (root, path.parent, path):
-        _check_owner(place)
+        check_owner(place)
     try:
         if _is_whole(path.read_text(encoding="utf-8")):
             return path
@@ -108,31 +100,6 @@ def source_of(key: str, make: Callable[[], str], folder: Path | None = None) -> 
             "set DT_MLIR_CACHE to a folder that can",
         ) from None
     return path
-
-
-def _check_owner(path: Path) -> None:
-    """Check that only this user may have written a file or folder of the cache, which is run.
-
-    Raises:
-        CompileError: if another one may.
-    """
-    if not hasattr(os, "getuid"):
-        return
-    try:
-        found = path.stat()
-    except OSError:
-        return
-    if found.st_uid not in (os.getuid(), 0):
-        raise CompileError(
-            f"the cache of kernels is not this user's: '{path}' belongs to user {found.st_uid}",
-            None, "set DT_MLIR_CACHE to a folder of your own",
-        )  # fmt: skip
-    if found.st_mode & 0o022:
-        raise CompileError(
-            f"others may write to the cache of kernels: '{path}' has mode "
-            f"{found.st_mode & 0o777:o}", None,
-            f"take the permission away with 'chmod -R go-w {path}', or set DT_MLIR_CACHE",
-        )  # fmt: skip
 
 
 def _is_whole(text: str) -> bool:
