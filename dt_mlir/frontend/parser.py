@@ -10,7 +10,6 @@ from typing import Any
 
 from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import VisitError
-from lark.tree import Meta
 from lark.visitors import v_args
 
 from dt_mlir.cache_folder import private_file
@@ -70,7 +69,6 @@ def _grammar() -> Lark:
     return Lark(
         Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8"),
         parser="lalr",
-        propagate_positions=True,
         maybe_placeholders=True,
         cache=False if tables is None else str(tables),
     )
@@ -229,10 +227,9 @@ class _Builder(Transformer[Token, Any]):
     def name_option(self, value: Token) -> str:
         return str(value)
 
-    @v_args(inline=True, meta=True)
-    def options(self, meta: Meta, *values: int | str) -> Options:
+    def options(self, brace: Token, *values: int | str) -> Options:
         if len(set(values)) < len(values):
-            location = make_location(self.file, meta.line, meta.column)
+            location = make_location(self.file, brace.line or 1, brace.column or 1)
             raise CompileError("the options of a set must be different", location)
         return Options(values)
 
@@ -252,12 +249,16 @@ class _Builder(Transformer[Token, Any]):
             return KnobDefinition(str(name), value, _at(name))
         return replace(value, name=str(name), at=_at(name))
 
-    def branch(self, *items: DirectiveCall | Token) -> tuple[DirectiveCall, ...]:
-        return tuple(item for item in items if isinstance(item, DirectiveCall))
+    def branch(
+        self, first: DirectiveCall | Token, *rest: DirectiveCall
+    ) -> tuple[Position, tuple[DirectiveCall, ...]]:
+        """A branch and where it starts; `none` and a parenthesis are no directives."""
+        if isinstance(first, Token):
+            return _at(first), rest
+        return first.at, (first, *rest)
 
-    @v_args(inline=True, meta=True)
-    def choice(self, meta: Meta, *branches: tuple[DirectiveCall, ...]) -> Alternatives:
-        return Alternatives(None, branches, Position(meta.line, meta.column))
+    def choice(self, *branches: tuple[Position, tuple[DirectiveCall, ...]]) -> Alternatives:
+        return Alternatives(None, tuple(calls for _, calls in branches), branches[0][0])
 
     def float(self, token: Token) -> Expr:
         value = float(token)

@@ -185,7 +185,11 @@ class _Program:
 
 
 class _KernelBuilder:
-    """Builds the kernel of one function: a nest of loops of step 1 over its labels."""
+    """Builds the kernel of one function: a nest of loops of step 1 over its labels.
+
+    What the function computes with moves into the kernel, so that nothing can be asked of the
+    function afterwards.
+    """
 
     def __init__(self, program: _Program, function: dt.FuncOp) -> None:
         self.program = program
@@ -199,6 +203,12 @@ class _KernelBuilder:
             value.name_hint = value_hint(name)
         self.lowered: dict[tuple[SSAValue, Block], SSAValue] = {}
         self.free: dict[Operation, frozenset[str]] = {}
+        self.operands: dict[Operation, tuple[SSAValue, ...]] = {}
+        """The operands in the function of the operations that have moved to the kernel."""
+        used = self._labels()
+        self.labels = [label for label in program.labels.order if label in used]
+        for op in operations_of(function, dt.ReduceOp):
+            self._free_labels(op)
 
     def build(self) -> loop.KernelOp:
         grid = Block()
@@ -218,11 +228,10 @@ class _KernelBuilder:
         for binder, op in zip(chain, loops):
             binder.block.add_op(op)
         self.entry.add_op(loop.GridOp(Region(grid)))
-        used = self._labels()
         kernel = loop.KernelOp(
             f"{self.name}_kernel",
             self.name,
-            [label for label in self.program.labels.order if label in used],
+            self.labels,
             [(name, self.program.axis_labels(name)) for name in self.arguments],
             Region(self.entry),
             dynamic=UnitAttr() if any(o.dynamic for o in self.program.outputs) else None,
@@ -347,10 +356,23 @@ class _KernelBuilder:
                 block.add_op(size)
                 new = arith.IndexCastOp(size.result, op.result.type)
             case _:
-                new = op.clone_without_regions({v: self.lower(v, chain) for v in op.operands})
+                new = self._moved(op, chain)
         new.location = op.location
         block.add_op(new)
         return new.results[0]
+
+    def _moved(self, op: Operation, chain: list[_Binder]) -> Operation:
+        """An operation on lowered operands: itself, or a copy where it is needed again."""
+        operands = self.operands.get(op)
+        if operands is None:
+            operands = self.operands[op] = tuple(op.operands)
+            lowered = [self.lower(value, chain) for value in operands]
+            op.detach()
+        else:
+            lowered = [self.lower(value, chain) for value in operands]
+            op = op.clone_without_regions()
+        op.operands = lowered
+        return op
 
     def _read(self, op: dt.ReadOp, chain: list[_Binder]) -> SSAValue:
         base = self.values[op.source_name]
@@ -375,7 +397,12 @@ class _KernelBuilder:
         return new.results[0]
 
 
-def _host(program: _Program, kernels: list[loop.KernelOp], name: str) -> func.FuncOp:
+def _host(
+    program: _Program,
+    kernels: list[loop.KernelOp],
+    name: str,
+    attributes: dict[str, Attribute],
+) -> func.FuncOp:
     inputs = list(program.inputs)
     inputs.sort(key=lambda n: program.inputs[n].is_scalar)
     types = [program.memref_of(n) for n in inputs]
@@ -414,7 +441,7 @@ def _host(program: _Program, kernels: list[loop.KernelOp], name: str) -> func.Fu
     )
     op.arg_attrs = ArrayAttr([_argument(program, n) for n in inputs])
     op.location = program.outputs[0].location
-    op.attributes.update(_host_attributes(program))
+    op.attributes.update(attributes)
     return op
 
 
@@ -492,6 +519,7 @@ class ConvertDtToLoopPass(ModulePass):
             if not isinstance(inner, sched.ScheduleOp) and inner.name.split(".")[0] != "dt":
                 raise CompileError(f"'{inner.name}' is not of the 'dt' level", inner)
         program = _Program(op)
+        attributes = _host_attributes(program)
         kernels = [_KernelBuilder(program, program.functions[n]).build() for n in program.order]
         taken = set(program.functions)
         name = program.outputs[0].function.root_reference.data
@@ -499,7 +527,7 @@ class ConvertDtToLoopPass(ModulePass):
             while kernel.sym_name.data in taken:
                 kernel.sym_name = StringAttr(kernel.sym_name.data + "_")
             taken.add(kernel.sym_name.data)
-        new = [_host(program, kernels, name), *kernels]
+        new = [_host(program, kernels, name, attributes), *kernels]
         for inner in list(op.ops):
             if not isinstance(inner, sched.ScheduleOp):
                 inner.detach()
