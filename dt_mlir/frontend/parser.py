@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
-from lark.exceptions import VisitError
 from lark.visitors import v_args
 
 from dt_mlir.cache_folder import private_file
@@ -70,6 +69,7 @@ def _grammar() -> Lark:
         Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8"),
         parser="lalr",
         maybe_placeholders=True,
+        transformer=_Builder(),
         cache=False if tables is None else str(tables),
     )
 
@@ -94,16 +94,25 @@ def parse_program(text: str, file: str) -> Program:
             make_location(file, 1, 1), "compile it in parts",
         )  # fmt: skip
     try:
-        tree = _grammar().parse(text)
+        # Rules are turned into the syntax tree as they are met.
+        program: Any = _grammar().parse(text)
     except UnexpectedInput as error:
         raise _syntax_error(error, text, file) from None
-    try:
-        program: Program = _Builder(file).transform(tree)
-    except VisitError as error:
-        if isinstance(error.orig_exc, CompileError):
-            raise error.orig_exc from None
-        raise
+    except _Refused as error:
+        token = error.token
+        location = make_location(file, token.line or 1, token.column or 1)
+        raise CompileError(error.message, location, error.hint) from None
+    assert isinstance(program, Program)
+    program.file = file
     return program
+
+
+class _Refused(Exception):
+    """A token that no program has, though the grammar takes it."""
+
+    def __init__(self, message: str, token: Token, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.token, self.hint = message, token, hint
 
 
 def _syntax_error(error: UnexpectedInput, text: str, file: str) -> CompileError:
@@ -159,15 +168,11 @@ def _at(token: Token) -> Position:
 class _Builder(Transformer[Token, Any]):
     """Builds the syntax tree bottom up; each method is named after its rule."""
 
-    def __init__(self, file: str) -> None:
-        super().__init__()
-        self.file = file
-
     def start(
         self,
         *statements: list[Declaration] | Definition | DirectiveCall | KnobDefinition | Alternatives,
     ) -> Program:
-        program = Program(self.file)
+        program = Program("")
         for statement in statements:
             match statement:
                 case Definition():
@@ -214,8 +219,7 @@ class _Builder(Transformer[Token, Any]):
         digits = token.lstrip("0") or "0"
         # Python takes long for very long numbers, or refuses them.
         if len(digits) > 19 or int(digits) > most:
-            location = make_location(self.file, token.line or 1, token.column or 1)
-            raise CompileError("the number does not fit in 64 bits", location)
+            raise _Refused("the number does not fit in 64 bits", token)
         return int(digits)
 
     def number_option(self, value: Token) -> int:
@@ -229,8 +233,7 @@ class _Builder(Transformer[Token, Any]):
 
     def options(self, brace: Token, *values: int | str) -> Options:
         if len(set(values)) < len(values):
-            location = make_location(self.file, brace.line or 1, brace.column or 1)
-            raise CompileError("the options of a set must be different", location)
+            raise _Refused("the options of a set must be different", brace)
         return Options(values)
 
     def bare_argument(self, value: int | str | Options) -> Argument:
@@ -263,8 +266,7 @@ class _Builder(Transformer[Token, Any]):
     def float(self, token: Token) -> Expr:
         value = float(token)
         if value == inf:
-            location = make_location(self.file, token.line or 1, token.column or 1)
-            raise CompileError("the number does not fit in f64", location, "write inf")
+            raise _Refused("the number does not fit in f64", token, "write inf")
         return Number(value, _at(token))
 
     def integer(self, token: Token) -> Expr:

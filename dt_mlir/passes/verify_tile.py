@@ -15,6 +15,7 @@ from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.lowering.axes import padded
 from dt_mlir.lowering.divisibility import constant_index
 from dt_mlir.lowering.kernels import kernels_of, values_of
+from dt_mlir.traversal import operations, operations_of
 
 BODY_DIALECTS = ("tile", "scf", "arith", "math", "elem")
 """The dialects that the body of a kernel is made of."""
@@ -26,26 +27,27 @@ def check_kernel(kernel: tile.KernelOp) -> None:
     Raises:
         CompileError: at the first operation that is out of place.
     """
-    loaded: set[object] = set()
-    for inner in kernel.body.block.walk():
+    for inner in operations(kernel)[1:]:
         dialect = inner.name.split(".")[0]
         if dialect not in BODY_DIALECTS and inner.name != "builtin.unrealized_conversion_cast":
             raise CompileError(f"'{inner.name}' cannot stand in a 'tile.kernel'", inner)
-        if isinstance(inner, tile.RangeOp) and inner.bound is not None:
+    for inner in operations_of(kernel, tile.RangeOp):
+        if inner.bound is not None:
             raise CompileError(
                 f"the axis '{inner.axis.name}' still has a bound", inner,
                 "run tile-place-masks first",
             )
-        if isinstance(inner, scf.ForOp) and (constant_index(inner.step) or 0) < 1:
+    for inner in operations_of(kernel, scf.ForOp):
+        if (constant_index(inner.step) or 0) < 1:
             raise CompileError("the step of a loop must be a positive constant", inner)
-        if isinstance(inner, tile.LoadOp):
-            loaded.add(inner.base)
-    for inner in kernel.body.block.walk():
-        if isinstance(inner, tile.StoreOp) and inner.base in loaded:
+    loaded = {inner.base for inner in operations_of(kernel, tile.LoadOp)}
+    for inner in operations_of(kernel, tile.StoreOp):
+        if inner.base in loaded:
             raise CompileError("a kernel stores to a tensor that it loads from", inner)
     known = {label.data for label in kernel.labels}
-    for value in values_of(kernel):
-        for axis in axes_of(value.type):
+    # A kernel has many values, but few types.
+    for type in {id(value.type): value.type for value in values_of(kernel)}.values():
+        for axis in axes_of(type):
             if axis.extent not in known and isinstance(axis.extent, str):
                 raise CompileError(f"'{axis.extent}' is no label of the kernel", kernel)
             if isinstance(axis.extent, int) and padded(axis.extent) != axis.extent:
