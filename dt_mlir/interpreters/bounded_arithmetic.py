@@ -97,7 +97,9 @@ def _shifted(function: Callable[..., Array]) -> Callable[..., Array]:
 def _quotient(x: Array, y: Array) -> Array:
     """A quotient that is rounded towards zero."""
     y = np.where(y == 0, 1, y)
-    return np.where((x < 0) ^ (y < 0), -(np.abs(x) // np.abs(y)), np.abs(x) // np.abs(y))
+    # The least integer has no absolute value in its type.
+    inexact = np.remainder(x, y) != 0
+    return np.floor_divide(x, y) + (inexact & ((x < 0) ^ (y < 0)))
 
 
 _BITWISE: dict[str, Callable[..., Array]] = {

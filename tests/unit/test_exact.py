@@ -4,7 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import f32
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerType, f32
+from xdsl.utils.test_value import create_ssa_value
 
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.interpreters import exact
@@ -90,3 +92,20 @@ def test_specials_reach_products_of_matrices() -> None:
         Bounded.exact(a[:, :, None]), Bounded.exact(b[None]), (1,), (2,), f32
     )
     assert found.value.tolist() == [[NAN], [8]]
+
+
+@pytest.mark.parametrize("width", [8, 32, 64])
+def test_integer_quotients_of_extremes_are_rounded_towards_zero(width: int) -> None:
+    least = -(2 ** (width - 1))
+    values = [least, least + 1, -7, -1, 1, 7, -least - 1]
+    pairs = [(a, b) for a in values for b in values if (a, b) != (least, -1)]
+    operands = [create_ssa_value(IntegerType(width)) for _ in range(2)]
+    columns = [
+        Bounded.exact(np.array(column, dtype=f"int{width}")) for column in zip(*pairs, strict=True)
+    ]
+    arithmetic = ExactArithmetic()
+    quotient = arithmetic.apply(arith.DivSIOp(*operands), columns).value.tolist()
+    rest = arithmetic.apply(arith.RemSIOp(*operands), columns).value.tolist()
+    for (a, b), q, r in zip(pairs, quotient, rest, strict=True):
+        wanted = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        assert (q, r) == (wanted, a - wanted * b)
