@@ -22,9 +22,9 @@ from pathlib import Path
 from suite import WORKLOADS, Workload
 
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.files import write_output
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
-from dt_mlir.tools.command_line import write_output
 from dt_mlir.tuning import measuring
 from dt_mlir.tuning.baselines import Baseline
 from dt_mlir.tuning.database import Database, Setting

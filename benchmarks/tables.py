@@ -16,9 +16,9 @@ from typing import Any
 
 from suite import WORKLOADS, Workload
 
+from dt_mlir.files import write_output
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
-from dt_mlir.tools.command_line import write_output
 from dt_mlir.tuning.bounds import Traffic
 from dt_mlir.tuning.tuner import BEST
 

@@ -54,7 +54,7 @@ def operations_of(root: Operation, *kinds: type[OperationT]) -> list[OperationT]
     return found
 
 
-def values_in(root: Operation) -> Iterator[SSAValue]:
+def values_of(root: Operation) -> Iterator[SSAValue]:
     """Returns the results and block arguments in an operation's regions, in program order."""
     for op in operations(root):
         yield from op.results

@@ -14,6 +14,9 @@ import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.analysis.kernels import kernels_of
+from dt_mlir.builders.reductions import identity
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
@@ -21,12 +24,9 @@ from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded import Array
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
-from dt_mlir.interpreters.interface import Interface
 from dt_mlir.interpreters.memory import Buffer
 from dt_mlir.interpreters.run import run_module
 from dt_mlir.interpreters.tile_level import TileFunctions
-from dt_mlir.lowering.kernels import kernels_of
-from dt_mlir.lowering.reductions import identity
 from dt_mlir.pipeline import run_pipeline
 from dt_mlir.traversal import operations
 

@@ -177,7 +177,7 @@ class Schedule:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule as DT; the file is whole or not there."""
-        from dt_mlir.tools.command_line import write_output
+        from dt_mlir.files import write_output
 
         write_output(os.fspath(path), self.to_dt())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from dt_mlir.interpreters.interface import Input, Interface
+from dt_mlir.analysis.interface import Input, Interface
 from dt_mlir.runtime.execute import torch_dtype
 
 

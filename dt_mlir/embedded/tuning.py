@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.embedded.declarations import Func
 from dt_mlir.embedded.expressions import refusal, type_of_torch
@@ -20,7 +21,6 @@ from dt_mlir.embedded.program import Program, parse
 from dt_mlir.embedded.schedule import Schedule
 from dt_mlir.embedded.shapes import check_types, sizes_of
 from dt_mlir.frontend.emit import emit_program, set_types
-from dt_mlir.interpreters.interface import Interface
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.registry import find_directive, plugin_passes
 

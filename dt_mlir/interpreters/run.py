@@ -12,13 +12,13 @@ from xdsl.interpreter import Interpreter
 from xdsl.interpreters.func import FuncFunctions
 from xdsl.utils.exceptions import InterpretationError
 
+from dt_mlir.analysis.interface import Interface, output_names
+from dt_mlir.analysis.lone_kernels import host_function
 from dt_mlir.dialects import dt, host
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value
 from dt_mlir.interpreters.control_flow import ControlFlowFunctions
 from dt_mlir.interpreters.dt_level import DtFunctions
 from dt_mlir.interpreters.host_level import HostFunctions
-from dt_mlir.interpreters.interface import Interface, output_names
-from dt_mlir.interpreters.lone_kernels import host_function
 from dt_mlir.interpreters.loop_level import LoopFunctions
 from dt_mlir.interpreters.memory import Buffer, ExecutionError
 from dt_mlir.interpreters.scalars import ScalarFunctions

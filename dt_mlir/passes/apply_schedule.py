@@ -9,12 +9,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import sched
 from dt_mlir.registry import directive_names, find_directive
 from dt_mlir.scheduling.directive import Directive, Phase, apply_directives
 from dt_mlir.scheduling.parameters import ArgumentError
-from dt_mlir.scheduling.program import LoopProgram
 from dt_mlir.scheduling.space import Space
 from dt_mlir.traversal import operations
 

@@ -19,30 +19,22 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from dt_mlir.analysis.dot_plans import DotPlan, dot_operand_bits, is_dottable, least_depth, plan_dot
+from dt_mlir.analysis.expressions import Expressions
+from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes, same_in
+from dt_mlir.analysis.nests import write_to
+from dt_mlir.analysis.tile_axes import TileAxes, check_buffers, check_tiles
+from dt_mlir.builders.index import IndexBuilder
+from dt_mlir.builders.reductions import combine, identity, is_more_extreme
+from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.diagnostics import CompileError, has_location
 from dt_mlir.dialects import loop, sched, tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.identifiers import value_hint
 from dt_mlir.dialects.tile.types import Axis, axes_of, tile_type
 from dt_mlir.element_types import is_float
-from dt_mlir.lowering.axes import (
-    DotPlan,
-    TileAxes,
-    check_buffers,
-    check_tiles,
-    fixed_sizes,
-    label_classes,
-    least_depth,
-    plan_dot,
-    same_in,
-)
-from dt_mlir.lowering.expressions import Expressions
-from dt_mlir.lowering.grid import IndexBuilder, lower_grid
-from dt_mlir.lowering.operands import dot_operand_bits, is_dottable
-from dt_mlir.lowering.reductions import combine, identity, is_more_extreme
-from dt_mlir.lowering.values import ValueBuilder
+from dt_mlir.passes.convert_loop_to_tile_grid import lower_grid
 from dt_mlir.passes.verify_loop import check_kernel
-from dt_mlir.scheduling.program import write_to
 from dt_mlir.traversal import operations
 
 

@@ -9,13 +9,13 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
+from dt_mlir.analysis.label_sizes import fixed_sizes
+from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import host
 from dt_mlir.dialects.formats import names
 from dt_mlir.host_part import HostPart
-from dt_mlir.lowering.axes import fixed_sizes
 from dt_mlir.scheduling.parameters import ArgumentError, Sizes
-from dt_mlir.scheduling.program import LoopProgram
 
 _SIZES = Sizes(least=1)
 

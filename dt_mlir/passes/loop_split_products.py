@@ -8,20 +8,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
+from dt_mlir.analysis.dot_plans import dot_operand_bits, is_dottable, plan_dot
+from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes, same_in
+from dt_mlir.analysis.nests import loops_in
+from dt_mlir.analysis.tile_axes import TileAxes
+from dt_mlir.analysis.tile_sizes import TILE_LIMIT, padded, static_elements
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind
-from dt_mlir.lowering.axes import (
-    TILE_LIMIT,
-    TileAxes,
-    fixed_sizes,
-    label_classes,
-    padded,
-    plan_dot,
-    same_in,
-    static_elements,
-)
-from dt_mlir.lowering.operands import dot_operand_bits, is_dottable
-from dt_mlir.scheduling.program import loops_in
 
 PRODUCT_LIMIT = 2**15
 """The most elements of a product's tile that a step is made for: what registers can hold."""

@@ -8,12 +8,12 @@ from typing import ClassVar
 from xdsl.dialects import memref
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from dt_mlir.analysis.nests import argument_named
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import host
 from dt_mlir.host_part import alignment_of
 from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
 from dt_mlir.scheduling.parameters import Sizes
-from dt_mlir.scheduling.program import argument_named
 
 _MULTIPLES = Sizes(least=1)
 

@@ -5,18 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dt_mlir.analysis.bounds import check_written_once, infer_bounds
+from dt_mlir.analysis.nests import function_labels, labels_in, locals_of, loop_of, writes_of
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects.loop import Walk
-from dt_mlir.scheduling.bounds import check_written_once, infer_bounds
 from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
 from dt_mlir.scheduling.parameters import Sizes
-from dt_mlir.scheduling.program import (
-    function_labels,
-    labels_in,
-    locals_of,
-    loop_of,
-    writes_of,
-)
 
 _SIZES = Sizes(least=1)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dt_mlir.scheduling.bounds import check_written_once, infer_bounds
+from dt_mlir.analysis.bounds import check_written_once, infer_bounds
+from dt_mlir.passes.schedule_fuse_at_nests import check_fusible, find_loops, fuse
 from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
-from dt_mlir.scheduling.fusion import check_fusible, find_loops, fuse
 from dt_mlir.scheduling.parameters import Name
 
 

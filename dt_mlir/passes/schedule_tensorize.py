@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dt_mlir.analysis.nests import labels_in, locals_of, loop_of, loops_over, write_to
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
 from dt_mlir.scheduling.parameters import Sizes
-from dt_mlir.scheduling.program import labels_in, locals_of, loop_of, loops_over, write_to
 
 _SIZES = Sizes(least=0)
 

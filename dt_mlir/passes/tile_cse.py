@@ -11,8 +11,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove, is_side_effect_free
 
+from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.dialects import tile
-from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.traversal import operations
 
 

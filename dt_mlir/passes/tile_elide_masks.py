@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType,
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
+from dt_mlir.analysis.kernels import kernels_of
+from dt_mlir.analysis.masked_values import Number, evaluate
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import axis_names, element_of
-from dt_mlir.lowering.kernels import kernels_of
-from dt_mlir.lowering.scalar_eval import Number, evaluate
 from dt_mlir.traversal import operations
 
 Pads = dict[tile.LoadOp, Number]

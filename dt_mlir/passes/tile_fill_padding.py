@@ -13,16 +13,16 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from dt_mlir.analysis.divisibility import constant_index, multiple_of
+from dt_mlir.builders.index import IndexBuilder
+from dt_mlir.builders.reductions import identity
+from dt_mlir.builders.rewriting import replace_op
+from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import axes_of, axis_names, element_of
 from dt_mlir.host_part import HostPart, alignment_of, is_padded
-from dt_mlir.lowering.divisibility import constant_index, multiple_of
-from dt_mlir.lowering.grid import IndexBuilder
-from dt_mlir.lowering.kernels import replace_op
-from dt_mlir.lowering.reductions import identity
-from dt_mlir.lowering.values import ValueBuilder
 from dt_mlir.passes.tile_elide_masks import beyond
 
 

@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import axes_of, element_of
-from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.traversal import operations_of
 
 

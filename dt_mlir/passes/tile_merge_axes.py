@@ -9,11 +9,12 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
+from dt_mlir.analysis.divisibility import constant_index
+from dt_mlir.analysis.kernels import kernels_of
+from dt_mlir.builders.rewriting import retype
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
-from dt_mlir.lowering.divisibility import constant_index
-from dt_mlir.lowering.kernels import kernels_of, retype, values_of
-from dt_mlir.traversal import operations, operations_of
+from dt_mlir.traversal import operations, operations_of, values_of
 
 
 def merge_axes(kernel: tile.KernelOp) -> None:

@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.access import EVICT_FIRST, EVICT_LAST
 from dt_mlir.dialects.tile.types import axes_of
-from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.traversal import operations_of
 
 

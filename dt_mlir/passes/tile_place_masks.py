@@ -12,17 +12,18 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from dt_mlir.analysis.divisibility import constant_index, multiple_of
+from dt_mlir.analysis.kernels import kernels_of
+from dt_mlir.analysis.tile_sizes import TILE_LIMIT, padded
+from dt_mlir.builders.index import IndexBuilder
+from dt_mlir.builders.reductions import identity
+from dt_mlir.builders.rewriting import replace_op, retype
+from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.diagnostics import CompileError, directive_location
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of, tile_type
-from dt_mlir.lowering.axes import TILE_LIMIT, padded
-from dt_mlir.lowering.divisibility import constant_index, multiple_of
-from dt_mlir.lowering.grid import IndexBuilder
-from dt_mlir.lowering.kernels import kernels_of, replace_op, retype, values_of
-from dt_mlir.lowering.reductions import identity
-from dt_mlir.lowering.values import ValueBuilder
-from dt_mlir.traversal import operations, operations_of
+from dt_mlir.traversal import operations, operations_of, values_of
 
 
 class _Masks:

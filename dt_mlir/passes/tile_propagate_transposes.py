@@ -11,9 +11,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
-from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.traversal import operations
 
 

@@ -9,9 +9,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
+from dt_mlir.analysis.loop_program import LoopProgram
+from dt_mlir.analysis.nests import check_writes, loops_in, reads_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
-from dt_mlir.scheduling.program import LoopProgram, check_writes, loops_in, reads_of
 
 BODY_DIALECTS = ("loop", "arith", "math", "elem")
 """The dialects that the body of a kernel is made of."""

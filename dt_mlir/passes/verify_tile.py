@@ -9,13 +9,13 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from dt_mlir.analysis.divisibility import constant_index
+from dt_mlir.analysis.kernels import kernels_of
+from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import axes_of
-from dt_mlir.lowering.axes import padded
-from dt_mlir.lowering.divisibility import constant_index
-from dt_mlir.lowering.kernels import kernels_of, values_of
-from dt_mlir.traversal import operations, operations_of
+from dt_mlir.traversal import operations, operations_of, values_of
 
 BODY_DIALECTS = ("tile", "scf", "arith", "math", "elem")
 """The dialects that the body of a kernel is made of."""

@@ -11,12 +11,12 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerType, MemRefType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.backend.triton.signature import Signature, signatures_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.element_types import type_name
 from dt_mlir.host_part import HostPart, alignment_of
-from dt_mlir.interpreters.interface import Interface
-from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.runtime.execute import loaded
 from dt_mlir.runtime.machine_code import fault, resource_usage
 

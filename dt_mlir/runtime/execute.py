@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
 from xdsl.ir import Attribute
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.element_types import TORCH_TYPES, integer_range, type_name
-from dt_mlir.interpreters.interface import Interface
 from dt_mlir.runtime.interpreted_types import miscomputed
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, ModuleOp, N
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
+from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.sched import Argument
 from dt_mlir.scheduling.parameters import ArgumentError, Kind
-from dt_mlir.scheduling.program import LoopProgram
 
 PASS_PREFIX = "schedule-"
 

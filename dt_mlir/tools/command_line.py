@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import errno
-import importlib.util
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
-from xdsl.ir import Dialect
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
 from dt_mlir.compiling import DEEPEST
@@ -149,64 +142,7 @@ def run_tool(body: Callable[[SourceTexts], None]) -> int:
     return 0
 
 
-def write_output(path: str | None, content: str | bytes) -> None:
-    """Write a whole file or nothing; `-` and None are standard output."""
-    data = content.encode() if isinstance(content, str) else content
-    if path is None or path == "-":
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.flush()
-        return
-    if not path:
-        raise CompileError("the name of the output is empty")
-    target = Path(path)
-    if target.exists() and not target.is_file():
-        # A device or a pipe cannot be replaced.
-        target.write_bytes(data)
-        return
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "no such file or directory", path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        mode = target.stat().st_mode if target.exists() else 0o666 & ~_umask()
-        os.chmod(temporary, mode)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
-def load_file(path: str) -> tuple[dict[str, type[ModulePass]], list[Dialect]]:
-    """Load the passes, directives and dialects that a Python file defines.
-
-    Raises:
-        CompileError: if the file cannot be loaded.
-    """
-    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
-    if spec is None or spec.loader is None or not Path(path).is_file():
-        raise CompileError(f"{path}: there is no such Python file to load")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise CompileError(f"{path}: cannot be loaded: {type(error).__name__}: {error}") from error
-    items = list(vars(module).values())
-    passes = {
-        item.name: item
-        for item in items
-        if isinstance(item, type)
-        and issubclass(item, ModulePass)
-        and item.__module__ == spec.name
-        and hasattr(item, "name")
-    }
-    return passes, [item for item in items if isinstance(item, Dialect)]

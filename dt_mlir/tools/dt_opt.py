@@ -20,7 +20,9 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
-from dt_mlir.tools.command_line import ArgumentParser, load_file, run_tool, write_output
+from dt_mlir.files import write_output
+from dt_mlir.loading import load_file
+from dt_mlir.tools.command_line import ArgumentParser, run_tool
 from dt_mlir.tools.verification import Verification, add_verification
 from dt_mlir.verifier import verify_module
 

@@ -9,7 +9,8 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from dt_mlir.diagnostics import CompileError, SourceTexts
-from dt_mlir.tools.command_line import ArgumentParser, parse_sizes, run_tool, write_output
+from dt_mlir.files import write_output
+from dt_mlir.tools.command_line import ArgumentParser, parse_sizes, run_tool
 
 
 def _parser() -> ArgumentParser:
@@ -57,10 +58,10 @@ def reduce_file(args: Namespace, sources: SourceTexts) -> None:
         raise CompileError("reducing needs numpy", None, "pip install 'dt-mlir[run]'")
     from dt_mlir.frontend.emit import emit_program
     from dt_mlir.frontend.raising import raise_module
-    from dt_mlir.reduction.failure import Experiment, Failure, failure_of
-    from dt_mlir.reduction.modules import ModuleCase, smaller_modules
-    from dt_mlir.reduction.programs import ProgramCase, smaller_programs
-    from dt_mlir.reduction.search import Reducer
+    from dt_mlir.reducer.failure import Experiment, Failure, failure_of
+    from dt_mlir.reducer.modules import ModuleCase, smaller_modules
+    from dt_mlir.reducer.programs import ProgramCase, smaller_programs
+    from dt_mlir.reducer.search import Reducer
     from dt_mlir.tools.dt_opt import DtOptMain
     from dt_mlir.tools.parsing import read_module
     from dt_mlir.verification.semantics import Mode

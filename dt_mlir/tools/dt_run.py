@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
-from dt_mlir.tools.command_line import ArgumentParser, parse_sizes, run_tool, seed, write_output
+from dt_mlir.files import write_output
+from dt_mlir.tools.command_line import ArgumentParser, parse_sizes, run_tool, seed
 
 if TYPE_CHECKING:
-    from dt_mlir.interpreters.interface import Input, Interface
+    from dt_mlir.analysis.interface import Input, Interface
 
 
 def _parser() -> ArgumentParser:
@@ -93,7 +94,7 @@ def run_file(args: Namespace, sources: SourceTexts) -> None:
         import numpy as np
     except ImportError:
         raise CompileError("running needs numpy", None, "pip install 'dt-mlir[run]'") from None
-    from dt_mlir.interpreters.interface import Interface
+    from dt_mlir.analysis.interface import Interface
     from dt_mlir.interpreters.run import random_inputs, run_module
     from dt_mlir.tools.parsing import read_module
     from dt_mlir.verification.semantics import Mode, arithmetic_for

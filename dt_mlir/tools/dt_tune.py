@@ -11,16 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dt_mlir.diagnostics import CompileError, SourceTexts
+from dt_mlir.files import write_output
+from dt_mlir.loading import load_file
 from dt_mlir.pipeline import default_pipeline, run_pipeline
-from dt_mlir.tools.command_line import (
-    ArgumentParser,
-    load_file,
-    parse_pairs,
-    parse_sizes,
-    run_tool,
-    seed,
-    write_output,
-)
+from dt_mlir.tools.command_line import ArgumentParser, parse_pairs, parse_sizes, run_tool, seed
 from dt_mlir.tools.parsing import read_module
 
 TRIALS = 500

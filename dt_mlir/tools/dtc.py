@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
+from dt_mlir.files import write_output
+from dt_mlir.loading import load_file
 from dt_mlir.pipeline import default_pipeline, pipeline_text, run_pipeline
 from dt_mlir.tools.command_line import (
     ArgumentParser,
-    load_file,
     parse_choices,
     parse_pairs,
     parse_sizes,
     run_tool,
     seed,
-    write_output,
 )
 from dt_mlir.tools.verification import Verification, add_verification
 from dt_mlir.verifier import verify_module

@@ -133,7 +133,7 @@ def read_module(path: str, sources: SourceTexts, load: Sequence[str] = ()) -> Mo
     """
     from xdsl.dialects import get_all_dialects
 
-    from dt_mlir.tools.command_line import load_file
+    from dt_mlir.loading import load_file
     from dt_mlir.verifier import verify_module
 
     context = Context()

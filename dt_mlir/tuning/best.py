@@ -7,8 +7,8 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.interpreters.interface import Interface
 from dt_mlir.tuning.database import Database, Record, Setting
 from dt_mlir.tuning.task import LARGE, Candidate, Task
 

@@ -16,11 +16,11 @@ from typing import Any
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import Compiled, compile_program
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.element_types import is_bool
 from dt_mlir.interpreters.accuracy import Accuracy
-from dt_mlir.interpreters.interface import Interface
 from dt_mlir.runtime.ahead_of_time import launches
 from dt_mlir.runtime.execute import check_tiles, loaded, torch_dtype, wrapper_name
 from dt_mlir.runtime.interpreted_types import miscomputed

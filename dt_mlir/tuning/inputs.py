@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
 
+from dt_mlir.analysis.interface import Input, Interface
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
 from dt_mlir.element_types import type_name
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded import Bounded
-from dt_mlir.interpreters.interface import Input, Interface
 from dt_mlir.runtime.execute import compare, reference, torch_dtype
 from dt_mlir.verification.sampling import Sample, sample
 

@@ -19,9 +19,9 @@ from dt_mlir.compiling import DEEPEST
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.loading import load_file
 from dt_mlir.runtime.cache import compiler_digest
 from dt_mlir.runtime.execute import loaded, prepare_on_cpu, wrapper_name
-from dt_mlir.tools.command_line import load_file
 from dt_mlir.tuning.inputs import Prepared, prepare
 
 METHODS = ("events", "graph", "interpreter")

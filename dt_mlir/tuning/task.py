@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects.sched import ScheduleOp
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.printer import print_directive, print_program
 from dt_mlir.frontend.raising import raise_module
-from dt_mlir.interpreters.interface import Interface
 from dt_mlir.scheduling.space import Point, Space, select
 
 LARGE = 2000

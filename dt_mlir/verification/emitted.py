@@ -9,10 +9,10 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from dt_mlir.analysis.interface import Interface, output_names
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.interpreters.arithmetic import Value
 from dt_mlir.interpreters.bounded import Bounded
-from dt_mlir.interpreters.interface import Interface, output_names
 from dt_mlir.interpreters.run import Inputs
 from dt_mlir.runtime.interpreted_types import miscomputed
 

@@ -11,11 +11,11 @@ import numpy as np
 from xdsl.dialects.builtin import AnyFloat, ModuleOp
 from xdsl.printer import Printer
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError, Note
+from dt_mlir.files import write_output
 from dt_mlir.interpreters.arrays import pack_arrays, read_arrays
 from dt_mlir.interpreters.bounded import Bounded
-from dt_mlir.interpreters.interface import Interface
-from dt_mlir.tools.command_line import write_output
 from dt_mlir.verification.semantics import Given, Mode, SemanticsError, Stage
 
 _INPUT, _SIZE, _MODE = "input/", "size/", "arithmetic"

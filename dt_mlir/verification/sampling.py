@@ -15,10 +15,10 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir.affine import AffineDimExpr
 
+from dt_mlir.analysis.interface import Input, Interface
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
 from dt_mlir.interpreters.bounded import Array
-from dt_mlir.interpreters.interface import Input, Interface
 from dt_mlir.traversal import operations
 
 MOST_POINTS = 2**31

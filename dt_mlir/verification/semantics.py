@@ -21,13 +21,13 @@ from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
+from dt_mlir.analysis.interface import Interface, output_names
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value, shape_of
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 from dt_mlir.interpreters.exact import ExactArithmetic, symbol_uses
-from dt_mlir.interpreters.interface import Interface, output_names
 from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.run import Inputs, random_inputs, run_module
 from dt_mlir.verification.sizes import choose_sizes

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop, sched, tile
-from dt_mlir.interpreters.interface import Interface
 from dt_mlir.traversal import operations
 
 LARGEST_STEP = 256

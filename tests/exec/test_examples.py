@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import Compiled, compile_program
 from dt_mlir.dialects import dt
 from dt_mlir.element_types import is_float
-from dt_mlir.interpreters.interface import Interface
 from dt_mlir.runtime.execute import run_and_check
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -2,10 +2,10 @@
 
 import pytest
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import Compiled, compile_program
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
-from dt_mlir.interpreters.interface import Interface
 from dt_mlir.interpreters.run import random_inputs, run_module
 from dt_mlir.runtime.execute import run_and_check
 

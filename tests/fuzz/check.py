@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from programs import Case
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import compile_program
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
-from dt_mlir.interpreters.interface import Interface
 from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.runtime.execute import run_and_check

@@ -36,12 +36,13 @@ _EXPAND = _ALL + "passes/expand_elementwise.py"
 _PLACE = _ALL + "passes/tile_place_masks.py"
 _ELIDE = _ALL + "passes/tile_elide_masks.py"
 _MERGE = _ALL + "passes/tile_merge_axes.py"
-_BOUNDS = _ALL + "scheduling/bounds.py"
-_FUSION = _ALL + "scheduling/fusion.py"
-_AXES = _ALL + "lowering/axes.py"
-_GRID = _ALL + "lowering/grid.py"
-_REDUCE = _ALL + "lowering/reductions.py"
-_SCALAR_EVAL = _ALL + "lowering/scalar_eval.py"
+_BOUNDS = _ALL + "analysis/bounds.py"
+_FUSION = _ALL + "passes/schedule_fuse_at_nests.py"
+_AXES = _ALL + "analysis/tile_axes.py"
+_DOTS = _ALL + "analysis/dot_plans.py"
+_GRID = _ALL + "passes/convert_loop_to_tile_grid.py"
+_REDUCE = _ALL + "builders/reductions.py"
+_SCALAR_EVAL = _ALL + "analysis/masked_values.py"
 _TRITON = _ALL + "backend/triton/"
 _KERNEL = _TRITON + "kernel.py"
 _SCALARS = _TRITON + "scalars.py"
@@ -286,7 +287,7 @@ TILES = [
         "math(accurate) has no effect",
     ),
     Fault(
-        "least-depth-of-bytes", _AXES,
+        "least-depth-of-bytes", _DOTS,
         "return 32 if bits <= 8 else 16", "return 16",
         "a dot of bytes may be shallower than Triton takes",
     ),
@@ -324,7 +325,7 @@ TILES = [
         "the last, partial block does not count in the walk",
     ),
     Fault(
-        "sum-divides-like-its-left-side", _ALL + "lowering/divisibility.py",
+        "sum-divides-like-its-left-side", _ALL + "analysis/divisibility.py",
         "return math.gcd(multiple_of(owner.lhs), multiple_of(owner.rhs))",
         "return multiple_of(owner.lhs)",
         "a sum of indices counts as a multiple of what divides its first operand",
@@ -366,7 +367,7 @@ TILES = [
     ),
     Fault(
         "division-by-zero-known", _SCALAR_EVAL,
-        "return None if b == 0 else a / b", "return 0.0 if b == 0 else a / b",
+        "if b == 0 or math.isnan(a)", "if b == 0:\n        return 0.0\n    if math.isnan(a)",
         "masked elements that are divided by count as 0",
     ),
     Fault(
@@ -439,9 +440,9 @@ TILES = [
     ),
     Fault(
         "wrong-operand-substituted", _ALL + "passes/tile_fuse_maps.py",
-        "produced if value is producer.result else element[value]",
-        "produced if arg.index == 0 else element.get(value, produced)",
-        "a fused map takes the place of its consumer's first operand",
+        "arg.replace_all_uses_with(element[value])",
+        "arg.replace_all_uses_with(element[op.inputs[0]])",
+        "in a fused map the first operand takes the place of the others",
     ),
     Fault(
         "truncated-not-floored", _EXPAND,
@@ -550,7 +551,7 @@ BACKEND = [
     ),
     Fault(
         "one-empty-result-empties-all", _WRAPPER,
-        "{' or '.join(map(code.text, counts))}", "{' and '.join(map(code.text, counts))}",
+        "code.disjunction(counts)", "ast.BoolOp(ast.And(), counts)",
         "a kernel with one empty result is not launched for the other",
     ),
     Fault(

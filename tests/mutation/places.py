@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
+from dt_mlir.registry import PASS_NAMES
+
 _SHARED = {
-    "scheduling/bounds.py": ("apply-schedule",),
-    "scheduling/directive.py": ("apply-schedule",),
-    "scheduling/fusion.py": ("apply-schedule",),
-    "scheduling/parameters.py": ("apply-schedule",),
-    "scheduling/program.py": ("apply-schedule",),
-    "lowering/axes.py": ("convert-loop-to-tile", "loop-split-products"),
-    "lowering/divisibility.py": ("tile-place-masks",),
-    "lowering/grid.py": ("convert-loop-to-tile",),
-    "lowering/operands.py": ("convert-loop-to-tile", "loop-split-products"),
-    "lowering/reductions.py": (
+    "analysis/bounds.py": ("apply-schedule",),
+    "analysis/divisibility.py": ("tile-place-masks",),
+    "analysis/dot_plans.py": ("convert-loop-to-tile", "loop-split-products"),
+    "analysis/expressions.py": ("convert-loop-to-tile",),
+    "analysis/loop_program.py": ("apply-schedule",),
+    "analysis/masked_values.py": ("tile-elide-masks",),
+    "analysis/nests.py": ("apply-schedule",),
+    "analysis/tile_axes.py": ("convert-loop-to-tile", "loop-split-products"),
+    "builders/reductions.py": (
         "convert-loop-to-tile", "tile-place-masks", "tile-elide-masks", "tile-hoist-reductions",
     ),
-    "lowering/scalar_eval.py": ("tile-elide-masks",),
-    "lowering/values.py": ("convert-loop-to-tile", "tile-place-masks"),
+    "builders/values.py": ("convert-loop-to-tile", "tile-place-masks"),
+    "scheduling/directive.py": ("apply-schedule",),
+    "scheduling/parameters.py": ("apply-schedule",),
 }
 
 
@@ -31,6 +33,8 @@ def passes_of(file: str) -> tuple[str, ...]:
     """
     path = PurePosixPath(file)
     if path.parts[:2] == ("dt_mlir", "passes"):
-        name = path.stem.replace("_", "-")
+        # What a single pass uses stands beside it, under a longer name.
+        stem = path.stem.replace("_", "-")
+        name = max((n for n in PASS_NAMES if stem.startswith(n)), key=len, default=stem)
         return ("apply-schedule",) if name.startswith("schedule-") else (name,)
     return _SHARED.get(str(path.relative_to("dt_mlir")), ())

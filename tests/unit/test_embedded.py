@@ -245,7 +245,7 @@ def test_directives_are_methods_with_signatures_and_documentation() -> None:
 def test_plugins_are_methods_too() -> None:
     code = """
 import sys
-from dt_mlir.tools.command_line import load_file
+from dt_mlir.loading import load_file
 load_file(sys.argv[1])
 import dt_mlir as dt
 from dt_mlir.scheduling.directive import Directive

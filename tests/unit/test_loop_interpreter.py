@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import compile_program
 from dt_mlir.dialects import loop
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.interpreters import loop_level
 from dt_mlir.interpreters.exact import ExactArithmetic
-from dt_mlir.interpreters.interface import Interface
 from dt_mlir.interpreters.loop_level import carries_nothing, grid_origins
 from dt_mlir.interpreters.run import random_inputs, run_module
 from dt_mlir.pipeline import default_pipeline, run_pipeline

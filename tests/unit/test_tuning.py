@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import compile_program
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
-from dt_mlir.interpreters.interface import Interface
 from dt_mlir.interpreters.run import random_inputs, run_module
 from dt_mlir.runtime.ahead_of_time import launches
 from dt_mlir.runtime.execute import loaded

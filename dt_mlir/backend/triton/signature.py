@@ -15,7 +15,7 @@ from dt_mlir.backend.triton.helpers import support_names
 from dt_mlir.backend.triton.scalars import triton_type
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import axes_of
-from dt_mlir.lowering.kernels import values_of
+from dt_mlir.traversal import values_of
 
 RESERVED = (
     "tl", "triton", "torch", "libdevice", "contextlib", "numbers", "INDEX", *COMBINE,

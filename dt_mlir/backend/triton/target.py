@@ -10,6 +10,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
+from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.backend.triton.code import one_line
 from dt_mlir.backend.triton.combine import COMBINE
 from dt_mlir.backend.triton.helpers import support_functions
@@ -21,7 +22,6 @@ from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
 from dt_mlir.host_part import HostPart, value_name
-from dt_mlir.lowering.kernels import kernels_of
 from dt_mlir.passes.verify_tile import check_kernel
 
 

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
+from dt_mlir.analysis.tile_sizes import TILE_LIMIT
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.scalars import constant_of
 from dt_mlir.backend.triton.signature import RESERVED, Signature
@@ -27,9 +28,7 @@ from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of
 from dt_mlir.element_types import TORCH_TYPES, integer_range, is_bool, is_float, type_name
 from dt_mlir.host_part import HostPart, alignment_of, shown_indices
-from dt_mlir.lowering.axes import TILE_LIMIT
-from dt_mlir.lowering.kernels import values_of
-from dt_mlir.traversal import operations, operations_of
+from dt_mlir.traversal import operations, operations_of, values_of
 
 
 def torch_type(type: Attribute) -> ast.expr:

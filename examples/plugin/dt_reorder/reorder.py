@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dt_mlir.analysis.nests import function_labels, loop_of, writes_of
 from dt_mlir.dialects import loop
 from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
 from dt_mlir.scheduling.parameters import Names
-from dt_mlir.scheduling.program import function_labels, loop_of, writes_of
 
 
 @dataclass(frozen=True)

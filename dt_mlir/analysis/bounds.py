@@ -11,15 +11,9 @@ from collections.abc import Iterable
 
 from xdsl.ir import Block, BlockArgument, SSAValue
 
+from dt_mlir.analysis.nests import argument_named, encloses, loop_of, reads_of, write_to
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
-from dt_mlir.scheduling.program import (
-    argument_named,
-    encloses,
-    loop_of,
-    reads_of,
-    write_to,
-)
 
 
 def infer_bounds(buffers: Iterable[loop.LocalOp]) -> None:

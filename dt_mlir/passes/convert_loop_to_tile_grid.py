@@ -7,83 +7,12 @@ first this is the grouped ordering of Triton's matrix-product tutorial.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-
-from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
+from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.loop import Walk
-from dt_mlir.lowering.divisibility import constant_index
-
-
-class IndexBuilder:
-    """Builds index arithmetic, folding what is known.
-
-    Args:
-        builder: where operations go.
-    """
-
-    def __init__(self, builder: Builder) -> None:
-        self.builder = builder
-
-    def constant(self, value: int) -> SSAValue:
-        """A constant index."""
-        return self.builder.insert(
-            arith.ConstantOp(IntegerAttr(value, IndexType()))
-        ).result
-
-    def _binary(self, cls: type[Operation], a: SSAValue, b: SSAValue, hint: str | None) -> SSAValue:
-        result = self.builder.insert(cls(a, b)).results[0]  # pyright: ignore
-        result.name_hint = hint
-        return result
-
-    def _folded(
-        self, a: SSAValue, b: SSAValue, function: Callable[[int, int], int]
-    ) -> SSAValue | None:
-        """What two constants give; None if one is none."""
-        x, y = constant_index(a), constant_index(b)
-        return None if x is None or y is None else self.constant(function(x, y))
-
-    def add(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
-        """a + b"""
-        if constant_index(a) == 0:
-            return b
-        if constant_index(b) == 0:
-            return a
-        return self._folded(a, b, operator.add) or self._binary(arith.AddiOp, a, b, hint)
-
-    def mul(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
-        """a * b"""
-        if constant_index(a) == 1:
-            return b
-        return a if constant_index(b) == 1 else self._binary(arith.MuliOp, a, b, hint)
-
-    def sub(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
-        """a - b"""
-        return self._binary(arith.SubiOp, a, b, hint)
-
-    def div(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
-        """a // b, of numbers that are not negative"""
-        return a if constant_index(b) == 1 else self._binary(arith.DivSIOp, a, b, hint)
-
-    def rem(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
-        """a % b, of numbers that are not negative"""
-        return self._binary(arith.RemSIOp, a, b, hint)
-
-    def ceil_div(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
-        """a / b rounded up"""
-        if constant_index(b) == 1:
-            return a
-        folded = self._folded(a, b, lambda x, y: -(-x // y))
-        return folded or self._binary(arith.CeilDivSIOp, a, b, hint)
-
-    def minimum(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
-        """The smaller"""
-        return self._folded(a, b, min) or self._binary(arith.MinSIOp, a, b, hint)
 
 
 def lower_grid(

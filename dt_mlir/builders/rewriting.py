@@ -1,30 +1,15 @@
-"""Walks over kernels of the `tile` level."""
+"""Replaces operations, and the types of values, in kernels of the `tile` level."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.access import AccessOp
-from dt_mlir.traversal import operations
-
-
-def kernels_of(module: ModuleOp) -> list[tile.KernelOp]:
-    """The kernels of a module."""
-    return [op for op in module.ops if isinstance(op, tile.KernelOp)]
-
-
-def values_of(kernel: tile.KernelOp) -> Iterator[SSAValue]:
-    """All values that a kernel defines, its arguments among them."""
-    for op in operations(kernel):
-        yield from op.results
-        for region in op.regions:
-            for block in region.blocks:
-                yield from block.args
+from dt_mlir.traversal import values_of
 
 
 def retype(kernel: tile.KernelOp, change: Callable[[Attribute], Attribute]) -> None:

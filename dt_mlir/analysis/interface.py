@@ -18,10 +18,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
+from dt_mlir.analysis.lone_kernels import host_function
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import dt, host
 from dt_mlir.host_part import HostPart, value_name
-from dt_mlir.interpreters.lone_kernels import host_function
 from dt_mlir.traversal import operations_of
 
 DEFAULT_SIZES = (37, 50, 67, 41, 35, 43)

@@ -13,7 +13,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
 from dt_mlir.dialects import loop, sched
-from dt_mlir.reduction.programs import smaller_passes, smaller_sizes
+from dt_mlir.reducer.programs import smaller_passes, smaller_sizes
 from dt_mlir.traversal import operations
 
 

@@ -7,25 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.dialects import func
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
+from dt_mlir.analysis.nests import encloses, locals_of, loop_of, loops_in, reads_of, write_to
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.tile.types import Axis
-from dt_mlir.host_part import HostPart
-from dt_mlir.scheduling.program import (
-    encloses,
-    locals_of,
-    loop_of,
-    loops_in,
-    reads_of,
-    write_to,
-)
 from dt_mlir.traversal import operations
-
-TILE_LIMIT = 2**20
-"""The most elements that Triton allows a tile."""
 
 
 @dataclass
@@ -179,91 +167,3 @@ def _range(op: loop.LoopLike, axes: TileAxes) -> tuple[object, ...]:
     axis = axes.loops.get(op)
     label = axes.same.get(op.label_name, op.label_name)
     return label, op.origin, op.extent_size, None if axis is None else axis.extent
-
-
-@dataclass(frozen=True)
-class DotPlan:
-    """How a product of matrices is carried out on tiles."""
-
-    batch: tuple[Axis, ...]
-    rows: Axis
-    columns: Axis
-    depth: Axis
-    swapped: bool
-    """Whether the second operand is the left matrix, so that the result's axes are in order."""
-
-
-def least_depth(bits: int) -> int:
-    """The least depth of Triton's dot for operands of a width."""
-    return 32 if bits <= 8 else 16
-
-
-def plan_dot(op: loop.ReduceOp, axes: TileAxes, bits: int, dottable: bool) -> DotPlan | None:
-    """How Triton's dot can carry out a product; None if it cannot.
-
-    Args:
-        op: a `dot` reduction.
-        axes: the axes of its kernel.
-        bits: the width of its operands.
-        dottable: whether Triton's dot takes the operands' type.
-    """
-    if not op.is_tile or not dottable:
-        return None
-    left, right = (axes.of(value) for value in op.yielded)
-    if op not in left or op not in right:
-        return None
-    rows, columns = axes.axes(left - right), axes.axes(right - left)
-    batch = axes.axes((left & right) - {op})
-    depth = axes.loops[op]
-    if len(rows) != 1 or len(columns) != 1 or len(batch) > 1:
-        return None
-    if isinstance(depth.extent, int) and depth.extent < least_depth(bits):
-        return None
-    order = list(axes.loops.values())
-    swapped = order.index(rows[0]) > order.index(columns[0])
-    if swapped:
-        rows, columns = columns, rows
-    return DotPlan(tuple(batch), rows[0], columns[0], depth, swapped)
-
-
-def padded(extent: int) -> int:
-    """The least power of two that is not below an extent."""
-    return 1 << (extent - 1).bit_length()
-
-
-def static_elements(axes: list[Axis]) -> int:
-    """The number of elements of a tile, its unknown extents counted as one."""
-    count = 1
-    for axis in axes:
-        if isinstance(axis.extent, int):
-            count *= padded(axis.extent)
-    return count
-
-
-def host_part(module: Operation) -> HostPart | None:
-    """The host part of a module; None if it has none."""
-    for op in operations(module):
-        if isinstance(op, func.FuncOp):
-            return HostPart.of(op)
-    return None
-
-
-def label_classes(module: Operation) -> dict[str, str]:
-    """For each label the first of those that have its size, from the host part."""
-    part = host_part(module)
-    return {} if part is None else part.same()
-
-
-def fixed_sizes(module: Operation) -> dict[str, int]:
-    """The sizes of labels that a program is compiled for, from the host part."""
-    part = host_part(module)
-    return {} if part is None else part.fixed_sizes()
-
-
-def same_in(kernel: loop.KernelOp, same: dict[str, str]) -> dict[str, str]:
-    """For each label of a kernel the first of the kernel's labels that have its size."""
-    first: dict[str, str] = {}
-    found: dict[str, str] = {}
-    for label in kernel.labels:
-        found[label.data] = first.setdefault(same.get(label.data, label.data), label.data)
-    return found

@@ -8,14 +8,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from dt_mlir.diagnostics import did_you_mean
-from dt_mlir.dialects import loop
-from dt_mlir.dialects.formats import name_array
-from dt_mlir.dialects.identifiers import value_hint
-from dt_mlir.host_part import is_padded, value_axes
-from dt_mlir.scheduling.directive import Target
-from dt_mlir.scheduling.program import (
-    LoopProgram,
+from dt_mlir.analysis.loop_program import LoopProgram
+from dt_mlir.analysis.nests import (
     argument_named,
     encloses,
     function_labels,
@@ -24,6 +18,12 @@ from dt_mlir.scheduling.program import (
     reads_of,
     writes_of,
 )
+from dt_mlir.diagnostics import did_you_mean
+from dt_mlir.dialects import loop
+from dt_mlir.dialects.formats import name_array
+from dt_mlir.dialects.identifiers import value_hint
+from dt_mlir.host_part import is_padded, value_axes
+from dt_mlir.scheduling.directive import Target
 
 Binding = tuple[SSAValue | int | None, ...]
 """For each axis of a fused function the index that it is computed at; None: its own loop."""

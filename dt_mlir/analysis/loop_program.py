@@ -1,18 +1,18 @@
-"""Views of a module of the `loop` level: its kernels, its host part, the nests in a kernel."""
+"""A module of the `loop` level by the names of its kernels, functions and tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
+from dt_mlir.analysis.nests import check_writes, locals_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array, names
 from dt_mlir.host_part import check_host_part, value_name
-from dt_mlir.traversal import operations_of
 
 
 class LoopProgram:
@@ -140,103 +140,3 @@ class LoopProgram:
             if isinstance(op, memref.AllocOp):
                 tensors[str(value_name(op.memref))] = op.memref
         return {**tensors, **scalars}
-
-
-def check_writes(kernel: loop.KernelOp) -> None:
-    """Check that a kernel writes its root, and each tensor in at most one place.
-
-    Raises:
-        CompileError: naming the tensor.
-    """
-    written: set[str] = set()
-    for argument, name in zip(kernel.args, kernel.argument_names):
-        writes = [use.operation for use in argument.uses if isinstance(use.operation, loop.WriteOp)]
-        if len(writes) > 1:
-            raise CompileError(f"'{name}' is written in {len(writes)} places", writes[1])
-        if writes:
-            written.add(name)
-    if kernel.root.data not in written:
-        raise CompileError(f"the kernel never writes '{kernel.root.data}'", kernel)
-
-
-def loops_in(op: Operation) -> Iterator[loop.LoopLike]:
-    """The loops in an operation, outer before inner."""
-    yield from operations_of(op, loop.LoopLike)
-
-
-def loops_over(kernel: loop.KernelOp, label: str) -> list[loop.LoopLike]:
-    """The loops over a label in a kernel."""
-    return [op for op in loops_in(kernel) if op.label_name == label]
-
-
-def labels_in(kernel: loop.KernelOp) -> list[str]:
-    """The labels that a kernel has loops over."""
-    return list(dict.fromkeys(op.label_name for op in loops_in(kernel)))
-
-
-def locals_of(kernel: loop.KernelOp, function: str | None = None) -> list[loop.LocalOp]:
-    """The local buffers of a kernel, or those of one function."""
-    return [
-        op
-        for op in operations_of(kernel, loop.LocalOp)
-        if function in (None, op.function.data)
-    ]
-
-
-def write_to(base: SSAValue) -> loop.WriteOp:
-    """The operation that writes a tensor or a local buffer; there is one."""
-    return next(
-        use.operation for use in base.uses if isinstance(use.operation, loop.WriteOp)
-    )
-
-
-def reads_of(base: SSAValue) -> list[loop.ReadOp]:
-    """The operations that read a tensor or a local buffer, in program order."""
-    users = {use.operation for use in base.uses}
-    found = [op for op in users if isinstance(op, loop.ReadOp)]
-    if len(found) < 2:
-        return found
-    block = base.owner if isinstance(base.owner, Block) else base.owner.parent
-    assert block is not None
-    top = block.parent_op()
-    assert top is not None
-    return [op for op in operations_of(top, loop.ReadOp) if op in users]
-
-
-def argument_named(kernel: loop.KernelOp, name: str) -> BlockArgument | None:
-    """A kernel's argument by its name in the source."""
-    names = kernel.argument_names
-    return kernel.args[names.index(name)] if name in names else None
-
-
-def writes_of(kernel: loop.KernelOp, function: str) -> list[loop.WriteOp]:
-    """The writes that define a function in a kernel: to its tensor, or to its local buffers."""
-    bases: list[SSAValue] = [op.result for op in locals_of(kernel, function)]
-    if not bases:
-        argument = argument_named(kernel, function)
-        bases = [] if argument is None else [argument]
-    return [write_to(base) for base in bases]
-
-
-def loop_of(index: SSAValue) -> loop.LoopLike:
-    """The loop whose index a value is."""
-    owner = index.owner
-    assert isinstance(owner, Block)
-    op = owner.parent_op()
-    assert isinstance(op, loop.LoopLike)
-    return op
-
-
-def encloses(outer: Operation, inner: Operation) -> bool:
-    """Whether an operation is another, or contains it."""
-    return outer is inner or outer.is_ancestor(inner)
-
-
-def function_labels(kernel: loop.KernelOp, write: loop.WriteOp) -> tuple[str, ...]:
-    """The labels of the function that a write defines."""
-    base = write.base
-    if isinstance(base, OpResult):
-        assert isinstance(base.op, loop.LocalOp)
-        return base.op.label_names
-    assert isinstance(base, BlockArgument)
-    return kernel.axes_of(base)

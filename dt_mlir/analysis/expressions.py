@@ -9,9 +9,9 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import UnrealizedConversionCastOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from dt_mlir.analysis.nests import write_to
+from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.dialects import loop
-from dt_mlir.lowering.axes import TileAxes
-from dt_mlir.scheduling.program import write_to
 from dt_mlir.traversal import operations
 
 

@@ -1,0 +1,39 @@
+"""What the host part says of the sizes of labels: which are equal, and which are known."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func
+from xdsl.ir import Operation
+
+from dt_mlir.dialects import loop
+from dt_mlir.host_part import HostPart
+from dt_mlir.traversal import operations
+
+
+def host_part(module: Operation) -> HostPart | None:
+    """The host part of a module; None if it has none."""
+    for op in operations(module):
+        if isinstance(op, func.FuncOp):
+            return HostPart.of(op)
+    return None
+
+
+def label_classes(module: Operation) -> dict[str, str]:
+    """For each label the first of those that have its size, from the host part."""
+    part = host_part(module)
+    return {} if part is None else part.same()
+
+
+def same_in(kernel: loop.KernelOp, same: dict[str, str]) -> dict[str, str]:
+    """For each label of a kernel the first of the kernel's labels that have its size."""
+    first: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for label in kernel.labels:
+        found[label.data] = first.setdefault(same.get(label.data, label.data), label.data)
+    return found
+
+
+def fixed_sizes(module: Operation) -> dict[str, int]:
+    """The sizes of labels that a program is compiled for, from the host part."""
+    part = host_part(module)
+    return {} if part is None else part.fixed_sizes()

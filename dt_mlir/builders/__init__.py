@@ -1,0 +1,1 @@
+"""Builds operations of the `tile` level."""

@@ -1,0 +1,48 @@
+"""Writes files whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from dt_mlir.diagnostics import CompileError
+
+
+def write_output(path: str | None, content: str | bytes) -> None:
+    """Write a whole file or nothing; `-` and None are standard output."""
+    data = content.encode() if isinstance(content, str) else content
+    if path is None or path == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+        return
+    if not path:
+        raise CompileError("the name of the output is empty")
+    target = Path(path)
+    if target.exists() and not target.is_file():
+        # A device or a pipe cannot be replaced.
+        target.write_bytes(data)
+        return
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such file or directory", path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        mode = target.stat().st_mode if target.exists() else 0o666 & ~_umask()
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

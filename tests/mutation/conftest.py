@@ -1,0 +1,6 @@
+"""The table of faults lies beside its test, and is no package."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
