@@ -6,9 +6,9 @@ from typing import Any
 from griffe import Class, Function, GriffeLoader, Parser
 
 import dt_mlir
-from dt_mlir import embedded
-from dt_mlir.embedded import functions
-from dt_mlir.embedded.directives import Directives
+from dt_mlir import kernels
+from dt_mlir.kernels import functions
+from dt_mlir.language.directives import Directives
 
 INTRODUCTION = """\
 # Reference of DT in Python
@@ -81,14 +81,23 @@ def _signature(name: str, thing: Any, result: bool = True) -> str:
     return f"```python\n{name}{text}\n```"
 
 
-def _class(name: str, cls: type, thing: Class) -> list[str]:
+def _members(cls: type, loader: GriffeLoader) -> dict[str, Any]:
+    """The members of a class; where one extends a class of the same name, of both."""
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        if base.__name__ == cls.__name__:
+            found |= loader.modules_collection[base.__module__].members[cls.__name__].members
+    return found
+
+
+def _class(name: str, cls: type, thing: Class, members: dict[str, Any]) -> list[str]:
     lines = [f"### `{name}`", ""]
     if cls.__init__ is not object.__init__:
         lines += [_signature(name, cls, result=False), ""]
     lines += _sections(thing)
     fields = [
         (key, member)
-        for key, member in thing.members.items()
+        for key, member in members.items()
         if not key.startswith("_") and not member.is_alias and not member.is_function
         and member.docstring is not None
     ]  # fmt: skip
@@ -100,7 +109,7 @@ def _class(name: str, cls: type, thing: Class) -> list[str]:
         lines.append("")
     if issubclass(cls, Directives):
         lines += [DIRECTIVES, ""]
-    for key, member in thing.members.items():
+    for key, member in members.items():
         public = not key.startswith("_") or key in ("__call__", "__getitem__", "__setitem__")
         if not member.is_function or not public or member.docstring is None:
             continue
@@ -116,9 +125,10 @@ def api_page() -> str:
         ValueError: if a public name is not documented, or in no group.
     """
     loader = GriffeLoader()
-    loader.load("dt_mlir.embedded", submodules=True)
+    loader.load("dt_mlir.kernels", submodules=True)
+    loader.load("dt_mlir.language", submodules=True)
     grouped = {name for _, names in GROUPS for name in names}
-    missing = {*embedded.__all__} - grouped - {*functions.__all__}
+    missing = {*kernels.__all__} - grouped - {*functions.__all__}
     if missing:
         raise ValueError(f"docs/api.py has no group for {', '.join(sorted(missing))}")
     lines = [INTRODUCTION]
@@ -131,7 +141,7 @@ def api_page() -> str:
             if thing.docstring is None:
                 raise ValueError(f"dt_mlir.{name} has no docstring")
             if isinstance(value, type):
-                lines += _class(name, value, thing)
+                lines += _class(name, value, thing, _members(value, loader))
             else:
                 lines += [f"### `{name}`", "", _signature(name, value), ""]
                 lines += _sections(thing)

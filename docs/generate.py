@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 
 from api import api_page
-from embedded import directives_module, functions_module
+from language_modules import directives_module, functions_module
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 
@@ -152,9 +152,9 @@ def pages() -> dict[Path, str]:
     text = between(readme.read_text(), "directives", directives_table())
     found[readme] = between(text, "kernel", example_kernel())
     found[DOCS / "api.md"] = HEADER + api_page()
-    embedded = DOCS.parent / "dt_mlir" / "embedded"
-    found[embedded / "functions.py"] = functions_module()
-    found[embedded / "directives.py"] = directives_module()
+    language = DOCS.parent / "dt_mlir" / "language"
+    found[language / "functions.py"] = functions_module()
+    found[language / "directives.py"] = directives_module()
     return found
 
 

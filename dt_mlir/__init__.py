@@ -1,15 +1,15 @@
 """DT-MLIR: the compiler of Decoupled Triton, built on xDSL.
 
 The levels of the compiler are dialects (`dt_mlir.dialects`), the steps between them passes
-(`dt_mlir.passes`), and scheduling directives are passes on the `loop` level
-(`dt_mlir.scheduling` holds what they share). `dt_mlir.embedded` is the language in Python, whose
-names are this package's: `import dt_mlir as dt`.
+(`dt_mlir.passes`), and scheduling directives are passes on the `loop` level, declared with
+`dt_mlir.scheduling`. `dt_mlir.language` is DT in Python; `dt_mlir.kernels` compiles and calls its
+programs. The names of both are this package's: `import dt_mlir as dt`.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dt_mlir.embedded import *  # noqa: F403
+    from dt_mlir.kernels import *  # noqa: F403
 
 __version__ = "0.1.0"
 
@@ -21,17 +21,17 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     try:
-        embedded = import_module("dt_mlir.embedded")
+        kernels = import_module("dt_mlir.kernels")
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
         raise ImportError("DT in Python needs torch: pip install 'dt-mlir[run]'") from None
-    if name in embedded.__all__:
-        return getattr(embedded, name)
+    if name in kernels.__all__:
+        return getattr(kernels, name)
     raise AttributeError(f"module 'dt_mlir' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    from dt_mlir.embedded import __all__ as names
+    from dt_mlir.kernels import __all__ as names
 
     return [*globals(), *names]

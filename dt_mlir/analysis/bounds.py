@@ -11,13 +11,18 @@ from collections.abc import Iterable
 
 from xdsl.ir import Block, BlockArgument, SSAValue
 
-from dt_mlir.analysis.nests import argument_named, encloses, loop_of, reads_of, write_to
+from dt_mlir.analysis.nests import argument_named, encloses, locals_of, loop_of, reads_of, write_to
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
 
 
-def infer_bounds(buffers: Iterable[loop.LocalOp]) -> None:
-    """Make the loops of fused functions walk what is needed of them.
+def infer_bounds(kernel: loop.KernelOp) -> None:
+    """Make the loops of all fused functions of a kernel walk what is needed of them."""
+    infer_bounds_of(locals_of(kernel))
+
+
+def infer_bounds_of(buffers: Iterable[loop.LocalOp]) -> None:
+    """Make the loops of some fused functions walk what is needed of them.
 
     Args:
         buffers: the buffers of functions whose readers have changed, or their loops. The functions

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.analysis.bounds import check_written_once, infer_bounds
-from dt_mlir.analysis.nests import function_labels, labels_in, locals_of, loop_of, writes_of
+from dt_mlir.analysis.nests import function_labels, labels_in, loop_of, writes_of
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects.loop import Walk
 from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
@@ -84,5 +84,5 @@ class BlockPass(Directive):
             own.set_range(origin, extent)
             if own.step_size == 0:
                 own.set_step(0)
-        infer_bounds(locals_of(kernel))
+        infer_bounds(kernel)
         check_written_once(kernel, target.program.outputs())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dt_mlir.analysis.bounds import check_written_once, infer_bounds
+from dt_mlir.analysis.bounds import check_written_once, infer_bounds_of
 from dt_mlir.passes.schedule_fuse_at_nests import check_fusible, find_loops, fuse
 from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
 from dt_mlir.scheduling.parameters import Name
@@ -38,5 +38,5 @@ class FuseAtPass(Directive):
         producer = target.kernel
         home = check_fusible(target, producer, self.consumer)
         loops = find_loops(target, home, self.consumer, self.label, self.function)
-        infer_bounds(fuse(target, producer, home, loops))
+        infer_bounds_of(fuse(target, producer, home, loops))
         check_written_once(home, target.program.outputs())

@@ -31,7 +31,9 @@ WARMUP_MS = 25
 REPETITION_MS = 100
 LOOK_MS = 20
 """For how long what was never timed is, which decides whether it is timed again."""
-_OTHERS = ("drawing", "embedded", "interpreters", "reduction", "tools", "tuning", "verification")
+_OTHERS = (
+    "drawing", "interpreters", "kernels", "language", "reducer", "tools", "tuning", "verification",
+)  # fmt: skip
 """What has no part in what a kernel becomes."""
 GRAPH_BELOW_MS = 0.05
 """Kernels that are shorter are timed as graphs."""

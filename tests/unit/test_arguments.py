@@ -10,7 +10,7 @@ import torch
 
 import dt_mlir as dt
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.embedded import modes
+from dt_mlir.kernels import modes
 from dt_mlir.runtime.execute import prepare_triton
 
 DEVICE = prepare_triton()

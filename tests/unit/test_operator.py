@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import dt_mlir as dt
-from dt_mlir.embedded.fingerprint import fingerprint
+from dt_mlir.kernels.fingerprint import fingerprint
 from dt_mlir.runtime.execute import prepare_triton
 
 DEVICE = prepare_triton()

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from dt_mlir.diagnostics import CompileError, did_you_mean, make_location
-from dt_mlir.embedded.arguments import Knob, Named, arguments_of
-from dt_mlir.embedded.directives import Directives
-from dt_mlir.embedded.expressions import refusal
-from dt_mlir.embedded.places import here, serial
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.parser import parse_program
 from dt_mlir.frontend.printer import print_program
 from dt_mlir.frontend.syntax import Alternatives, DirectiveCall, KnobDefinition, Program
+from dt_mlir.language.arguments import Knob, Named, arguments_of
+from dt_mlir.language.directives import Directives
+from dt_mlir.language.expressions import refusal
+from dt_mlir.language.places import here, serial
 from dt_mlir.registry import directive_names, find_directive
 from dt_mlir.scheduling.directive import Directive
 

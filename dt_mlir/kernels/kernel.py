@@ -19,16 +19,16 @@ from dt_mlir.backend.triton.target import emit_module
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, SourceTexts, make_location
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
-from dt_mlir.embedded import modes
-from dt_mlir.embedded.calls import Calls
-from dt_mlir.embedded.expressions import type_of_torch
-from dt_mlir.embedded.fingerprint import fingerprint
-from dt_mlir.embedded.places import here
-from dt_mlir.embedded.program import Program
-from dt_mlir.embedded.schedule import Schedule
-from dt_mlir.embedded.shapes import sizes_of
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES, analyse
 from dt_mlir.frontend.emit import emit_program, set_types
+from dt_mlir.kernels import modes
+from dt_mlir.kernels.calls import Calls
+from dt_mlir.kernels.fingerprint import fingerprint
+from dt_mlir.kernels.shapes import sizes_of
+from dt_mlir.language.expressions import type_of_torch
+from dt_mlir.language.places import here
+from dt_mlir.language.program import Program
+from dt_mlir.language.schedule import Schedule
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.registry import find_directive
 from dt_mlir.runtime import cache, launch
@@ -260,7 +260,7 @@ class Kernel:
 
     def _made_operator(self) -> Any:
         if self._operator is None:
-            from dt_mlir.embedded.operator import Operator
+            from dt_mlir.kernels.operator import Operator
 
             with _noted():
                 self._operator = Operator.of(self.program, self.name, self._call, self._variant)
@@ -287,7 +287,7 @@ class Kernel:
         Raises:
             TypeError: for what cannot be called.
         """
-        from dt_mlir.embedded.operator import Operator
+        from dt_mlir.kernels.operator import Operator
 
         for name, function in (("backward", backward), ("setup_context", setup_context)):
             if not callable(function) and (function is not None or name == "backward"):

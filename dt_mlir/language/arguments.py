@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from numbers import Integral
 
 from dt_mlir.dialects.sched import Argument, Options
-from dt_mlir.embedded.expressions import refusal
-from dt_mlir.embedded.places import here, serial
 from dt_mlir.frontend.syntax import KnobDefinition
+from dt_mlir.language.expressions import refusal
+from dt_mlir.language.places import here, serial
 from dt_mlir.scheduling.parameters import ArgumentError, parse_argument
 
 

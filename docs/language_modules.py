@@ -1,4 +1,4 @@
-"""Writes the modules of the embedded language that follow from definitions.
+"""Writes the modules of DT in Python that follow from definitions.
 
 A function of `dt_mlir.elementwise`, a reduction and a directive are each defined once; that Python
 and editors see them with signatures and documentation is what these modules are for.
@@ -27,10 +27,10 @@ def _doc(text: str, indent: int = 4) -> str:
 def functions_module() -> str:
     """The functions and reductions."""
     parts = [
-        HEADER.format("The functions of the embedded language."),
+        HEADER.format("The functions of DT in Python."),
         "from __future__ import annotations\n\n",
-        "from dt_mlir.embedded.declarations import Label\n",
-        "from dt_mlir.embedded.expressions import Expr, call\n\n",
+        "from dt_mlir.language.declarations import Label\n",
+        "from dt_mlir.language.expressions import Expr, call\n\n",
         "__all__ = [\n",
         textwrap.fill(
             ", ".join(f'"{name}"' for name in (*FUNCTIONS, *REDUCTIONS)) + ",", 96,
@@ -100,8 +100,8 @@ def directives_module() -> str:
         "from __future__ import annotations\n\n",
         "from abc import ABC, abstractmethod\n",
         "from typing import Literal, Self\n\n",
-        "from dt_mlir.embedded.arguments import Choices, Size, Walk\n",
-        "from dt_mlir.embedded.checked import checked\n\n\n",
+        "from dt_mlir.language.arguments import Choices, Size, Walk\n",
+        "from dt_mlir.language.checked import checked\n\n\n",
         "class Directives(ABC):\n",
         '    """Has a method for each directive; each gives back what it is called on."""\n\n',
         "    @abstractmethod\n",

@@ -1,4 +1,4 @@
-"""Searches spaces of schedules from Python, by the engine and in the database of `dt-tune`."""
+"""Programs that are compiled, searched for their fastest schedule, and tuned as they are called."""
 
 from __future__ import annotations
 
@@ -12,20 +12,110 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from dt_mlir import language
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError, did_you_mean
-from dt_mlir.embedded.declarations import Func
-from dt_mlir.embedded.expressions import refusal, type_of_torch
-from dt_mlir.embedded.kernel import Kernel, copied
-from dt_mlir.embedded.program import Program, parse
-from dt_mlir.embedded.schedule import Schedule
-from dt_mlir.embedded.shapes import check_types, sizes_of
 from dt_mlir.frontend.emit import emit_program, set_types
+from dt_mlir.kernels.kernel import Kernel, copied
+from dt_mlir.kernels.shapes import check_types, sizes_of
+from dt_mlir.language.expressions import refusal, type_of_torch
+from dt_mlir.language.schedule import Schedule
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.registry import find_directive, plugin_passes
 
 if TYPE_CHECKING:
     from dt_mlir.tuning.tuner import Outcome
+
+
+class Program(language.Program):
+    """An algorithm, its schedule, and what is compiled of it."""
+
+    def compile(self, *, static: bool = False) -> Kernel:
+        """A kernel, or several, that computes the outputs; see `Kernel`.
+
+        Args:
+            static: whether it is compiled for each size anew.
+
+        Raises:
+            CompileError: at a mistake that does not depend on the types of the tensors.
+        """
+        kernel = Kernel(self, static=static)
+        kernel.check()
+        return kernel
+
+    def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
+        """A kernel that finds the fastest schedule of its space for each type and size.
+
+        Args:
+            space: a schedule that leaves something open; None for the program's own.
+            options: how to search, as for `tune`.
+        """
+        return Autotuned(self if space is None else self.with_schedule(space), options)
+
+
+class Func(language.Func):
+    """A function of labels, defined once: `mm[x, y] = rdot(A[x, k], B[k, y], k)`.
+
+    It has an element for each index of its labels, of which there may be up to six, or none:
+    `total[()] = …`. Others read it as `mm[x, y]`. Its directives are methods, which can be chained:
+    `mm.block(x=128, y=128).num_warps(8)`.
+
+    Args:
+        name: as for `Var`.
+        type: its element type, as for `In`; None for that of its expression.
+
+    Raises:
+        CompileError: as for `In`.
+    """
+
+    def compile(self, *, dynamic: bool = False, static: bool = False) -> Kernel:
+        """A kernel, or several, that computes the function.
+
+        Args:
+            dynamic: as for `compile`.
+            static: as for `compile`.
+
+        Raises:
+            CompileError: as `compile` does.
+        """
+        return compile(self, dynamic=dynamic, static=static)
+
+    def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
+        """A kernel that finds the fastest schedule of its space for each type and size.
+
+        Args:
+            space: as for `Program.autotuned`.
+            options: as for `tune`.
+        """
+        return Program.of([self]).autotuned(space, **options)
+
+
+def parse(text: str, file: str = "<dt>") -> Program:
+    """The program of a `.dt` text.
+
+    Args:
+        text: the program.
+        file: what to call the text in messages.
+
+    Raises:
+        CompileError: at the first place where the text is no program.
+    """
+    return Program.parse(text, file)
+
+
+def compile(*functions: Func, dynamic: bool = False, static: bool = False) -> Kernel:
+    """A kernel that computes functions; of several it gives a tuple.
+
+    Args:
+        functions: the functions whose results are wanted.
+        dynamic: whether sizes and strides are arguments of the kernels, not constants.
+        static: whether it is compiled for each size anew.
+
+    Raises:
+        CompileError: at a mistake that does not depend on the types of the tensors; others show
+            when the kernel is first called.
+    """
+    return Program.of(functions, dynamic=dynamic).compile(static=static)
 
 
 @dataclass(frozen=True)
@@ -215,7 +305,7 @@ def _program(what: Func | Program | Kernel, space: Schedule | None) -> Program:
     if isinstance(what, Func):
         program = Program.of([what])
     elif isinstance(what, Kernel):
-        program = what.program
+        program = Program(what.program.tree)
     elif isinstance(what, Program):  # pyright: ignore[reportUnnecessaryIsInstance]
         program = what
     else:
@@ -296,7 +386,7 @@ class Autotuned(Kernel):
         check_types(self.name, interface, given, self.program.open_inputs)
         labels = {**self.options.get("sizes", {}), **labels}
         options: dict[str, Any] = {**self.options, "sizes": labels}
-        self.found[key] = tune(self.program, *given, **options)
+        self.found[key] = tune(self, *given, **options)
         self._last = self.found[key].program
         kernel = self._last.compile()
         # What is called again is launched without asking which kernel it is.

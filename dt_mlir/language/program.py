@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Self
 
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.compiling import compiling
 from dt_mlir.dialects.sched import Argument
-from dt_mlir.embedded.declarations import Declared, Func, In
-from dt_mlir.embedded.expressions import refusal
-from dt_mlir.embedded.places import here
-from dt_mlir.embedded.schedule import Schedule
 from dt_mlir.frontend import syntax
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.emit import emit_program
 from dt_mlir.frontend.parser import parse_program
 from dt_mlir.frontend.printer import print_program
 from dt_mlir.frontend.syntax import DirectiveCall
-
-if TYPE_CHECKING:
-    from dt_mlir.embedded.kernel import Kernel
-    from dt_mlir.embedded.tuning import Autotuned
+from dt_mlir.language.declarations import Declared, Func, In
+from dt_mlir.language.expressions import refusal
+from dt_mlir.language.places import here
+from dt_mlir.language.schedule import Schedule
 
 
 @dataclass(frozen=True)
@@ -33,10 +29,10 @@ class Program:
     tree: syntax.Program
     """The syntax tree."""
 
-    @staticmethod
+    @classmethod
     def of(
-        outputs: Sequence[Func], *, dynamic: bool = False, kernel_only: bool = False
-    ) -> Program:
+        cls, outputs: Sequence[Func], *, dynamic: bool = False, kernel_only: bool = False
+    ) -> Self:
         """The program that computes functions, with all that they read.
 
         Args:
@@ -95,7 +91,22 @@ class Program:
             DirectiveCall(output.name, OUTPUT_DIRECTIVES[kernel_only], arguments, place, place)
             for output in outputs
         ]
-        return Program(tree)
+        return cls(tree)
+
+    @classmethod
+    def parse(cls, text: str, file: str = "<dt>") -> Self:
+        """The program of a `.dt` text.
+
+        Args:
+            text: the program.
+            file: what to call the text in messages.
+
+        Raises:
+            CompileError: at the first place where the text is no program.
+        """
+        if not isinstance(text, str):  # pyright: ignore
+            raise TypeError(f"a program is text, not {type(text).__name__}")
+        return cls(parse_program(text, file))
 
     @compiling()
     def to_dt(self) -> str:
@@ -109,7 +120,7 @@ class Program:
         """The schedule, without the algorithm."""
         return Schedule.of(self.tree)
 
-    def with_schedule(self, schedule: Schedule) -> Program:
+    def with_schedule(self, schedule: Schedule) -> Self:
         """The same algorithm under another schedule.
 
         Raises:
@@ -123,7 +134,7 @@ class Program:
         tree = replace(self.tree, knobs=[], directives=[], alternatives=[])
         schedule.fill(tree)
         tree.directives += outputs
-        return Program(tree)
+        return type(self)(tree)
 
     def module(self) -> ModuleOp:
         """The program as IR of the `dt` level.
@@ -137,59 +148,3 @@ class Program:
     def open_inputs(self) -> list[str]:
         """The tensors whose element type the program leaves to its callers."""
         return [d.name for d in self.tree.declarations if d.kind == In.kind and d.type is None]
-
-    def compile(self, *, static: bool = False) -> Kernel:
-        """A kernel, or several, that computes the outputs; see `Kernel`.
-
-        Args:
-            static: whether it is compiled for each size anew.
-
-        Raises:
-            CompileError: at a mistake that does not depend on the types of the tensors.
-        """
-        from dt_mlir.embedded.kernel import Kernel
-
-        kernel = Kernel(self, static=static)
-        kernel.check()
-        return kernel
-
-    def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
-        """A kernel that finds the fastest schedule of its space for each type and size.
-
-        Args:
-            space: a schedule that leaves something open; None for the program's own.
-            options: how to search, as for `tune`.
-        """
-        from dt_mlir.embedded.tuning import Autotuned
-
-        return Autotuned(self if space is None else self.with_schedule(space), options)
-
-
-def parse(text: str, file: str = "<dt>") -> Program:
-    """The program of a `.dt` text.
-
-    Args:
-        text: the program.
-        file: what to call the text in messages.
-
-    Raises:
-        CompileError: at the first place where the text is no program.
-    """
-    if not isinstance(text, str):  # pyright: ignore
-        raise TypeError(f"a program is text, not {type(text).__name__}")
-    return Program(parse_program(text, file))
-
-
-def compile(*functions: Func, dynamic: bool = False, static: bool = False) -> Kernel:
-    """A kernel that computes functions; of several it gives a tuple.
-
-    Args:
-        functions: the functions whose results are wanted.
-        dynamic: whether sizes and strides are arguments of the kernels, not constants.
-        static: whether it is compiled for each size anew.
-
-    Raises:
-        CompileError: at a mistake that does not depend on the types of the tensors; others show
-            when the kernel is first called.
-    """
-    return Program.of(functions, dynamic=dynamic).compile(static=static)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Literal, Self
 
-from dt_mlir.embedded.arguments import Choices, Size, Walk
-from dt_mlir.embedded.checked import checked
+from dt_mlir.language.arguments import Choices, Size, Walk
+from dt_mlir.language.checked import checked
 
 
 class Directives(ABC):

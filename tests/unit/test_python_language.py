@@ -16,7 +16,7 @@ import torch
 import dt_mlir as dt
 from dt_mlir.compiler import compile_program
 from dt_mlir.diagnostics import CompileError, SourceTexts, file_line_col
-from dt_mlir.embedded.directives import Directives
+from dt_mlir.language.directives import Directives
 from dt_mlir.registry import PASSES
 from dt_mlir.runtime import cache
 from dt_mlir.runtime.execute import prepare_triton
@@ -136,7 +136,7 @@ def test_errors_point_at_the_line_in_python() -> None:
     mm.block(z=4)  # the mistake
     with pytest.raises(CompileError, match="there is no label 'z'") as found:
         mm.compile().ir()
-    assert place_of(found.value) == ("test_embedded.py", "mm.block(z=4)  # the mistake")
+    assert place_of(found.value) == ("test_python_language.py", "mm.block(z=4)  # the mistake")
     assert "mm.block(z=4)  # the mistake" in "".join(found.value.__notes__)
     f, A = dt.Func("f"), dt.In("A")
     f[x] = A[x] + A[x, k]  # the ranks differ
@@ -227,7 +227,7 @@ def test_mistakes_are_refused(action: Any, message: str) -> None:
         action()
     assert found.value.message.startswith(message)
     if found.value.location is not None:
-        assert place_of(found.value)[0] == "test_embedded.py"
+        assert place_of(found.value)[0] == "test_python_language.py"
 
 
 def test_directives_are_methods_with_signatures_and_documentation() -> None:
@@ -392,8 +392,8 @@ def test_eight_processes_with_an_empty_cache(folder: Path) -> None:
     assert not list(folder.rglob("*.part"))
 
 
-def test_the_tools_do_without_the_embedded_language() -> None:
-    code = "import sys, dt_mlir.tools.dt_opt; print('dt_mlir.embedded' in sys.modules)"
+def test_the_tools_do_without_kernels_in_python() -> None:
+    code = "import sys, dt_mlir.tools.dt_opt; print('dt_mlir.kernels' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
     assert "Func" in dir(dt)

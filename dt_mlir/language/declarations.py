@@ -1,22 +1,17 @@
-"""Labels, inputs and functions of the embedded language."""
+"""Labels, inputs and functions of DT in Python."""
 
 from __future__ import annotations
 
 import keyword
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Never
+from typing import Never
 
-from dt_mlir.embedded.arguments import Named
-from dt_mlir.embedded.expressions import Built, Expr, expression, refusal, type_name_of
-from dt_mlir.embedded.places import here, serial
-from dt_mlir.embedded.schedule import Schedule, Target
 from dt_mlir.frontend.analysis import CONSTANTS
 from dt_mlir.frontend.syntax import Declaration, Definition, Name, Position, Read
-
-if TYPE_CHECKING:
-    from dt_mlir.embedded.kernel import Kernel
-    from dt_mlir.embedded.tuning import Autotuned
-
+from dt_mlir.language.arguments import Named
+from dt_mlir.language.expressions import Built, Expr, expression, refusal, type_name_of
+from dt_mlir.language.places import here, serial
+from dt_mlir.language.schedule import Schedule, Target
 
 _WORDS = ("Func", "In", "SIn", "Var", "RVar", "none")
 _PARAMETERS = ("self", "out")
@@ -211,28 +206,3 @@ class Func(_Tensor, Target):
         places = tuple(at for _ in names)
         definition = Definition(self.name, tuple(names), wanted.node, at, places)
         self.definition = next(serial), definition, frozenset(uses | wanted.uses)
-
-    def compile(self, *, dynamic: bool = False, static: bool = False) -> Kernel:
-        """A kernel, or several, that computes the function.
-
-        Args:
-            dynamic: as for `compile`.
-            static: as for `compile`.
-
-        Raises:
-            CompileError: as `compile` does.
-        """
-        from dt_mlir.embedded.program import compile
-
-        return compile(self, dynamic=dynamic, static=static)
-
-    def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
-        """A kernel that finds the fastest schedule of its space for each type and size.
-
-        Args:
-            space: as for `Program.autotuned`.
-            options: as for `tune`.
-        """
-        from dt_mlir.embedded.program import Program
-
-        return Program.of([self]).autotuned(space, **options)

@@ -1,4 +1,4 @@
-"""Expressions of the embedded language: Python's operators build a syntax tree."""
+"""Expressions of DT in Python: Python's operators build a syntax tree."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Never
 
 from dt_mlir.diagnostics import CompileError, SourceTexts, make_location
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
-from dt_mlir.embedded.places import here
 from dt_mlir.frontend import syntax
 from dt_mlir.frontend.syntax import Call, Infix, Name, Number, Position, Prefix
+from dt_mlir.language.places import here
 
 if TYPE_CHECKING:
-    from dt_mlir.embedded.declarations import Declared
+    from dt_mlir.language.declarations import Declared
 
 Value = "Expr | int | float | bool"
 """What may stand in an expression; numbers have no type of their own."""

@@ -1,12 +1,12 @@
-"""The functions of the embedded language.
+"""The functions of DT in Python.
 
 Written by docs/generate.py from the definitions; not to be edited.
 """
 
 from __future__ import annotations
 
-from dt_mlir.embedded.declarations import Label
-from dt_mlir.embedded.expressions import Expr, call
+from dt_mlir.language.declarations import Label
+from dt_mlir.language.expressions import Expr, call
 
 __all__ = [
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "sin", "cos",

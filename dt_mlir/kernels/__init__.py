@@ -1,0 +1,19 @@
+"""Kernels: programs compiled, tuned and called on PyTorch's tensors; all of `import dt_mlir`."""
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.kernels.kernel import Kernel, interpret
+from dt_mlir.kernels.programs import Autotuned, Func, Program, Tuned, best, compile, parse, tune
+from dt_mlir.language import functions
+from dt_mlir.language.arguments import Knob, one_of
+from dt_mlir.language.declarations import In, RVar, SIn, Var
+from dt_mlir.language.expressions import Expr, cast, reshape, where
+from dt_mlir.language.expressions import length as len
+from dt_mlir.language.functions import *  # noqa: F403
+from dt_mlir.language.schedule import Schedule
+
+__all__ = [
+    "Autotuned", "CompileError", "Expr", "Func", "In", "Kernel", "Knob", "Program", "RVar", "SIn",
+    "Schedule", "Tuned", "Var", "best", "cast", "compile", "interpret", "len", "one_of", "parse",
+    "reshape", "tune", "where",
+]  # fmt: skip
+__all__ += functions.__all__
