@@ -77,10 +77,13 @@ def _dialect(name: str) -> Callable[[], Dialect]:
     return load
 
 
-def _triton() -> type[Target]:
-    from dt_mlir.backend.triton.target import TritonTarget
+def _target(name: str) -> Callable[[], type[Target]]:
+    def load() -> type[Target]:
+        module = importlib.import_module(f"dt_mlir.backend.{name}.target")
+        target: type[Target] = getattr(module, f"{name.capitalize()}Target")
+        return target
 
-    return TritonTarget
+    return load
 
 
 DIALECTS: dict[str, Callable[[], Dialect]] = {
@@ -91,7 +94,7 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
 PASSES: dict[str, Callable[[], type[ModulePass]]] = {name: _pass(name) for name in PASS_NAMES}
 """This package's passes."""
 
-TARGETS: dict[str, Callable[[], type[Target]]] = {"triton": _triton}
+TARGETS: dict[str, Callable[[], type[Target]]] = {name: _target(name) for name in ("triton",)}
 """This package's targets."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from dt_mlir.element_types import ELEMENT_TYPES, integer_range, is_float
-from dt_mlir.language.expressions import refusal
+from dt_mlir.language.places import refusal
 from dt_mlir.language.program import Program
 
 LARGEST_SIZE = 2**63 - 1

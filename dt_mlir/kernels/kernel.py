@@ -25,7 +25,7 @@ from dt_mlir.kernels import modes
 from dt_mlir.kernels.calls import Calls
 from dt_mlir.kernels.fingerprint import fingerprint
 from dt_mlir.kernels.shapes import sizes_of
-from dt_mlir.language.expressions import type_of_torch
+from dt_mlir.language.names import type_of_torch
 from dt_mlir.language.places import here
 from dt_mlir.language.program import Program
 from dt_mlir.language.schedule import Schedule

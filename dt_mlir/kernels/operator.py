@@ -14,7 +14,7 @@ from dt_mlir.dialects import dt
 from dt_mlir.element_types import is_bool
 from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.kernels.shapes import check_types, in_order, sizes_of
-from dt_mlir.language.expressions import type_of_torch
+from dt_mlir.language.names import type_of_torch
 from dt_mlir.language.program import Program
 from dt_mlir.runtime.execute import torch_dtype
 

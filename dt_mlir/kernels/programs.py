@@ -18,7 +18,8 @@ from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.kernels.kernel import Kernel, copied
 from dt_mlir.kernels.shapes import check_types, sizes_of
-from dt_mlir.language.expressions import refusal, type_of_torch
+from dt_mlir.language.names import type_of_torch
+from dt_mlir.language.places import refusal
 from dt_mlir.language.schedule import Schedule
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.registry import find_directive, plugin_passes

@@ -8,8 +8,8 @@ from numbers import Integral
 
 from dt_mlir.dialects.sched import Argument, Options
 from dt_mlir.frontend.syntax import KnobDefinition
-from dt_mlir.language.expressions import refusal
-from dt_mlir.language.places import here, serial
+from dt_mlir.language.names import Named
+from dt_mlir.language.places import here, refusal, serial
 from dt_mlir.scheduling.parameters import ArgumentError, parse_argument
 
 
@@ -47,12 +47,6 @@ def one_of(*options: int | str) -> Choices:
 
 Size = int | Knob | Choices
 """A number, or a space of them."""
-
-
-class Named:
-    """Something with a name in the program."""
-
-    name: str
 
 
 Walk = Named | Knob | Choices | str

@@ -7,8 +7,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from dt_mlir.language.arguments import Named
-from dt_mlir.language.expressions import refusal
+from dt_mlir.language.names import Named
+from dt_mlir.language.places import refusal
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 

@@ -2,53 +2,14 @@
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Sequence
 from typing import Never
 
-from dt_mlir.frontend.analysis import CONSTANTS
-from dt_mlir.frontend.syntax import Declaration, Definition, Name, Position, Read
-from dt_mlir.language.arguments import Named
-from dt_mlir.language.expressions import Built, Expr, expression, refusal, type_name_of
-from dt_mlir.language.places import here, serial
+from dt_mlir.frontend.syntax import Definition, Name, Read
+from dt_mlir.language.expressions import Built, Expr, expression
+from dt_mlir.language.names import Declared
+from dt_mlir.language.places import here, refusal, serial
 from dt_mlir.language.schedule import Schedule, Target
-
-_WORDS = ("Func", "In", "SIn", "Var", "RVar", "none")
-_PARAMETERS = ("self", "out")
-"""What callables that are called with inputs and sizes by name have of their own."""
-
-
-class Declared(Named):
-    """Something that a program declares.
-
-    Args:
-        name: what programs, messages and the generated code call it.
-        type: DT's name of an element type, or PyTorch's type; None where it follows.
-    """
-
-    kind = ""
-
-    def __init__(self, name: str, type: object = None) -> None:
-        if not isinstance(name, str) or not name.isascii() or not name.isidentifier():  # pyright: ignore
-            raise refusal(f"{name!r} is no name")
-        if keyword.iskeyword(name) or name in _WORDS:
-            raise refusal(f"'{name}' is a word of the language or of Python", "choose another name")
-        if name in _PARAMETERS and self.kind != "Func":
-            raise refusal(f"'{name}' is a parameter of every kernel", "choose another name")
-        if name in CONSTANTS:
-            raise refusal(f"'{name}' is a constant of the language", "choose another name")
-        self.name = name
-        self.at: Position = here()
-        self.serial = next(serial)
-        self.type = None if type is None else type_name_of(type)
-
-    @property
-    def declaration(self) -> Declaration:
-        """The declaration in a syntax tree."""
-        return Declaration(self.kind, self.name, self.type, self.at, self.at)
-
-    def __repr__(self) -> str:
-        return self.name
 
 
 class _Value(Declared, Expr):

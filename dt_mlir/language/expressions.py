@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Never
+from typing import Any, Never
 
-from dt_mlir.diagnostics import CompileError, SourceTexts, make_location
-from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
 from dt_mlir.frontend import syntax
-from dt_mlir.frontend.syntax import Call, Infix, Name, Number, Position, Prefix
-from dt_mlir.language.places import here
-
-if TYPE_CHECKING:
-    from dt_mlir.language.declarations import Declared
+from dt_mlir.frontend.syntax import Call, Infix, Name, Number, Prefix
+from dt_mlir.language.names import Declared, type_name_of
+from dt_mlir.language.places import here, refusal
 
 Value = "Expr | int | float | bool"
 """What may stand in an expression; numbers have no type of their own."""
@@ -211,15 +207,6 @@ class Built(Expr):
     """
 
 
-def refusal(message: str, hint: str | None = None, at: Position | None = None) -> CompileError:
-    """An error at a place of the user's code, by default where that code is now."""
-    place = at or here()
-    location = make_location(place.file or "-", place.line, place.column)
-    error = CompileError(message, location, hint)
-    error.add_note(SourceTexts().show(location, "note", "written here"))
-    return error
-
-
 def expression(value: object) -> Expr:
     """A value as an expression.
 
@@ -266,25 +253,6 @@ def call(name: str, *arguments: object) -> Expr:
     found = [expression(value) for value in arguments]
     uses = {used for item in found for used in item.uses}
     return Built(Call(name, tuple(item.node for item in found), here()), uses)
-
-
-def type_name_of(type: object) -> str:
-    """DT's name of an element type: `f16`, `"f16"` or `torch.float16`.
-
-    Raises:
-        CompileError: if there is no such type.
-    """
-    shown = str(type)
-    name = type_of_torch(type) or shown
-    if name not in ELEMENT_TYPES:
-        raise refusal(f"'{shown}' is no element type", f"there are {', '.join(ELEMENT_TYPES)}")
-    return name
-
-
-def type_of_torch(type: object) -> str | None:
-    """DT's name of PyTorch's type; None if there is none."""
-    shown = str(type).removeprefix("torch.")
-    return next((name for name, theirs in TORCH_TYPES.items() if theirs == shown), None)
 
 
 def cast(value: object, type: object) -> Expr:

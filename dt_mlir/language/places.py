@@ -1,4 +1,4 @@
-"""Where in the user's Python code something was written."""
+"""Where in the user's Python code something was written, and errors that show that place."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from itertools import count, islice
 from pathlib import Path
 from types import FrameType
 
+from dt_mlir.diagnostics import CompileError, SourceTexts, make_location
 from dt_mlir.frontend.syntax import NOWHERE, Position
 
 # As the interpreter names it, whether or not there are links on the way.
-_OWN = f"{Path(__file__).parent}{os.sep}"
+_OWN = f"{Path(__file__).parents[1]}{os.sep}"
 serial = count()
 """Numbers what is written, in its order."""
 
@@ -26,3 +27,12 @@ def here() -> Position:
     place = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
     column = 0 if place is None else place[2] or 0
     return Position(frame.f_lineno, column + 1, frame.f_code.co_filename)
+
+
+def refusal(message: str, hint: str | None = None, at: Position | None = None) -> CompileError:
+    """An error at a place of the user's code, by default where that code is now."""
+    place = at or here()
+    location = make_location(place.file or "-", place.line, place.column)
+    error = CompileError(message, location, hint)
+    error.add_note(SourceTexts().show(location, "note", "written here"))
+    return error

@@ -16,9 +16,9 @@ from dt_mlir.frontend.emit import emit_program
 from dt_mlir.frontend.parser import parse_program
 from dt_mlir.frontend.printer import print_program
 from dt_mlir.frontend.syntax import DirectiveCall
-from dt_mlir.language.declarations import Declared, Func, In
-from dt_mlir.language.expressions import refusal
-from dt_mlir.language.places import here
+from dt_mlir.language.declarations import Func, In
+from dt_mlir.language.names import Declared
+from dt_mlir.language.places import here, refusal
 from dt_mlir.language.schedule import Schedule
 
 

@@ -13,10 +13,10 @@ from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.parser import parse_program
 from dt_mlir.frontend.printer import print_program
 from dt_mlir.frontend.syntax import Alternatives, DirectiveCall, KnobDefinition, Program
-from dt_mlir.language.arguments import Knob, Named, arguments_of
+from dt_mlir.language.arguments import Knob, arguments_of
 from dt_mlir.language.directives import Directives
-from dt_mlir.language.expressions import refusal
-from dt_mlir.language.places import here, serial
+from dt_mlir.language.names import Named
+from dt_mlir.language.places import here, refusal, serial
 from dt_mlir.registry import directive_names, find_directive
 from dt_mlir.scheduling.directive import Directive
 

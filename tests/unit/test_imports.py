@@ -1,0 +1,73 @@
+"""Imports run downward: no circle between files, no arrow from a package to one above it."""
+
+import ast
+import subprocess
+import sys
+from collections import defaultdict
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+LAYERS = (
+    {"compiling", "diagnostics", "element_types", "elementwise", "traversal"},
+    {"cache_folder", "dialects", "files", "loading", "verifier"},
+    {"frontend", "host_part"},
+    {"analysis"},
+    {"builders", "interpreters", "scheduling"},
+    {"registry"},
+    {"language", "passes", "pipeline", "universe"},
+    {"backend", "drawing"},
+    {"compiler"},
+    {"runtime"},
+    {"verification"},
+    {"reducer", "tuning"},
+    {"kernels"},
+    {"__init__"},
+    {"tools"},
+)
+"""The packages and top-level modules, the lowest first."""
+
+
+def _imports() -> dict[str, set[str]]:
+    """For each module those that it imports, inside functions too."""
+    files = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in (ROOT / "dt_mlir").rglob("*.py")
+    }
+    found: dict[str, set[str]] = defaultdict(set)
+    for module, path in files.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dt_mlir"):
+                for alias in node.names:
+                    full = f"{node.module}.{alias.name}"
+                    found[module].add(full if full in files else str(node.module))
+    return {module: imported - {module} for module, imported in found.items()}
+
+
+def _unit(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def test_imports_run_downward() -> None:
+    rank = {unit: i for i, layer in enumerate(LAYERS) for unit in layer}
+    upward = [
+        f"{module} imports {other}"
+        for module, imported in _imports().items()
+        for other in imported
+        if _unit(module) != _unit(other) and rank[_unit(module)] <= rank[_unit(other)]
+    ]
+    assert not upward
+
+
+def test_there_is_no_circle() -> None:
+    TopologicalSorter(_imports()).prepare()
+
+
+def test_the_language_needs_neither_torch_nor_triton() -> None:
+    code = (
+        "import sys; import dt_mlir.language.functions, dt_mlir.language\n"
+        "assert not {'torch', 'triton', 'numpy'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
