@@ -32,7 +32,7 @@ ELEMENTS = (
 )
 GROUPS = (
     ("Programs", ("Var", "RVar", "In", "SIn", "Func", "Expr", "Program", "parse", "compile")),
-    ("Schedules", ("Schedule", "Knob", "one_of")),
+    ("Schedules", ("Schedule", "Knob", "one_of", "load")),
     ("Kernels", ("Kernel", "interpret", "CompileError")),
     ("Exploring schedules", ("tune", "Tuned", "Autotuned", "best")),
     ("Expressions", ("where", "cast", "reshape", "len")),

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from dt_mlir.backend.triton.target import emit_module
 from dt_mlir.compiling import compiling
 from dt_mlir.frontend.emit import compile_text
-from dt_mlir.pipeline import STAGES, default_pipeline, run_pipeline
+from dt_mlir.pipeline import default_pipeline, run_pipeline
 
 
 @dataclass(frozen=True)
@@ -62,5 +62,6 @@ def compile_program(
     """
     declared = tuple((types or {}).items())
     module = _algorithm(text, file, declared)
-    run_pipeline(module, default_pipeline("tile", sizes=sizes)[len(STAGES["dt"]) :])
+    passes = default_pipeline("tile", sizes=sizes)
+    run_pipeline(module, passes[len(default_pipeline("dt")) :])
     return Compiled(text, file, declared, module, emit_module(module, wrapped=True))

@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
 from dt_mlir.compiling import compiling
-from dt_mlir.registry import PASSES
+from dt_mlir.diagnostics import CompileError, did_you_mean
+from dt_mlir.registry import find_pass, placed_passes
 from dt_mlir.verifier import verify_module
 
 ALGORITHM = ("verify-dt", "verify-schedule")
@@ -60,7 +61,7 @@ def default_pipeline(
         sizes: sizes of labels that the program is compiled for.
         choices: what is chosen of a space of schedules.
     """
-    passes = list(STAGES[level])
+    passes = _with_placed(list(STAGES[level]))
     if choices:
         shown = ",".join(f'"{name}:{option}"' for name, option in choices.items())
         place = passes.index("verify-schedule") + 1
@@ -75,15 +76,40 @@ def default_pipeline(
     return passes
 
 
+def _with_placed(passes: list[str]) -> list[str]:
+    """Inserts the passes of loaded files and other packages behind those that they name.
+
+    Raises:
+        CompileError: if one names a pass that the pipeline never has.
+    """
+    known = {*STAGES["tile"]}
+    pending = placed_passes()
+    known.update(cls.name for cls in pending)
+    for cls in pending:
+        after: str = getattr(cls, "after")  # noqa: B009
+        if after not in known:
+            raise CompileError(
+                f"the pass '{cls.name}' runs after '{after}', which the pipeline does not have",
+                None, did_you_mean(after, known) or "dtc FILE --print-pipeline shows the passes",
+            )  # fmt: skip
+    while ready := [cls for cls in pending if getattr(cls, "after") in passes]:  # noqa: B009
+        for cls in ready:
+            last = len(passes) - passes[::-1].index(getattr(cls, "after"))  # noqa: B009
+            passes.insert(last, cls.name)
+            pending.remove(cls)
+    return passes
+
+
 def pipeline_text(passes: Sequence[str]) -> str:
     """Passes as MLIR's `--pass-pipeline` takes them."""
     return f"builtin.module({','.join(passes)})"
 
 
 def pass_class(name: str) -> type[ModulePass]:
-    """The class of a pass of this package or of xDSL."""
-    if name in PASSES:
-        return PASSES[name]()
+    """The class of a pass: loaded, of this package, of another package, or of xDSL."""
+    found = find_pass(name)
+    if found is not None:
+        return found
     from xdsl.transforms import get_all_passes
 
     return get_all_passes()[name]()

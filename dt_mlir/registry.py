@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ PASS_NAMES = (
     "schedule-num-stages",
     "schedule-precision",
     "schedule-math",
+    "schedule-unroll",
     "verify-loop",
     "loop-fix-sizes",
     "loop-split-products",
@@ -98,6 +100,35 @@ TARGETS: dict[str, Callable[[], type[Target]]] = {name: _target(name) for name i
 """This package's targets."""
 
 
+LOADED: dict[str, type[ModulePass]] = {}
+"""The passes of files that were loaded into this process."""
+
+
+def find_pass(name: str) -> type[ModulePass] | None:
+    """Returns a pass of a loaded file, of this package or of another package, in this order."""
+    if name in LOADED:
+        return LOADED[name]
+    if name in PASSES:
+        return PASSES[name]()
+    plugins = plugin_passes()
+    return plugins[name]() if name in plugins else None
+
+
+def placed_passes() -> list[type[ModulePass]]:
+    """Returns the passes of loaded files and other packages that name their place by `after`."""
+    found = {name: load() for name, load in plugin_passes().items()} | LOADED
+    return [cls for cls in found.values() if getattr(cls, "after", None) is not None]
+
+
+def plugins_in_use() -> list[type]:
+    """Returns the classes of passes and directives that are not this package's."""
+    from dt_mlir.scheduling.directive import Directive
+
+    known: list[type] = [*LOADED.values(), *Directive.registry.values()]
+    return [cls for cls in known if not cls.__module__.startswith("dt_mlir.")]
+
+
+@cache
 def plugin_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """The passes of other packages' `xdsl.universe` entry points, xDSL's own left out."""
     found: dict[str, Callable[[], type[ModulePass]]] = {}
@@ -112,6 +143,9 @@ def find_directive(name: str) -> type[Directive] | None:
     from dt_mlir.scheduling.directive import Directive
 
     pass_name = _PREFIX + name.replace("_", "-")
+    loaded = LOADED.get(pass_name)
+    if loaded is not None and issubclass(loaded, Directive):
+        return loaded
     if pass_name in PASSES:
         PASSES[pass_name]()
     elif name not in Directive.registry:

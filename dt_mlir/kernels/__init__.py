@@ -10,10 +10,11 @@ from dt_mlir.language.expressions import Expr, cast, reshape, where
 from dt_mlir.language.expressions import length as len
 from dt_mlir.language.functions import *  # noqa: F403
 from dt_mlir.language.schedule import Schedule
+from dt_mlir.loading import load_file as load
 
 __all__ = [
     "Autotuned", "CompileError", "Expr", "Func", "In", "Kernel", "Knob", "Program", "RVar", "SIn",
-    "Schedule", "Tuned", "Var", "best", "cast", "compile", "interpret", "len", "one_of", "parse",
-    "reshape", "tune", "where",
+    "Schedule", "Tuned", "Var", "best", "cast", "compile", "interpret", "len", "load", "one_of",
+    "parse", "reshape", "tune", "where",
 ]  # fmt: skip
 __all__ += functions.__all__

@@ -30,7 +30,7 @@ from dt_mlir.language.places import here
 from dt_mlir.language.program import Program
 from dt_mlir.language.schedule import Schedule
 from dt_mlir.pipeline import default_pipeline, run_pipeline
-from dt_mlir.registry import find_directive
+from dt_mlir.registry import find_directive, placed_passes
 from dt_mlir.runtime import cache, launch
 from dt_mlir.runtime.execute import prepare_library, wrapper_name
 from dt_mlir.scheduling.space import Space
@@ -347,10 +347,11 @@ class Kernel:
             return self._wrappers[key]
 
     def _plugins(self) -> list[str]:
-        """The texts of directives that are not this package's."""
+        """The texts of directives and passes that are not this package's."""
         found: set[str] = set()
-        for call in self.program.tree.all_directives():
-            cls = find_directive(call.name)
+        calls = self.program.tree.all_directives()
+        used: list[type | None] = [find_directive(call.name) for call in calls]
+        for cls in (*used, *placed_passes()):
             if cls is not None and not cls.__module__.startswith("dt_mlir."):
                 try:
                     found.add(inspect.getsource(inspect.getmodule(cls) or cls))

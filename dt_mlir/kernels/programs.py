@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from dt_mlir import language
+import dt_mlir.language.declarations as declarations
+import dt_mlir.language.program as language_program
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.frontend.emit import emit_program, set_types
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from dt_mlir.tuning.tuner import Outcome
 
 
-class Program(language.Program):
+class Program(language_program.Program):
     """An algorithm, its schedule, and what is compiled of it."""
 
     def compile(self, *, static: bool = False) -> Kernel:
@@ -54,7 +55,7 @@ class Program(language.Program):
         return Autotuned(self if space is None else self.with_schedule(space), options)
 
 
-class Func(language.Func):
+class Func(declarations.Func):
     """A function of labels, defined once: `mm[x, y] = rdot(A[x, k], B[k, y], k)`.
 
     It has an element for each index of its labels, of which there may be up to six, or none:

@@ -131,3 +131,15 @@ class Directives(ABC):
             accuracy: which functions are taken.
         """
         return self.direct("math", accuracy)
+
+    @checked("unroll(x=64, …)")
+    def unroll(self, /, **factors: Size) -> Self:
+        """Unrolls the sequential loops over a label by a factor.
+
+        The loop keeps its steps; Triton copies its body when it compiles the kernel (`tl.range(…,
+        loop_unroll_factor=…)`). Halide, TVM: `unroll`.
+
+        Args:
+            factors: the labels whose loops are unrolled, with how many steps become one.
+        """
+        return self.direct("unroll", **factors)

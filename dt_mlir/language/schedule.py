@@ -37,6 +37,7 @@ class Target(Directives):
         if name in OUTPUT_DIRECTIVES or find_directive(name) is None:
             raise refusal(
                 f"there is no directive '{name}'", did_you_mean(name, directive_names())
+                or "dt_mlir.load(path) loads a directive of your own",
             )
         found, knobs = arguments_of(arguments, dict(sizes))
         place = here()

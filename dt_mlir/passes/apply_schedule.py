@@ -48,7 +48,8 @@ def decoded(op: sched.DirectiveOp, arguments: Sequence[sched.Argument]) -> Direc
         known = [*directive_names(), "compile", "compile_to_kernel"]
         raise CompileError(
             f"there is no directive '{name}'", op,
-            did_you_mean(name, known) or f"there are {', '.join(known)}",
+            did_you_mean(name, known)
+            or f"there are {', '.join(known)}; a directive of your own is loaded with --load",
         )  # fmt: skip
     try:
         return cls.decode(op.target_name, arguments)

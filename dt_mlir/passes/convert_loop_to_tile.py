@@ -101,8 +101,7 @@ class _Converter:
         if self.least:
             items = {n: IntegerAttr(v, i64) for n, v in self.least.items()}
             result.least = DictionaryAttr(items)
-        for name, attr in kernel.attributes.items():
-            result.attributes[name] = attr
+        result.attributes.update(grid.attributes | kernel.attributes)
         result.location = kernel.location
         for op in block.walk():
             if not has_location(op):
@@ -208,6 +207,7 @@ class _Converter:
             arg.name_hint = hint
         result = scf.ForOp(start, end, step, carried, Region(body))
         result.location = op.location
+        result.attributes.update(op.attributes)
         scope.builder.insert(result)
         for value, hint in zip(result.results, hints):
             value.name_hint = hint
@@ -392,10 +392,11 @@ class _Converter:
         if isinstance(op.base.owner, loop.LocalOp):
             return self._forward(op, scope)
         place = (op.base, *(i if isinstance(i, int) else self.env[i] for i in op.index_values()))
-        if place not in scope.loads:
+        if op.attributes or place not in scope.loads:
             indices = self._indices(op, scope)
             load = tile.LoadOp(self.env[op.base], indices, scope.values.union(indices))
             load.result.name_hint = op.result.name_hint
+            load.attributes.update(op.attributes)
             scope.loads[place] = scope.builder.insert(load).result
         return scope.loads[place]
 
@@ -429,7 +430,9 @@ class _Converter:
             return
         indices = self._indices(op, scope)
         value = scope.values.broadcast(value, scope.values.union(indices))
-        scope.builder.insert(tile.StoreOp(value, self.env[op.base], indices))
+        store = tile.StoreOp(value, self.env[op.base], indices)
+        store.attributes.update(op.attributes)
+        scope.builder.insert(store)
 
 
 def _multiply(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SSAValue:
@@ -443,6 +446,28 @@ def _multiply(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SS
 
     cls = arith.MulfOp if is_float(type) else arith.MuliOp
     return builder.insert(cls(widen(a), widen(b))).results[0]
+
+
+def _check_marks(kernel: loop.KernelOp) -> None:
+    """Check that the attributes which directives have put on operations have a place to go to.
+
+    Raises:
+        CompileError: at a loop of one trip, a local buffer or a size, which become no operation.
+    """
+    for op in operations(kernel):
+        gone = isinstance(op, loop.LocalOp | loop.SizeOp | loop.YieldOp) or (
+            isinstance(op, loop.LoopLike)
+            and op.has_one_trip
+            and (op.is_tile or op.extent_size is not None)
+        )
+        if gone and op.attributes:
+            what = f"the loop over '{op.label_name}' has one trip and goes" if isinstance(
+                op, loop.LoopLike
+            ) else f"'{op.name}' becomes no operation"
+            raise CompileError(
+                f"{what}: its attribute '{next(iter(op.attributes))}' would be lost", op,
+                "tensorize it in smaller steps, or leave out what marks it",
+            )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -478,6 +503,7 @@ class ConvertLoopToTilePass(ModulePass):
             check_kernel(kernel)
             check_tiles(kernel, axes[kernel])
             check_buffers(kernel, axes[kernel])
+            _check_marks(kernel)
         for kernel in kernels:
             new = _Converter(kernel, axes[kernel]).convert()
             op.body.block.insert_op_before(new, kernel)

@@ -67,6 +67,7 @@ class _Group:
         return (
             isinstance(owner, tile.MapOp)
             and owner.parent is self.consumer.parent
+            and not owner.attributes
             and axes_of(owner.result.type) == axes_of(self.consumer.result.type)
         )
 

@@ -29,7 +29,8 @@ def check_kernel(kernel: tile.KernelOp) -> None:
     """
     for inner in operations(kernel)[1:]:
         dialect = inner.name.split(".")[0]
-        if dialect not in BODY_DIALECTS and inner.name != "builtin.unrealized_conversion_cast":
+        known = dialect in BODY_DIALECTS or inner.name == "builtin.unrealized_conversion_cast"
+        if not known and not isinstance(inner, tile.PrintsTriton):
             raise CompileError(f"'{inner.name}' cannot stand in a 'tile.kernel'", inner)
     for inner in operations_of(kernel, tile.RangeOp):
         if inner.bound is not None:

@@ -133,11 +133,16 @@ def run_tool(body: Callable[[SourceTexts], None]) -> int:
     except Exception as error:
         if os.environ.get("DT_MLIR_TRACEBACK"):
             raise
+        from dt_mlir.loading import extension_place
+
         kind = type(error).__name__
-        print(f"error: internal fault of the compiler: {kind}: {error}", file=sys.stderr)
+        place = extension_place(error)
+        what = "internal fault of the compiler" if place is None else f"{place}: fault"
+        print(f"error: {what}: {kind}: {error}", file=sys.stderr)
         for note in getattr(error, "__notes__", ()):
             print(f"note: {note}", file=sys.stderr)
-        print("  help: please report it; DT_MLIR_TRACEBACK=1 shows where", file=sys.stderr)
+        remedy = "please report it; " if place is None else ""
+        print(f"  help: {remedy}DT_MLIR_TRACEBACK=1 shows where", file=sys.stderr)
         return 3
     return 0
 

@@ -109,6 +109,7 @@ class DtOptMain(xDSLOptMain):
             action="store_true",
             help="print errors to standard output and succeed",
         )
+        add("--override", action="store_true", help="loaded passes may take built-in ones' names")
         add("--disable-verify", action="store_true", help="do not verify the IR")
         add_verification(arg_parser)
         add("--allow-unregistered-dialect", action="store_true", help="take unknown operations")
@@ -120,7 +121,7 @@ class DtOptMain(xDSLOptMain):
 
     def _load_plugins(self) -> None:
         for path in self.args.load:
-            passes, dialects = load_file(path)
+            passes, dialects = load_file(path, self.args.override)
             for name, cls in passes.items():
                 self.available_passes[name] = lambda cls=cls: cls
                 self.loaded.append(name)

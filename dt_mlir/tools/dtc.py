@@ -63,7 +63,8 @@ def _parser() -> ArgumentParser:
         help="the target of ttir, ptx, amdgcn and stats: sm_80, sm_90, sm_100, gfx942, …",
     )
     add_verification(parser)
-    add("--load", action="append", default=[], metavar="FILE.py", help="load directives")
+    add("--load", action="append", default=[], metavar="FILE.py", help="load directives and passes")
+    add("--override", action="store_true", help="loaded passes may take the names of built-in ones")
     add("--print-pipeline", action="store_true", help="print the passes that are run")
     add("--print-debuginfo", action="store_true", help="print locations in IR")
     return parser
@@ -137,7 +138,7 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         raise CompileError(f"--draw: {args.draw} does not end in .svg")
     given = parse_sizes(args.run, "--run")
     for path in args.load:
-        load_file(path)
+        load_file(path, args.override)
     module = _parse(args.file, sources)
     verify_module(module)
     algorithm = module.clone()

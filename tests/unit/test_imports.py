@@ -11,12 +11,12 @@ ROOT = Path(__file__).parents[2]
 
 LAYERS = (
     {"compiling", "diagnostics", "element_types", "elementwise", "traversal"},
-    {"cache_folder", "dialects", "files", "loading", "verifier"},
+    {"cache_folder", "dialects", "files", "verifier"},
     {"frontend", "host_part"},
     {"analysis"},
     {"builders", "interpreters", "scheduling"},
     {"registry"},
-    {"language", "passes", "pipeline", "universe"},
+    {"language", "loading", "passes", "pipeline", "universe"},
     {"backend", "drawing"},
     {"compiler"},
     {"runtime"},

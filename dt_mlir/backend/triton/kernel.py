@@ -9,11 +9,13 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
+    DictionaryAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
     UnrealizedConversionCastOp,
     f32,
+    i1,
     i32,
     i64,
 )
@@ -29,10 +31,12 @@ from dt_mlir.backend.triton.scalars import (
     typed_literal,
 )
 from dt_mlir.backend.triton.signature import Signature
+from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
 from dt_mlir.element_types import is_bool, is_float, is_integer
+from dt_mlir.traversal import operations
 
 INLINE = 60
 """How long an expression may be to stand inside another."""
@@ -152,6 +156,11 @@ class KernelPrinter:
     # Operations
 
     def _op(self, op: Operation) -> None:
+        if isinstance(op, tile.PrintsTriton):
+            expression = op.triton_expression([self.values[v] for v in op.operands])
+            self.tensors.update(op.results)
+            self._define(op.results[0], expression)
+            return
         match op:
             case arith.ConstantOp():
                 self.values[op.result] = literal(op.value)
@@ -409,7 +418,9 @@ class KernelPrinter:
         start = constant_of(op.lb)
         if start is not None and start.value.data == 0 and len(bounds) == 2:
             bounds = bounds[1:]
-        with self.writer.loop(index, code.call("range", *bounds)):
+        options = _range_options(op)
+        function = "tl.range" if options else "range"
+        with self.writer.loop(index, code.call(function, *bounds, **options)):
             self._block(op.body.block)
             last = op.body.block.last_op
             assert isinstance(last, scf.YieldOp)
@@ -434,6 +445,57 @@ class KernelPrinter:
             return self.values[value]
         assert isinstance(attr, FloatAttr | IntegerAttr)
         return literal(attr) if attr.type == i32 else typed_literal(attr)
+
+
+_RANGE_OPTIONS: dict[str, type[int] | type[bool]] = {
+    "num_stages": int,
+    "loop_unroll_factor": int,
+    "disallow_acc_multi_buffer": bool,
+    "flatten": bool,
+    "warp_specialize": bool,
+    "disable_licm": bool,
+}
+"""The options of `tl.range` with their types."""
+
+
+def _range_options(op: scf.ForOp) -> dict[str, ast.expr]:
+    """The options of `tl.range` that a loop's attribute holds.
+
+    Raises:
+        CompileError: where there is no such option, or it has another type.
+    """
+    given = op.attributes.get(tile.RANGE_OPTIONS)
+    if given is None:
+        return {}
+    options: dict[str, ast.expr] = {}
+    for name, attr in given.data.items() if isinstance(given, DictionaryAttr) else ():
+        kind = _RANGE_OPTIONS.get(name)
+        if kind is None or not isinstance(attr, IntegerAttr) or (attr.type == i1) != (kind is bool):
+            types = {bool: "i1", int: "i32"}
+            shown = ", ".join(f"{n}: {types[k]}" for n, k in _RANGE_OPTIONS.items())
+            raise CompileError(
+                f"'{tile.RANGE_OPTIONS}' has no option '{name}' of this type", op,
+                f"Triton's loops have {shown}",
+            )  # fmt: skip
+        options[name] = code.constant(kind(attr.value.data))
+    return options
+
+
+def check_consumed(kernel: tile.KernelOp) -> None:
+    """Check that each attribute which a directive or a pass has left is one that is printed.
+
+    Raises:
+        CompileError: at the operation with an attribute that nothing prints.
+    """
+    for op in operations(kernel):
+        for name in op.attributes:
+            printed = isinstance(op, scf.ForOp) and name == tile.RANGE_OPTIONS
+            if not printed and not isinstance(op, tile.PrintsTriton):
+                raise CompileError(
+                    f"nothing has consumed the attribute '{name}' of '{op.name}'", op,
+                    "a pass that understands it must take it away before the kernel is printed; "
+                    f"options of Triton's loops are printed from '{tile.RANGE_OPTIONS}'",
+                )  # fmt: skip
 
 
 def _eviction(op: tile.LoadOp | tile.StoreOp) -> dict[str, ast.expr]:

@@ -14,7 +14,7 @@ from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.backend.triton.code import one_line
 from dt_mlir.backend.triton.combine import COMBINE
 from dt_mlir.backend.triton.helpers import support_functions
-from dt_mlir.backend.triton.kernel import KernelPrinter
+from dt_mlir.backend.triton.kernel import KernelPrinter, check_consumed
 from dt_mlir.backend.triton.layout import docstring, lines
 from dt_mlir.backend.triton.signature import signatures_of
 from dt_mlir.backend.triton.wrapper import WrapperPrinter
@@ -48,6 +48,7 @@ def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
     part = HostPart.of(hosts[0])
     for kernel in kernels:
         check_kernel(kernel)
+        check_consumed(kernel)
     wrapper_name, signatures = signatures_of(kernels, hosts[0].sym_name.data)
     helpers: set[str] = set()
     bodies: list[list[str]] = []

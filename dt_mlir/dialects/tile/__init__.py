@@ -32,9 +32,12 @@ from dt_mlir.dialects.tile.kernel import (
     RangeOp,
     SizeOp,
 )
+from dt_mlir.dialects.tile.printing import RANGE_OPTIONS, PrintsTriton
 from dt_mlir.dialects.tile.types import AxesAttr
 
 __all__ = [
+    "RANGE_OPTIONS",
+    "PrintsTriton",
     "AccessOp",
     "ArgReduceOp",
     "BroadcastOp",

@@ -1,5 +1,6 @@
-"""A scheduling directive for DT-MLIR in a package of its own."""
+"""Extensions of DT-MLIR in a package of their own."""
 
+from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
@@ -10,4 +11,29 @@ def _reorder() -> type[ModulePass]:
     return ReorderPass
 
 
-UNIVERSE = Universe(all_passes={"schedule-reorder": _reorder})
+def _no_multi_buffer() -> type[ModulePass]:
+    from dt_reorder.no_multi_buffer import NoMultiBufferPass
+
+    return NoMultiBufferPass
+
+
+def _hint_contiguous() -> type[ModulePass]:
+    from dt_reorder.contiguous import HintContiguousPass
+
+    return HintContiguousPass
+
+
+def _hints() -> Dialect:
+    from dt_reorder.contiguous import Hints
+
+    return Hints
+
+
+UNIVERSE = Universe(
+    all_dialects={"hints": _hints},
+    all_passes={
+        "schedule-reorder": _reorder,
+        "schedule-no-multi-buffer": _no_multi_buffer,
+        "tile-hint-contiguous": _hint_contiguous,
+    },
+)

@@ -1,0 +1,48 @@
+"""Passes and directives that go wrong, each in a way of its own."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, DictionaryAttr, i64
+from xdsl.passes import ModulePass
+
+from dt_mlir.analysis.nests import loops_over
+from dt_mlir.scheduling.directive import Directive, Phase, parameter
+from dt_mlir.scheduling.parameters import Name
+
+
+@dataclass(frozen=True)
+class MarkPass(Directive):
+    """Leaves an attribute that nothing prints."""
+
+    name = "schedule-mark"
+    phase: ClassVar[Phase] = Phase.HINTS
+    label: str = parameter(Name("label"), "The label.")
+
+    def rewrite(self, target):
+        for op in loops_over(target.kernel, self.label):
+            op.attributes["my.mark"] = IntegerAttr(4, i64)
+            op.location = target.fused_location(op.location)
+
+
+@dataclass(frozen=True)
+class BadOptionPass(Directive):
+    """Leaves an option that Triton's loops do not have."""
+
+    name = "schedule-bad-option"
+    phase: ClassVar[Phase] = Phase.HINTS
+    label: str = parameter(Name("label"), "The label.")
+
+    def rewrite(self, target):
+        for op in loops_over(target.kernel, self.label):
+            op.attributes["triton.range"] = DictionaryAttr({"speed": StringAttr("high")})
+
+
+@dataclass(frozen=True)
+class FailPass(ModulePass):
+    """Fails."""
+
+    name = "fail"
+
+    def apply(self, ctx, op):
+        assert op is None, "this never holds"
