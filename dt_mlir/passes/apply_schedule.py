@@ -13,7 +13,7 @@ from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import sched
 from dt_mlir.registry import directive_names, find_directive
-from dt_mlir.scheduling.directive import Directive, Phase, apply_directives
+from dt_mlir.scheduling.directive import OBSERVER, Directive, Phase, apply_directives
 from dt_mlir.scheduling.parameters import ArgumentError
 from dt_mlir.scheduling.space import Space
 from dt_mlir.traversal import operations
@@ -125,7 +125,7 @@ class ApplySchedulePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         found = [(directive, source.location) for source, directive in in_order(op)]
-        apply_directives(op, found)
+        apply_directives(op, found, OBSERVER.get())
         for schedule in list(op.ops):
             if isinstance(schedule, sched.ScheduleOp):
                 schedule.detach()

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, ClassVar, Self
@@ -254,8 +255,17 @@ class Directive(ModulePass):
         apply_directives(op, [(self, None)])
 
 
+Observer = Callable[["Directive", "LocationAttr | None", ModuleOp], None]
+"""Called with an applied directive, its place in the source, and the module as it is then."""
+
+OBSERVER: ContextVar[Observer | None] = ContextVar("OBSERVER", default=None)
+"""Called after each directive of a schedule, so that each can be verified by itself."""
+
+
 def apply_directives(
-    module: ModuleOp, directives: Sequence[tuple[Directive, LocationAttr | None]]
+    module: ModuleOp,
+    directives: Sequence[tuple[Directive, LocationAttr | None]],
+    observer: Observer | None = None,
 ) -> None:
     """Apply directives one after the other, all of them or none.
 
@@ -264,6 +274,7 @@ def apply_directives(
     Args:
         module: a module of the `loop` level.
         directives: the directives, each with its place in the source.
+        observer: called after each directive; it must not change the module.
 
     Raises:
         CompileError: where one is not legal; the module is unchanged.
@@ -272,6 +283,9 @@ def apply_directives(
     program = LoopProgram(trial)
     for directive, location in directives:
         directive.run(program, location)
+        if observer is not None:
+            program.write_record()
+            observer(directive, location, trial)
     program.write_record()
     region = trial.detach_region(trial.body)
     module.body.detach_block(module.body.block).erase(safe_erase=False)

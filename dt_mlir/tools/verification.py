@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextvars import Token
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from dt_mlir.diagnostics import CompileError, Note
+from dt_mlir.scheduling.directive import OBSERVER, Observer
 from dt_mlir.tools.command_line import parse_sizes
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ class Verification:
         self.args = args
         self.recorder: Recorder | None = None
         self.given: Given | None = None
+        self._token: Token[Observer | None] | None = None
         if args.verify_semantics:
             try:
                 from dt_mlir.verification.semantics import Recorder
@@ -82,6 +85,8 @@ class Verification:
             self.recorder.after(item, module)
 
     def __enter__(self) -> Verification:
+        if self.recorder is not None:
+            self._token = OBSERVER.set(self.recorder.applied)
         return self
 
     def __exit__(
@@ -90,6 +95,8 @@ class Verification:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if self._token is not None:
+            OBSERVER.reset(self._token)
         if self.recorder is None or not (error is None or isinstance(error, Exception)):
             return
         from dt_mlir.verification.reproducer import write_reproducer

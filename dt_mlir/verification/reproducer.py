@@ -16,7 +16,8 @@ from dt_mlir.diagnostics import CompileError, Note
 from dt_mlir.files import write_output
 from dt_mlir.interpreters.arrays import pack_arrays, read_arrays
 from dt_mlir.interpreters.bounded import Bounded
-from dt_mlir.verification.semantics import Given, Mode, SemanticsError, Stage
+from dt_mlir.scheduling.directive import Directive
+from dt_mlir.verification.semantics import Given, Mode, SemanticsError, Stage, without_schedule
 
 _INPUT, _SIZE, _MODE = "input/", "size/", "arithmetic"
 
@@ -78,6 +79,9 @@ def write_reproducer(
         load: files that the passes are loaded from.
     """
     before = stages[error.stage - 1].module
+    if error.stage < len(stages) and isinstance(stages[error.stage].item, Directive):
+        # The directives that follow are run one by one, and not once more by apply-schedule.
+        before = without_schedule(before)
     passes = [stage.item for stage in stages[error.stage :] if stage.item is not None]
     pipeline = ",".join(str(item.pipeline_pass_spec()) for item in passes)
     inputs = path.with_suffix(".npz")

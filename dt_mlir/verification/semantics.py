@@ -23,13 +23,14 @@ from xdsl.printer import Printer
 
 from dt_mlir.analysis.interface import Interface, output_names
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects import dt, host
+from dt_mlir.dialects import dt, host, sched
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value, shape_of
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 from dt_mlir.interpreters.exact import ExactArithmetic, symbol_uses
 from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.run import Inputs, random_inputs, run_module
+from dt_mlir.scheduling.directive import Directive
 from dt_mlir.verification.sizes import choose_sizes
 
 
@@ -50,6 +51,8 @@ class Stage:
     """A copy of the module."""
     item: ModulePass | None
     """The pass that made it; None for the input."""
+    location: Attribute | None = None
+    """Where the directive stands in the program, if the pass is one of its schedule's."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,22 @@ class Recorder:
     def after(self, item: ModulePass, module: ModuleOp) -> None:
         """Keep what a pass has made."""
         self.stages.append(Stage(module.clone(), item))
+
+    def applied(
+        self, directive: Directive, location: Attribute | None, module: ModuleOp
+    ) -> None:
+        """Keep what a directive of a schedule has made; see `OBSERVER`."""
+        self.stages.append(Stage(without_schedule(module), directive, location))
+
+
+def without_schedule(module: ModuleOp) -> ModuleOp:
+    """A copy of a module without the directives that are yet to be applied."""
+    copy = module.clone()
+    for op in list(copy.ops):
+        if isinstance(op, sched.ScheduleOp):
+            op.detach()
+            op.erase()
+    return copy
 
 
 def arithmetic_for(mode: Mode, module: ModuleOp) -> Arithmetic:
@@ -236,14 +255,14 @@ class _Check:
             except CompileError as error:
                 raise SemanticsError(
                     f"'{_named(stage)}' breaks the program: {error.message}",
-                    error.location, number, None, True,
+                    stage.location or error.location, number, None, True,
                 ) from error  # fmt: skip
             if found is None and results != outputs:
                 found = f"it returns {', '.join(results)}, and returned {', '.join(outputs)}"
             if found is not None:
                 raise SemanticsError(
                     f"'{_named(stage)}' changes what the program takes or gives: {found}",
-                    stage.module.location, number, None,
+                    stage.location or stage.module.location, number, None,
                 )  # fmt: skip
 
     def inputs(self, mode: Mode, kind: str) -> Inputs:
@@ -268,7 +287,8 @@ class _Check:
                     raise
                 raise SemanticsError(
                     f"'{_named(stage)}' breaks the program: {error.message}, with "
-                    f"{_shown(sizes)}", error.location, number, Given(mode, sizes, inputs), True,
+                    f"{_shown(sizes)}", stage.location or error.location, number,
+                    Given(mode, sizes, inputs), True,
                 ) from error  # fmt: skip
         return self.results[key]
 
@@ -292,7 +312,7 @@ class _Check:
             sizes = self.sizes[kind]
             raise SemanticsError(
                 f"'{_named(stage)}' changes what is computed: {found}, {way}, with "
-                f"{_shown(sizes)}", self._place(name), number,
+                f"{_shown(sizes)}", stage.location or self._place(name), number,
                 Given(mode, sizes, self.inputs(mode, kind)),
             )  # fmt: skip
         return mode
@@ -342,6 +362,8 @@ class _Check:
 
 
 def _named(stage: Stage) -> str:
+    if stage.location is not None and isinstance(stage.item, Directive):
+        return stage.item.text().rstrip(";")
     return "the input" if stage.item is None else stage.item.name
 
 
