@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test filecheck fuzz mutate coverage lint types docs goldens bench accuracy clean
+.PHONY: help demo test test-full filecheck fuzz mutate coverage lint types docs goldens bench accuracy clean
 
 help: ## Say what there is to do
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -20,9 +20,13 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP) ## Compile an example, run it (on a GPU, or else on the CPU) and compare with PyTorch
 	$(BIN)/python examples/demo.py
 
-test: $(STAMP) ## Run all tests: lit and pytest
-	$(BIN)/lit -q tests/filecheck examples/plugin/tests
+test: $(STAMP) ## Run the quick tests: every pass and example once
+	$(BIN)/lit -q --filter-out 'tools/(dt_tune|dt_run_memory)' tests/filecheck examples/plugin/tests
 	$(BIN)/pytest -n auto
+
+test-full: $(STAMP) ## Run all tests: all sizes and targets, drawn programs, searches
+	$(BIN)/lit -q tests/filecheck examples/plugin/tests
+	$(BIN)/pytest -n auto --full
 
 filecheck: $(STAMP) ## Run the tests on textual IR alone
 	$(BIN)/lit -v tests/filecheck examples/plugin/tests

@@ -1,12 +1,76 @@
-"""Chooses the device before Triton is imported."""
+"""Which tests `make test` leaves to `make test-full`.
+
+The quick tests cover every pass, message and example once. What takes long (further sizes, every
+cut of the pipeline, drawn programs, searches, PyTorch's compiler) runs with `--full`.
+"""
+
+from fnmatch import fnmatch
 
 import pytest
 
+FULL = (
+    # further sizes and layouts of what runs at ragged sizes already
+    "*/test_language.py::test_program_for_fixed_sizes*",
+    "*/test_language.py::test_program*-aligned]",
+    "*/test_language.py::test_fused*-aligned]",
+    "*/test_language.py::test_aligned_storage*",
+    "*/test_language.py::test_program*product scalar*",
+    "*/test_language.py::test_program*arguments over*",
+    "*/test_examples.py::test_sizes*aligned*",
+    "*/test_examples.py::test_sizes*small*",
+    "*/test_examples.py::test_sizes*one*",
+    "*/test_examples.py::test_layouts*",
+    # further targets; sm_90 stays
+    "*/test_ahead_of_time.py::test_examples*sm_80*",
+    "*/test_ahead_of_time.py::test_examples*sm_100*",
+    "*/test_ahead_of_time.py::test_examples*gfx942*",
+    "*/test_ahead_of_time.py::test_products*",
+    # all boundaries between passes
+    "*/test_cuts.py::*",
+    "*/test_boundaries.py::test_examples_within_bounds*",
+    "*/test_boundaries.py::test_regressions*",
+    "*/test_wrong_passes.py::test_right_passes*",
+    # drawn programs
+    "*/test_fuzz.py::test_drawn_programs[[]?[]]",
+    "*/test_fuzz.py::test_drawn_programs[[]??[]]",
+    # searches, processes, PyTorch's compiler, installation
+    "*/test_autotuned.py::*",
+    "*/test_tuning.py::test_bad_luck*",
+    "*/test_tuning.py::test_a_search_goes_on*",
+    "*/test_tuning.py::test_a_process_that*",
+    "*/test_tuning.py::test_an_interrupted*",
+    "*/test_tuning.py::test_everything_late*",
+    "*/test_operator.py::test_compiled_graphs_on_disk*",
+    "*/test_python_examples.py::*attention*",
+    "*/test_python_language.py::test_eight_processes*",
+    "*/test_python_language.py::test_places_do_not*",
+    "*/test_machine_code.py::test_a_fault_of_ptxas*",
+    "*/test_packaging.py::*",
+    # pages that search or compile with PyTorch
+    "*/test_docs.py::test_python[[]docs/pytorch.md-8[]]",
+    "*/test_docs.py::test_python[[]docs/python.md-6[]]",
+    "*/test_docs.py::test_commands[[]tuning*",
+    "*/test_docs.py::test_commands[[]debugging*",
+)
+"""Patterns of the names of tests."""
 
-def pytest_configure(config: pytest.Config) -> None:
-    try:
-        from dt_mlir.runtime.execute import prepare_triton
+KEPT = ("*/test_fuzz.py::test_drawn_programs[[]0[]]", "*/test_cuts.py::test_every_boundary[[]relu[]]")
+"""Tests that these patterns match and that are quick tests all the same."""
 
-        prepare_triton()
-    except ImportError:
-        pass
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="run the tests that take long, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    named = any("::" in argument for argument in config.args)
+    if config.getoption("--full") or named:
+        return
+    full = [item for item in items if _matches(item, FULL) and not _matches(item, KEPT)]
+    if full:
+        config.hook.pytest_deselected(items=full)
+        items[:] = [item for item in items if item not in set(full)]
+
+
+def _matches(item: pytest.Item, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch(f"/{item.nodeid}", pattern) for pattern in patterns)

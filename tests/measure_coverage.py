@@ -43,7 +43,7 @@ def main() -> int:
         failed = False
         for command in (
             [tools / "lit", "-q", "tests/filecheck", "examples/plugin/tests"],
-            [tools / "pytest", "-n", "auto", "-q", "-W", "ignore"],
+            [tools / "pytest", "-n", "auto", "-q", "-W", "ignore", "--full"],
         ):
             failed |= subprocess.run(command, cwd=ROOT, env=env, check=False).returncode != 0
         report = [sys.executable, "-m", "coverage"]

@@ -227,7 +227,7 @@ def _lit(*targets: str) -> Callable[[Workspace, int, float], Outcome]:
 
 def _pytest(folder: str, *ignored: str) -> Callable[[Workspace, int, float], Outcome]:
     def run(workspace: Workspace, processes: int, timeout: float) -> Outcome:
-        options = ["-x", "-rfE", "--tb=short", "-p", "no:cacheprovider"]
+        options = ["-x", "-rfE", "--full", "--tb=short", "-p", "no:cacheprovider"]
         options += ["-n", str(processes)] if processes > 1 else []
         options += [f"--ignore={folder}/{name}" for name in ignored]
         status, text = workspace.run(
