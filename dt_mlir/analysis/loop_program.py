@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
+from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.nests import check_writes, locals_of
 from dt_mlir.diagnostics import CompileError
@@ -107,20 +108,17 @@ class LoopProgram:
         launch = self._launches.pop(producer.sym_name.data)
         self._homes.update({n: home for n, k in self._homes.items() if k is producer})
         for op in (launch, producer):
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
     def drop_tensor(self, name: str) -> None:
         """Take the storage of a function away, and the sizes that nothing else needs."""
         alloc = self._tensors.pop(name).owner
         assert isinstance(alloc, memref.AllocOp)
         extents = [extent.owner for extent in alloc.dynamic_sizes]
-        alloc.detach()
-        alloc.erase()
+        Rewriter.erase_op(alloc)
         for op in dict.fromkeys(extents):
             if isinstance(op, host.SizeOp) and not op.result.uses:
-                op.detach()
-                op.erase()
+                Rewriter.erase_op(op)
 
     def record(self, directive: str) -> None:
         """Note an applied directive, for the documentation of what is emitted."""

@@ -31,5 +31,4 @@ def replace_op(op: Operation, new: Operation) -> None:
     for old_result, new_result in zip(op.results, new.results):
         new_result.name_hint = old_result.name_hint
         old_result.replace_all_uses_with(new_result)
-    op.detach()
-    op.erase()
+    Rewriter.erase_op(op)

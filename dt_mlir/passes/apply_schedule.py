@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.diagnostics import CompileError, did_you_mean
@@ -128,5 +129,4 @@ class ApplySchedulePass(ModulePass):
         apply_directives(op, found, OBSERVER.get())
         for schedule in list(op.ops):
             if isinstance(schedule, sched.ScheduleOp):
-                schedule.detach()
-                schedule.erase()
+                Rewriter.erase_op(schedule)

@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, loop, sched
@@ -530,8 +531,7 @@ class ConvertDtToLoopPass(ModulePass):
         new = [_host(program, kernels, name, attributes), *kernels]
         for inner in list(op.ops):
             if not isinstance(inner, sched.ScheduleOp):
-                inner.detach()
-                inner.erase(safe_erase=False)
+                Rewriter.erase_op(inner, safe_erase=False)
         first = op.body.block.first_op
         if first is None:
             op.body.block.add_ops(new)

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.analysis.dot_plans import DotPlan, dot_operand_bits, is_dottable, least_depth, plan_dot
 from dt_mlir.analysis.expressions import Expressions
@@ -507,5 +507,4 @@ class ConvertLoopToTilePass(ModulePass):
         for kernel in kernels:
             new = _Converter(kernel, axes[kernel]).convert()
             op.body.block.insert_op_before(new, kernel)
-            kernel.detach()
-            kernel.erase()
+            Rewriter.erase_op(kernel)

@@ -15,7 +15,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp, f32, f64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.dialects import elem
 from dt_mlir.dialects.kernel import KernelOp
@@ -500,8 +500,7 @@ def expand(module: ModuleOp) -> None:
         while new is not None and new is not before:
             pending.append(new)
             new = new.prev_op
-        op.detach()
-        op.erase()
+        Rewriter.erase_op(op)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.analysis.nests import (
@@ -257,8 +258,7 @@ def _bind(op: loop.LoopLike, bound: SSAValue | int) -> None:
                 user.operands = [constant.result if v is iv else v for v in user.operands]
                 continue
             cast.result.replace_all_uses_with(constant.result)
-            cast.detach()
-            cast.erase()
+            Rewriter.erase_op(cast)
         else:
             iv.replace_all_uses_with(bound)
     block = op.parent
@@ -266,8 +266,7 @@ def _bind(op: loop.LoopLike, bound: SSAValue | int) -> None:
     for inner in list(op.body.block.ops):
         inner.detach()
         block.insert_op_before(inner, op)
-    op.detach()
-    op.erase()
+    Rewriter.erase_op(op)
 
 
 def _set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str]) -> None:

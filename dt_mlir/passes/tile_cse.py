@@ -9,6 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 from xdsl.traits import IsolatedFromAbove, is_side_effect_free
 
 from dt_mlir.analysis.kernels import kernels_of
@@ -74,8 +75,7 @@ def merge_equal(block: Block, known: dict[Hashable, Operation]) -> None:
             continue
         for old, new in zip(op.results, earlier.results):
             old.replace_all_uses_with(new)
-        op.detach()
-        op.erase()
+        Rewriter.erase_op(op)
     for key in added:
         del known[key]
 
@@ -85,8 +85,7 @@ def remove_dead(kernel: tile.KernelOp) -> None:
     for op in reversed(operations(kernel)):
         is_dead = bool(op.results) and not any(result.uses for result in op.results)
         if is_dead and op.parent is not None and is_side_effect_free(op):
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
 
 @dataclass(frozen=True)

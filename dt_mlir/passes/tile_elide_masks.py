@@ -11,6 +11,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.analysis.masked_values import Number, evaluate
@@ -136,8 +137,7 @@ def elide_masks(kernel: tile.KernelOp) -> None:
             if _same(beyond(value, mask, trial), wanted):
                 decided = trial
                 op.result.replace_all_uses_with(value)
-                op.detach()
-                op.erase()
+                Rewriter.erase_op(op)
                 break
     for load, pad in decided.items():
         element = element_of(load.result.type)

@@ -9,6 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.dialects import tile
@@ -102,8 +103,7 @@ class _Group:
         consumer.parent.insert_op_before(fused, consumer)
         consumer.result.replace_all_uses_with(fused.result)
         for op in self.maps:
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
 
 def fuse_maps(kernel: tile.KernelOp) -> None:

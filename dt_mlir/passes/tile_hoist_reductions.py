@@ -113,8 +113,7 @@ def _hoist(loop: scf.ForOp, step: _Step) -> scf.ForOp:
     partial.name_hint = op.results[0].name_hint
     op.results[0].replace_all_uses_with(partial)
     for old in (op, reduction):
-        old.detach()
-        old.erase()
+        Rewriter.erase_op(old)
 
     inits = list(loop.iter_args)
     inits[number] = filled
@@ -136,8 +135,7 @@ def _hoist(loop: scf.ForOp, step: _Step) -> scf.ForOp:
     for i, result in enumerate(loop.results):
         new.results[i].name_hint = hint if i == number else result.name_hint
         result.replace_all_uses_with(total if i == number else new.results[i])
-    loop.detach()
-    loop.erase()
+    Rewriter.erase_op(loop)
     return new
 
 

@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.divisibility import constant_index
 from dt_mlir.analysis.kernels import kernels_of
@@ -34,8 +35,7 @@ def merge_axes(kernel: tile.KernelOp) -> None:
     for op in operations(kernel):
         if isinstance(op, tile.RenameOp) and op.value.type == op.result.type:
             op.result.replace_all_uses_with(op.value)
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
 
 def _same_indices(a: tile.RangeOp, b: tile.RangeOp) -> bool:

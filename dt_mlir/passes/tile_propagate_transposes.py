@@ -64,12 +64,10 @@ def propagate_transposes(kernel: tile.KernelOp) -> None:
         if isinstance(op, tile.TransposeOp) and op.parent is not None and _can_move(op.value):
             result = _reorder(op.value, axes_of(op.result.type))
             op.result.replace_all_uses_with(result)
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
     for op in reversed(operations(kernel)):
         if isinstance(op, tile.TransposeOp) and not op.result.uses:
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Operation
 from xdsl.printer import Printer
+from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
 from dt_mlir.dialects import loop, sched
@@ -65,8 +66,7 @@ def _erased(op: Operation) -> bool:
         return False
     if op.parent_op() is None or isinstance(op, loop.GridOp | sched.ScheduleOp):
         return False
-    op.detach()
-    op.erase()
+    Rewriter.erase_op(op)
     return True
 
 
@@ -86,8 +86,7 @@ def _settled(op: Operation) -> bool:
     one.location = op.location
     block.insert_op_before(one, op)
     op.results[0].replace_all_uses_with(one.result)
-    op.detach()
-    op.erase()
+    Rewriter.erase_op(op)
     return True
 
 
@@ -100,8 +99,7 @@ def _bypassed(op: Operation) -> bool:
     if operand is None or not result.uses:
         return False
     result.replace_all_uses_with(operand)
-    op.detach()
-    op.erase()
+    Rewriter.erase_op(op)
     return True
 
 
@@ -128,8 +126,7 @@ def _narrowed(op: Operation) -> bool:
             block = op.parent_block()
             assert block is not None
             block.insert_op_before(new, op)
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
             return True
         case _:
             return False

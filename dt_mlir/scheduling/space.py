@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
+from xdsl.rewriter import Rewriter
 
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects.sched import (
@@ -208,8 +209,7 @@ def _take(op: AlternativesOp, branch: Block) -> None:
     for directive in list(branch.ops):
         directive.detach()
         block.insert_op_before(directive, op)
-    op.detach()
-    op.erase()
+    Rewriter.erase_op(op)
 
 
 def _drop_unused_knobs(schedules: list[ScheduleOp]) -> None:
@@ -223,5 +223,4 @@ def _drop_unused_knobs(schedules: list[ScheduleOp]) -> None:
         }
         for op in list(schedule.body.block.ops):
             if isinstance(op, KnobOp) and op.sym_name.data not in used:
-                op.detach()
-                op.erase()
+                Rewriter.erase_op(op)

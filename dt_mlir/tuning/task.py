@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError
@@ -55,8 +56,7 @@ class Task:
         bare = module.clone()
         for op in list(bare.ops):
             if isinstance(op, ScheduleOp):
-                op.detach()
-                op.erase()
+                Rewriter.erase_op(op)
         self.algorithm = print_program(raise_module(bare))
         """The program without a schedule, in canonical DT."""
 

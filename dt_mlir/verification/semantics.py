@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
+from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.interface import Interface, output_names
 from dt_mlir.diagnostics import CompileError
@@ -154,8 +155,7 @@ def without_schedule(module: ModuleOp) -> ModuleOp:
     copy = module.clone()
     for op in list(copy.ops):
         if isinstance(op, sched.ScheduleOp):
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
     return copy
 
 
