@@ -15,14 +15,15 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnrankedMemRefType,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
+from dt_mlir.analysis.equivalence import Equivalence
 from dt_mlir.analysis.lone_kernels import host_function
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import dt, host
 from dt_mlir.host_part import HostPart, value_name
-from dt_mlir.traversal import operations_of
+from dt_mlir.traversal import operations, operations_of
 
 DEFAULT_SIZES = (37, 50, 67, 41, 35, 43)
 """The sizes that labels get one after the other where nothing is said: they divide nothing."""
@@ -161,82 +162,95 @@ class Interface:
 
 def _of_algorithm(module: ModuleOp) -> Interface:
     """The interface of the `dt` level, found without the lowering, which is checked against it."""
-    axes: dict[str, list[str | int]] = {}
-    functions: dict[str, dt.FuncOp] = {}
-    labels: list[str] = []
-    for op in module.ops:
+    return _Algorithm(module).interface()
+
+
+class _Algorithm:
+    """Collects what the functions that the outputs of a `dt` module need ask of their inputs."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self.module = module
+        self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
+        self.labels = [op.sym_name.data for op in module.ops if isinstance(op, dt.LabelOp)]
+        self.same = Equivalence(self.labels)
+        self.axes: dict[str, list[str | int]] = {
+            op.sym_name.data: [] for op in module.ops if isinstance(op, dt.InputOp)
+        }
+        self.least: dict[str, int] = {}
+        self.used: set[str] = set()
+        self.numbers: list[tuple[str, int, int]] = []
+
+    def interface(self) -> Interface:
+        for name in self._needed():
+            for op in operations(self.functions[name]):
+                self._visit(op)
+        for name, axis, number in self.numbers:
+            self._read_at_number(name, axis, number)
+        inputs = [
+            Input(
+                op.sym_name.data, op.element,
+                None if op.is_scalar else self.axes[op.sym_name.data],
+            )
+            for op in self.module.ops
+            if isinstance(op, dt.InputOp)
+        ]  # fmt: skip
+        return Interface(inputs, self.labels, self.used, self.same.classes(), self.least)
+
+    def _needed(self) -> list[str]:
+        """The functions that the outputs need."""
+        needed: dict[str, None] = {}
+        pending = output_names(self.module)
+        while pending:
+            name = pending.pop()
+            if name in self.functions and name not in needed:
+                needed[name] = None
+                reads = operations_of(self.functions[name], dt.ReadOp)
+                pending += [op.source_name for op in reads]
+        return list(needed)
+
+    def _visit(self, op: Operation) -> None:
         match op:
-            case dt.InputOp():
-                axes[op.sym_name.data] = []
             case dt.FuncOp():
-                functions[op.sym_name.data] = op
-            case dt.LabelOp():
-                labels.append(op.sym_name.data)
+                self.used.update(op.label_names)
+            case dt.ReduceOp():
+                self.used.update(op.label_names)
+                for label in op.label_names if op.kind.data.needs_elements else ():
+                    self.least[label] = max(self.least.get(label, 0), 1)
+            case dt.IndexOp() | dt.SizeOp():
+                self.used.add(op.label.data)
+            case dt.ReadOp():
+                self._read(op)
             case _:
                 pass
-    needed: dict[str, None] = {}
-    pending = output_names(module)
-    while pending:
-        name = pending.pop()
-        if name in functions and name not in needed:
-            needed[name] = None
-            pending += [op.source_name for op in _reads(functions[name])]
-    group = {label: label for label in labels}
-    least: dict[str, int] = {}
-    used: set[str] = set()
-    numbers: list[tuple[str, int, int]] = []
-    for name in needed:
-        for op in functions[name].walk():
-            match op:
-                case dt.FuncOp():
-                    used.update(op.label_names)
-                case dt.ReduceOp():
-                    used.update(op.label_names)
-                    for label in op.label_names if op.kind.data.needs_elements else ():
-                        least[label] = max(least.get(label, 0), 1)
-                case dt.IndexOp() | dt.SizeOp():
-                    used.add(op.label.data)
-                case dt.ReadOp():
-                    source = op.source_name
-                    if source in axes and not axes[source]:
-                        # What nothing reads has no axes that matter.
-                        axes[source] = [1] * len(op.map.data.results)
-                    known: list[str | int] = (
-                        list(functions[source].label_names) if source in functions else axes[source]
-                    )
-                    for axis, expr in enumerate(op.map.data.results):
-                        if isinstance(expr, AffineConstantExpr):
-                            numbers.append((source, axis, expr.value + 1))
-                        elif isinstance(expr, AffineDimExpr):
-                            label, first = op.used_labels[expr.position], known[axis]
-                            known[axis] = label if isinstance(first, int) else first
-                            if isinstance(first, str) and group[first] != group[label]:
-                                joined = {group[first], group[label]}
-                                smallest = min(joined, key=labels.index)
-                                for x in labels:
-                                    group[x] = smallest if group[x] in joined else group[x]
-                case _:
-                    pass
-    for name, axis, number in numbers:
-        where = functions[name].label_names if name in functions else axes[name]
-        label = where[axis]
+
+    def _read(self, op: dt.ReadOp) -> None:
+        source = op.source_name
+        if source in self.axes and not self.axes[source]:
+            # What nothing reads has no axes that matter.
+            self.axes[source] = [1] * len(op.map.data.results)
+        known: list[str | int] = (
+            list(self.functions[source].label_names)
+            if source in self.functions
+            else self.axes[source]
+        )
+        for axis, expr in enumerate(op.map.data.results):
+            if isinstance(expr, AffineConstantExpr):
+                self.numbers.append((source, axis, expr.value + 1))
+            elif isinstance(expr, AffineDimExpr):
+                label, first = op.used_labels[expr.position], known[axis]
+                if isinstance(first, int):
+                    known[axis] = label
+                else:
+                    self.same.unite(first, label)
+
+    def _read_at_number(self, name: str, axis: int, number: int) -> None:
+        """Note that an axis is read at a number, which makes it as large as that at least."""
+        function = self.functions.get(name)
+        label = self.axes[name][axis] if function is None else function.label_names[axis]
         if isinstance(label, str):
-            least[label] = max(least.get(label, 0), number)
+            self.least[label] = max(self.least.get(label, 0), number)
         else:
-            axes[name][axis] = max(label, number)
-    groups: dict[str, list[str]] = {}
-    for label in labels:
-        groups.setdefault(group[label], []).append(label)
-    inputs = [
-        Input(op.sym_name.data, op.element, None if op.is_scalar else axes[op.sym_name.data])
-        for op in module.ops
-        if isinstance(op, dt.InputOp)
-    ]
-    return Interface(inputs, labels, used, list(groups.values()), least)
-
-
-def _reads(function: dt.FuncOp) -> list[dt.ReadOp]:
-    return operations_of(function, dt.ReadOp)
+            self.axes[name][axis] = max(label, number)
 
 
 def _of_host(function: func.FuncOp) -> Interface:

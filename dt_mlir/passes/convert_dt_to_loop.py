@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref
@@ -26,6 +26,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from dt_mlir.analysis.equivalence import Equivalence
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, loop, sched
 from dt_mlir.dialects.elem import ReductionKind
@@ -36,32 +37,6 @@ from dt_mlir.frontend.printer import print_declarations, print_definition, print
 from dt_mlir.frontend.raising import raise_module
 from dt_mlir.host_part import shown_indices
 from dt_mlir.traversal import operations, operations_of
-
-
-@dataclass
-class _Labels:
-    """Which labels have one size: those that index one axis, or an axis of one function."""
-
-    order: list[str]
-    parent: dict[str, str] = field(default_factory=dict[str, str])
-
-    def find(self, label: str) -> str:
-        """The first declared of the labels that have the size of `label`."""
-        while self.parent.get(label, label) != label:
-            label = self.parent[label]
-        return label
-
-    def unite(self, a: str, b: str) -> None:
-        """Record that two labels have one size."""
-        first, second = sorted((self.find(a), self.find(b)), key=self.order.index)
-        self.parent[second] = first
-
-    def classes(self) -> list[list[str]]:
-        """The labels of each size, in declared order."""
-        found: dict[str, list[str]] = {}
-        for label in self.order:
-            found.setdefault(self.find(label), []).append(label)
-        return list(found.values())
 
 
 @dataclass
@@ -81,9 +56,8 @@ class _Program:
         self.inputs = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.InputOp)}
         self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
         self.outputs = [op for op in module.ops if isinstance(op, dt.OutputOp)]
-        self.labels = _Labels(
-            [op.sym_name.data for op in module.ops if isinstance(op, dt.LabelOp)]
-        )
+        self.labels = [op.sym_name.data for op in module.ops if isinstance(op, dt.LabelOp)]
+        self.same = Equivalence(self.labels)
         self.axes: dict[str, list[str]] = {}
         self.minimums: dict[str, list[int]] = {}
         self.conditions: list[tuple[str, int, str]] = []
@@ -131,7 +105,7 @@ class _Program:
                     case AffineDimExpr():
                         label = read.used_labels[expr.position]
                         known[axis] = known[axis] or label
-                        self.labels.unite(known[axis], label)
+                        self.same.unite(known[axis], label)
                     case AffineConstantExpr():
                         least[axis] = max(least[axis], expr.value + 1)
                         if source is not None:
@@ -154,7 +128,7 @@ class _Program:
                     used.update(op.label_names)
                 elif isinstance(op, dt.SizeOp | dt.IndexOp):
                     used.add(op.label.data)
-        return [label for label in self.labels.order if label in used]
+        return [label for label in self.labels if label in used]
 
     def tensors(self) -> list[str]:
         """Tensors in the order of a kernel's pointers: inputs, then functions as defined."""
@@ -207,7 +181,7 @@ class _KernelBuilder:
         self.operands: dict[Operation, tuple[SSAValue, ...]] = {}
         """The operands in the function of the operations that have moved to the kernel."""
         used = self._labels()
-        self.labels = [label for label in program.labels.order if label in used]
+        self.labels = [label for label in program.labels if label in used]
         for op in operations_of(function, dt.ReduceOp):
             self._free_labels(op)
 
@@ -413,7 +387,7 @@ def _host(
         value.name_hint = value_hint(n)
     sizes: dict[str, SSAValue] = {}
     labels = [label for f in program.order for label in program.functions[f].label_names]
-    for label in program.labels.order:
+    for label in program.labels:
         if label in labels:
             op = host.SizeOp(label)
             op.result.name_hint = value_hint(label)
@@ -468,7 +442,7 @@ def _host_attributes(program: _Program) -> dict[str, Attribute]:
         host.OUTPUTS: name_array([print_directive(d) for d in outputs]),
         host.LABELS: name_array(program.used_labels()),
     }
-    same = [name_array(c) for c in program.labels.classes() if len(c) > 1]
+    same = [name_array(c) for c in program.same.classes() if len(c) > 1]
     if same:
         attrs[host.SAME] = ArrayAttr(same)
     if program.conditions:
