@@ -117,6 +117,10 @@ class Arithmetic(ABC):
         """Which elements of two results cannot be one value."""
 
     @abstractmethod
+    def undecided(self, a: Value, b: Value) -> Array:
+        """Which elements of two results can be any value, so that comparing them says nothing."""
+
+    @abstractmethod
     def show(self, value: Value, place: tuple[int, ...]) -> str:
         """One element in words."""
 

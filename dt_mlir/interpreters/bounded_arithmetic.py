@@ -284,6 +284,9 @@ class BoundedArithmetic(Arithmetic):
             apart |= (a.error + b.error == 0) & (a.value != b.value)
         return apart | bounded.signs_differ(a, b)
 
+    def undecided(self, a: Value, b: Value) -> Array:
+        return np.isinf(a.error) | np.isinf(b.error)
+
     def show(self, value: Value, place: tuple[int, ...]) -> str:
         found, error = value.value[place], value.error[place]
         shown = f"{found:.9g}" if value.value.dtype.kind == "f" else str(found)

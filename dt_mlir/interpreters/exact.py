@@ -355,6 +355,9 @@ class ExactArithmetic(Arithmetic):
     def differ(self, a: Value, b: Value) -> Array:
         return (a.value != b.value) & (a.error == 0) & (b.error == 0)
 
+    def undecided(self, a: Value, b: Value) -> Array:
+        return (a.error > 0) | (b.error > 0)
+
     def show(self, value: Value, place: tuple[int, ...]) -> str:
         found = value.value[place]
         names = {INFINITY: "inf", MINUS_INFINITY: "-inf", NAN: "nan"}

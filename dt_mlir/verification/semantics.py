@@ -80,6 +80,10 @@ class Report:
     """How many of these were compared in exact arithmetic."""
     sizes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     """The sizes at which they were compared, by kind."""
+    elements: int = 0
+    """How many elements of results were compared."""
+    undecided: int = 0
+    """How many of them can be any value, so that comparing them says nothing."""
     notes: list[str] = field(default_factory=list[str])
     """What was decided in another way, and why."""
     kernel: str = ""
@@ -102,6 +106,8 @@ class Report:
             f"  sizes: {shown}",
             *(f"  {n}" for n in self.notes),
         ]
+        if self.undecided:
+            lines.append(f"  {self.undecided} of {self.elements} elements are undecided")
         if self.kernel:
             lines.append(f"  the emitted kernel {self.kernel}")
         return "\n".join(lines)
@@ -131,6 +137,10 @@ class SemanticsError(CompileError):
         self.stage = stage
         self.given = given
         self.breaks = breaks
+
+
+class UndecidedError(SemanticsError):
+    """A result of which no comparison decides anything, at any size and in either arithmetic."""
 
 
 class Recorder:
@@ -224,6 +234,8 @@ class _Check:
             self.sizes[f"{first} (special inputs)"] = self.sizes[first]
         self.report.sizes = self.sizes
         self.results: dict[tuple[int, Mode, str], dict[str, Value]] = {}
+        self.decided: dict[tuple[int, str], list[int]] = {}
+        """Of each stage's results, how many elements are undecided, and how many there are."""
         self.places: dict[str, Attribute] = {}
         for op in stages[0].module.walk():
             if isinstance(op, dt.FuncOp):
@@ -238,6 +250,7 @@ class _Check:
         rewriting = 0
         for index in range(1, len(self.stages)):
             decided = [self._compare(index, self.mode, kind) for kind in self.sizes]
+            self._check_decided(index)
             rewriting += not all(mode is Mode.EXACT for mode in decided)
         self.report.exactly = self.report.changes - rewriting
         if self.kernel:
@@ -301,6 +314,10 @@ class _Check:
         for name, wanted in before.items():
             found = _difference(arithmetic, name, wanted, after.get(name))
             if found is None:
+                known = self.decided.setdefault((index, name), [0, 0])
+                unknown = int(np.sum(arithmetic.undecided(wanted, after[name])))
+                known[0] += unknown
+                known[1] += int(np.size(wanted.value))
                 continue
             rewritten = self._rewritten(index)
             if mode is Mode.EXACT and rewritten:
@@ -316,6 +333,25 @@ class _Check:
                 Given(mode, sizes, self.inputs(mode, kind)),
             )  # fmt: skip
         return mode
+
+    def _check_decided(self, index: int) -> None:
+        """Check that comparing a stage with the one before has decided something of each result.
+
+        Raises:
+            SemanticsError: naming the result of which nothing was decided.
+        """
+        number, stage = self.stages[index]
+        for (at, name), (unknown, count) in self.decided.items():
+            if at != index:
+                continue
+            self.report.elements += count
+            self.report.undecided += unknown
+            if count and unknown == count:
+                raise UndecidedError(
+                    f"nothing is known of what '{_named(stage)}' makes of '{name}': all "
+                    f"{count} elements are undecided", stage.location or self._place(name),
+                    number, None,
+                )  # fmt: skip
 
     def _rewritten(self, index: int) -> str:
         """The functions that a stage has more or less often than the one before, in words.

@@ -27,4 +27,4 @@ config.substitutions.append(("%inputs", os.path.join(os.path.dirname(__file__), 
 config.substitutions.append(
     ("%examples", os.path.join(os.path.dirname(__file__), "..", "..", "examples"))
 )
-config.maxIndividualTestTime = 120
+config.maxIndividualTestTime = 300

@@ -9,7 +9,7 @@ from dt_mlir.diagnostics import SourceTexts
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.tools.parsing import read_module
-from dt_mlir.verification.semantics import Mode, Recorder, Report, verify_semantics
+from dt_mlir.verification.semantics import Mode, Recorder, Report, UndecidedError, verify_semantics
 from dt_mlir.verifier import verify_module
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +41,11 @@ def test_examples_within_bounds(path: Path) -> None:
 
 @pytest.mark.parametrize("path", REGRESSIONS, ids=lambda path: path.stem)
 def test_regressions(path: Path) -> None:
+    if path.stem == "wrapped_sum":
+        # Sums that wrap have no bounds, and what is computed from them is rewritten.
+        with pytest.raises(UndecidedError, match="all 15 elements are undecided"):
+            verified(path, Mode.EXACT, kernel=False)
+        return
     verified(path, Mode.EXACT, kernel=False)
 
 
