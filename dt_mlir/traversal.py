@@ -6,7 +6,7 @@ passes through all of them. These walks take one step for each operation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from xdsl.ir import Operation, SSAValue
@@ -34,16 +34,13 @@ def operations(root: Operation) -> list[Operation]:
     return found
 
 
-def operations_of(root: Operation, *kinds: type[OperationT]) -> list[OperationT]:
-    """Returns the operations of some classes in an operation, in program order.
-
-    Args:
-        root: the operation; it is among those searched.
-        kinds: the classes; an operation of a subclass is found too.
-    """
+def of_kind(
+    ops: Iterable[Operation], *kinds: type[OperationT]
+) -> list[OperationT]:
+    """Returns those of some operations that are of some classes; subclasses count."""
     known: dict[type[Operation], bool] = {}
     found: list[OperationT] = []
-    for op in operations(root):
+    for op in ops:
         cls = type(op)
         # A class is looked up once: `issubclass` on abstract classes is slow.
         wanted = known.get(cls)
@@ -52,6 +49,11 @@ def operations_of(root: Operation, *kinds: type[OperationT]) -> list[OperationT]
         if wanted:
             found.append(op)  # pyright: ignore
     return found
+
+
+def operations_of(root: Operation, *kinds: type[OperationT]) -> list[OperationT]:
+    """Returns the operations of some classes in an operation, itself included, in program order."""
+    return of_kind(operations(root), *kinds)
 
 
 def values_of(root: Operation) -> Iterator[SSAValue]:

@@ -15,7 +15,7 @@ from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import axes_of
-from dt_mlir.traversal import operations, operations_of, values_of
+from dt_mlir.traversal import of_kind, operations, values_of
 
 BODY_DIALECTS = ("tile", "scf", "arith", "math", "elem")
 """The dialects that the body of a kernel is made of."""
@@ -27,22 +27,23 @@ def check_kernel(kernel: tile.KernelOp) -> None:
     Raises:
         CompileError: at the first operation that is out of place.
     """
-    for inner in operations(kernel)[1:]:
+    everything = operations(kernel)
+    for inner in everything[1:]:
         dialect = inner.name.split(".")[0]
         known = dialect in BODY_DIALECTS or inner.name == "builtin.unrealized_conversion_cast"
-        if not known and not isinstance(inner, tile.PrintsTriton):
+        if not known and tile.triton_printer(inner) is None:
             raise CompileError(f"'{inner.name}' cannot stand in a 'tile.kernel'", inner)
-    for inner in operations_of(kernel, tile.RangeOp):
+    for inner in of_kind(everything, tile.RangeOp):
         if inner.bound is not None:
             raise CompileError(
                 f"the axis '{inner.axis.name}' still has a bound", inner,
                 "run tile-place-masks first",
             )
-    for inner in operations_of(kernel, scf.ForOp):
+    for inner in of_kind(everything, scf.ForOp):
         if (constant_index(inner.step) or 0) < 1:
             raise CompileError("the step of a loop must be a positive constant", inner)
-    loaded = {inner.base for inner in operations_of(kernel, tile.LoadOp)}
-    for inner in operations_of(kernel, tile.StoreOp):
+    loaded = {inner.base for inner in of_kind(everything, tile.LoadOp)}
+    for inner in of_kind(everything, tile.StoreOp):
         if inner.base in loaded:
             raise CompileError("a kernel stores to a tensor that it loads from", inner)
     known = {label.data for label in kernel.labels}

@@ -156,8 +156,10 @@ class KernelPrinter:
     # Operations
 
     def _op(self, op: Operation) -> None:
-        if isinstance(op, tile.PrintsTriton):
-            expression = op.triton_expression([self.values[v] for v in op.operands])
+        printer = tile.triton_printer(op)
+        if printer is not None:
+            # An operation of another package.
+            expression = printer([self.values[v] for v in op.operands])
             self.tensors.update(op.results)
             self._define(op.results[0], expression)
             return
@@ -490,7 +492,7 @@ def check_consumed(kernel: tile.KernelOp) -> None:
     for op in operations(kernel):
         for name in op.attributes:
             printed = isinstance(op, scf.ForOp) and name == tile.RANGE_OPTIONS
-            if not printed and not isinstance(op, tile.PrintsTriton):
+            if not printed and tile.triton_printer(op) is None:
                 raise CompileError(
                     f"nothing has consumed the attribute '{name}' of '{op.name}'", op,
                     "a pass that understands it must take it away before the kernel is printed; "

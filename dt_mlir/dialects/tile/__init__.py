@@ -32,7 +32,7 @@ from dt_mlir.dialects.tile.kernel import (
     RangeOp,
     SizeOp,
 )
-from dt_mlir.dialects.tile.printing import RANGE_OPTIONS, PrintsTriton
+from dt_mlir.dialects.tile.printing import RANGE_OPTIONS, PrintsTriton, triton_printer
 from dt_mlir.dialects.tile.types import AxesAttr
 
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "Tile",
     "TransposeOp",
     "YieldOp",
+    "triton_printer",
 ]
 
 Tile = Dialect(

@@ -87,12 +87,22 @@ def _tensor(element: Attribute, axes: tuple[Axis, ...]) -> Attribute:
     return TensorType(element, shape, encoding)
 
 
+_KNOWN: dict[int, tuple[Attribute, tuple[Axis, ...]]] = {}
+"""The axes of types that were asked for, by the type's identity: hashing a type takes long."""
+
+
 def axes_of(type: Attribute) -> tuple[Axis, ...]:
     """The axes of a tile's type; none for a scalar's."""
-    return _axes(type) if isinstance(type, TensorType) else ()
+    known = _KNOWN.get(id(type))
+    # Where the type was kept, its identity cannot be another's.
+    if known is not None:
+        return known[1]
+    if len(_KNOWN) >= 4096:
+        _KNOWN.clear()
+    _KNOWN[id(type)] = type, _axes(type) if isinstance(type, TensorType) else ()
+    return _KNOWN[id(type)][1]
 
 
-@lru_cache(maxsize=4096)
 def _axes(type: TensorType) -> tuple[Axis, ...]:
     encoding = type.encoding
     assert isinstance(encoding, AxesAttr)
