@@ -7,12 +7,11 @@ from xdsl.ir import Operation
 
 from dt_mlir.dialects import loop
 from dt_mlir.host_part import HostPart
-from dt_mlir.traversal import operations
 
 
 def host_part(module: Operation) -> HostPart | None:
     """The host part of a module; None if it has none."""
-    for op in operations(module):
+    for op in module.regions[0].block.ops:
         if isinstance(op, func.FuncOp):
             return HostPart.of(op)
     return None

@@ -153,8 +153,12 @@ def total(operator: str, items: Sequence[ast.expr]) -> ast.expr:
 
 
 def text(node: ast.expr) -> str:
-    """An expression as Python writes it."""
-    return ast.unparse(node)
+    """An expression as Python writes it; nothing changes an expression once it is built."""
+    shown: str | None = getattr(node, "shown", None)
+    if shown is None:
+        shown = ast.unparse(node)
+        setattr(node, "shown", shown)  # noqa: B010
+    return shown
 
 
 class Names:
