@@ -123,7 +123,6 @@ def compile_seconds(text: str, rounds: int) -> float:
 
 def curves(sizes: list[int], rounds: int) -> dict[str, list[float]]:
     """Time programs that grow, and print the times with the goals."""
-    sys.setrecursionlimit(20000)
     compile_program(reductions(2))
     found: dict[str, list[float]] = {}
     for make in CHAINS:

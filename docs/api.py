@@ -1,13 +1,14 @@
 """Writes the reference of the language in Python from signatures and docstrings."""
 
 import inspect
+import textwrap
 from typing import Any
 
 from griffe import Class, Function, GriffeLoader, Parser
 
 import dt_mlir
 from dt_mlir import kernels
-from dt_mlir.kernels import functions
+from dt_mlir.language import functions
 from dt_mlir.language.directives import Directives
 
 INTRODUCTION = """\
@@ -16,15 +17,16 @@ INTRODUCTION = """\
 What `import dt_mlir as dt` gives. [DT in Python](python.md) shows it at work, and
 [From PyTorch to a tuned kernel](pytorch.md) from the beginning.
 """
-DIRECTIVES = (
+DIRECTIVES = textwrap.fill(
     "Directives are methods, too: "
     + ", ".join(
         f"[`{name}`](passes/schedule-{name.replace('_', '-')}.md)"
         for name, value in vars(Directives).items()
         if inspect.isfunction(value) and not name.startswith("_") and name != "direct"
     )
-    + "."
-)
+    + ".",
+    width=120, break_long_words=False, break_on_hyphens=False,
+)  # fmt: skip
 ELEMENTS = (
     "They take expressions and numbers, and reductions one or several `RVar`; each gives an "
     "expression, whose type [the language](language.md) says. Errors are of "
@@ -81,20 +83,20 @@ def _signature(name: str, thing: Any, result: bool = True) -> str:
     return f"```python\n{name}{text}\n```"
 
 
-def _members(cls: type, loader: GriffeLoader) -> dict[str, Any]:
-    """The members of a class; where one extends a class of the same name, of both."""
-    found: dict[str, Any] = {}
-    for base in reversed(cls.__mro__):
-        if base.__name__ == cls.__name__:
-            found |= loader.modules_collection[base.__module__].members[cls.__name__].members
-    return found
+def _bases(cls: type, loader: GriffeLoader) -> list[Class]:
+    """Returns a class and those of the same name that it extends, the base first."""
+    same = [base for base in reversed(cls.__mro__) if base.__name__ == cls.__name__]
+    return [loader.modules_collection[base.__module__].members[cls.__name__] for base in same]
 
 
-def _class(name: str, cls: type, thing: Class, members: dict[str, Any]) -> list[str]:
+def _class(name: str, cls: type, bases: list[Class]) -> list[str]:
     lines = [f"### `{name}`", ""]
     if cls.__init__ is not object.__init__:
         lines += [_signature(name, cls, result=False), ""]
-    lines += _sections(thing)
+    lines += _sections(bases[0])
+    members: dict[str, Any] = {}
+    for base in bases:
+        members |= base.members
     fields = [
         (key, member)
         for key, member in members.items()
@@ -138,10 +140,10 @@ def api_page() -> str:
             value = getattr(dt_mlir, name)
             home = loader.modules_collection[value.__module__]
             thing = home.members[value.__name__]
-            if thing.docstring is None:
+            if not value.__doc__:
                 raise ValueError(f"dt_mlir.{name} has no docstring")
             if isinstance(value, type):
-                lines += _class(name, value, thing, _members(value, loader))
+                lines += _class(name, value, _bases(value, loader))
             else:
                 lines += [f"### `{name}`", "", _signature(name, value), ""]
                 lines += _sections(thing)

@@ -21,7 +21,7 @@ class Compiled:
     text: str
     """The program."""
     file: str
-    """What messages call it."""
+    """The name of the program in messages."""
     types: tuple[tuple[str, str], ...]
     """Element types that are declared anew, as pairs of a name and a type."""
     module: ModuleOp
@@ -38,7 +38,7 @@ class Compiled:
 def _algorithm(text: str, file: str, types: tuple[tuple[str, str], ...]) -> ModuleOp:
     module, _ = compile_text(text, file)
     # What the frontend makes is verified at the end of the pipeline, if it gets there.
-    run_pipeline(module, default_pipeline("dt", types), verify="never")
+    run_pipeline(module, default_pipeline("dt", types), verify=False)
     return module
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -83,20 +82,18 @@ def _with_placed(passes: list[str]) -> list[str]:
         CompileError: if one names a pass that the pipeline never has.
     """
     known = {*STAGES["tile"]}
-    pending = placed_passes()
-    known.update(cls.name for cls in pending)
-    for cls in pending:
-        after: str = getattr(cls, "after")  # noqa: B009
+    pending = {cls.name: after for cls, after in placed_passes().items()}
+    known.update(pending)
+    for name, after in pending.items():
         if after not in known:
             raise CompileError(
-                f"the pass '{cls.name}' runs after '{after}', which the pipeline does not have",
+                f"the pass '{name}' runs after '{after}', which the pipeline does not have",
                 None, did_you_mean(after, known) or "dtc FILE --print-pipeline shows the passes",
             )  # fmt: skip
-    while ready := [cls for cls in pending if getattr(cls, "after") in passes]:  # noqa: B009
-        for cls in ready:
-            last = len(passes) - passes[::-1].index(getattr(cls, "after"))  # noqa: B009
-            passes.insert(last, cls.name)
-            pending.remove(cls)
+    while ready := [name for name, after in pending.items() if after in passes]:
+        for name in ready:
+            last = len(passes) - passes[::-1].index(pending.pop(name))
+            passes.insert(last, name)
     return passes
 
 
@@ -127,7 +124,7 @@ def run_pipeline(
     module: ModuleOp,
     passes: Sequence[str],
     after: Callable[[ModulePass, ModuleOp], None] | None = None,
-    verify: Literal["each", "last", "never"] = "last",
+    verify: bool = True,
 ) -> None:
     """Run passes on a module.
 
@@ -135,8 +132,7 @@ def run_pipeline(
         module: the module; it is changed.
         passes: the passes as text.
         after: called after each pass.
-        verify: whether the module is verified after each pass (as `dt-opt` does), after the last
-            one, or not at all (for a module that further passes follow).
+        verify: whether the module is verified after the last pass.
 
     Raises:
         CompileError: where a pass refuses the module.
@@ -147,7 +143,7 @@ def run_pipeline(
         previous: ModulePass | None, changed: ModuleOp, following: ModulePass | None
     ) -> None:
         if previous is not None:
-            if verify == "each" or (verify == "last" and following is None):
+            if verify and following is None:
                 verify_module(changed, previous)
             if after is not None:
                 after(previous, changed)

@@ -114,10 +114,11 @@ def find_pass(name: str) -> type[ModulePass] | None:
     return plugins[name]() if name in plugins else None
 
 
-def placed_passes() -> list[type[ModulePass]]:
-    """Returns the passes of loaded files and other packages that name their place by `after`."""
+def placed_passes() -> dict[type[ModulePass], str]:
+    """Returns the passes of loaded files and other packages with the pass that each runs after."""
     found = {name: load() for name, load in plugin_passes().items()} | LOADED
-    return [cls for cls in found.values() if getattr(cls, "after", None) is not None]
+    places = {cls: getattr(cls, "after", None) for cls in found.values()}
+    return {cls: after for cls, after in places.items() if after is not None}
 
 
 def plugins_in_use() -> list[type]:

@@ -1,4 +1,4 @@
-"""Which tests `make test` leaves to `make test-full`.
+"""Selects the tests that `make test` leaves to `make test-full`.
 
 The quick tests cover every pass, message and example once. What takes long (further sizes, every
 cut of the pipeline, drawn programs, searches, PyTorch's compiler) runs with `--full`.

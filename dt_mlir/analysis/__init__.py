@@ -1,1 +1,1 @@
-"""What is known of IR: nothing here changes it, but the bounds of loops."""
+"""Analyses of IR. They change nothing, except that `bounds` sets the ranges of loops."""

@@ -1,4 +1,4 @@
-"""How Triton's dot carries out products of matrices."""
+"""Plans products of matrices for Triton's dot."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _FLOATS = (Float16Type, BFloat16Type, Float32Type, Float8E4M3FNType, Float8E5M2T
 
 
 def is_dottable(type: Attribute) -> bool:
-    """Whether Triton's dot multiplies operands of an element type."""
+    """Returns whether Triton's dot multiplies operands of an element type."""
     return isinstance(type, _FLOATS) or type == IntegerType(8)
 
 
 def dot_operand_bits(type: Attribute) -> int:
-    """The width of an element type."""
+    """Returns the width of an element type in bits."""
     if isinstance(type, AnyFloat):
         return type.bitwidth
     assert isinstance(type, IntegerType)
@@ -37,23 +37,23 @@ def dot_operand_bits(type: Attribute) -> int:
 
 @dataclass(frozen=True)
 class DotPlan:
-    """How a product of matrices is carried out on tiles."""
+    """The axes of a product of matrices on tiles."""
 
     batch: tuple[Axis, ...]
     rows: Axis
     columns: Axis
     depth: Axis
     swapped: bool
-    """Whether the second operand is the left matrix, so that the result's axes are in order."""
+    """True if the second operand is the left matrix, so that the result's axes are in order."""
 
 
 def least_depth(bits: int) -> int:
-    """The least depth of Triton's dot for operands of a width."""
+    """Returns the least depth of Triton's dot for operands of a width in bits."""
     return 32 if bits <= 8 else 16
 
 
 def plan_dot(op: loop.ReduceOp, axes: TileAxes, bits: int, dottable: bool) -> DotPlan | None:
-    """How Triton's dot can carry out a product; None if it cannot.
+    """Returns a plan for a product; None if Triton's dot cannot carry it out.
 
     Args:
         op: a `dot` reduction.

@@ -1,4 +1,4 @@
-"""Which scalar operations of a `loop` kernel form one expression, to become one `tile.map`."""
+"""Groups the scalar operations of a `loop` kernel into expressions: one `tile.map` for each."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Expressions:
             self._members.setdefault(root, []).append(op)
 
     def ending_in(self, op: Operation) -> list[Operation]:
-        """The operations of the expression that an operation is the last of, in program order.
+        """Returns the operations of the expression that ends in an operation, in program order.
 
-        Empty for an operation that belongs to the expression of its user.
+        The list is empty for an operation that belongs to the expression of its user.
         """
         return self._members.get(op, [])[::-1]
 
@@ -60,7 +60,7 @@ class Expressions:
         return user if user in self._root else None
 
     def _joins(self, op: Operation, user: Operation) -> bool:
-        """Whether an operation belongs to the expression of its only user."""
+        """Returns whether an operation belongs to the expression of its only user."""
         value, used = op.results[0], user.results[0]
         axes = self._axes.of(used)
         if not axes or isinstance(op, UnrealizedConversionCastOp):
@@ -75,7 +75,7 @@ class Expressions:
         )
 
     def _loops_of(self, value: SSAValue) -> frozenset[loop.LoopLike]:
-        """The loops that a value depends on, tiled or not."""
+        """Returns the loops that a value depends on, tiled or not."""
         known = self._loops.get(value)
         if known is None:
             known = self._loops[value] = self._compute_loops(value)
@@ -100,7 +100,7 @@ class Expressions:
         return first.union(*rest) if any(not loops <= first for loops in rest) else first
 
     def _visit(self, op: Operation) -> None:
-        """Number what an operation computes; equal numbers may be equal values."""
+        """Numbers the value of an operation; equal values have equal numbers."""
         if isinstance(op, loop.ReadOp):
             base = op.base
             if isinstance(base.owner, loop.LocalOp):

@@ -17,8 +17,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.utils.disjoint_set import DisjointSet
 
-from dt_mlir.analysis.equivalence import Equivalence
+from dt_mlir.analysis.equivalence import classes_of
 from dt_mlir.analysis.lone_kernels import host_function
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import dt, host
@@ -172,7 +173,7 @@ class _Algorithm:
         self.module = module
         self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
         self.labels = [op.sym_name.data for op in module.ops if isinstance(op, dt.LabelOp)]
-        self.same = Equivalence(self.labels)
+        self.same = DisjointSet(self.labels)
         self.axes: dict[str, list[str | int]] = {
             op.sym_name.data: [] for op in module.ops if isinstance(op, dt.InputOp)
         }
@@ -194,7 +195,8 @@ class _Algorithm:
             for op in self.module.ops
             if isinstance(op, dt.InputOp)
         ]  # fmt: skip
-        return Interface(inputs, self.labels, self.used, self.same.classes(), self.least)
+        groups = classes_of(self.same, self.labels)
+        return Interface(inputs, self.labels, self.used, groups, self.least)
 
     def _needed(self) -> list[str]:
         """The functions that the outputs need."""
@@ -241,7 +243,7 @@ class _Algorithm:
                 if isinstance(first, int):
                     known[axis] = label
                 else:
-                    self.same.unite(first, label)
+                    self.same.union(first, label)
 
     def _read_at_number(self, name: str, axis: int, number: int) -> None:
         """Note that an axis is read at a number, which makes it as large as that at least."""

@@ -8,5 +8,5 @@ from dt_mlir.dialects import tile
 
 
 def kernels_of(module: ModuleOp) -> list[tile.KernelOp]:
-    """The kernels of a module."""
+    """Returns the kernels of a module, in order."""
     return [op for op in module.ops if isinstance(op, tile.KernelOp)]

@@ -1,4 +1,4 @@
-"""What the host part says of the sizes of labels: which are equal, and which are known."""
+"""Sizes of labels that the host part states: classes of equal sizes, and fixed sizes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dt_mlir.host_part import HostPart
 
 
 def host_part(module: Operation) -> HostPart | None:
-    """The host part of a module; None if it has none."""
+    """Returns the host part of a module; None if it has none."""
     for op in module.regions[0].block.ops:
         if isinstance(op, func.FuncOp):
             return HostPart.of(op)

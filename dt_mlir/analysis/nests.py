@@ -97,7 +97,7 @@ def loop_of(index: SSAValue) -> loop.LoopLike:
 
 
 def encloses(outer: Operation, inner: Operation) -> bool:
-    """Whether an operation is another, or contains it."""
+    """Returns whether an operation is another one, or contains it."""
     return outer is inner or outer.is_ancestor(inner)
 
 

@@ -1,4 +1,4 @@
-"""How large tiles are, and may be."""
+"""Numbers of elements of tiles, and their limit."""
 
 from __future__ import annotations
 

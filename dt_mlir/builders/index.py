@@ -37,7 +37,7 @@ class IndexBuilder:
     def _folded(
         self, a: SSAValue, b: SSAValue, function: Callable[[int, int], int]
     ) -> SSAValue | None:
-        """What two constants give; None if one is none."""
+        """Returns the function of two constants; None if an operand is not a constant."""
         x, y = constant_index(a), constant_index(b)
         return None if x is None or y is None else self.constant(function(x, y))
 

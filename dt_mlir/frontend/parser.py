@@ -255,7 +255,7 @@ class _Builder(Transformer[Token, Any]):
     def branch(
         self, first: DirectiveCall | Token, *rest: DirectiveCall
     ) -> tuple[Position, tuple[DirectiveCall, ...]]:
-        """A branch and where it starts; `none` and a parenthesis are no directives."""
+        """Returns the start of a branch and its directives, without `none` and parentheses."""
         if isinstance(first, Token):
             return _at(first), rest
         return first.at, (first, *rest)

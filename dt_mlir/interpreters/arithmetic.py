@@ -118,7 +118,7 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def undecided(self, a: Value, b: Value) -> Array:
-        """Which elements of two results can be any value, so that comparing them says nothing."""
+        """Returns a mask of the elements that can be any value in one of two results."""
 
     @abstractmethod
     def show(self, value: Value, place: tuple[int, ...]) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Program(language_program.Program):
-    """An algorithm, its schedule, and what is compiled of it."""
+    __doc__ = language_program.Program.__doc__
 
     def compile(self, *, static: bool = False) -> Kernel:
         """A kernel, or several, that computes the outputs; see `Kernel`.
@@ -56,19 +56,7 @@ class Program(language_program.Program):
 
 
 class Func(declarations.Func):
-    """A function of labels, defined once: `mm[x, y] = rdot(A[x, k], B[k, y], k)`.
-
-    It has an element for each index of its labels, of which there may be up to six, or none:
-    `total[()] = …`. Others read it as `mm[x, y]`. Its directives are methods, which can be chained:
-    `mm.block(x=128, y=128).num_warps(8)`.
-
-    Args:
-        name: as for `Var`.
-        type: its element type, as for `In`; None for that of its expression.
-
-    Raises:
-        CompileError: as for `In`.
-    """
+    __doc__ = declarations.Func.__doc__
 
     def compile(self, *, dynamic: bool = False, static: bool = False) -> Kernel:
         """A kernel, or several, that computes the function.

@@ -1,4 +1,4 @@
-"""What a program names, and the names of element types."""
+"""Names of a program's things, and of element types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dt_mlir.language.places import here, refusal, serial
 
 _WORDS = ("Func", "In", "SIn", "Var", "RVar", "none")
 _PARAMETERS = ("self", "out")
-"""What callables that are called with inputs and sizes by name have of their own."""
+"""Parameters of every kernel; inputs and sizes, which are passed by name, have other names."""
 
 
 class Named:

@@ -1,4 +1,4 @@
-"""Where in the user's Python code something was written, and errors that show that place."""
+"""Places in the user's Python code, and errors that show them."""
 
 from __future__ import annotations
 

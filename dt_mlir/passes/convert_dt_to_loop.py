@@ -25,8 +25,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
+from xdsl.utils.disjoint_set import DisjointSet
 
-from dt_mlir.analysis.equivalence import Equivalence
+from dt_mlir.analysis.equivalence import classes_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, loop, sched
 from dt_mlir.dialects.elem import ReductionKind
@@ -57,7 +58,7 @@ class _Program:
         self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
         self.outputs = [op for op in module.ops if isinstance(op, dt.OutputOp)]
         self.labels = [op.sym_name.data for op in module.ops if isinstance(op, dt.LabelOp)]
-        self.same = Equivalence(self.labels)
+        self.same = DisjointSet(self.labels)
         self.axes: dict[str, list[str]] = {}
         self.minimums: dict[str, list[int]] = {}
         self.conditions: list[tuple[str, int, str]] = []
@@ -105,7 +106,7 @@ class _Program:
                     case AffineDimExpr():
                         label = read.used_labels[expr.position]
                         known[axis] = known[axis] or label
-                        self.same.unite(known[axis], label)
+                        self.same.union(known[axis], label)
                     case AffineConstantExpr():
                         least[axis] = max(least[axis], expr.value + 1)
                         if source is not None:
@@ -442,7 +443,8 @@ def _host_attributes(program: _Program) -> dict[str, Attribute]:
         host.OUTPUTS: name_array([print_directive(d) for d in outputs]),
         host.LABELS: name_array(program.used_labels()),
     }
-    same = [name_array(c) for c in program.same.classes() if len(c) > 1]
+    classes = classes_of(program.same, program.labels)
+    same = [name_array(c) for c in classes if len(c) > 1]
     if same:
         attrs[host.SAME] = ArrayAttr(same)
     if program.conditions:

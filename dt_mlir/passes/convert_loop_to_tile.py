@@ -50,7 +50,7 @@ class _Scope:
     loads: dict[tuple[SSAValue | int, ...], SSAValue] = field(
         default_factory=dict[tuple[SSAValue | int, ...], SSAValue]
     )
-    """What was loaded here, by tensor and indices; a kernel does not store to what it loads."""
+    """Loaded tiles by tensor and indices; a kernel does not store to a tensor that it loads."""
 
     def __post_init__(self) -> None:
         self.builder = Builder(InsertPoint.at_end(self.block))

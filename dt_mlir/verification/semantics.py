@@ -53,7 +53,7 @@ class Stage:
     item: ModulePass | None
     """The pass that made it; None for the input."""
     location: Attribute | None = None
-    """Where the directive stands in the program, if the pass is one of its schedule's."""
+    """The place of the directive in the program, if the pass is a directive of its schedule."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ class Report:
     sizes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     """The sizes at which they were compared, by kind."""
     elements: int = 0
-    """How many elements of results were compared."""
+    """The number of elements of results that were compared."""
     undecided: int = 0
-    """How many of them can be any value, so that comparing them says nothing."""
+    """The number of them that can be any value, so that comparing them decides nothing."""
     notes: list[str] = field(default_factory=list[str])
     """What was decided in another way, and why."""
     kernel: str = ""
@@ -235,7 +235,7 @@ class _Check:
         self.report.sizes = self.sizes
         self.results: dict[tuple[int, Mode, str], dict[str, Value]] = {}
         self.decided: dict[tuple[int, str], list[int]] = {}
-        """Of each stage's results, how many elements are undecided, and how many there are."""
+        """For each stage and result the number of undecided elements and of all elements."""
         self.places: dict[str, Attribute] = {}
         for op in stages[0].module.walk():
             if isinstance(op, dt.FuncOp):

@@ -1,4 +1,4 @@
-"""The table of faults lies beside its test, and is no package."""
+"""The table of faults lies beside its test and is not a package."""
 
 import sys
 from pathlib import Path

@@ -130,7 +130,7 @@ FRONTEND = [
 LOOPS = [
     Fault(
         "label-sizes-not-united", _TO_LOOP,
-        "self.same.unite(known[axis], label)", "pass",
+        "self.same.union(known[axis], label)", "pass",
         "labels that index one axis need not have one size",
     ),
     Fault(

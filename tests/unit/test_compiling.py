@@ -2,9 +2,10 @@
 
 import gc
 import sys
+import threading
 
 import dt_mlir as dt
-from dt_mlir.compiling import compiling
+from dt_mlir.compiling import DEEPEST, compiling
 
 
 def test_collector_is_paused_and_runs_again() -> None:
@@ -24,6 +25,27 @@ def test_collector_that_was_off_stays_off() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_the_last_of_several_threads_restores_the_settings() -> None:
+    before = sys.getrecursionlimit()
+    entered, release = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with compiling():
+            entered.set()
+            release.wait(10)
+
+    thread = threading.Thread(target=other)
+    with compiling():
+        thread.start()
+        assert entered.wait(10)
+    assert not gc.isenabled()
+    assert sys.getrecursionlimit() == DEEPEST
+    release.set()
+    thread.join()
+    assert gc.isenabled()
+    assert sys.getrecursionlimit() == before
 
 
 def test_a_sum_of_many_terms_compiles_without_settings_of_the_user() -> None:

@@ -1,4 +1,4 @@
-"""How operations of other packages reach the emitted text."""
+"""The interface by which operations of other packages are printed."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class ContiguousOp(IRDLOperation):
     value = operand_def(TensorType)
     """The tile of indices."""
     count = prop_def(IntegerAttr)
-    """How many elements follow one another."""
+    """The number of elements that follow one another."""
     result = result_def(TensorType)
     """The same tile."""
 
