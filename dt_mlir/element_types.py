@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
@@ -47,6 +49,9 @@ TORCH_TYPES = {
 _NAMES = {type: name for name, type in ELEMENT_TYPES.items()}
 
 
+_FLOATS = frozenset[type](get_args(AnyFloat))
+
+
 def type_name(type: Attribute) -> str:
     """DT's name of an element type."""
     return _NAMES[type]
@@ -61,7 +66,7 @@ def value_type(element: Attribute) -> Attribute:
 
 def is_float(type: Attribute) -> bool:
     """Whether a scalar type is a floating-point type."""
-    return isinstance(type, AnyFloat)
+    return type.__class__ in _FLOATS
 
 
 def is_bool(type: Attribute) -> bool:
@@ -75,7 +80,7 @@ def is_integer(type: Attribute) -> bool:
 
 
 def compute_type(type: Attribute) -> Attribute:
-    """What values of an element type are computed in: f64, f32, i64, i32 or bool."""
+    """Returns the type that values of an element type are computed in: f64, f32, i64, i32, bool."""
     if is_float(type):
         return f64 if type == f64 else f32
     if is_bool(type):
@@ -93,6 +98,8 @@ def integer_range(type: IntegerType) -> tuple[int, int]:
 
 
 def promote(a: Attribute, b: Attribute) -> Attribute:
-    """The type in which two computed types meet: the wider, a float wins over an integer."""
+    """Returns the wider of two computed types; a float is wider than any integer."""
+    if a is b:
+        return a
     order = (i1, i32, i64, f32, f64)
     return max(a, b, key=order.index)

@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineMap
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -58,6 +57,7 @@ from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
 from dt_mlir.dialects.formats import (
     NameDirective,
     NamesDirective,
+    index_map,
     is_supported_index,
     name_array,
     names,
@@ -267,14 +267,18 @@ class ReadOp(IRDLOperation):
     custom_directives = (LabelIndices,)
     traits = traits_def(Pure())
 
-    def __init__(
-        self, source: str, labels: Sequence[str], map: AffineMap, type: Attribute
-    ) -> None:
-        super().__init__(
+    def __init__(self, source: str, indices: Sequence[str | int], type: Attribute) -> None:
+        labels = list(dict.fromkeys(index for index in indices if isinstance(index, str)))
+        places = tuple(
+            (True, labels.index(index)) if isinstance(index, str) else (False, index)
+            for index in indices
+        )
+        Operation.__init__(
+            self,
             properties={
                 "source": SymbolRefAttr(source),
                 "labels": name_array(labels),
-                "map": AffineMapAttr(map),
+                "map": index_map(places),
             },
             result_types=[type],
         )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TypeGuard
 
 from xdsl.dialects.builtin import (
+    AffineMapAttr,
     ArrayAttr,
     StringAttr,
     SymbolRefAttr,
@@ -94,6 +96,22 @@ def parse_names(parser: Parser) -> ArrayAttr[StringAttr]:
 def print_names(printer: Printer, attr: ArrayAttr[StringAttr]) -> None:
     """Print `[x, y]`."""
     printer.print_string("[" + ", ".join(names(attr)) + "]")
+
+
+@lru_cache(maxsize=4096)
+def index_map(indices: tuple[tuple[bool, int], ...]) -> AffineMapAttr:
+    """Returns the map of an access; most accesses of a program share a few maps.
+
+    Args:
+        indices: for each axis whether its index is a dimension of the map, and the dimension's
+            position or the constant that the index is.
+    """
+    results = [
+        AffineExpr.dimension(number) if is_dimension else AffineExpr.constant(number)
+        for is_dimension, number in indices
+    ]
+    count = 1 + max((number for is_dimension, number in indices if is_dimension), default=-1)
+    return AffineMapAttr(AffineMap(count, 0, tuple(results)))
 
 
 def parse_indices(

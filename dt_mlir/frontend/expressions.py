@@ -23,7 +23,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
 
 from dt_mlir.diagnostics import CompileError, Note
 from dt_mlir.dialects import dt, elem
@@ -165,7 +164,7 @@ class ExpressionEmitter:
                     f"{value} is too large for {type_name(type)}: write inf, or compute in a wider "
                     "type with cast", at,
                 ) from None
-            return self._add(arith.ConstantOp(constant), at)
+            return self._add(_constant_op(constant), at)
         assert isinstance(type, IntegerType)
         if isinstance(value, float):
             if not pymath.isfinite(value):
@@ -175,7 +174,7 @@ class ExpressionEmitter:
             value = int(value != 0)
         width = type.width.data
         value = (value + 2 ** (width - 1)) % 2**width - 2 ** (width - 1) if width > 1 else value
-        return self._add(arith.ConstantOp(IntegerAttr(value, type)), at)
+        return self._add(_constant_op(IntegerAttr(value, type)), at)
 
     def _error(self, message: str, at: Position, hint: str | None = None) -> CompileError:
         return CompileError(message, self.symbols.location(at), hint)
@@ -259,19 +258,15 @@ class ExpressionEmitter:
         return self._read(name, (), at)
 
     def _read(self, name: str, indices: tuple[Expr, ...], at: Position) -> Value:
-        labels: list[str] = []
-        results: list[AffineExpr] = []
+        places: list[str | int] = []
         for index in indices:
             if isinstance(index, Number):
-                results.append(AffineExpr.constant(int(index.value)))
+                places.append(int(index.value))
                 continue
             assert isinstance(index, Name)
-            if index.name not in labels:
-                labels.append(index.name)
-            results.append(AffineExpr.dimension(labels.index(index.name)))
+            places.append(index.name)
         element = self.elements[name]
-        map = AffineMap(len(labels), 0, tuple(results))
-        op = dt.ReadOp(name, labels, map, value_type(element))
+        op = dt.ReadOp(name, places, value_type(element))
         result = self._add(op, at)
         result.name_hint = value_hint(name)
         return Typed(result, element)
@@ -450,6 +445,10 @@ class ExpressionEmitter:
         result = compute_type(element)
         op = dt.ReduceOp(ReductionKind.DOT, labels, result, Region(inner.block))
         return Typed(self._add(op, at), result)
+
+
+def _constant_op(value: FloatAttr | IntegerAttr) -> Operation:
+    return arith.ConstantOp.create(result_types=[value.type], properties={"value": value})
 
 
 def _integer(type: Attribute) -> IntegerType:

@@ -188,12 +188,13 @@ def _constant(op: arith.ConstantOp) -> int | float:
     attr = op.value
     if isinstance(attr, FloatAttr):
         number = attr.value.data
-        if attr.type != f64 and math.isfinite(number):
-            number = shortest_single(number)
         # A whole number is written as one: it takes the type of what it meets. Of 0 there are two.
         signed = number == 0 and math.copysign(1, number) < 0
-        whole = number.is_integer() and abs(number) < 2**24 and not signed
-        return int(number) if whole else number
+        if number.is_integer() and abs(number) < 2**24 and not signed:
+            return int(number)
+        if attr.type != f64 and math.isfinite(number):
+            return shortest_single(number)
+        return number
     assert isinstance(attr, IntegerAttr)
     return abs(attr.value.data) if attr.type == i1 else attr.value.data
 

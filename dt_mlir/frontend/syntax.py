@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from dt_mlir.dialects.sched import Argument, Options
 
 
-@dataclass(frozen=True)
-class Position:
+class Position(NamedTuple):
     """A place in a text; lines and columns from 1."""
 
     line: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref
@@ -47,6 +47,8 @@ class _Binder:
     label: str
     block: Block
     iv: SSAValue
+    lowered: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """The values of the algorithm that the block computes."""
 
 
 class _Program:
@@ -177,7 +179,6 @@ class _KernelBuilder:
         self.values = dict(zip(self.arguments, self.entry.args))
         for name, value in self.values.items():
             value.name_hint = value_hint(name)
-        self.lowered: dict[tuple[SSAValue, Block], SSAValue] = {}
         self.free: dict[Operation, frozenset[str]] = {}
         self.operands: dict[Operation, tuple[SSAValue, ...]] = {}
         """The operands in the function of the operations that have moved to the kernel."""
@@ -227,7 +228,7 @@ class _KernelBuilder:
     def lower(self, value: SSAValue, chain: list[_Binder]) -> SSAValue:
         """Lower what computes a value to the block of the chain's last binder, or further out."""
         for binder in chain:
-            found = self.lowered.get((value, binder.block))
+            found = binder.lowered.get(value)
             if found is not None:
                 return found
         op = value.owner
@@ -235,13 +236,13 @@ class _KernelBuilder:
         if isinstance(op, dt.ReduceOp):
             # A reduction belongs to the level of the labels that it depends on.
             chain = chain[: self._depth(op, chain) + 1]
-            found = self.lowered.get((value, chain[-1].block))
+            found = chain[-1].lowered.get(value)
             if found is not None:
                 return found
             result = self._reduce(op, op.label_names, chain)
         else:
             result = self._scalar(op, chain)
-        self.lowered[value, chain[-1].block] = result
+        chain[-1].lowered[value] = result
         return result
 
     def _depth(self, op: Operation, chain: list[_Binder]) -> int:

@@ -17,13 +17,6 @@ from dt_mlir.dialects import tile
 from dt_mlir.traversal import operations
 
 
-def _key(op: Operation) -> Hashable:
-    """Equal for operations that compute the same from the same operands."""
-    return _own_key(op, op.operands), *(
-        _region_key(block) for region in op.regions for block in region.blocks
-    )
-
-
 def _own_key(op: Operation, operands: Hashable) -> Hashable:
     return (
         op.name,
@@ -52,14 +45,51 @@ def _is_mergeable(op: Operation) -> bool:
     return bool(op.results) and flat and is_side_effect_free(op)
 
 
-def merge_equal(block: Block, known: dict[Hashable, Operation]) -> None:
-    """Merge the operations of a block, and of the blocks in it, with those that dominate them.
+class _Known:
+    """The operations that dominate a place, by what they compute.
+
+    The body of a map may be as large as all the rest of a kernel. Bodies become part of a key
+    only where two operations agree in everything else.
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[Hashable, Operation] = {}
+        self._with_bodies: dict[Hashable, Operation] = {}
+        self._keys: dict[Operation, tuple[Hashable, Hashable]] = {}
+
+    def find(self, op: Operation) -> Operation | None:
+        """Returns an operation that computes the same, or else adds this one."""
+        key = _own_key(op, op.operands)
+        first = self._first.setdefault(key, op)
+        if first is op or not op.regions:
+            return None if first is op else first
+        self._with_bodies.setdefault(self._key_of(first, key), first)
+        known = self._with_bodies.setdefault(self._key_of(op, key), op)
+        return None if known is op else known
+
+    def forget(self, op: Operation) -> None:
+        """Forgets an operation that was added; all that were added after it are forgotten."""
+        key = _own_key(op, op.operands)
+        if self._first.get(key) is op:
+            del self._first[key]
+        if op in self._keys:
+            del self._with_bodies[self._keys.pop(op)]
+
+    def _key_of(self, op: Operation, key: Hashable) -> Hashable:
+        if op not in self._keys:
+            bodies = tuple(_region_key(block) for region in op.regions for block in region.blocks)
+            self._keys[op] = key, bodies
+        return self._keys[op]
+
+
+def merge_equal(block: Block, known: _Known) -> None:
+    """Merges the operations of a block, and of the blocks in it, with those that dominate them.
 
     Args:
         block: the block.
         known: the operations that dominate the block.
     """
-    added: list[Hashable] = []
+    added: list[Operation] = []
     for op in list(block.ops):
         if op.regions and not op.has_trait(IsolatedFromAbove):
             for region in op.regions:
@@ -67,17 +97,15 @@ def merge_equal(block: Block, known: dict[Hashable, Operation]) -> None:
                     merge_equal(inner, known)
         if not _is_mergeable(op):
             continue
-        key = _key(op)
-        earlier = known.get(key)
+        earlier = known.find(op)
         if earlier is None:
-            known[key] = op
-            added.append(key)
+            added.append(op)
             continue
         for old, new in zip(op.results, earlier.results):
             old.replace_all_uses_with(new)
         Rewriter.erase_op(op)
-    for key in added:
-        del known[key]
+    for op in reversed(added):
+        known.forget(op)
 
 
 def remove_dead(kernel: tile.KernelOp) -> None:
@@ -106,5 +134,5 @@ class TileCsePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
-            merge_equal(kernel.body.block, {})
+            merge_equal(kernel.body.block, _Known())
             remove_dead(kernel)

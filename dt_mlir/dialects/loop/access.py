@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -34,6 +33,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.formats import (
     NamesDirective,
+    index_map,
     is_supported_index,
     linear_form,
     name_array,
@@ -105,7 +105,7 @@ class AccessOp(IRDLOperation):
     def set_index_values(self, values: Sequence[SSAValue | int]) -> None:
         """Index the axes with these loop indices and numbers."""
         map, operands = index_map_of(values)
-        self.map = AffineMapAttr(map)
+        self.map = map
         self.operands = [self.base, *operands]
 
     def check_access(self) -> None:
@@ -133,18 +133,18 @@ class AccessOp(IRDLOperation):
                 raise VerifyException("an index must be the index of a loop")
 
 
-def index_map_of(values: Sequence[SSAValue | int]) -> tuple[AffineMap, list[SSAValue]]:
-    """The affine map and its operands for these loop indices and numbers."""
+def index_map_of(values: Sequence[SSAValue | int]) -> tuple[AffineMapAttr, list[SSAValue]]:
+    """Returns the affine map and its operands for induction variables and numbers."""
     operands: list[SSAValue] = []
-    results: list[AffineExpr] = []
+    indices: list[tuple[bool, int]] = []
     for value in values:
         if isinstance(value, int):
-            results.append(AffineExpr.constant(value))
+            indices.append((False, value))
             continue
         if value not in operands:
             operands.append(value)
-        results.append(AffineExpr.dimension(operands.index(value)))
-    return AffineMap(len(operands), 0, tuple(results)), operands
+        indices.append((True, operands.index(value)))
+    return index_map(tuple(indices)), operands
 
 
 @irdl_op_definition
@@ -164,9 +164,11 @@ class ReadOp(AccessOp):
     def __init__(self, base: SSAValue, indices: Sequence[SSAValue | int]) -> None:
         map, operands = index_map_of(indices)
         assert isinstance(base.type, MemRefType)
-        super().__init__(
-            operands=[base, operands],
-            properties={"map": AffineMapAttr(map)},
+        # A variadic segment needs no sizes where it is the only one.
+        Operation.__init__(
+            self,
+            operands=[base, *operands],
+            properties={"map": map},
             result_types=[value_type(base.type.element_type)],
         )
 
@@ -202,12 +204,12 @@ class WriteOp(AccessOp):
     ) -> None:
         map, operands = index_map_of(indices)
         super().__init__(
-            operands=[value, base, operands], properties={"map": AffineMapAttr(map)}
+            operands=[value, base, operands], properties={"map": map}
         )
 
     def set_index_values(self, values: Sequence[SSAValue | int]) -> None:
         map, operands = index_map_of(values)
-        self.map = AffineMapAttr(map)
+        self.map = map
         self.operands = [self.value, self.base, *operands]
 
     def verify_(self) -> None:
