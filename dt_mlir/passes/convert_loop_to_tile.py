@@ -481,7 +481,7 @@ class ConvertLoopToTilePass(ModulePass):
 
     ```
     loop.for %x = x step 64 tile of f {        scf.for %x_start = %c0 to %x_size step %c64 {
-      %a = loop.read %A[%x]              ->      %x = tile.range "x" from %x_start to %x_size
+      %a = loop.read %A[%x]              ->      %x = tile.range x: 64 from %x_start to %x_size
       loop.write %a, %f[%x]                      %a = tile.load %A[%x]
                                                  tile.store %a, %f[%x]
     ```

@@ -156,11 +156,11 @@ class TileElideMasksPass(ModulePass):
     %a = tile.load %A[%y] masked[%y_mask] pad 0.0
     %e = tile.map (%x = %a) { math.exp %x }
     %s = tile.map (%m = %y_mask, %x = %e) { arith.select %m, %x, 0.0 }
-    tile.reduce add %s along "y"
+    tile.reduce add %s along y
       ->
     %a = tile.load %A[%y] masked[%y_mask] pad -inf
     %e = tile.map (%x = %a) { math.exp %x }
-    tile.reduce add %e along "y"
+    tile.reduce add %e along y
     ```
     """
 

@@ -167,16 +167,16 @@ class TileHoistReductionsPass(ModulePass):
 
     ```
     %s = scf.for … iter_args(%acc = %zero) -> (f32) {
-      %r = tile.reduce add %a along "k" : tensor<1024xf32, #tile.axes<k>> -> f32
+      %r = tile.reduce add %a along k
       %1 = arith.addf %acc, %r : f32
       scf.yield %1
     }
       ->
-    %p = scf.for … iter_args(%acc = %zeros) -> (tensor<1024xf32, #tile.axes<k>>) {
+    %p = scf.for … iter_args(%acc = %zeros) -> (!tile.of<k: 1024, f32>) {
       %1 = tile.map (%u = %acc, %v = %a) … { arith.addf … }
       scf.yield %1
     }
-    %r = tile.reduce add %p along "k" : tensor<1024xf32, #tile.axes<k>> -> f32
+    %r = tile.reduce add %p along k
     %s = arith.addf %zero, %r : f32
     ```
     """

@@ -86,8 +86,8 @@ class TileMergeAxesPass(ModulePass):
     needs renaming.
 
     ```
-    %l = tile.range "l" from %c0 to %n : tensor<?xindex, #tile.axes<l = l>>
-    %l_1 = tile.range "l" from %c0 to %n : tensor<?xindex, #tile.axes<l_1 = l>>
+    %l = tile.range l from %c0 to %n
+    %l_1 = tile.range l_1 = l from %c0 to %n
     ```
     gives two ranges of the axis `l`, which `cse` makes one.
     """

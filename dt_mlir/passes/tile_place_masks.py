@@ -203,10 +203,10 @@ class TilePlaceMasksPass(ModulePass):
     sees its own identity there (a dot zeros in both operands).
 
     ```
-    %x = tile.range "x" from %o to %X : tensor<24xindex, …>
+    %x = tile.range x: 24 from %o to %X
     %a = tile.load %A[%x]
       ->
-    %x = tile.range "x" from %o : tensor<32xindex, …>
+    %x = tile.range x: 32 from %o
     %x_mask = tile.mask %x below %x_end
     %a = tile.load %A[%x] masked[%x_mask] pad 0.0
     ```

@@ -48,8 +48,8 @@ TYPES = (
     "f32", "f64", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i1", "i8", "i16", "i32", "i64", "ui8", "si32",
     "index", "i7", "f80", "none", "memref<?xf32>", "memref<*xf32>", "memref<4xf32>", "memref<f32>",
     "tensor<?xf32>", "tensor<4xf32>", "tensor<*xf32>", "vector<4xf32>", "()", "tuple<>",
-    "tensor<8xf32, #tile.axes<x>>", "tensor<?xf32, #tile.axes<x = x>>", "complex<f32>",
-    "tensor<8x8xf32, #tile.axes<x, y>>", "tensor<0xf32, #tile.axes<x>>",
+    "!tile.of<x: 8, f32>", "!tile.of<x, f32>", "complex<f32>",
+    "!tile.of<x: 8, y: 8, f32>", "!tile.of<x: 0, f32>",
 )  # fmt: skip
 
 TOKEN = re.compile(

@@ -14,16 +14,13 @@ from dt_mlir.dialects.tile.access import (
     StoreOp,
 )
 from dt_mlir.dialects.tile.compute import (
-    SCALAR_DIALECTS,
     ArgReduceOp,
     BroadcastOp,
     DotOp,
     FillOp,
-    MapOp,
     ReduceOp,
     RenameOp,
     TransposeOp,
-    YieldOp,
 )
 from dt_mlir.dialects.tile.kernel import (
     KernelOp,
@@ -32,8 +29,9 @@ from dt_mlir.dialects.tile.kernel import (
     RangeOp,
     SizeOp,
 )
+from dt_mlir.dialects.tile.map import SCALAR_DIALECTS, MapOp, YieldOp
 from dt_mlir.dialects.tile.printing import RANGE_OPTIONS, PrintsTriton, triton_printer
-from dt_mlir.dialects.tile.types import AxesAttr
+from dt_mlir.dialects.tile.types import TileType
 
 __all__ = [
     "RANGE_OPTIONS",
@@ -55,6 +53,7 @@ __all__ = [
     "SizeOp",
     "StoreOp",
     "Tile",
+    "TileType",
     "TransposeOp",
     "YieldOp",
     "triton_printer",
@@ -66,5 +65,5 @@ Tile = Dialect(
         KernelOp, ProgramIdOp, SizeOp, RangeOp, MaskOp, LoadOp, StoreOp, MapOp, YieldOp, ReduceOp,
         ArgReduceOp, DotOp, FillOp, BroadcastOp, TransposeOp, RenameOp,
     ],
-    [AxesAttr],
+    [TileType],
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple, Self, TypeVar
 
 from xdsl.dialects.builtin import (
     FloatAttr,
@@ -10,7 +11,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     StringAttr,
-    TensorType,
     i1,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -24,11 +24,25 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from dt_mlir.dialects.tile.formats import (
+    Number,
+    constant,
+    parse_optional_number,
+    parse_result_type,
+    parse_value,
+    parse_values,
+    print_number,
+    print_result_type,
+    print_values,
+)
 from dt_mlir.dialects.tile.types import (
     Axis,
+    TileType,
     axes_of,
     axis_names,
     check_tile,
@@ -48,7 +62,7 @@ class AccessOp(IRDLOperation):
     """The tensor."""
     indices = var_operand_def()
     """For each of its axes an index, or a tile of indices."""
-    masks = var_operand_def(TensorType)
+    masks = var_operand_def(TileType)
     """Masks that must all be true for an element to be touched."""
     eviction_policy = opt_prop_def(StringAttr)
     """What caches are to do with the elements: `evict_first` or `evict_last`."""
@@ -98,6 +112,71 @@ class AccessOp(IRDLOperation):
             raise VerifyException(f"an element of {self.base.type} is no {element_of(value)}")
 
 
+    def print_access(self, printer: Printer, pad: Number | None = None) -> None:
+        """Prints ` %A[%x, %y] masked [%m] pad 0.0 eviction_policy evict_first {…}`."""
+        printer.print_string(" ")
+        printer.print_ssa_value(self.base)
+        print_values(printer, self.indices)
+        if self.masks:
+            printer.print_string(" masked ")
+            print_values(printer, self.masks)
+        if pad is not None:
+            printer.print_string(" pad ")
+            print_number(printer, pad)
+        if self.eviction_policy is not None:
+            printer.print_string(" eviction_policy ")
+            printer.print_attribute(self.eviction_policy)
+        printer.print_op_attributes(self.attributes)
+
+
+OpT = TypeVar("OpT", bound=AccessOp)
+
+
+class _Access(NamedTuple):
+    """A parsed access."""
+
+    base: SSAValue[MemRefType]
+    indices: list[SSAValue]
+    masks: list[SSAValue]
+    pad: Number | None
+    eviction_policy: StringAttr | None
+    attributes: dict[str, Attribute]
+
+    def finish(self, op: OpT) -> OpT:
+        """Gives an operation what its constructor does not take."""
+        op.eviction_policy = self.eviction_policy
+        op.attributes.update(self.attributes)
+        return op
+
+
+def _spanned(element: Attribute, indices: Sequence[SSAValue]) -> Attribute:
+    """Returns the type of a tile with the axes that indices have between them, in their order."""
+    axes = [axis for index in indices for axis in axes_of(index.type)]
+    return tile_type(element, list(dict.fromkeys(axes)))
+
+
+def _parse_access(parser: Parser, pads: bool) -> _Access:
+    place = parser.pos
+    base = parse_value(parser)
+    if not isinstance(base.type, MemRefType):
+        parser.raise_error(f"expected a tensor in memory, not a value of {base.type}", place)
+    indices = parse_values(parser)
+    masks = parse_values(parser) if parser.parse_optional_keyword("masked") else []
+    pad: Number | None = None
+    if pads and parser.parse_optional_keyword("pad"):
+        place = parser.pos
+        number = parser.expect(lambda: parse_optional_number(parser), "expected a number")
+        try:
+            pad = constant(number, value_type(base.type.element_type))
+        except VerifyException as error:
+            parser.raise_error(str(error), place)
+    policy = None
+    if parser.parse_optional_keyword("eviction_policy"):
+        policy = StringAttr(parser.parse_str_literal())
+    attributes = parser.parse_optional_attr_dict()
+    return _Access(SSAValue.get(base, type=MemRefType), indices, masks, pad, policy, attributes)
+
+
 @irdl_op_definition
 class LoadOp(AccessOp):
     """Loads a tile of a tensor's elements.
@@ -114,11 +193,6 @@ class LoadOp(AccessOp):
     result = result_def()
     """The tile, its axes in any order."""
 
-    assembly_format = (
-        "$base `[` $indices `]` (`masked` `[` $masks^ `:` type($masks) `]`)? (`pad` $pad^)? "
-        "(`eviction_policy` $eviction_policy^)? attr-dict "
-        "`:` type($base) `[` type($indices) `]` `->` type($result)"
-    )
     traits = traits_def(Pure())
 
     def __init__(
@@ -135,6 +209,24 @@ class LoadOp(AccessOp):
             properties={"pad": pad},
             result_types=[tile_type(value_type(base.type.element_type), axes)],
         )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        start = parser.pos
+        found = _parse_access(parser, pads=True)
+        element = value_type(found.base.type.element_type)
+        place = parser.pos
+        type = parse_result_type(parser, lambda: _spanned(element, found.indices), start)
+        if element_of(type) != element:
+            parser.raise_error(f"an element of {found.base.type} is not of {type}", place)
+        return found.finish(
+            cls(found.base, found.indices, axes_of(type), found.masks, found.pad)
+        )
+
+    def print(self, printer: Printer) -> None:
+        self.print_access(printer, self.pad)
+        type = self.result.type
+        print_result_type(printer, type, lambda: _spanned(element_of(type), self.indices))
 
     def verify_(self) -> None:
         self.check_access(self.result.type)
@@ -155,12 +247,6 @@ class StoreOp(AccessOp):
     value = operand_def()
     """The tile."""
 
-    assembly_format = (
-        "$value `,` $base `[` $indices `]` (`masked` `[` $masks^ `:` type($masks) `]`)? "
-        "(`eviction_policy` $eviction_policy^)? attr-dict "
-        "`:` type($value) `,` type($base) `[` type($indices) `]`"
-    )
-
     def __init__(
         self,
         value: SSAValue,
@@ -169,6 +255,19 @@ class StoreOp(AccessOp):
         masks: Sequence[SSAValue] = (),
     ) -> None:
         super().__init__(operands=[value, base, indices, masks])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        value = parse_value(parser)
+        parser.parse_punctuation(",")
+        found = _parse_access(parser, pads=False)
+        return found.finish(cls(value, found.base, found.indices, found.masks))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(",")
+        self.print_access(printer)
 
     def verify_(self) -> None:
         self.check_access(self.value.type)

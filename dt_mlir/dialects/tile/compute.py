@@ -1,37 +1,40 @@
-"""What is computed with tiles."""
+"""Reductions, products, and changes of the axes of tiles."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Self
 
-from xdsl.dialects.builtin import (
-    StringAttr,
-    TensorType,
-    i64,
-)
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.dialects.builtin import StringAttr, i64
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
-    region_def,
     result_def,
     traits_def,
     var_operand_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.dt import check_reduction
 from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
 from dt_mlir.dialects.identifiers import Identifier
+from dt_mlir.dialects.tile.formats import (
+    parse_result_type,
+    parse_value,
+    parse_values,
+    print_result_type,
+    print_values,
+)
 from dt_mlir.dialects.tile.types import (
     Axis,
+    TileType,
     axes_of,
     axis_names,
     check_tile,
@@ -39,109 +42,7 @@ from dt_mlir.dialects.tile.types import (
     is_subsequence,
     tile_type,
 )
-
-SCALAR_DIALECTS = ("arith", "math", "elem")
-"""The dialects whose operations the body of a `tile.map` may hold."""
-
-
-@irdl_op_definition
-class MapOp(IRDLOperation):
-    """Elementwise work on tiles and scalars: the body computes one element.
-
-    Operands lack what axes they do not depend on, and are the same along them; the axes that
-    they have are in the result's order.
-    """
-
-    name = "tile.map"
-
-    inputs = var_operand_def()
-    """The tiles and scalars."""
-    body = region_def("single_block")
-    """Computes one element from theirs."""
-    result = result_def(TensorType)
-    """The tile."""
-
-    traits = traits_def(Pure(), IsolatedFromAbove())
-
-    def __init__(self, inputs: Sequence[SSAValue], type: Attribute, body: Region) -> None:
-        super().__init__(operands=[inputs], result_types=[type], regions=[body])
-
-    @property
-    def yielded(self) -> SSAValue:
-        """What the body yields."""
-        last = self.body.block.last_op
-        assert isinstance(last, YieldOp)
-        return last.value
-
-    def verify_(self) -> None:
-        check_tile(self.result.type)
-        axes = axes_of(self.result.type)
-        args = self.body.block.args
-        if len(args) != len(self.inputs):
-            raise VerifyException("the body of a map takes one element of each operand")
-        for arg, value in zip(args, self.inputs):
-            check_tile(value.type)
-            if arg.type != element_of(value.type):
-                raise VerifyException(f"an element of {value.type} is no {arg.type}")
-            if not is_subsequence(axes_of(value.type), axes):
-                raise VerifyException(f"{value.type} does not broadcast to {self.result.type}")
-        last = self.body.block.last_op
-        if not isinstance(last, YieldOp) or last.value.type != element_of(self.result.type):
-            raise VerifyException("the body of a map must yield an element of its result")
-        for op in self.body.block.ops:
-            if op is not last and op.name.split(".")[0] not in SCALAR_DIALECTS:
-                raise VerifyException(f"'{op.name}' cannot stand in the body of a map")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        def item() -> tuple[Parser.UnresolvedArgument, SSAValue]:
-            arg = parser.parse_argument(expect_type=False)
-            parser.parse_punctuation("=")
-            operand = parser.parse_unresolved_operand()
-            parser.parse_punctuation(":")
-            return arg, parser.resolve_operand(operand, parser.parse_type())
-
-        items = parser.parse_comma_separated_list(parser.Delimiter.PAREN, item)
-        parser.parse_punctuation("->")
-        type = parser.parse_type()
-        attrs = parser.parse_optional_attr_dict_with_keyword()
-        args = [arg.resolve(element_of(value.type)) for arg, value in items]
-        body = parser.parse_region(args)
-        op = cls([value for _, value in items], type, body)
-        op.attributes |= dict(attrs.data) if attrs else {}
-        return op
-
-    def print(self, printer: Printer) -> None:
-        def item(pair: tuple[SSAValue, SSAValue]) -> None:
-            printer.print_ssa_value(pair[0])
-            printer.print_string(" = ")
-            printer.print_ssa_value(pair[1])
-            printer.print_string(" : ")
-            printer.print_attribute(pair[1].type)
-
-        printer.print_string(" (")
-        printer.print_list(zip(self.body.block.args, self.inputs), item)
-        printer.print_string(") -> ")
-        printer.print_attribute(self.result.type)
-        printer.print_op_attributes(self.attributes, print_keyword=True)
-        printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
-
-
-@irdl_op_definition
-class YieldOp(IRDLOperation):
-    """Ends the body of a map with its element."""
-
-    name = "tile.yield"
-
-    value = operand_def()
-    """The element."""
-
-    assembly_format = "$value attr-dict `:` type($value)"
-    traits = traits_def(IsTerminator(), HasParent(MapOp))
-
-    def __init__(self, value: SSAValue) -> None:
-        super().__init__(operands=[value])
+from dt_mlir.element_types import compute_type
 
 
 @irdl_op_definition
@@ -152,16 +53,13 @@ class ReduceOp(IRDLOperation):
 
     kind = prop_def(ReductionKindAttr)
     """How elements are combined; no `dot`, `argmax` or `argmin`."""
-    value = operand_def(TensorType)
+    value = operand_def(TileType)
     """The tile."""
     axis = prop_def(Identifier)
     """The axis that is reduced."""
     result = result_def()
     """The tile without it."""
 
-    assembly_format = (
-        "$kind $value `along` $axis attr-dict `:` type($value) `->` type($result)"
-    )
     traits = traits_def(Pure())
 
     def __init__(self, kind: ReductionKind, value: SSAValue, axis: str) -> None:
@@ -170,6 +68,17 @@ class ReduceOp(IRDLOperation):
             properties={"kind": ReductionKindAttr(kind), "axis": StringAttr(axis)},
             result_types=[_without(value.type, axis)],
         )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        kind, (value,), axis = _parse_along(parser, 1)
+        op = cls(kind, value, axis)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        _print_along(printer, self.kind, [self.value], self.axis)
+        printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         kind = self.kind.data
@@ -190,9 +99,9 @@ class ArgReduceOp(IRDLOperation):
 
     kind = prop_def(ReductionKindAttr)
     """`argmax` or `argmin`."""
-    value = operand_def(TensorType)
+    value = operand_def(TileType)
     """The tile."""
-    index = operand_def(TensorType)
+    index = operand_def(TileType)
     """Its elements' indices, i64, of the same axes."""
     axis = prop_def(Identifier)
     """The axis that is reduced."""
@@ -201,10 +110,6 @@ class ArgReduceOp(IRDLOperation):
     position = result_def()
     """Their indices."""
 
-    assembly_format = (
-        "$kind $value `,` $index `along` $axis attr-dict "
-        "`:` type($value) `,` type($index) `->` type($extreme) `,` type($position)"
-    )
     traits = traits_def(Pure())
 
     def __init__(self, kind: ReductionKind, value: SSAValue, index: SSAValue, axis: str) -> None:
@@ -213,6 +118,17 @@ class ArgReduceOp(IRDLOperation):
             properties={"kind": ReductionKindAttr(kind), "axis": StringAttr(axis)},
             result_types=[_without(value.type, axis), _without(index.type, axis)],
         )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        kind, (value, index), axis = _parse_along(parser, 2)
+        op = cls(kind, value, index, axis)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        _print_along(printer, self.kind, [self.value, self.index], self.axis)
+        printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         if not self.kind.data.is_arg:
@@ -237,19 +153,15 @@ class DotOp(IRDLOperation):
 
     name = "tile.dot"
 
-    lhs = operand_def(TensorType)
+    lhs = operand_def(TileType)
     """The left matrix."""
-    rhs = operand_def(TensorType)
+    rhs = operand_def(TileType)
     """The right matrix, of the same element type."""
-    acc = opt_operand_def(TensorType)
+    acc = opt_operand_def(TileType)
     """What the product is added to."""
-    result = result_def(TensorType)
+    result = result_def(TileType)
     """The product, in the type that the elements are computed in."""
 
-    assembly_format = (
-        "$lhs `,` $rhs (`acc` $acc^ `:` type($acc))? attr-dict "
-        "`:` type($lhs) `,` type($rhs) `->` type($result)"
-    )
     traits = traits_def(Pure())
 
     def __init__(
@@ -257,14 +169,30 @@ class DotOp(IRDLOperation):
     ) -> None:
         super().__init__(operands=[lhs, rhs, acc], result_types=[type])
 
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        place = parser.pos
+        lhs = parse_value(parser)
+        parser.parse_punctuation(",")
+        rhs = parse_value(parser)
+        acc = parse_value(parser) if parser.parse_optional_keyword("acc") else None
+        attributes = parser.parse_optional_attr_dict()
+        op = cls(lhs, rhs, acc, parse_result_type(parser, lambda: _product(lhs, rhs), place))
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list([self.lhs, self.rhs], printer.print_ssa_value)
+        if self.acc is not None:
+            printer.print_string(" acc ")
+            printer.print_ssa_value(self.acc)
+        printer.print_op_attributes(self.attributes)
+        print_result_type(printer, self.result.type, lambda: _product(self.lhs, self.rhs))
+
     def verify_(self) -> None:
-        for type in (self.lhs.type, self.rhs.type, self.result.type):
-            check_tile(type)
-        lhs, rhs = axes_of(self.lhs.type), axes_of(self.rhs.type)
-        result = axes_of(self.result.type)
-        if len(lhs) < 2 or len(lhs) != len(rhs) or lhs[:-2] != rhs[:-2] or lhs[-1] != rhs[-2]:
-            raise VerifyException("a dot multiplies tiles (batch…, m, k) and (batch…, k, n)")
-        if result != (*lhs[:-1], rhs[-1]) or lhs[-2].name == rhs[-1].name:
+        product = _product(self.lhs, self.rhs)
+        if axes_of(self.result.type) != axes_of(product):
             raise VerifyException("the result of a dot has the axes (batch…, m, n)")
         check_reduction(
             ReductionKind.DOT,
@@ -283,14 +211,26 @@ class FillOp(IRDLOperation):
 
     value = operand_def()
     """The scalar."""
-    result = result_def(TensorType)
+    result = result_def(TileType)
     """The tile."""
 
-    assembly_format = "$value attr-dict `:` type($value) `->` type($result)"
     traits = traits_def(Pure())
 
     def __init__(self, value: SSAValue, type: Attribute) -> None:
         super().__init__(operands=[value], result_types=[type])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        value = parse_value(parser)
+        attributes, type = _parse_end(parser)
+        op = cls(value, type)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        _print_end(printer, self)
 
     def verify_(self) -> None:
         check_tile(self.result.type)
@@ -304,16 +244,28 @@ class BroadcastOp(IRDLOperation):
 
     name = "tile.broadcast"
 
-    value = operand_def(TensorType)
+    value = operand_def(TileType)
     """The tile."""
-    result = result_def(TensorType)
+    result = result_def(TileType)
     """The tile with further axes."""
 
-    assembly_format = "$value attr-dict `:` type($value) `->` type($result)"
     traits = traits_def(Pure())
 
     def __init__(self, value: SSAValue, type: Attribute) -> None:
         super().__init__(operands=[value], result_types=[type])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        value = parse_value(parser)
+        attributes, type = _parse_end(parser)
+        op = cls(value, type)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        _print_end(printer, self)
 
     def verify_(self) -> None:
         check_tile(self.value.type)
@@ -330,18 +282,38 @@ class TransposeOp(IRDLOperation):
 
     name = "tile.transpose"
 
-    value = operand_def(TensorType)
+    value = operand_def(TileType)
     """The tile."""
-    result = result_def(TensorType)
+    result = result_def(TileType)
     """The tile with its axes in the result's order."""
 
-    assembly_format = "$value attr-dict `:` type($value) `->` type($result)"
     traits = traits_def(Pure())
 
     def __init__(self, value: SSAValue, axes: Sequence[Axis]) -> None:
         super().__init__(
             operands=[value], result_types=[tile_type(element_of(value.type), axes)]
         )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        value = parse_value(parser)
+        parser.parse_keyword("to")
+        place = parser.pos
+        names = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, parser.parse_identifier
+        )
+        known = {axis.name: axis for axis in axes_of(value.type)}
+        if sorted(names) != sorted(known):
+            parser.raise_error(f"expected the axes {', '.join(known)} in some order", place)
+        op = cls(value, [known[name] for name in names])
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(f" to [{', '.join(axis_names(self.result.type))}]")
+        printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         check_tile(self.value.type)
@@ -362,16 +334,13 @@ class RenameOp(IRDLOperation):
 
     name = "tile.rename"
 
-    value = operand_def(TensorType)
+    value = operand_def(TileType)
     """The tile."""
-    ranges = var_operand_def(TensorType)
+    ranges = var_operand_def(TileType)
     """The ranges of the axes that take the others' places."""
-    result = result_def(TensorType)
+    result = result_def(TileType)
     """The tile with renamed axes, in the same order."""
 
-    assembly_format = (
-        "$value `to` $ranges attr-dict `:` type($value) `,` type($ranges) `->` type($result)"
-    )
     traits = traits_def(Pure())
 
     def __init__(
@@ -381,6 +350,23 @@ class RenameOp(IRDLOperation):
             operands=[value, ranges],
             result_types=[tile_type(element_of(value.type), axes)],
         )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        value = parse_value(parser)
+        parser.parse_keyword("to")
+        ranges = parse_values(parser)
+        attributes, type = _parse_end(parser)
+        op = cls(value, ranges, axes_of(type))
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(" to ")
+        print_values(printer, self.ranges)
+        _print_end(printer, self)
 
     def verify_(self) -> None:
         check_tile(self.value.type)
@@ -392,6 +378,61 @@ class RenameOp(IRDLOperation):
         known = {*axes_of(self.value.type), *(a for r in self.ranges for a in axes_of(r.type))}
         if not set(axes_of(self.result.type)) <= known:
             raise VerifyException("renaming needs the range of each new axis")
+
+
+def _parse_along(parser: Parser, count: int) -> tuple[ReductionKind, list[SSAValue], str]:
+    """Parses what a reduction works on: `maximum %x along l`."""
+    kind = ReductionKindAttr.parse_parameter(parser)
+    place = parser.pos
+    values = parser.parse_comma_separated_list(
+        parser.Delimiter.NONE, lambda: parse_value(parser)
+    )
+    if len(values) != count:
+        wanted = "one operand" if count == 1 else f"{count} operands"
+        parser.raise_error(f"expected {wanted}, not {len(values)}", place)
+    parser.parse_keyword("along")
+    return kind, values, parser.parse_identifier("an axis")
+
+
+def _print_along(
+    printer: Printer, kind: ReductionKindAttr, values: Sequence[SSAValue], axis: StringAttr
+) -> None:
+    printer.print_string(f" {kind.data} ")
+    printer.print_list(values, printer.print_ssa_value)
+    printer.print_string(f" along {axis.data}")
+
+
+def _parse_end(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
+    """Parses the attributes of an operation and the type of its result."""
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    return attributes, parser.parse_type()
+
+
+def _print_end(printer: Printer, op: FillOp | BroadcastOp | RenameOp) -> None:
+    printer.print_op_attributes(op.attributes)
+    printer.print_string(" : ")
+    printer.print_attribute(op.result.type)
+
+
+def _product(left: SSAValue, right: SSAValue) -> Attribute:
+    """Returns the type of the product of two tiles.
+
+    Raises:
+        VerifyException: if their axes are not (batch…, m, k) and (batch…, k, n).
+    """
+    for value in (left, right):
+        check_tile(value.type)
+    lhs, rhs = axes_of(left.type), axes_of(right.type)
+    if (
+        len(lhs) < 2
+        or len(lhs) != len(rhs)
+        or lhs[:-2] != rhs[:-2]
+        or lhs[-1] != rhs[-2]
+        or lhs[-2].name == rhs[-1].name
+    ):
+        raise VerifyException("a dot multiplies tiles (batch…, m, k) and (batch…, k, n)")
+    return tile_type(compute_type(element_of(left.type)), [*lhs[:-1], rhs[-1]])
 
 
 def _without(type: Attribute, axis: str) -> Attribute:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     IndexType,
     IntegerAttr,
     StringAttr,
-    TensorType,
     UnitAttr,
     i1,
     i64,
@@ -24,16 +25,22 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from dt_mlir.dialects.formats import NameDirective
 from dt_mlir.dialects.identifiers import Identifier, Identifiers
 from dt_mlir.dialects.kernel import KernelOp as KernelBase
+from dt_mlir.dialects.tile.formats import parse_value
 from dt_mlir.dialects.tile.types import (
     Axis,
+    TileType,
     axes_of,
     check_tile,
     element_of,
+    parse_axis,
     tile_type,
 )
 from dt_mlir.traversal import operations
@@ -90,7 +97,7 @@ class ProgramIdOp(IRDLOperation):
     result = result_def(IndexType())
     """The number, from 0."""
 
-    assembly_format = "attr-dict `:` type($result)"
+    assembly_format = "attr-dict"
     traits = traits_def(Pure())
 
     def __init__(self) -> None:
@@ -108,7 +115,8 @@ class SizeOp(IRDLOperation):
     result = result_def(IndexType())
     """Its size."""
 
-    assembly_format = "$label attr-dict `:` type($result)"
+    assembly_format = "custom<NameDirective>($label) attr-dict"
+    custom_directives = (NameDirective,)
     traits = traits_def(Pure())
 
     def __init__(self, label: str) -> None:
@@ -132,12 +140,9 @@ class RangeOp(IRDLOperation):
     """The first index."""
     bound = opt_operand_def(IndexType())
     """The index at which the axis ends."""
-    result = result_def(TensorType)
+    result = result_def(TileType)
     """The indices, a tile of the one axis."""
 
-    assembly_format = (
-        "$label `from` $origin (`to` $bound^)? attr-dict `:` type($result)"
-    )
     traits = traits_def(Pure())
 
     def __init__(
@@ -154,12 +159,40 @@ class RangeOp(IRDLOperation):
         """The axis."""
         return axes_of(self.result.type)[0]
 
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        axis = parse_axis(parser)
+        over = parser.parse_optional_keyword("over")
+        label = parser.parse_identifier("a label") if over else _usual_label(axis)
+        parser.parse_keyword("from")
+        origin = parse_value(parser)
+        bound = parse_value(parser) if parser.parse_optional_keyword("to") else None
+        op = cls(label, origin, bound, axis)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.axis}")
+        if self.label.data != _usual_label(self.axis):
+            printer.print_string(f" over {self.label.data}")
+        printer.print_string(" from ")
+        printer.print_ssa_value(self.origin)
+        if self.bound is not None:
+            printer.print_string(" to ")
+            printer.print_ssa_value(self.bound)
+        printer.print_op_attributes(self.attributes)
+
     def verify_(self) -> None:
         check_tile(self.result.type)
         if len(axes_of(self.result.type)) != 1 or not isinstance(
             element_of(self.result.type), IndexType
         ):
             raise VerifyException("a range is a tile of indices along one axis")
+
+
+def _usual_label(axis: Axis) -> str:
+    """Returns the label that an axis walks, where none is written."""
+    return axis.name if isinstance(axis.extent, int) else axis.extent
 
 
 @irdl_op_definition
@@ -172,7 +205,7 @@ class MaskOp(IRDLOperation):
 
     name = "tile.mask"
 
-    index = operand_def(TensorType)
+    index = operand_def(TileType)
     """The indices, a tile of one axis."""
     bound = operand_def(IndexType())
     """The bound."""
@@ -180,13 +213,9 @@ class MaskOp(IRDLOperation):
     """A number that makes the mask true throughout where it divides the bound."""
     whole = opt_prop_def(UnitAttr)
     """Whether the mask is true throughout where the axis is exactly as long as the bound."""
-    result = result_def(TensorType)
+    result = result_def(TileType)
     """The mask, a tile of the same axis."""
 
-    assembly_format = (
-        "$index `below` $bound (`divisor` `(` $divisor^ `)`)? (`whole` $whole^)? attr-dict "
-        "`:` type($index) `->` type($result)"
-    )
     traits = traits_def(Pure())
 
     def __init__(
@@ -200,6 +229,28 @@ class MaskOp(IRDLOperation):
             },
             result_types=[tile_type(i1, axes_of(index.type))],
         )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        index = parse_value(parser)
+        parser.parse_keyword("below")
+        bound = parse_value(parser)
+        divisor = parser.parse_integer() if parser.parse_optional_keyword("divisor") else None
+        whole = parser.parse_optional_keyword("whole") is not None
+        op = cls(index, bound, divisor, whole)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.index)
+        printer.print_string(" below ")
+        printer.print_ssa_value(self.bound)
+        if self.divisor is not None:
+            printer.print_string(f" divisor {self.divisor.value.data}")
+        if self.whole is not None:
+            printer.print_string(" whole")
+        printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         check_tile(self.index.type)

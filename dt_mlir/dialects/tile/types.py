@@ -1,4 +1,4 @@
-"""The type of a tile: a builtin tensor whose encoding names its axes.
+"""The type of a tile: named axes and an element type.
 
 A tile has one axis for each tiled loop that its elements depend on. The loop is what an axis is:
 two loops over one label make two axes, and two axes of unknown extent never meet unnoticed.
@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, StringAttr, TensorType
-from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.dialects.builtin import ArrayAttr, IndexType, IntAttr, ShapedType, StringAttr
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.dialects.formats import name_array, names
+from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.identifiers import check_identifier
+from dt_mlir.element_types import ELEMENT_TYPES, value_type
 
 
 class Axis(NamedTuple):
@@ -34,57 +35,108 @@ class Axis(NamedTuple):
         """Whether the extent is known only when the kernel is specialised."""
         return isinstance(self.extent, str)
 
+    def __str__(self) -> str:
+        if isinstance(self.extent, int):
+            return f"{self.name}: {self.extent}"
+        return self.name if self.extent == self.name else f"{self.name} = {self.extent}"
+
+
+def parse_axis(parser: AttrParser) -> Axis:
+    """Parses an axis: `m: 16`, `l` (of the whole extent of the label `l`) or `l_1 = l`."""
+    name = parser.parse_identifier("an axis")
+    if parser.parse_optional_punctuation(":"):
+        return Axis(name, parser.parse_integer(allow_boolean=False, allow_negative=False))
+    whole = parser.parse_identifier("a label") if parser.parse_optional_punctuation("=") else name
+    return Axis(name, whole)
+
+
+_ELEMENTS: dict[str, Attribute] = {
+    str(type): type for type in (IndexType(), *map(value_type, ELEMENT_TYPES.values()))
+}
+"""The element types of tiles by their names in IR: signless, as `arith` wants them."""
+
 
 @irdl_attr_definition
-class AxesAttr(ParametrizedAttribute):
-    """The axes of a tile: `#tile.axes<x, l = l>`. `= l` says that the axis spans the whole
-    extent of the label `l`, a constant that is known when the kernel is specialised."""
+class TileType(ParametrizedAttribute, TypeAttribute):
+    """A tile: `!tile.of<m: 16, l, f32>` has an axis `m` of 16 elements, and an axis `l`.
 
-    name = "tile.axes"
+    An axis without an extent spans the whole extent of a label, a constant that is known when the
+    kernel is specialised: the label of its own name, or the one that is named, as in `l_1 = l`.
+    """
 
-    names: ArrayAttr[StringAttr] = param_def()
-    whole: ArrayAttr[StringAttr] = param_def()
+    name = "tile.of"
+
+    axes: ArrayAttr[StringAttr] = param_def()
+    """The names of the axes."""
+    extents: ArrayAttr[IntAttr | StringAttr] = param_def()
+    """For each axis its extent, or the label whose whole extent it spans."""
+    element_type: Attribute = param_def()
+    """The type of the elements."""
 
     def verify(self) -> None:
-        if len(self.names) != len(self.whole):
-            raise VerifyException("each axis needs a name and an extent")
-        if len(set(names(self.names))) != len(self.names):
+        if len(self.axes) != len(self.extents):
+            raise VerifyException("each axis of a tile needs a name and an extent")
+        if not self.axes.data:
+            raise VerifyException("a tile has an axis at least: what has none is a scalar")
+        if len(set(names(self.axes))) != len(self.axes):
             raise VerifyException("the axes of a tile must differ")
-        for name in (*names(self.names), *filter(None, names(self.whole))):
+        for name in names(self.axes):
             check_identifier(name)
+        for extent in self.extents:
+            if isinstance(extent, StringAttr):
+                check_identifier(extent.data)
+            elif extent.data < 1:
+                raise VerifyException("the extent of an axis must be positive")
+        if self.element_type not in _ELEMENTS.values():
+            known = ", ".join(_ELEMENTS)
+            raise VerifyException(f"a tile has no elements of {self.element_type}, but of {known}")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        def axis() -> tuple[str, str]:
-            name = parser.parse_identifier()
-            whole = parser.parse_identifier() if parser.parse_optional_punctuation("=") else ""
-            return name, whole
-
-        found = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, axis)
-        return [name_array([n for n, _ in found]), name_array([w for _, w in found])]
+        axes: list[Axis] = []
+        with parser.in_angle_brackets():
+            while True:
+                place = parser.pos
+                item = parse_axis(parser)
+                if not parser.parse_optional_punctuation(","):
+                    break
+                axes.append(item)
+            # The last item has the form of an axis.
+            if item.extent != item.name or item.name not in _ELEMENTS:
+                known = ", ".join(_ELEMENTS)
+                message = f"'{item}' is not an element type: there are {known}"
+                parser.raise_error(message, place, parser.pos)
+        return _parameters(tuple(axes), _ELEMENTS[item.name])
 
     def print_parameters(self, printer: Printer) -> None:
-        def axis(item: tuple[str, str]) -> None:
-            printer.print_string(item[0] if not item[1] else f"{item[0]} = {item[1]}")
-
         with printer.in_angle_brackets():
-            printer.print_list(zip(names(self.names), names(self.whole)), axis)
+            printer.print_list([*axes_of(self), self.element_type], lambda x: _print(printer, x))
+
+
+def _print(printer: Printer, item: Axis | Attribute) -> None:
+    if isinstance(item, Attribute):
+        printer.print_attribute(item)
+    else:
+        printer.print_string(str(item))
+
+
+def _parameters(axes: Sequence[Axis], element: Attribute) -> list[Attribute]:
+    extents = [
+        StringAttr(axis.extent) if isinstance(axis.extent, str) else IntAttr(axis.extent)
+        for axis in axes
+    ]
+    return [ArrayAttr([StringAttr(axis.name) for axis in axes]), ArrayAttr(extents), element]
 
 
 def tile_type(element: Attribute, axes: Sequence[Axis]) -> Attribute:
-    """The type of a tile with these axes; without any it is the scalar's."""
-    return _tensor(element, tuple(axes)) if axes else element
+    """Returns the type of a tile with these axes; without any it is the scalar's."""
+    return _tile(element, tuple(axes)) if axes else element
 
 
 @lru_cache(maxsize=4096)
-def _tensor(element: Attribute, axes: tuple[Axis, ...]) -> Attribute:
+def _tile(element: Attribute, axes: tuple[Axis, ...]) -> TileType:
     """A tile's type; making one verifies it, and kernels have few that differ."""
-    shape = [DYNAMIC_INDEX if isinstance(a.extent, str) else a.extent for a in axes]
-    encoding = AxesAttr(
-        name_array([a.name for a in axes]),
-        name_array([a.extent if isinstance(a.extent, str) else "" for a in axes]),
-    )
-    return TensorType(element, shape, encoding)
+    return TileType.new(_parameters(axes, element))
 
 
 _KNOWN: dict[int, tuple[Attribute, tuple[Axis, ...]]] = {}
@@ -92,59 +144,44 @@ _KNOWN: dict[int, tuple[Attribute, tuple[Axis, ...]]] = {}
 
 
 def axes_of(type: Attribute) -> tuple[Axis, ...]:
-    """The axes of a tile's type; none for a scalar's."""
+    """Returns the axes of a tile's type; none for a scalar's."""
     known = _KNOWN.get(id(type))
     # Where the type was kept, its identity cannot be another's.
     if known is not None:
         return known[1]
     if len(_KNOWN) >= 4096:
         _KNOWN.clear()
-    _KNOWN[id(type)] = type, _axes(type) if isinstance(type, TensorType) else ()
+    _KNOWN[id(type)] = type, _axes(type) if isinstance(type, TileType) else ()
     return _KNOWN[id(type)][1]
 
 
-def _axes(type: TensorType) -> tuple[Axis, ...]:
-    encoding = type.encoding
-    assert isinstance(encoding, AxesAttr)
+def _axes(type: TileType) -> tuple[Axis, ...]:
     return tuple(
-        Axis(name, whole or extent)
-        for name, whole, extent in zip(
-            names(encoding.names), names(encoding.whole), type.get_shape()
-        )
+        Axis(name.data, extent.data) for name, extent in zip(type.axes, type.extents)
     )
 
 
 def axis_names(type: Attribute) -> tuple[str, ...]:
-    """The names of the axes of a tile's type."""
+    """Returns the names of the axes of a tile's type."""
     return tuple(axis.name for axis in axes_of(type))
 
 
 def element_of(type: Attribute) -> Attribute:
-    """The element type of a tile's type; a scalar's type itself."""
-    return type.element_type if isinstance(type, TensorType) else type
+    """Returns the element type of a tile's type; a scalar's type itself."""
+    return type.element_type if isinstance(type, TileType) else type
 
 
 def check_tile(type: Attribute) -> None:
-    """Check that a type is a scalar's or a well-formed tile's.
+    """Checks that a type is a scalar's or a tile's.
 
     Raises:
         VerifyException: if it is not.
     """
-    if not isinstance(type, TensorType):
-        return
-    if not isinstance(type.encoding, AxesAttr):
-        raise VerifyException(f"{type} does not name its axes")
-    shape = type.get_shape()
-    if len(shape) != len(type.encoding.names) or not shape:
-        raise VerifyException(f"{type} needs a name for each of its axes")
-    for extent, whole in zip(shape, names(type.encoding.whole)):
-        if (extent == DYNAMIC_INDEX) != bool(whole):
-            raise VerifyException(f"{type} needs a label for each unknown extent, and only there")
-        if extent != DYNAMIC_INDEX and extent < 1:
-            raise VerifyException(f"{type} has an empty axis")
+    if isinstance(type, ShapedType):
+        raise VerifyException(f"{type} is neither a tile nor a scalar")
 
 
 def is_subsequence(inner: Sequence[Axis], outer: Sequence[Axis]) -> bool:
-    """Whether axes occur among others in the same order."""
+    """Returns whether axes occur among others in the same order."""
     rest = iter(outer)
     return all(axis in rest for axis in inner)

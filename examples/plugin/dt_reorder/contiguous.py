@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Dialect, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -29,11 +29,11 @@ class ContiguousOp(IRDLOperation):
 
     name = "hints.contiguous"
 
-    value = operand_def(TensorType)
+    value = operand_def(tile.TileType)
     """The tile of indices."""
     count = prop_def(IntegerAttr)
     """The number of elements that follow one another."""
-    result = result_def(TensorType)
+    result = result_def(tile.TileType)
     """The same tile."""
 
     assembly_format = "$value `by` $count attr-dict `:` type($value) `->` type($result)"
@@ -60,7 +60,7 @@ class HintContiguousPass(ModulePass):
     """Tells Triton of each range of known extent that its indices follow one another.
 
     ```
-    %x = tile.range "x" from %0   ->   %x = tile.range "x" from %0
+    %x = tile.range x: 64 from %0   ->   %x = tile.range x: 64 from %0
                                        %1 = hints.contiguous %x by 64
     ```
     """

@@ -9,7 +9,7 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   %c0 = arith.constant 0 : index
   %c = arith.constant 1.0 : f32
   %0 = math.tanh %c : f32
-  tile.store %0, %A[%c0] : f32, memref<?xf32>[index]
+  tile.store %0, %A[%c0]
 }
 // CHECK: invalid_scalar.mlir:11:3: error: the Triton backend has no 'math.tanh'
 // CHECK: help: run expand-elementwise first
@@ -24,6 +24,6 @@ tile.kernel @k(%A: memref<?xi1> {host.name = "A", host.axes = ["x"]}) attributes
   %c0 = arith.constant 0 : index
   %c = arith.constant 1.0 : f32
   %0 = arith.cmpf ueq, %c, %c : f32
-  tile.store %0, %A[%c0] : i1, memref<?xi1>[index]
+  tile.store %0, %A[%c0]
 }
 // CHECK: error: the Triton backend has no comparison 'ueq'

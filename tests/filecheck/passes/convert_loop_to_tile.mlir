@@ -1,15 +1,14 @@
 // RUN: dt-opt %s -p convert-loop-to-tile | filecheck %s
 // CHECK: tile.kernel @f_kernel
 // CHECK: scf.for %[[X0:.*]] = %{{.*}} to %[[XS:.*]] step
-// CHECK-NEXT: %[[X:.*]] = tile.range "x" from %[[X0]] to %[[XS]] : tensor<64xindex, #tile.axes<x>>
+// CHECK-NEXT: %[[X:.*]] = tile.range x: 64 from %[[X0]] to %[[XS]]
 // CHECK: scf.for %[[Y0:.*]] =
-// CHECK-NEXT: %[[Y:.*]] = tile.range "y" from %[[Y0]]
+// CHECK-NEXT: %[[Y:.*]] = tile.range y: 64 from %[[Y0]]
 // CHECK: scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}})
 // CHECK: %[[A:.*]] = tile.load %{{.*}}[%[[X]], %{{.*}}]
 // CHECK: %[[B:.*]] = tile.transpose
 // CHECK-NEXT: tile.dot %[[A]], %[[B]] acc %[[ACC]]
-// CHECK: tile.map {{.*}} -> tensor<64x64xf16, #tile.axes<x, y>> {
-// CHECK-NEXT: arith.truncf
+// CHECK: tile.map arith.truncf %{{.*}} : !tile.of<x: 64, y: 64, f16>
 // CHECK: tile.store %{{.*}}, %{{.*}}[%[[X]], %[[Y]]]
 func.func @f(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf16> {host.name = "B", host.axes = ["k", "y"]}) -> memref<?x?xf16> attributes {host.algorithm = [], host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x", "y", "k"]} {
   %x = host.size x : index

@@ -59,7 +59,7 @@ func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule =
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
-    %p = tile.program_id : index
+    %p = tile.program_id
     loop.for %x = x of A {
       %1 = arith.constant 0.0 : f32
       loop.write %1, %A[%x] : f32, memref<?xf32>

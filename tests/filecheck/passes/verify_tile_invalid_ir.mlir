@@ -1,14 +1,14 @@
 // RUN: dt-opt %s -p verify-tile --split-input-file --verify-diagnostics | filecheck %s
 tile.kernel @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
   %c0 = arith.constant 0 : index
-  %a = tile.load %A[%c0] : memref<?xf32>[index] -> f32
-  tile.store %a, %A[%c0] : f32, memref<?xf32>[index]
+  %a = tile.load %A[%c0]
+  tile.store %a, %A[%c0]
 }
 // CHECK: error: a kernel stores to a tensor that it loads from
 // -----
 tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
   %c0 = arith.constant 0 : index
-  %x = tile.range "x" from %c0 : tensor<6xindex, #tile.axes<x>>
+  %x = tile.range x: 6 from %c0
 }
 // CHECK: error: the axis 'x' has 6 elements, which is no power of two
 // -----
@@ -23,6 +23,6 @@ tile.kernel @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 // -----
 tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
   %c0 = arith.constant 0 : index
-  %x = tile.range "x" from %c0 : tensor<?xindex, #tile.axes<x = y>>
+  %x = tile.range x = y from %c0
 }
 // CHECK: error: 'y' is no label of the kernel

@@ -19,7 +19,7 @@ func.func @f() -> memref<?xi32> attributes {host.algorithm = ["Func f;"], host.s
   func.return %f : memref<?xi32>
 }
 tile.kernel @f_kernel(%f: memref<?xi32> {host.name = "f", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %x_size = tile.size "x" : index
+  %x_size = tile.size x
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %seven = arith.constant -7 : i32
@@ -36,7 +36,7 @@ tile.kernel @f_kernel(%f: memref<?xi32> {host.name = "f", host.axes = ["x"]}) at
   %value = arith.extui %all : i1 to i32
   scf.for %i = %zero to %x_size step %one {
     scf.if %true {
-      tile.store %value, %f[%i] : i32, memref<?xi32>[index]
+      tile.store %value, %f[%i]
     }
   }
 }

@@ -1,453 +1,636 @@
 // RUN: INVALID | filecheck %s
 
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = ["x"], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-
+  %v = tile.fill %c : !tile.of<x: 8, f32>
 }
 // CHECK: 'tile.kernel' is malformed: the grid needs a block for each of its labels
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [0 : i64], grid_labels = ["x"], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-
+  %v = tile.fill %c : !tile.of<x: 8, f32>
 }
 // CHECK: 'tile.kernel' is malformed: the extent of a block must be positive
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %z = tile.range "x" from %p : tensor<8xindex>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %n = tile.size y
 }
-// CHECK: 'tile.range' is malformed: tensor<8xindex> does not name its axes
+// CHECK: 'tile.kernel' is malformed: 'y' is no label of the kernel
+// -----
+// Types.
+%c = arith.constant 0.0 : f32
+%v = tile.fill %c : !tile.of<x: 8, x: 8, f32>
+// CHECK: error: the axes of a tile must differ
+// -----
+%c = arith.constant 0.0 : f32
+%v = tile.fill %c : !tile.of<x: 0, f32>
+// CHECK: error: the extent of an axis must be positive
+// -----
+%c = arith.constant 0.0 : f32
+%v = tile.fill %c : !tile.of<f32>
+// CHECK: error: a tile has an axis at least: what has none is a scalar
+// -----
+%c = arith.constant 0.0 : f32
+%v = tile.fill %c : !tile.of<x: 8, f17>
+// CHECK: error: 'f17' is not an element type: there are index, f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, i16, i8, i1
+// -----
+%c = arith.constant 0.0 : f32
+%v = tile.fill %c : !tile.of<x: 8, y: 4>
+// CHECK: error: 'y: 4' is not an element type
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %z = tile.range "x" from %p : tensor<8xindex, #tile.axes<x, y>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %w = tile.fill %c : !tile.of<x: 8, f16>
 }
-// CHECK: needs a name for each of its axes
+// CHECK: 'tile.fill' is malformed: a tile is filled with a scalar of its element type
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %z = tile.range "x" from %p : tensor<8xindex, #tile.axes<x = x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %w = tile.fill %q : !tile.of<x: 8, f32>
 }
-// CHECK: needs a label for each unknown extent, and only there
+// CHECK: error: '%q' is not defined above
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %z = tile.range "x" from %p : tensor<0xindex, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %w = tile.fill 0.0 : !tile.of<x: 8, f32>
 }
-// CHECK: has an empty axis
+// CHECK: error: expected a value, as in '%x'
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %z = tile.range "x" from %p : tensor<8xf32, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %z = "tile.range"(%p) <{label = "x"}> : (index) -> !tile.of<x: 8, f32>
 }
 // CHECK: 'tile.range' is malformed: a range is a tile of indices along one axis
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %m = tile.mask %v below %p : tensor<8xf32, #tile.axes<x>> -> tensor<8xi1, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = tile.mask %v below %p
 }
 // CHECK: 'tile.mask' is malformed: a mask is taken of the indices along one axis
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %m = tile.mask %x below %p : tensor<8xindex, #tile.axes<x>> -> tensor<8xi1, #tile.axes<y>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = "tile.mask"(%x, %p) : (!tile.of<x: 8, index>, index) -> !tile.of<y: 8, i1>
 }
 // CHECK: 'tile.mask' is malformed: a mask is a tile of 'i1' along the axis of its indices
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %m = tile.mask %x below %p divisor(0) : tensor<8xindex, #tile.axes<x>> -> tensor<8xi1, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = tile.mask %x below %p divisor 0
 }
 // CHECK: 'tile.mask' is malformed: the divisor of a mask must be positive
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %m = tile.mask %x below %p whole : tensor<8xindex, #tile.axes<x>> -> tensor<8xi1, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = tile.mask %x below %p whole
 }
 // CHECK: 'tile.mask' is malformed: only an axis of a whole label can be exactly as long as it
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %a = tile.load %A[%x, %x] : memref<?xf32>[tensor<8xindex, #tile.axes<x>>, tensor<8xindex, #tile.axes<x>>] -> tensor<8xf32, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %a = tile.load %p[%x]
+}
+// CHECK: error: expected a tensor in memory, not a value of index
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %a = tile.load %A[%x, %x]
 }
 // CHECK: 'tile.load' is malformed: a tensor of 1 axes has 2 indices
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %a = tile.load %A[%v] : memref<?xf32>[tensor<8xf32, #tile.axes<x>>] -> tensor<8xf32, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %a = tile.load %A[%v]
 }
 // CHECK: 'tile.load' is malformed: an index is an 'index' or a tile of them
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %a = tile.load %A[%x] masked[%v : tensor<8xf32, #tile.axes<x>>] pad 0.0 : f32 : memref<?xf32>[tensor<8xindex, #tile.axes<x>>] -> tensor<8xf32, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %a = tile.load %A[%x] masked [%v] pad 0.0
 }
 // CHECK: 'tile.load' is malformed: a mask is a tile of 'i1'
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %m = tile.mask %y below %p : tensor<4xindex, #tile.axes<y>> -> tensor<4xi1, #tile.axes<y>>
-  %a = tile.load %A[%x] masked[%m : tensor<4xi1, #tile.axes<y>>] pad 0.0 : f32 : memref<?xf32>[tensor<8xindex, #tile.axes<x>>] -> tensor<8xf32, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = tile.mask %y below %p
+  %a = tile.load %A[%x] masked [%m] pad 0.0
 }
 // CHECK: 'tile.load' is malformed: a mask has an axis that the indices have not
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %a = tile.load %A[%x] : memref<?xf32>[tensor<8xindex, #tile.axes<x>>] -> tensor<4xf32, #tile.axes<y>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %a = tile.load %A[%x] : !tile.of<y: 4, f32>
 }
 // CHECK: 'tile.load' is malformed: the tile has an axis 'y' that no index has
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %a = tile.load %A[%x] : memref<?xf32>[tensor<8xindex, #tile.axes<x>>] -> tensor<8xf16, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %a = tile.load %A[%x] : !tile.of<x: 8, f16>
+}
+// CHECK: error: an element of memref<?xf32> is not of !tile.of<x: 8, f16>
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %a = "tile.load"(%A, %x) <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (memref<?xf32>, !tile.of<x: 8, index>) -> !tile.of<x: 8, f16>
 }
 // CHECK: 'tile.load' is malformed: an element of memref<?xf32> is no f16
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %a = tile.load %A[%x] : memref<?xf32>[tensor<8xindex, #tile.axes<x>>] -> f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %a = tile.load %A[%x] : f32
 }
 // CHECK: 'tile.load' is malformed: the tile must have the axes that the indices have
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %m = tile.mask %x below %p : tensor<8xindex, #tile.axes<x>> -> tensor<8xi1, #tile.axes<x>>
-  %a = tile.load %A[%x] masked[%m : tensor<8xi1, #tile.axes<x>>] : memref<?xf32>[tensor<8xindex, #tile.axes<x>>] -> tensor<8xf32, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = tile.mask %x below %p
+  %a = tile.load %A[%x] masked [%m]
 }
 // CHECK: 'tile.load' is malformed: a load has a pad where it has masks, and only there
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %m = tile.mask %x below %p : tensor<8xindex, #tile.axes<x>> -> tensor<8xi1, #tile.axes<x>>
-  %a = tile.load %A[%x] masked[%m : tensor<8xi1, #tile.axes<x>>] pad 0.0 : f16 : memref<?xf32>[tensor<8xindex, #tile.axes<x>>] -> tensor<8xf32, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = tile.mask %x below %p
+  %a = "tile.load"(%A, %x, %m) <{operandSegmentSizes = array<i32: 1, 1, 1>, pad = 0 : i32}> : (memref<?xf32>, !tile.of<x: 8, index>, !tile.of<x: 8, i1>) -> !tile.of<x: 8, f32>
 }
 // CHECK: 'tile.load' is malformed: the pad must be of type f32
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %a = tile.load %A[%x] eviction_policy "normal" : memref<?xf32>[tensor<8xindex, #tile.axes<x>>] -> tensor<8xf32, #tile.axes<x>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = tile.mask %x below %p
+  %a = tile.load %A[%x] masked [%m] pad zero
+}
+// CHECK: error: expected a number
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %a = tile.load %A[%x] eviction_policy "normal"
 }
 // CHECK: 'tile.load' is malformed: 'normal' is no eviction policy; there are evict_first and evict_last
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  tile.store %c, %A[%x] : f32, memref<?xf32>[tensor<8xindex, #tile.axes<x>>]
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  tile.store %c, %A[%x]
 }
 // CHECK: 'tile.store' is malformed: the tile must have the axes that the indices have
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %b = tile.map (%e = %v : tensor<8xf32, #tile.axes<x>>) -> tensor<4xf32, #tile.axes<y>> {
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %b = tile.map (%e = %v) -> !tile.of<y: 4, f32> {
     tile.yield %e : f32
   }
 }
-// CHECK: 'tile.map' is malformed: tensor<8xf32, #tile.axes<x>> does not broadcast to tensor<4xf32, #tile.axes<y>>
+// CHECK: 'tile.map' is malformed: !tile.of<x: 8, f32> does not broadcast to !tile.of<y: 4, f32>
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %b = tile.map (%e = %v : tensor<8xf32, #tile.axes<x>>) -> tensor<8xf16, #tile.axes<x>> {
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %b = tile.map (%e = %v) -> !tile.of<x: 8, f16> {
     tile.yield %e : f32
   }
 }
 // CHECK: 'tile.map' is malformed: the body of a map must yield an element of its result
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %b = tile.map (%e = %v : tensor<8xf32, #tile.axes<x>>) -> tensor<8xf32, #tile.axes<x>> {
-    %q = tile.program_id : index
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %b = tile.map (%e = %v) {
+    %q = tile.program_id
     tile.yield %e : f32
   }
 }
 // CHECK: 'tile.map' is malformed: 'tile.program_id' cannot stand in the body of a map
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
   %b = "tile.map"(%v) ({
   ^bb0:
     %q = arith.constant 0.0 : f32
     tile.yield %q : f32
-  }) : (tensor<8xf32, #tile.axes<x>>) -> tensor<8xf32, #tile.axes<x>>
+  }) : (!tile.of<x: 8, f32>) -> !tile.of<x: 8, f32>
 }
 // CHECK: 'tile.map' is malformed: the body of a map takes one element of each operand
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
   %b = "tile.map"(%v) ({
   ^bb0(%q : f16):
     %e = arith.constant 0.0 : f32
     tile.yield %e : f32
-  }) : (tensor<8xf32, #tile.axes<x>>) -> tensor<8xf32, #tile.axes<x>>
+  }) : (!tile.of<x: 8, f32>) -> !tile.of<x: 8, f32>
 }
-// CHECK: 'tile.map' is malformed: an element of tensor<8xf32, #tile.axes<x>> is no f16
+// CHECK: 'tile.map' is malformed: an element of !tile.of<x: 8, f32> is no f16
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %r = tile.reduce dot %v along "x" : tensor<8xf32, #tile.axes<x>> -> f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %w = tile.fill %c : !tile.of<y: 4, f32>
+  %b = tile.map (%e = %v, %g = %w) {
+    %h = arith.addf %e, %g : f32
+    tile.yield %h : f32
+  }
+}
+// CHECK: error: no operand of the map has all axes of its result; write '-> !tile.of<…>' before the body
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %b = tile.map (%e = %v) {
+    %h = arith.negf %e : f32
+  }
+}
+// CHECK: error: the body of a map ends with 'tile.yield'
+// -----
+// The form of one line.
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %b = tile.map memref.load %v
+}
+// CHECK: error: 'memref.load' cannot stand in the body of a map
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %b = tile.map arith.nothing %v
+}
+// CHECK: error: 'arith.nothing' cannot stand in the body of a map
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %w = tile.fill %c : !tile.of<y: 4, f32>
+  %b = tile.map arith.addf %v, %w
+}
+// CHECK: error: no operand of the map has all axes of its result; a result's type is written as ': !tile.of<x, f32>'
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %b = tile.map arith.cmpf lt, %v, 0.0
+}
+// CHECK: error: 'lt' is not a comparison of 'arith.cmpf': false, oeq, ogt, oge, olt, ole, one, ord, ueq, ugt, uge, ult, ule, une, uno, true
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %b = tile.map arith.addf %v, zero
+}
+// CHECK: error: expected a value or a number, as in '%x' or '-inf'
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %b = tile.map arith.addf 1.0, 2.0
+}
+// CHECK: error: a map works on a tile at least
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %b = tile.map arith.addi %x, 1.5
+}
+// CHECK: error: 1.5 is not of type index
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %b = tile.map arith.addf %v, -%v
+}
+// CHECK: error: expected a number after '-'
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %r = tile.reduce dot %v along x
 }
 // CHECK: 'tile.reduce' is malformed: 'dot' has an operation of its own
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %r = tile.reduce add %v along "y" : tensor<8xf32, #tile.axes<x>> -> f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %r = tile.reduce add %v along y
 }
 // CHECK: 'tile.reduce' is malformed: there is no axis 'y' to reduce along
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %r = tile.reduce add %v along "x" : tensor<8xf32, #tile.axes<x>> -> tensor<8xf32, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %r = "tile.reduce"(%v) <{kind = #elem<reduction add>, axis = "x"}> : (!tile.of<x: 8, f32>) -> !tile.of<x: 8, f32>
 }
 // CHECK: 'tile.reduce' is malformed: the result must have the axes without 'x'
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %r:2 = tile.arg_reduce add %v, %v along "x" : tensor<8xf32, #tile.axes<x>>, tensor<8xf32, #tile.axes<x>> -> f32, f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %r = tile.reduce add %v, %v along x
+}
+// CHECK: error: expected one operand, not 2
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %r:2 = tile.arg_reduce add %v, %v along x
 }
 // CHECK: 'tile.arg_reduce' is malformed: 'add' gives no index
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %r:2 = tile.arg_reduce argmax %v, %v along "x" : tensor<8xf32, #tile.axes<x>>, tensor<8xf32, #tile.axes<x>> -> f32, f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %r:2 = tile.arg_reduce argmax %v, %v along x
 }
 // CHECK: 'tile.arg_reduce' is malformed: an index is an 'i64'
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
   %h = arith.constant 0 : i64
-  %i = tile.fill %h : i64 -> tensor<8xi64, #tile.axes<x>>
-  %r:2 = tile.arg_reduce argmax %v, %i along "x" : tensor<8xf32, #tile.axes<x>>, tensor<8xi64, #tile.axes<x>> -> f64, i64
+  %i = tile.fill %h : !tile.of<x: 8, i64>
+  %r:2 = "tile.arg_reduce"(%v, %i) <{kind = #elem<reduction argmax>, axis = "x"}> : (!tile.of<x: 8, f32>, !tile.of<x: 8, i64>) -> (f16, i64)
 }
 // CHECK: 'tile.arg_reduce' is malformed: an extreme element has the elements' type
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
   %h = arith.constant 0 : i64
-  %i = tile.fill %h : i64 -> tensor<8x4xi64, #tile.axes<x, y>>
-  %r:2 = tile.arg_reduce argmax %v, %i along "x" : tensor<8xf32, #tile.axes<x>>, tensor<8x4xi64, #tile.axes<x, y>> -> f32, tensor<4xi64, #tile.axes<y>>
+  %i = tile.fill %h : !tile.of<x: 8, y: 4, i64>
+  %r:2 = tile.arg_reduce argmax %v, %i along x
 }
 // CHECK: 'tile.arg_reduce' is malformed: elements and indices must have the same axes
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %d = tile.dot %v, %v : tensor<8xf32, #tile.axes<x>>, tensor<8xf32, #tile.axes<x>> -> tensor<8xf32, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %d = tile.dot %v, %v
+}
+// CHECK: error: a dot multiplies tiles (batch…, m, k) and (batch…, k, n)
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %d = tile.dot %v, %v : !tile.of<x: 8, f32>
 }
 // CHECK: 'tile.dot' is malformed: a dot multiplies tiles (batch…, m, k) and (batch…, k, n)
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %w = tile.fill %c : f32 -> tensor<8x4xf32, #tile.axes<x, y>>
-  %u = tile.fill %c : f32 -> tensor<4x2xf32, #tile.axes<y, z>>
-  %d = tile.dot %w, %u : tensor<8x4xf32, #tile.axes<x, y>>, tensor<4x2xf32, #tile.axes<y, z>> -> tensor<8x4xf32, #tile.axes<x, y>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %w = tile.fill %c : !tile.of<x: 8, y: 4, f32>
+  %u = tile.fill %c : !tile.of<y: 4, z: 2, f32>
+  %d = tile.dot %w, %u : !tile.of<z: 2, x: 8, f32>
 }
 // CHECK: 'tile.dot' is malformed: the result of a dot has the axes (batch…, m, n)
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %w = tile.fill %c : f32 -> tensor<8x4xf32, #tile.axes<x, y>>
-  %u = tile.fill %c : f32 -> tensor<4x2xf32, #tile.axes<y, z>>
-  %d = tile.dot %w, %u acc %w : tensor<8x4xf32, #tile.axes<x, y>> : tensor<8x4xf32, #tile.axes<x, y>>, tensor<4x2xf32, #tile.axes<y, z>> -> tensor<8x2xf32, #tile.axes<x, z>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %w = tile.fill %c : !tile.of<x: 8, y: 4, f32>
+  %u = tile.fill %c : !tile.of<y: 4, z: 2, f32>
+  %d = tile.dot %w, %u acc %w
 }
 // CHECK: 'tile.dot' is malformed: the accumulator of a dot has its result's type
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %w = tile.fill %c : f32 -> tensor<8xf16, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %w = tile.broadcast %v : !tile.of<y: 4, f32>
 }
-// CHECK: 'tile.fill' is malformed: a tile is filled with a scalar of its element type
+// CHECK: 'tile.broadcast' is malformed: !tile.of<x: 8, f32> does not broadcast to !tile.of<y: 4, f32>
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %w = tile.broadcast %v : tensor<8xf32, #tile.axes<x>> -> tensor<4xf32, #tile.axes<y>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %w = tile.transpose %v to [y]
 }
-// CHECK: 'tile.broadcast' is malformed: tensor<8xf32, #tile.axes<x>> does not broadcast to tensor<4xf32, #tile.axes<y>>
+// CHECK: error: expected the axes x in some order
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %w = tile.transpose %v : tensor<8xf32, #tile.axes<x>> -> tensor<8xf16, #tile.axes<x>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %w = "tile.transpose"(%v) : (!tile.of<x: 8, f32>) -> !tile.of<x: 8, f16>
 }
 // CHECK: 'tile.transpose' is malformed: a transpose keeps the elements and the axes
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %w = tile.rename %v to %y : tensor<8xf32, #tile.axes<x>>, tensor<4xindex, #tile.axes<y>> -> tensor<4xf32, #tile.axes<y>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %w = tile.rename %v to [%y] : !tile.of<y: 4, f32>
 }
 // CHECK: 'tile.rename' is malformed: renaming axes keeps the elements and the extents
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %p = tile.program_id : index
-  %x = tile.range "x" from %p : tensor<8xindex, #tile.axes<x>>
-  %y = tile.range "y" from %p : tensor<4xindex, #tile.axes<y>>
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
-  %v = tile.fill %c : f32 -> tensor<8xf32, #tile.axes<x>>
-  %w = tile.rename %v to %y : tensor<8xf32, #tile.axes<x>>, tensor<4xindex, #tile.axes<y>> -> tensor<8xf32, #tile.axes<z>>
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %w = tile.rename %v to [%y] : !tile.of<z: 8, f32>
 }
 // CHECK: 'tile.rename' is malformed: renaming needs the range of each new axis
 // -----
-%c = arith.constant 0.0 : f32
-%v = tile.fill %c : f32 -> tensor<8x8xf32, #tile.axes<x, x>>
-// CHECK: error: the axes of a tile must differ
-// -----
-tile.kernel @k() attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
-  %n = tile.size "y" : index
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %t = "arith.constant"() <{value = dense<0.0> : tensor<8xf32>}> : () -> tensor<8xf32>
+  "tile.store"(%t, %A, %x) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<8xf32>, memref<?xf32>, !tile.of<x: 8, index>) -> ()
 }
-// CHECK: error: 'tile.kernel' is malformed: 'y' is no label of the kernel
+// CHECK: 'tile.store' is malformed: tensor<8xf32> is neither a tile nor a scalar

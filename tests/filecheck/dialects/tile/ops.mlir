@@ -1,52 +1,88 @@
 // RUN: ROUNDTRIP
-
-!row = tensor<32xindex, #tile.axes<x>>
-!whole = tensor<?xindex, #tile.axes<k = k>>
-
+// Types are written where they cannot be inferred from operands.
 // CHECK: tile.kernel @f_kernel
 // CHECK-SAME: attributes {grid_blocks = [128 : i64], grid_labels = ["x"], labels = ["x", "k"], least = {k = 16 : i64}, root = "f"} {
 tile.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {grid_blocks = [128 : i64], grid_labels = ["x"], labels = ["x", "k"], least = {k = 16 : i64}, root = "f"} {
-  // CHECK-NEXT: %[[P:.*]] = tile.program_id : index
-  %p = tile.program_id : index
-  // CHECK-NEXT: %[[N:.*]] = tile.size "k" : index
-  %n = tile.size "k" : index
-  // CHECK-NEXT: %[[X:.*]] = tile.range "x" from %[[P]] : tensor<32xindex, #tile.axes<x>>
-  %x = tile.range "x" from %p : !row
-  // CHECK-NEXT: %[[K:.*]] = tile.range "k" from %[[P]] to %[[N]] : tensor<?xindex, #tile.axes<k = k>>
-  %k = tile.range "k" from %p to %n : !whole
-  // CHECK-NEXT: %[[M:.*]] = tile.mask %[[X]] below %[[N]] divisor(32 : i64) : tensor<32xindex, #tile.axes<x>> -> tensor<32xi1, #tile.axes<x>>
-  %m = tile.mask %x below %n divisor(32 : i64) : !row -> tensor<32xi1, #tile.axes<x>>
+  // CHECK-NEXT: %[[P:.*]] = tile.program_id
+  %p = tile.program_id
+  // CHECK-NEXT: %[[N:.*]] = tile.size k
+  %n = tile.size k
+  // CHECK-NEXT: %[[X:.*]] = tile.range x: 32 from %[[P]]
+  %x = tile.range x: 32 from %p
+  // CHECK-NEXT: %[[K:.*]] = tile.range k from %[[P]] to %[[N]]
+  %k = tile.range k from %p to %n
+  // CHECK-NEXT: %[[M:.*]] = tile.mask %[[X]] below %[[N]] divisor 32
+  %m = tile.mask %x below %n divisor 32
   // CHECK-NEXT: tile.mask %[[K]] below %[[N]] whole
-  %w = tile.mask %k below %n whole : !whole -> tensor<?xi1, #tile.axes<k = k>>
-  // CHECK-NEXT: %[[A:.*]] = tile.load %{{.*}}[%[[X]], %[[K]]] masked[%[[M]] : tensor<32xi1, #tile.axes<x>>] pad 0.000000e+00 : f16
-  %a = tile.load %A[%x, %k] masked[%m : tensor<32xi1, #tile.axes<x>>] pad 0.0 : f16 : memref<?x?xf16>[!row, !whole] -> tensor<32x?xf16, #tile.axes<x, k = k>>
-  // CHECK-NEXT: %[[S:.*]] = tile.load %{{.*}}[%[[P]], %[[P]]] : memref<?x?xf16>[index, index] -> f16
-  %s = tile.load %A[%p, %p] : memref<?x?xf16>[index, index] -> f16
-  // CHECK-NEXT: %[[B:.*]] = tile.map (%[[U:.*]] = %[[A]] : {{.*}}, %[[V:.*]] = %[[S]] : f16) -> tensor<32x?xf32, #tile.axes<x, k = k>> {
-  %b = tile.map (%u = %a : tensor<32x?xf16, #tile.axes<x, k = k>>, %v = %s : f16) -> tensor<32x?xf32, #tile.axes<x, k = k>> {
+  %w = tile.mask %k below %n whole
+  // CHECK-NEXT: %[[A:.*]] = tile.load %{{.*}}[%[[X]], %[[K]]] masked [%[[M]]] pad 0.0
+  %a = tile.load %A[%x, %k] masked [%m] pad 0.0
+  // CHECK-NEXT: %[[S:.*]] = tile.load %{{.*}}[%[[P]], %[[P]]]
+  %s = tile.load %A[%p, %p]
+  // The axes may be in any order; a masked load says what stands in, a float as a number.
+  // CHECK-NEXT: tile.load %{{.*}}[%[[X]], %[[K]]] masked [%[[M]]] pad -inf eviction_policy "evict_last" {my.mark = 4 : i64} : !tile.of<k, x: 32, f16>
+  %o = tile.load %A[%x, %k] masked [%m] pad -inf eviction_policy "evict_last" {my.mark = 4} : !tile.of<k, x: 32, f16>
+  // CHECK-NEXT: %[[B:.*]] = tile.map (%[[U:.*]] = %[[A]], %[[V:.*]] = %[[S]]) {
+  %b = tile.map (%u = %a, %v = %s) {
     %0 = arith.addf %u, %v : f16
     %1 = arith.extf %0 : f16 to f32
     // CHECK: tile.yield %{{.*}} : f32
     tile.yield %1 : f32
   }
-  // CHECK: tile.transpose %[[A]] : tensor<32x?xf16, #tile.axes<x, k = k>> -> tensor<?x32xf16, #tile.axes<k = k, x>>
-  %t = tile.transpose %a : tensor<32x?xf16, #tile.axes<x, k = k>> -> tensor<?x32xf16, #tile.axes<k = k, x>>
-  %j = tile.range "x" from %p : tensor<32xindex, #tile.axes<x_1>>
-  // CHECK: %[[R:.*]] = tile.rename %{{.*}} to %{{.*}} : {{.*}} -> tensor<?x32xf16, #tile.axes<k = k, x_1>>
-  %r = tile.rename %t to %j : tensor<?x32xf16, #tile.axes<k = k, x>>, tensor<32xindex, #tile.axes<x_1>> -> tensor<?x32xf16, #tile.axes<k = k, x_1>>
+  // CHECK: tile.transpose %[[A]] to [k, x]
+  %t = tile.transpose %a to [k, x]
+  %j = tile.range x_1: 32 over x from %p
+  // CHECK: %[[R:.*]] = tile.rename %{{.*}} to [%{{.*}}] : !tile.of<k, x_1: 32, f16>
+  %r = tile.rename %t to [%j] : !tile.of<k, x_1: 32, f16>
   %z = arith.constant 0.0 : f32
-  // CHECK: %[[Z:.*]] = tile.fill %{{.*}} : f32 -> tensor<32x32xf32, #tile.axes<x, x_1>>
-  %c = tile.fill %z : f32 -> tensor<32x32xf32, #tile.axes<x, x_1>>
-  // CHECK-NEXT: tile.dot %[[A]], %[[R]] acc %[[Z]] : tensor<32x32xf32, #tile.axes<x, x_1>> :
-  %d = tile.dot %a, %r acc %c : tensor<32x32xf32, #tile.axes<x, x_1>> : tensor<32x?xf16, #tile.axes<x, k = k>>, tensor<?x32xf16, #tile.axes<k = k, x_1>> -> tensor<32x32xf32, #tile.axes<x, x_1>>
-  // CHECK-NEXT: %[[T:.*]] = tile.reduce add %[[B]] along "k"
-  %e = tile.reduce add %b along "k" : tensor<32x?xf32, #tile.axes<x, k = k>> -> tensor<32xf32, #tile.axes<x>>
-  // CHECK-NEXT: tile.broadcast %[[T]] : tensor<32xf32, #tile.axes<x>> -> tensor<32x32xf32, #tile.axes<x, x_1>>
-  %g = tile.broadcast %e : tensor<32xf32, #tile.axes<x>> -> tensor<32x32xf32, #tile.axes<x, x_1>>
+  // CHECK: %[[Z:.*]] = tile.fill %{{.*}} : !tile.of<x: 32, x_1: 32, f32>
+  %c = tile.fill %z : !tile.of<x: 32, x_1: 32, f32>
+  // CHECK-NEXT: tile.dot %[[A]], %[[R]] acc %[[Z]]{{$}}
+  %d = tile.dot %a, %r acc %c
+  // CHECK-NEXT: %[[T:.*]] = tile.reduce add %[[B]] along k
+  %e = tile.reduce add %b along k
+  // CHECK-NEXT: tile.broadcast %[[T]] : !tile.of<x: 32, x_1: 32, f32>
+  %g = tile.broadcast %e : !tile.of<x: 32, x_1: 32, f32>
   %h = arith.constant 0 : i64
-  %i = tile.fill %h : i64 -> tensor<32x?xi64, #tile.axes<x, k = k>>
-  // CHECK: tile.arg_reduce argmax %[[B]], %{{.*}} along "k"
-  %best, %where = tile.arg_reduce argmax %b, %i along "k" : tensor<32x?xf32, #tile.axes<x, k = k>>, tensor<32x?xi64, #tile.axes<x, k = k>> -> tensor<32xf32, #tile.axes<x>>, tensor<32xi64, #tile.axes<x>>
-  // CHECK-NEXT: tile.store %[[T]], %{{.*}}[%[[X]]] masked[%[[M]] : tensor<32xi1, #tile.axes<x>>] : tensor<32xf32, #tile.axes<x>>, memref<?xf32>[tensor<32xindex, #tile.axes<x>>]
-  tile.store %e, %f[%x] masked[%m : tensor<32xi1, #tile.axes<x>>] : tensor<32xf32, #tile.axes<x>>, memref<?xf32>[!row]
+  %i = tile.fill %h : !tile.of<x: 32, k, i64>
+  // CHECK: tile.arg_reduce argmax %[[B]], %{{.*}} along k
+  %best, %where = tile.arg_reduce argmax %b, %i along k
+  // CHECK-NEXT: tile.store %[[T]], %{{.*}}[%[[X]]] masked [%[[M]]]
+  tile.store %e, %f[%x] masked [%m]
+  // A body of one operation, with its constants, is one line.
+  // CHECK-NEXT: %[[N:.*]] = tile.map arith.negf %[[B]]
+  %n1 = tile.map arith.negf %b
+  // CHECK-NEXT: tile.map arith.mulf %[[N]], 0.125 {my.mark = 4 : i64}
+  %n2 = tile.map (%u = %n1) attributes {my.mark = 4} {
+    %0 = arith.constant 0.125 : f32
+    %1 = arith.mulf %u, %0 : f32
+    tile.yield %1 : f32
+  }
+  // CHECK-NEXT: tile.map arith.mulf %[[N]], %[[N]]
+  %n3 = tile.map arith.mulf %n1, %n1
+  // CHECK-NEXT: tile.map arith.select %[[W:.*]], %[[N]], -inf
+  %n4 = tile.map arith.select %w, %n1, -inf
+  // CHECK-NEXT: tile.map arith.select %[[W]], nan, %[[N]]
+  %n5 = tile.map arith.select %w, nan, %n1
+  // CHECK-NEXT: tile.map arith.select %[[W]], (1.5 : f32), (-2.0 : f32) : !tile.of<k, f32>
+  %n6 = tile.map arith.select %w, (1.5 : f32), (-2 : f32) : !tile.of<k, f32>
+  // CHECK-NEXT: tile.map arith.truncf %[[N]] : !tile.of<x: 32, k, f16>
+  %n7 = tile.map arith.truncf %n1 : !tile.of<x: 32, k, f16>
+  // CHECK-NEXT: tile.map arith.cmpf olt, %[[N]], inf
+  %n8 = tile.map arith.cmpf olt, %n1, inf
+  // CHECK-NEXT: tile.map arith.cmpi sge, %[[I:.*]], -9223372036854775808
+  %n9 = tile.map arith.cmpi sge, %i, -9223372036854775808
+  // CHECK-NEXT: tile.map elem.apply sigmoid, %[[N]]
+  %n10 = tile.map elem.apply sigmoid, %n1
+  // CHECK-NEXT: tile.map arith.xori %[[M]], true
+  %n11 = tile.map arith.xori %m, true
+  // CHECK-NEXT: tile.map arith.addf %[[T]], %[[N]]{{$}}
+  %n12 = tile.map arith.addf %e, %n1
+  // What a line cannot say has a body.
+  // CHECK-NEXT: tile.map (%{{.*}} = %[[N]]) {
+  // CHECK-NEXT: arith.addf %{{.*}}, %{{.*}} fastmath<fast> : f32
+  %n13 = tile.map (%u = %n1) {
+    %0 = arith.addf %u, %u fastmath<fast> : f32
+    tile.yield %0 : f32
+  }
 }
