@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from xdsl.dialects import func
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
-    IntegerAttr,
     MemRefType,
     ModuleOp,
-    StringAttr,
     UnrankedMemRefType,
 )
 from xdsl.ir import Attribute, Operation
@@ -23,7 +18,6 @@ from dt_mlir.analysis.equivalence import classes_of
 from dt_mlir.analysis.lone_kernels import host_function
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import dt, host
-from dt_mlir.host_part import HostPart, value_name
 from dt_mlir.traversal import operations, operations_of
 
 DEFAULT_SIZES = (37, 50, 67, 41, 35, 43)
@@ -255,37 +249,29 @@ class _Algorithm:
             self.axes[name][axis] = max(label, number)
 
 
-def _of_host(function: func.FuncOp) -> Interface:
-    part = HostPart.of(function)
-    labels = part.strings(host.LABELS)
-    same = part.same()
+def _of_host(function: host.FuncOp) -> Interface:
+    labels = list(function.label_names)
+    same = function.first_of_same()
     groups: dict[str, list[str]] = {}
     for label in labels:
         groups.setdefault(same.get(label, label), []).append(label)
     least: dict[str, int] = {}
-    conditions = function.attributes.get(host.NONEMPTY)
-    for item in conditions if isinstance(conditions, ArrayAttr) else ():
-        assert isinstance(item, DictionaryAttr)
-        label, number = item.data["label"], item.data["least"]
-        assert isinstance(label, StringAttr)
-        assert isinstance(number, IntegerAttr)
-        least[label.data] = max(least.get(label.data, 0), number.value.data)
+    for item in function.nonempty or ():
+        least[item.label.data] = max(least.get(item.label.data, 0), item.size.data)
     inputs: list[Input] = []
-    for value, name, names, attrs in part.inputs:
+    for value, name, names, minimums in function.arguments():
         type = value.type
         if not isinstance(type, MemRefType | UnrankedMemRefType):
             inputs.append(Input(name, type, None))
             continue
-        minimums = attrs.data.get(host.MINIMUMS)
-        numbers = [m.value.data for m in minimums] if isinstance(minimums, ArrayAttr) else []  # pyright: ignore
         axes: list[str | int] = []
-        for axis, label in enumerate(names):
-            number = int(numbers[axis]) if numbers else 0
+        for label, number in zip(names, minimums):
             axes.append(label or max(1, number))
             if label and number:
                 least[label] = max(least.get(label, 0), number)
         inputs.append(Input(name, type.element_type, axes))
-    return Interface(inputs, labels, set(labels), list(groups.values()), least, part.fixed_sizes())
+    fixed = function.fixed_sizes()
+    return Interface(inputs, labels, set(labels), list(groups.values()), least, fixed)
 
 
 def output_names(module: ModuleOp) -> list[str]:
@@ -296,4 +282,4 @@ def output_names(module: ModuleOp) -> list[str]:
     function = host_function(module)
     if function is None:
         return []
-    return [value_name(value) or "" for value in HostPart.of(function).outputs]
+    return [host.tensor_name(value) for value in function.returned()]

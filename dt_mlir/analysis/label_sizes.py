@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import func
 from xdsl.ir import Operation
 
-from dt_mlir.dialects import loop
-from dt_mlir.host_part import HostPart
+from dt_mlir.dialects import host, loop
 
 
-def host_part(module: Operation) -> HostPart | None:
-    """Returns the host part of a module; None if it has none."""
+def host_part(module: Operation) -> host.FuncOp | None:
+    """Returns the host function of a module; None if it has none."""
     for op in module.regions[0].block.ops:
-        if isinstance(op, func.FuncOp):
-            return HostPart.of(op)
+        if isinstance(op, host.FuncOp):
+            return op
     return None
 
 
 def label_classes(module: Operation) -> dict[str, str]:
     """For each label the first of those that have its size, from the host part."""
     part = host_part(module)
-    return {} if part is None else part.same()
+    return {} if part is None else part.first_of_same()
 
 
 def same_in(kernel: loop.KernelOp, same: dict[str, str]) -> dict[str, str]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import DictionaryAttr, MemRefType, ModuleOp
 from xdsl.ir import Block, BlockArgument, Region, SSAValue
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, loop, tile
-from dt_mlir.dialects.formats import name_array
 from dt_mlir.dialects.kernel import KernelOp, argument_attributes
 from dt_mlir.traversal import operations
 
 
-def host_function(module: ModuleOp) -> func.FuncOp | None:
+def host_function(module: ModuleOp) -> host.FuncOp | None:
     """The host function of a module; where kernels stand alone, one that is made up for them.
 
     It launches the kernels one after the other, each with tensors of its own: what a kernel writes
@@ -27,7 +25,7 @@ def host_function(module: ModuleOp) -> func.FuncOp | None:
         CompileError: if a kernel writes a tensor that has an axis without a label, or none writes.
     """
     for op in module.ops:
-        if isinstance(op, func.FuncOp):
+        if isinstance(op, host.FuncOp):
             return op
     kernels = [op for op in module.ops if isinstance(op, KernelOp)]
     return _made_up(kernels) if kernels else None
@@ -41,7 +39,7 @@ def _written(kernel: KernelOp) -> set[SSAValue]:
     }
 
 
-def _made_up(kernels: list[KernelOp]) -> func.FuncOp:
+def _made_up(kernels: list[KernelOp]) -> host.FuncOp:
     prefixes = [f"{kernel.sym_name.data}__" if len(kernels) > 1 else "" for kernel in kernels]
     labels = list(dict.fromkeys(label.data for kernel in kernels for label in kernel.labels))
     block = Block()
@@ -69,22 +67,13 @@ def _made_up(kernels: list[KernelOp]) -> func.FuncOp:
                     f"give '{host.AXES}' labels of the kernel",
                 )  # fmt: skip
             extents = [sizes[label] for label in axes]
-            alloc = memref.AllocOp.get(
-                type.element_type, None, [DYNAMIC_INDEX] * len(extents), extents
-            )
-            alloc.attributes.update(argument_attributes(prefix + name, axes).data)
+            alloc = host.AllocOp(prefix + name, axes, extents, type.element_type)
             alloc.location = kernel.location
             block.add_op(alloc)
-            values.append(alloc.memref)
-            results.append(alloc.memref)
+            values.append(alloc.result)
+            results.append(alloc.result)
         block.add_op(host.LaunchOp(kernel.sym_name.data, values))
     if not results:
         raise CompileError("the kernel writes nothing, so there is nothing to compare", kernels[0])
-    block.add_op(func.ReturnOp(*results))
-    types = [argument.type for argument in block.args]
-    function = func.FuncOp("kernels", (types, [value.type for value in results]), Region(block))
-    function.arg_attrs = ArrayAttr(attributes)
-    for name in (host.ALGORITHM, host.SCHEDULE, host.OUTPUTS):
-        function.attributes[name] = name_array([])
-    function.attributes[host.LABELS] = name_array(labels)
-    return function
+    block.add_op(host.ReturnOp(results))
+    return host.FuncOp("kernels", attributes, Region(block), labels)

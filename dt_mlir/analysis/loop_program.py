@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
@@ -13,7 +12,6 @@ from dt_mlir.analysis.nests import check_writes, locals_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array, names
-from dt_mlir.host_part import check_host_part, value_name
 
 
 class LoopProgram:
@@ -28,7 +26,7 @@ class LoopProgram:
 
     def __init__(self, module: ModuleOp) -> None:
         self.module = module
-        functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
+        functions = [op for op in module.ops if isinstance(op, host.FuncOp)]
         if len(functions) != 1 or not any(isinstance(op, loop.KernelOp) for op in module.ops):
             raise CompileError(
                 "the module is not of the 'loop' level: it needs kernels and one host function",
@@ -36,7 +34,6 @@ class LoopProgram:
                 "run convert-dt-to-loop first",
             )
         self.host = functions[0]
-        check_host_part(self.host)
         self._roots: dict[str, loop.KernelOp] = {}
         self._homes: dict[str, loop.KernelOp] = {}
         for kernel in module.ops:
@@ -47,14 +44,12 @@ class LoopProgram:
             self._homes[root] = kernel
             for op in locals_of(kernel):
                 self._homes.setdefault(op.function.data, kernel)
-        self._launches = {
-            op.kernel_name: op for op in self.host.body.block.ops if isinstance(op, host.LaunchOp)
-        }
+        self._launches = {op.kernel_name: op for op in self.host.launches()}
         self._tensors = self._named_values()
         self._places = {name: i for i, name in enumerate(self._tensors)}
         self.places: dict[tuple[str, str], Attribute] = {}
         """Where the first directive of a name was applied to a function, by both names."""
-        self._applied = dict.fromkeys(names(self.host.attributes[host.SCHEDULE]))  # pyright: ignore
+        self._applied = dict.fromkeys(names(self.host.schedule))
 
     @property
     def kernels(self) -> list[loop.KernelOp]:
@@ -75,7 +70,7 @@ class LoopProgram:
 
     def labels(self) -> list[str]:
         """The program's labels in declared order."""
-        return list(names(self.host.attributes[host.LABELS]))  # pyright: ignore
+        return list(self.host.label_names)
 
     def tensor_values(self) -> Mapping[str, SSAValue]:
         """What the host part passes to kernels, in the order of a kernel's arguments."""
@@ -98,9 +93,7 @@ class LoopProgram:
 
     def outputs(self) -> set[str]:
         """The functions that the program returns."""
-        last = self.host.body.block.last_op
-        assert isinstance(last, func.ReturnOp)
-        return {str(value_name(value)) for value in last.arguments}
+        return {host.tensor_name(value) for value in self.host.returned()}
 
     def fused(self, function: str, home: loop.KernelOp) -> None:
         """Take a root's kernel and its launch away, now that another kernel computes it."""
@@ -113,8 +106,8 @@ class LoopProgram:
     def drop_tensor(self, name: str) -> None:
         """Take the storage of a function away, and the sizes that nothing else needs."""
         alloc = self._tensors.pop(name).owner
-        assert isinstance(alloc, memref.AllocOp)
-        extents = [extent.owner for extent in alloc.dynamic_sizes]
+        assert isinstance(alloc, host.AllocOp)
+        extents = [extent.owner for extent in alloc.extents]
         Rewriter.erase_op(alloc)
         for op in dict.fromkeys(extents):
             if isinstance(op, host.SizeOp) and not op.result.uses:
@@ -126,15 +119,13 @@ class LoopProgram:
 
     def write_record(self) -> None:
         """Write the directives that were noted into the host part."""
-        self.host.attributes[host.SCHEDULE] = name_array(list(self._applied))
+        self.host.schedule = name_array(list(self._applied))
 
     def _named_values(self) -> dict[str, SSAValue]:
         tensors: dict[str, SSAValue] = {}
         scalars: dict[str, SSAValue] = {}
         for arg in self.host.body.block.args:
             into = tensors if isinstance(arg.type, MemRefType) else scalars
-            into[str(value_name(arg))] = arg
-        for op in self.host.body.block.ops:
-            if isinstance(op, memref.AllocOp):
-                tensors[str(value_name(op.memref))] = op.memref
+            into[host.tensor_name(arg)] = arg
+        tensors.update((op.tensor.data, op.result) for op in self.host.allocations())
         return {**tensors, **scalars}

@@ -1,60 +1,510 @@
 """The `host` dialect: what the wrapper around the kernels does, at every level.
 
-The wrapper is a `func.func` beside the kernels. It takes the inputs as memrefs and scalars,
-allocates outputs and intermediates with `memref.alloc`, launches the kernels in order and returns
-the outputs. Its attributes and those of its arguments (`host.…`) hold what the checks need.
+The wrapper is a `host.func` beside the kernels. It takes the inputs as memrefs and scalars,
+allocates outputs and intermediates, launches the kernels in order and returns the outputs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Self
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
     IndexType,
+    IntAttr,
     IntegerAttr,
+    MemRefType,
     StringAttr,
     SymbolRefAttr,
+    UnitAttr,
     i64,
 )
-from xdsl.ir import Dialect, Operation, SSAValue
+from xdsl.ir import (
+    Attribute,
+    BlockArgument,
+    Dialect,
+    Operation,
+    ParametrizedAttribute,
+    Region,
+    SSAValue,
+)
 from xdsl.irdl import (
     IRDLOperation,
+    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
+    param_def,
     prop_def,
+    region_def,
     result_def,
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure, SymbolTable
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    HasParent,
+    IsolatedFromAbove,
+    IsTerminator,
+    Pure,
+    SymbolOpInterface,
+    SymbolTable,
+)
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.dialects.formats import NameDirective
-from dt_mlir.dialects.identifiers import Identifier, IdentifierRef
+from dt_mlir.diagnostics import MalformedError
+from dt_mlir.dialects.formats import (
+    NameDirective,
+    is_name_array,
+    name_array,
+    names,
+    parse_names,
+    symbols_in,
+)
+from dt_mlir.dialects.functions import BodyIsCallable, parse_function, print_function
+from dt_mlir.dialects.identifiers import (
+    Identifier,
+    IdentifierRef,
+    Identifiers,
+    Symbol,
+    check_identifier,
+)
+from dt_mlir.dialects.values import parse_optional_value, parse_value
 
 NAME = "host.name"
-"""Argument and allocation attribute: the tensor's or scalar's name in the source."""
+"""Argument attribute: the tensor's or scalar's name in the source."""
 AXES = "host.axes"
-"""Argument and allocation attribute: each axis' label, "" if it is read by numbers only."""
+"""Argument attribute: each axis' label, "" if it is read by numbers only."""
 MINIMUMS = "host.minimums"
 """Argument attribute: the least extent of each axis that reading by numbers needs."""
-LABELS = "host.labels"
-"""Function attribute: the labels that the algorithm uses, in declared order. The wrapper takes the
-sizes of those that no input's axis has, whatever the schedule makes of them."""
-SAME = "host.same"
-"""Function attribute: groups of labels that have one size."""
-ALGORITHM = "host.algorithm"
-"""Function attribute: the algorithm in canonical DT, a statement each."""
-SCHEDULE = "host.schedule"
-"""Function attribute: the directives that were applied, in canonical DT."""
-OUTPUTS = "host.outputs"
-"""Function attribute: the directives that say what is compiled, in canonical DT."""
-NONEMPTY = "host.nonempty"
-"""Function attribute: the least sizes of labels, each with what needs it."""
-SIZES = "host.sizes"
-"""Function attribute: the sizes of labels that the program is compiled for."""
-KERNEL_ONLY = "host.kernel_only"
-"""Function attribute: only the kernels are wanted."""
+
+@irdl_attr_definition
+class AtLeastAttr(ParametrizedAttribute):
+    """The least size of a label: `#host.at_least<l, 1, "maximum in 'largest'">`."""
+
+    name = "host.at_least"
+
+    label: StringAttr = param_def(Identifier)
+    """The label."""
+    size: IntAttr = param_def()
+    """The least size."""
+    reason: StringAttr = param_def()
+    """What needs it."""
+
+    def __init__(self, label: str, size: int, reason: str) -> None:
+        super().__init__(StringAttr(label), IntAttr(size), StringAttr(reason))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            label = parser.parse_identifier("a label")
+            parser.parse_punctuation(",")
+            size = parser.parse_integer()
+            parser.parse_punctuation(",")
+            return [StringAttr(label), IntAttr(size), StringAttr(parser.parse_str_literal())]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.label.data}, {self.size.data}, ")
+            printer.print_attribute(self.reason)
+
+
+_Statements = ArrayAttr[StringAttr]
+_NONE = ArrayAttr[StringAttr]([])
+
+
+class Argument(NamedTuple):
+    """An argument of a host function."""
+
+    value: SSAValue
+    """The argument."""
+    name: str
+    """Its name in the source."""
+    axes: tuple[str, ...]
+    """The labels of its axes, "" for one that is read at numbers only; none for a scalar."""
+    minimums: tuple[int, ...]
+    """The least extent of each axis that reading at numbers needs."""
+
+
+@irdl_op_definition
+class FuncOp(IRDLOperation):
+    """The wrapper: a function that takes the inputs and returns the outputs.
+
+    Each argument has its name in the source (`host.name`) and the labels of its axes
+    (`host.axes`), and where it is read at numbers the least extents that these need
+    (`host.minimums`). The body allocates with `host.alloc` and launches each kernel of the module
+    once, on the tensors and scalars that the kernel names.
+    """
+
+    name = "host.func"
+
+    sym_name = prop_def(Symbol)
+    """The name of the first output, or of what is compiled."""
+    function_type = prop_def(FunctionType)
+    """The types of the inputs and of the outputs."""
+    arg_attrs = prop_def(ArrayAttr[DictionaryAttr])
+    """For each argument its attributes."""
+    labels = prop_def(Identifiers, default_value=_NONE)
+    """The labels that the algorithm uses, in declared order. The wrapper takes the sizes of those
+    that no input's axis has, whatever the schedule makes of them."""
+    algorithm = prop_def(_Statements, default_value=_NONE)
+    """The algorithm in canonical DT, a statement each."""
+    schedule = prop_def(_Statements, default_value=_NONE)
+    """The directives that were applied, in canonical DT."""
+    compiled = prop_def(_Statements, default_value=_NONE)
+    """The directives that say what is compiled, in canonical DT."""
+    same = opt_prop_def(ArrayAttr.constr(Identifiers))
+    """Groups of labels that have one size."""
+    nonempty = opt_prop_def(ArrayAttr[AtLeastAttr])
+    """The least sizes of labels."""
+    sizes = opt_prop_def(DictionaryAttr)
+    """The sizes of labels that the program is compiled for."""
+    kernel_only = opt_prop_def(UnitAttr)
+    """Whether only the kernels are wanted."""
+    body = region_def("single_block")
+    """What the wrapper does."""
+
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), BodyIsCallable())
+
+    def __init__(
+        self,
+        name: str,
+        arguments: Sequence[DictionaryAttr],
+        body: Region,
+        labels: Sequence[str],
+        algorithm: Sequence[str] = (),
+        compiled: Sequence[str] = (),
+    ) -> None:
+        last = body.block.last_op
+        results = last.operand_types if isinstance(last, ReturnOp) else ()
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "function_type": FunctionType.from_lists(body.block.arg_types, results),
+                "arg_attrs": ArrayAttr(arguments),
+                "labels": name_array(labels),
+                "algorithm": name_array(algorithm),
+                "schedule": name_array([]),
+                "compiled": name_array(compiled),
+            },
+            regions=[body],
+        )
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The labels that the algorithm uses."""
+        return names(self.labels)
+
+    def fixed_sizes(self) -> dict[str, int]:
+        """Returns the sizes of labels that the program is compiled for."""
+        items = self.sizes.data.items() if self.sizes is not None else ()
+        return {label: n.value.data for label, n in items if isinstance(n, IntegerAttr)}
+
+    def first_of_same(self) -> dict[str, str]:
+        """Returns for each label the first of those that have its size, if it is another."""
+        found: dict[str, str] = {}
+        for group in self.same or ():
+            first, *rest = names(group)
+            found.update(dict.fromkeys(rest, first))
+        return found
+
+    def program(self) -> list[str]:
+        """Returns the program in canonical DT, a statement each."""
+        return [*names(self.algorithm), *names(self.schedule), *names(self.compiled)]
+
+    def arguments(self) -> list[Argument]:
+        """Returns the arguments with what is known of them."""
+        found: list[Argument] = []
+        for value, attrs in zip(self.body.block.args, self.arg_attrs):
+            least = attrs.data.get(MINIMUMS)
+            numbers = least.data if isinstance(least, ArrayAttr) else ()
+            minimums = [n.value.data for n in numbers if isinstance(n, IntegerAttr)]
+            axes = tensor_axes(value)
+            minimums = minimums or [0] * len(axes)
+            found.append(Argument(value, tensor_name(value), axes, tuple(minimums)))
+        return found
+
+    def allocations(self) -> list[AllocOp]:
+        """Returns the allocations of outputs and intermediates."""
+        return [op for op in self.body.block.ops if isinstance(op, AllocOp)]
+
+    def launches(self) -> list[LaunchOp]:
+        """Returns the launches of kernels in order."""
+        return [op for op in self.body.block.ops if isinstance(op, LaunchOp)]
+
+    def returned(self) -> list[SSAValue]:
+        """Returns the outputs in order."""
+        last = self.body.block.last_op
+        return list(last.values) if isinstance(last, ReturnOp) else []
+
+    def attributes_of(self, argument: BlockArgument) -> Mapping[str, Attribute]:
+        """Returns the attributes of an argument."""
+        return self.arg_attrs.data[argument.index].data
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        return parse_function(parser, cls)
+
+    def print(self, printer: Printer) -> None:
+        print_function(printer, self, self.function_type, self.arg_attrs, self.body)
+
+    def verify_(self) -> None:
+        block = self.body.block
+        self._check_attributes()
+        tensors: set[SSAValue] = set(block.args)
+        returned: ReturnOp | None = None
+        for op in block.ops:
+            match op:
+                case AllocOp():
+                    tensors.add(op.result)
+                case LaunchOp():
+                    if not set(op.arguments) <= tensors:
+                        raise MalformedError("a launch takes arguments and allocations", op)
+                case ReturnOp():
+                    returned = op
+                case SizeOp() | RoundUpOp():
+                    pass
+                case _:
+                    raise MalformedError(f"'{op.name}' cannot stand in the host function", op)
+        if returned is None:
+            raise VerifyException("the host function ends with 'host.return'")
+        if returned.operand_types != tuple(self.function_type.outputs):
+            raise VerifyException("the type of a host function is that of what it returns")
+        self._check_launches()
+
+    def _check_attributes(self) -> None:
+        """Checks the attributes of the arguments, and the sizes of labels."""
+        args = self.body.block.args
+        if self.function_type.inputs.data != self.body.block.arg_types:
+            raise VerifyException("the type of a host function is that of its arguments")
+        if len(self.arg_attrs) != len(args):
+            raise VerifyException("the arguments of a host function need attributes")
+        for arg, attrs in zip(args, self.arg_attrs):
+            rank = arg.type.get_num_dims() if isinstance(arg.type, MemRefType) else 0
+            name, axes, least = (attrs.data.get(key) for key in (NAME, AXES, MINIMUMS))
+            if not isinstance(name, StringAttr):
+                raise VerifyException(f"argument {arg.index} needs a '{NAME}'")
+            check_identifier(name.data)
+            if not is_name_array(axes) or len(axes) != rank:
+                raise VerifyException(f"argument '{name.data}' needs {rank} labels in '{AXES}'")
+            for label in filter(None, names(axes)):
+                check_identifier(label)
+            if least is not None and not (
+                isinstance(least, ArrayAttr)
+                and len(least) == rank
+                and all(isinstance(number, IntegerAttr) for number in least)
+            ):
+                raise VerifyException(
+                    f"argument '{name.data}' needs {rank} numbers in '{MINIMUMS}'"
+                )
+        if any(len(group) < 2 for group in self.same or ()):
+            raise VerifyException("a group of labels of one size has two of them at least")
+        for label, size in self.sizes.data.items() if self.sizes is not None else ():
+            check_identifier(label)
+            if not isinstance(size, IntegerAttr) or size.value.data < 1:
+                raise VerifyException(f"the size of '{label}' must be a positive number")
+
+    def _check_launches(self) -> None:
+        """Checks that each kernel is launched once, on the tensors and scalars that it names."""
+        module = self.parent_op()
+        launched = self.launches()
+        counts = Counter(op.kernel_name for op in launched)
+        for op in launched:
+            op.check_arguments()
+        for kernel in symbols_in(module).values() if module is not None else ():
+            if not kernel.name.endswith(".kernel"):
+                continue
+            name = kernel.properties["sym_name"]
+            assert isinstance(name, StringAttr)
+            if counts[name.data] != 1:
+                raise MalformedError(
+                    f"'{name.data}' is launched {counts[name.data]} times, not once", kernel
+                )
+            used: set[str] = set()
+            for key in ("labels", "grid_labels"):
+                labels = kernel.properties.get(key)
+                used.update(names(labels) if is_name_array(labels) else ())
+            unknown = sorted(used - {*self.label_names})
+            if unknown:
+                raise MalformedError(
+                    f"'{unknown[0]}' is not a label of the host function", kernel
+                )
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """Ends the wrapper with the outputs."""
+
+    name = "host.return"
+
+    values = var_operand_def(MemRefType)
+    """The outputs: allocations, as large as their labels."""
+
+    traits = traits_def(IsTerminator(), HasParent(FuncOp))
+
+    def __init__(self, values: Sequence[SSAValue]) -> None:
+        super().__init__(operands=[values])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        values: list[SSAValue] = []
+        while (value := parse_optional_value(parser)) is not None:
+            values.append(value)
+            if not parser.parse_optional_punctuation(","):
+                break
+        op = cls(values)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        if self.values:
+            printer.print_string(" ")
+            printer.print_list(self.values, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        if not self.values:
+            raise VerifyException("a host function returns what it allocates")
+        for value in self.values:
+            op = value.owner
+            if not isinstance(op, AllocOp):
+                raise VerifyException("a host function returns what it allocates")
+            if op.is_padded:
+                raise VerifyException(
+                    f"the storage of '{op.tensor.data}' is padded, but it is returned"
+                )
+
+
+@irdl_op_definition
+class AllocOp(IRDLOperation):
+    """Allocates the tensor of a function.
+
+    Its extents are the sizes of its labels, or those rounded up, of which the rest is padding.
+
+    ```
+    %f = host.alloc f[x, y](%x, %y) : memref<?x?xf32>
+    ```
+    """
+
+    name = "host.alloc"
+
+    tensor = prop_def(Identifier)
+    """The name of the function."""
+    axes = prop_def(Identifiers)
+    """The labels of its axes."""
+    extents = var_operand_def(IndexType())
+    """The extent of each axis in storage."""
+    result = result_def(MemRefType)
+    """The tensor."""
+
+    def __init__(
+        self, name: str, axes: Sequence[str], extents: Sequence[SSAValue], element: Attribute
+    ) -> None:
+        super().__init__(
+            operands=[extents],
+            properties={"tensor": StringAttr(name), "axes": name_array(axes)},
+            result_types=[MemRefType(element, [DYNAMIC_INDEX] * len(extents))],
+        )
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """The labels of the axes."""
+        return names(self.axes)
+
+    @property
+    def alignment(self) -> tuple[int, ...]:
+        """For each axis the number whose multiple its extent is; 1 where it is not padded."""
+        owners = [extent.owner for extent in self.extents]
+        return tuple(op.multiple.value.data if isinstance(op, RoundUpOp) else 1 for op in owners)
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether the tensor takes more storage than it has elements."""
+        return any(multiple > 1 for multiple in self.alignment)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        name = parser.parse_identifier("a name")
+        axes = names(parse_names(parser))
+        place = parser.pos
+        extents = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: parse_value(parser)
+        )
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        if not isinstance(type, MemRefType) or type.get_shape() != (DYNAMIC_INDEX,) * len(extents):
+            shape = "?x" * len(extents)
+            parser.raise_error(f"expected a type of the form 'memref<{shape}f32>'", place)
+        op = cls(name, axes, extents, type.element_type)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.tensor.data}[{', '.join(self.axis_names)}](")
+        printer.print_list(self.extents, printer.print_ssa_value)
+        printer.print_string(")")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        if tuple(map(_label_of, self.extents)) != self.axis_names:
+            raise VerifyException(
+                "the extents of an allocation are the sizes of its labels, or those rounded up"
+            )
+
+
+def _label_of(extent: SSAValue) -> str | None:
+    op = extent.owner
+    if isinstance(op, RoundUpOp):
+        op = op.size.owner
+    return op.label.data if isinstance(op, SizeOp) else None
+
+
+def alignment_of(tensor: SSAValue) -> tuple[int, ...]:
+    """Returns for each axis of a tensor the number whose multiple its extent in storage is."""
+    if isinstance(tensor.owner, AllocOp):
+        return tensor.owner.alignment
+    assert isinstance(tensor.type, MemRefType)
+    return (1,) * tensor.type.get_num_dims()
+
+
+def shown_indices(axis: int, number: int, rank: int) -> str:
+    """Returns the indices of a tensor that is read at a number along one axis: `_, 3`."""
+    # In ASCII, since attributes keep it: xDSL reads strings with other characters as bytes.
+    return ", ".join(str(number) if i == axis else "_" for i in range(rank))
+
+
+def tensor_name(value: SSAValue) -> str:
+    """Returns the name in the source of an argument or an allocation of a host function."""
+    if isinstance(value.owner, AllocOp):
+        return value.owner.tensor.data
+    name = _argument_attributes(value)[NAME]
+    assert isinstance(name, StringAttr)
+    return name.data
+
+
+def tensor_axes(value: SSAValue) -> tuple[str, ...]:
+    """Returns the labels of the axes of an argument or an allocation of a host function."""
+    if isinstance(value.owner, AllocOp):
+        return value.owner.axis_names
+    axes = _argument_attributes(value)[AXES]
+    assert is_name_array(axes)
+    return names(axes)
+
+
+def _argument_attributes(value: SSAValue) -> Mapping[str, Attribute]:
+    assert isinstance(value, BlockArgument)
+    function = value.block.parent_op()
+    assert isinstance(function, FuncOp)
+    return function.attributes_of(value)
 
 
 @irdl_op_definition
@@ -65,10 +515,10 @@ class SizeOp(IRDLOperation):
 
     label = prop_def(Identifier)
     """The label."""
-    result = result_def(IndexType)
+    result = result_def(IndexType())
     """Its size."""
 
-    assembly_format = "custom<NameDirective>($label) attr-dict `:` type($result)"
+    assembly_format = "custom<NameDirective>($label) attr-dict"
     custom_directives = (NameDirective,)
     traits = traits_def(Pure())
 
@@ -86,10 +536,9 @@ class RoundUpOp(IRDLOperation):
     """The size."""
     multiple = prop_def(IntegerAttr.constr(i64))
     """The number."""
-    result = result_def(IndexType)
+    result = result_def(IndexType())
     """The extent."""
 
-    assembly_format = "$size `to` $multiple attr-dict `:` type($result)"
     traits = traits_def(Pure())
 
     def __init__(self, size: SSAValue, multiple: int) -> None:
@@ -99,9 +548,25 @@ class RoundUpOp(IRDLOperation):
             result_types=[IndexType()],
         )
 
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        size = parse_value(parser)
+        parser.parse_keyword("to")
+        op = cls(size, parser.parse_integer())
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.size)
+        printer.print_string(f" to {self.multiple.value.data}")
+        printer.print_op_attributes(self.attributes)
+
     def verify_(self) -> None:
         if self.multiple.value.data < 1:
             raise VerifyException("a size is rounded up to a multiple of a positive number")
+        if not isinstance(self.size.owner, SizeOp):
+            raise VerifyException("what is rounded up is the size of a label")
 
 
 @irdl_op_definition
@@ -115,8 +580,6 @@ class LaunchOp(IRDLOperation):
     arguments = var_operand_def()
     """Its arguments, in its order."""
 
-    assembly_format = "$kernel `(` $arguments `)` attr-dict `:` type($arguments)"
-
     def __init__(self, kernel: str, arguments: Sequence[SSAValue]) -> None:
         super().__init__(operands=[arguments], properties={"kernel": SymbolRefAttr(kernel)})
 
@@ -129,6 +592,48 @@ class LaunchOp(IRDLOperation):
         """The kernel, whatever level it is at."""
         return SymbolTable.lookup_symbol(self, self.kernel)
 
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        kernel = parser.parse_symbol_name().data
+        arguments = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: parse_value(parser)
+        )
+        op = cls(kernel, arguments)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.kernel_name)
+        printer.print_string("(")
+        printer.print_list(self.arguments, printer.print_ssa_value)
+        printer.print_string(")")
+        printer.print_op_attributes(self.attributes)
+
+    def check_arguments(self) -> None:
+        """Checks that the arguments have the names and the axes that the kernel gives them.
+
+        Raises:
+            MalformedError: where they do not.
+        """
+        kernel = self.kernel_op()
+        attrs = None if kernel is None else kernel.properties.get("arg_attrs")
+        if not isinstance(attrs, ArrayAttr) or len(attrs) != len(self.arguments):
+            return
+        for value, found in zip(self.arguments, attrs):
+            assert isinstance(found, DictionaryAttr)
+            name, axes = found.data.get(NAME), found.data.get(AXES)
+            if name != StringAttr(tensor_name(value)):
+                raise MalformedError(
+                    f"'{self.kernel_name}' is launched on '{tensor_name(value)}', where it takes "
+                    f"{name}", self,
+                )  # fmt: skip
+            if axes != name_array(tensor_axes(value)):
+                raise MalformedError(
+                    f"the axes of '{tensor_name(value)}' have other labels here than in "
+                    f"'{self.kernel_name}'", self,
+                )  # fmt: skip
+
     def verify_(self) -> None:
         kernel = self.kernel_op()
         if kernel is None or not kernel.name.endswith(".kernel"):
@@ -138,4 +643,4 @@ class LaunchOp(IRDLOperation):
             raise VerifyException(f"the arguments do not fit those of '{self.kernel_name}'")
 
 
-Host = Dialect("host", [SizeOp, RoundUpOp, LaunchOp], [])
+Host = Dialect("host", [FuncOp, ReturnOp, SizeOp, RoundUpOp, AllocOp, LaunchOp], [AtLeastAttr])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -15,42 +15,25 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i32,
 )
-from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
-from xdsl.ir import Attribute, BlockArgument, Operation, Region
+from xdsl.ir import Attribute, BlockArgument, Region
 from xdsl.irdl import IRDLOperation, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import CallableOpInterface, IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.formats import is_name_array, name_array, names
+from dt_mlir.dialects.functions import BodyIsCallable, parse_function, print_function
 from dt_mlir.dialects.host import AXES, NAME
 from dt_mlir.dialects.identifiers import Identifier, Identifiers, Symbol, check_identifier
 from dt_mlir.element_types import ELEMENT_TYPES
 
-_RESERVED = ("sym_name", "function_type", "arg_attrs")
 _STORED = frozenset(ELEMENT_TYPES.values())
 
 
 def argument_attributes(name: str, axes: Sequence[str]) -> DictionaryAttr:
     """The attributes of a kernel's or a wrapper's argument."""
     return DictionaryAttr({NAME: StringAttr(name), AXES: name_array(axes)})
-
-
-class BodyIsCallable(CallableOpInterface):
-    """An operation whose one region runs when it is called, on the region's arguments."""
-
-    @classmethod
-    def get_callable_region(cls, op: Operation) -> Region:
-        return op.regions[0]
-
-    @classmethod
-    def get_argument_types(cls, op: Operation) -> tuple[Attribute, ...]:
-        return tuple(arg.type for arg in op.regions[0].block.args)
-
-    @classmethod
-    def get_result_types(cls, op: Operation) -> tuple[Attribute, ...]:
-        return ()
 
 
 class KernelOp(IRDLOperation):
@@ -185,37 +168,10 @@ class KernelOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        name, inputs, outputs, body, extra, arg_attrs, _ = parse_func_op_like(
-            parser, reserved_attr_names=_RESERVED
-        )
-        attributes: dict[str, Attribute] = dict(extra.data) if extra else {}
-        declared = {n for n, _ in cls.get_irdl_definition().properties.items()}
-        properties: dict[str, Any] = {n: a for n, a in attributes.items() if n in declared}
-        op = cls.create(
-            properties={
-                "sym_name": StringAttr(name),
-                "function_type": FunctionType.from_lists(inputs, outputs),
-                "arg_attrs": arg_attrs or ArrayAttr([]),
-                **properties,
-            },
-            attributes={n: a for n, a in attributes.items() if n not in declared},
-            regions=[body],
-        )
-        if not body.blocks:
-            parser.raise_error("a kernel needs a body")
-        return op
+        return parse_function(parser, cls)
 
     def print(self, printer: Printer) -> None:
-        shown = {n: a for n, a in self.properties.items() if n not in _RESERVED}
-        print_func_op_like(
-            printer,
-            self.sym_name,
-            self.function_type,
-            self.body,
-            {**dict(sorted(shown.items())), **self.attributes},
-            arg_attrs=self.arg_attrs if self.args else None,
-            reserved_attr_names=_RESERVED,
-        )
+        print_function(printer, self, self.function_type, self.arg_attrs, self.body)
 
 
 def _string(attr: Attribute) -> str:

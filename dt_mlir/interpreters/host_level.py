@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import MemRefType
 from xdsl.interpreter import (
     Interpreter,
     PythonValues,
+    ReturnedValues,
     impl,
+    impl_callable,
+    impl_terminator,
     register_impls,
 )
 
@@ -19,7 +21,14 @@ from dt_mlir.interpreters.memory import Buffer
 
 @register_impls
 class HostFunctions(LevelFunctions):
-    """Implementations of the `host` dialect and of allocations; `func` is xDSL's."""
+    """Implementations of the `host` dialect."""
+
+    @impl_callable(host.FuncOp)
+    def call_function(
+        self, interpreter: Interpreter, op: host.FuncOp, args: PythonValues
+    ) -> PythonValues:
+        """The outputs for the inputs."""
+        return interpreter.run_ssacfg_region(op.body, args, op.sym_name.data)
 
     @impl(host.SizeOp)
     def run_size(
@@ -36,16 +45,22 @@ class HostFunctions(LevelFunctions):
         multiple = op.multiple.value.data
         return (-(-int(args[0]) // multiple) * multiple,)
 
-    @impl(memref.AllocOp)
+    @impl(host.AllocOp)
     def run_alloc(
-        self, interpreter: Interpreter, op: memref.AllocOp, args: PythonValues
+        self, interpreter: Interpreter, op: host.AllocOp, args: PythonValues
     ) -> PythonValues:
         """A tensor that nothing has written yet."""
-        element = op.memref.type.element_type
-        name = op.attributes[host.NAME]
-        assert isinstance(name, StringAttr)
+        assert isinstance(op.result.type, MemRefType)
+        element = op.result.type.element_type
         zero = self.arithmetic.from_array(np.zeros(()), element)
-        return (Buffer.fresh(name.data, element, zero, [int(extent) for extent in args]),)
+        return (Buffer.fresh(op.tensor.data, element, zero, [int(extent) for extent in args]),)
+
+    @impl_terminator(host.ReturnOp)
+    def run_return(
+        self, interpreter: Interpreter, op: host.ReturnOp, args: PythonValues
+    ) -> tuple[ReturnedValues, PythonValues]:
+        """The outputs."""
+        return ReturnedValues(args), ()
 
     @impl(host.LaunchOp)
     def run_launch(

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter
-from xdsl.interpreters.func import FuncFunctions
 from xdsl.utils.exceptions import InterpretationError
 
 from dt_mlir.analysis.interface import Interface, output_names
@@ -23,7 +21,7 @@ from dt_mlir.interpreters.loop_level import LoopFunctions
 from dt_mlir.interpreters.memory import Buffer, ExecutionError
 from dt_mlir.interpreters.scalars import ScalarFunctions
 from dt_mlir.interpreters.tile_level import TileFunctions
-from dt_mlir.traversal import operations
+from dt_mlir.traversal import operations_of
 
 Inputs = Mapping[str, Value]
 """A value for each input, by name: the elements of a tensor, or a scalar without axes."""
@@ -93,7 +91,6 @@ def run_module(
         LoopFunctions(arithmetic, sizes),
         tiles or TileFunctions(arithmetic, sizes),
         HostFunctions(arithmetic, sizes),
-        FuncFunctions(),
         ControlFlowFunctions(arithmetic),
     ):
         interpreter.register_implementations(functions)
@@ -118,16 +115,14 @@ def _run(
         function = host_function(module)
         assert function is not None, "what has an interface has a kernel"
         results = interpreter.call_op(function, tuple(given.values()))
-    allocated = {
-        op.attributes[host.NAME]: op for op in operations(module) if isinstance(op, memref.AllocOp)
-    }
+    allocated = {op.tensor.data: op for op in operations_of(module, host.AllocOp)}
     found: dict[str, Value] = {}
     for name, buffer in zip(names, results):
         assert isinstance(buffer, Buffer)
         place = buffer.unwritten()
         if place is not None:
             shown = ", ".join(map(str, place))
-            at = allocated.get(StringAttr(name))
+            at = allocated.get(name)
             raise ExecutionError(f"'{name}'[{shown}] is never written", at)
         found[name] = buffer.values
     return found

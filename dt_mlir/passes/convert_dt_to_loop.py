@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, memref
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -36,7 +37,6 @@ from dt_mlir.dialects.identifiers import value_hint
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.printer import print_declarations, print_definition, print_directive
 from dt_mlir.frontend.raising import raise_module
-from dt_mlir.host_part import shown_indices
 from dt_mlir.traversal import operations, operations_of
 
 
@@ -112,7 +112,7 @@ class _Program:
                     case AffineConstantExpr():
                         least[axis] = max(least[axis], expr.value + 1)
                         if source is not None:
-                            shown = shown_indices(axis, expr.value, rank)
+                            shown = host.shown_indices(axis, expr.value, rank)
                             what = f"reading {read.source_name}[{shown}]"
                             self.conditions.append((known[axis], expr.value + 1, what))
                     case _:
@@ -374,12 +374,26 @@ class _KernelBuilder:
         return new.results[0]
 
 
+class _Source(NamedTuple):
+    """The program's text, which is asked for before its functions are taken apart."""
+
+    algorithm: list[str]
+    compiled: list[str]
+    labels: list[str]
+
+
+def _source(program: _Program) -> _Source:
+    tree = raise_module(program.module)
+    return _Source(
+        [*print_declarations(tree.declarations), *map(print_definition, tree.definitions)],
+        [print_directive(d) for d in tree.directives if d.name in OUTPUT_DIRECTIVES],
+        program.used_labels(),
+    )
+
+
 def _host(
-    program: _Program,
-    kernels: list[loop.KernelOp],
-    name: str,
-    attributes: dict[str, Attribute],
-) -> func.FuncOp:
+    program: _Program, source: _Source, kernels: list[loop.KernelOp], name: str
+) -> host.FuncOp:
     inputs = list(program.inputs)
     inputs.sort(key=lambda n: program.inputs[n].is_scalar)
     types = [program.memref_of(n) for n in inputs]
@@ -400,25 +414,30 @@ def _host(
             continue
         function = program.functions[n]
         extents = [sizes[label] for label in function.label_names]
-        alloc = memref.AllocOp.get(function.element, None, [DYNAMIC_INDEX] * len(extents), extents)
-        alloc.attributes[host.NAME] = StringAttr(n)
-        alloc.attributes[host.AXES] = name_array(function.label_names)
+        alloc = host.AllocOp(n, function.label_names, extents, function.element)
         alloc.location = function.location
-        alloc.memref.name_hint = value_hint(n)
+        alloc.result.name_hint = value_hint(n)
         block.add_op(alloc)
-        values[n] = alloc.memref
+        values[n] = alloc.result
     for kernel in kernels:
         launch = host.LaunchOp(kernel.sym_name.data, [values[n] for n in kernel.argument_names])
         launch.location = kernel.location
         block.add_op(launch)
     outputs = [values[o.function.root_reference.data] for o in program.outputs]
-    block.add_op(func.ReturnOp(*outputs))
-    op = func.FuncOp(
-        name, (types, [value.type for value in outputs]), Region(block), visibility=None
+    block.add_op(host.ReturnOp(outputs))
+    arguments = [_argument(program, n) for n in inputs]
+    op = host.FuncOp(
+        name, arguments, Region(block), source.labels, source.algorithm, source.compiled
     )
-    op.arg_attrs = ArrayAttr([_argument(program, n) for n in inputs])
     op.location = program.outputs[0].location
-    op.attributes.update(attributes)
+    classes = classes_of(program.same, program.labels)
+    same = [name_array(c) for c in classes if len(c) > 1]
+    if same:
+        op.same = ArrayAttr(same)
+    if program.conditions:
+        unique = dict.fromkeys(program.conditions)
+        op.nonempty = ArrayAttr([host.AtLeastAttr(*condition) for condition in unique])
+    op.kernel_only = program.outputs[0].kernel_only
     return op
 
 
@@ -429,42 +448,6 @@ def _argument(program: _Program, name: str) -> DictionaryAttr:
     if any(minimums):
         attrs[host.MINIMUMS] = ArrayAttr([IntegerAttr(m, i64) for m in minimums])
     return DictionaryAttr(attrs)
-
-
-def _host_attributes(program: _Program) -> dict[str, Attribute]:
-    tree = raise_module(program.module)
-    outputs = [d for d in tree.directives if d.name in OUTPUT_DIRECTIVES]
-    algorithm = [
-        *print_declarations(tree.declarations),
-        *map(print_definition, tree.definitions),
-    ]
-    attrs: dict[str, Attribute] = {
-        host.ALGORITHM: name_array(algorithm),
-        host.SCHEDULE: name_array([]),
-        host.OUTPUTS: name_array([print_directive(d) for d in outputs]),
-        host.LABELS: name_array(program.used_labels()),
-    }
-    classes = classes_of(program.same, program.labels)
-    same = [name_array(c) for c in classes if len(c) > 1]
-    if same:
-        attrs[host.SAME] = ArrayAttr(same)
-    if program.conditions:
-        unique = dict.fromkeys(program.conditions)
-        attrs[host.NONEMPTY] = ArrayAttr(
-            [
-                DictionaryAttr(
-                    {
-                        "label": StringAttr(label),
-                        "least": IntegerAttr(least, i64),
-                        "reason": StringAttr(reason),
-                    }
-                )
-                for label, least, reason in unique
-            ]
-        )
-    if program.outputs[0].kernel_only is not None:
-        attrs[host.KERNEL_ONLY] = UnitAttr()
-    return attrs
 
 
 @dataclass(frozen=True)
@@ -497,7 +480,7 @@ class ConvertDtToLoopPass(ModulePass):
             if not isinstance(inner, sched.ScheduleOp) and inner.name.split(".")[0] != "dt":
                 raise CompileError(f"'{inner.name}' is not of the 'dt' level", inner)
         program = _Program(op)
-        attributes = _host_attributes(program)
+        source = _source(program)
         kernels = [_KernelBuilder(program, program.functions[n]).build() for n in program.order]
         taken = set(program.functions)
         name = program.outputs[0].function.root_reference.data
@@ -505,7 +488,7 @@ class ConvertDtToLoopPass(ModulePass):
             while kernel.sym_name.data in taken:
                 kernel.sym_name = StringAttr(kernel.sym_name.data + "_")
             taken.add(kernel.sym_name.data)
-        new = [_host(program, kernels, name, attributes), *kernels]
+        new = [_host(program, source, kernels, name), *kernels]
         for inner in list(op.ops):
             if not isinstance(inner, sched.ScheduleOp):
                 Rewriter.erase_op(inner, safe_erase=False)

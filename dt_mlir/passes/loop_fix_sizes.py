@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
@@ -13,21 +12,19 @@ from dt_mlir.analysis.label_sizes import fixed_sizes
 from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import host
-from dt_mlir.dialects.formats import names
-from dt_mlir.host_part import HostPart
 from dt_mlir.scheduling.parameters import ArgumentError, Sizes
 
 _SIZES = Sizes(least=1)
 
 
-def fix_sizes(function: func.FuncOp, wanted: dict[str, int]) -> dict[str, int]:
+def fix_sizes(function: host.FuncOp, wanted: dict[str, int]) -> dict[str, int]:
     """The sizes of labels, with those of all labels that have the same size.
 
     Raises:
         CompileError: if there is no such label, or two that have one size are given two.
     """
-    labels = names(function.attributes[host.LABELS])  # pyright: ignore
-    same = HostPart.of(function).same()
+    labels = function.label_names
+    same = function.first_of_same()
     found: dict[str, int] = {}
     for label, size in wanted.items():
         if label not in labels:
@@ -53,7 +50,7 @@ class LoopFixSizesPass(ModulePass):
     can reach beyond the end, how large whole tiles are.
 
     ```
-    func.func @mm(…) attributes {…}   ->   func.func @mm(…) attributes {host.sizes = {x = 4096}, …}
+    host.func @mm(…) attributes {…}   ->   host.func @mm(…) attributes {sizes = {x = 4096}, …}
     ```
     """
 
@@ -69,6 +66,6 @@ class LoopFixSizesPass(ModulePass):
         except ArgumentError as error:
             raise CompileError(f"loop-fix-sizes: {error}", op, error.hint) from None
         fixed = fix_sizes(program.host, {**fixed_sizes(op), **wanted})
-        program.host.attributes[host.SIZES] = DictionaryAttr(
+        program.host.sizes = DictionaryAttr(
             {label: IntegerAttr(size, i64) for label, size in fixed.items()}
         )

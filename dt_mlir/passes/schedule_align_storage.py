@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects import memref
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.analysis.nests import argument_named
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import host
-from dt_mlir.host_part import alignment_of
 from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
 from dt_mlir.scheduling.parameters import Sizes
 
@@ -28,8 +26,8 @@ class AlignStoragePass(Directive):
     `align_storage`.
 
     ```
-    %f = memref.alloc(%x, %y)   ->   %y_extent = host.round_up %y to 64 : index
-                                     %f = memref.alloc(%x, %y_extent)
+    %f = host.alloc f[x, y](%x, %y)   ->   %y_extent = host.round_up %y to 64
+                                           %f = host.alloc f[x, y](%x, %y_extent)
     ```
     """
 
@@ -54,7 +52,7 @@ class AlignStoragePass(Directive):
                 f"'{self.function}' is compiled: its storage is the caller's",
                 "align what other kernels of the program read",
             )
-        if host.KERNEL_ONLY in target.program.host.attributes:
+        if target.program.host.kernel_only is not None:
             raise target.error(
                 "only kernels are compiled: their caller owns all storage", "write f.compile()"
             )
@@ -62,14 +60,14 @@ class AlignStoragePass(Directive):
         assert argument is not None, "a kernel writes what its root computes"
         axes = target.kernel.axes_of(argument)
         alloc = target.program.tensor_values()[self.function].owner
-        assert isinstance(alloc, memref.AllocOp)
+        assert isinstance(alloc, host.AllocOp)
         for label, multiple in _MULTIPLES.items(self.multiples):
             if label not in axes:
                 raise target.error(
                     f"'{label}' is no label of '{self.function}'", did_you_mean(label, axes)
                 )
             axis = axes.index(label)
-            known = alignment_of(alloc.memref)[axis]
+            known = alloc.alignment[axis]
             if known not in (1, multiple):
                 raise target.error(
                     f"the extent of '{label}' is already a multiple of {known}, "
@@ -77,7 +75,7 @@ class AlignStoragePass(Directive):
                     "leave one of them out", "align_storage",
                 )  # fmt: skip
             if known == 1 and multiple > 1:
-                padded = host.RoundUpOp(alloc.dynamic_sizes[axis], multiple)
+                padded = host.RoundUpOp(alloc.extents[axis], multiple)
                 padded.result.name_hint = f"{label}_extent"
                 Rewriter.insert_op(padded, InsertPoint.before(alloc))
                 alloc.operands[axis] = padded.result

@@ -20,10 +20,9 @@ from dt_mlir.analysis.nests import (
     writes_of,
 )
 from dt_mlir.diagnostics import did_you_mean
-from dt_mlir.dialects import loop
+from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array
 from dt_mlir.dialects.identifiers import value_hint
-from dt_mlir.host_part import is_padded, value_axes
 from dt_mlir.scheduling.directive import Target
 
 Binding = tuple[SSAValue | int | None, ...]
@@ -53,7 +52,7 @@ def check_fusible(target: Target, producer: loop.KernelOp, consumer: str) -> loo
                 f"'{name}' has a '{hint}', which belongs to the kernel that it is fused into",
                 f"write '{home.root.data}.{hint}(…)'",
             )
-    if is_padded(program.tensor_values()[name]):
+    if any(m > 1 for m in host.alignment_of(program.tensor_values()[name])):
         raise target.error(f"the storage of '{name}' is aligned, and fused it has none")
     if any(op.is_tile for op in loops_in(producer)):
         raise target.error(f"the loops of '{name}' are already tiled", "fuse it first")
@@ -284,4 +283,4 @@ def _set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str]
             old[name].replace_all_uses_with(arg)
     for arg in old.values():
         block.erase_arg(arg)
-    kernel.set_arguments([(name, value_axes(values[name])) for name in order])
+    kernel.set_arguments([(name, host.tensor_axes(values[name])) for name in order])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, func, memref
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
@@ -20,21 +20,19 @@ from dt_mlir.builders.rewriting import replace_op
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.elem import ReductionKind
-from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import axes_of, axis_names, element_of
-from dt_mlir.host_part import HostPart, alignment_of, is_padded
 from dt_mlir.passes.tile_elide_masks import beyond
 
 
 class _Storage:
     """The padded storage of a tensor that a kernel leaves to others."""
 
-    def __init__(self, part: HostPart, alloc: memref.AllocOp) -> None:
-        self.part = part
-        self.alignment = alignment_of(alloc.memref)
-        self.labels = names(alloc.attributes[host.AXES])  # pyright: ignore[reportArgumentType]
+    def __init__(self, function: host.FuncOp, alloc: host.AllocOp) -> None:
+        self.function = function
+        self.alignment = alloc.alignment
+        self.labels = alloc.axis_names
         arguments: list[SSAValue] = []
-        for use in alloc.memref.uses:
+        for use in alloc.result.uses:
             kernel = use.operation.kernel_op() if isinstance(use.operation, host.LaunchOp) else None
             if isinstance(kernel, tile.KernelOp):
                 arguments.append(kernel.args[use.index])
@@ -49,13 +47,13 @@ class _Storage:
             return True
         if not isinstance(bound.owner, tile.SizeOp):
             return False
-        same = self.part.same()
+        same = self.function.first_of_same()
         label, other = self.labels[axis], bound.owner.label.data
         return same.get(other, other) == same.get(label, label)
 
     def fixed(self, axis: int) -> int | None:
         """The size of an axis that the program is compiled for; None if any will do."""
-        return self.part.fixed_sizes().get(self.labels[axis])
+        return self.function.fixed_sizes().get(self.labels[axis])
 
 
 def _tile_along(index: SSAValue) -> int | None:
@@ -187,16 +185,15 @@ class TileFillPaddingPass(ModulePass):
     decide before.
 
     ```
-    %a = tile.load %f[%x] masked[%x_mask] pad 0.0   ->   %a = tile.load %f[%x]
+    %a = tile.load %f[%x] masked [%x_mask] pad 0.0   ->   %a = tile.load %f[%x]
     ```
     """
 
     name = "tile-fill-padding"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in [inner for inner in op.ops if isinstance(inner, func.FuncOp)]:
-            part = HostPart.of(function)
-            padded = [_Storage(part, op) for op in part.allocations if is_padded(op.memref)]
+        for function in [inner for inner in op.ops if isinstance(inner, host.FuncOp)]:
+            padded = [_Storage(function, a) for a in function.allocations() if a.is_padded]
             # What is stored beyond an end is seen by the masks of what it is computed from.
             filled = [fill(storage) for storage in padded]
             for storage, axes in zip(padded, filled):

@@ -57,7 +57,7 @@ class VerifyLoopPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         program = LoopProgram(op)
         for inner in op.ops:
-            if inner.name not in ("func.func", "loop.kernel"):
+            if inner.name not in ("host.func", "loop.kernel"):
                 raise CompileError(f"'{inner.name}' is not of the 'loop' level", inner)
         for kernel in program.kernels:
             check_kernel(kernel)

@@ -76,7 +76,7 @@ class VerifyTilePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for inner in op.ops:
-            if inner.name not in ("func.func", "tile.kernel"):
+            if inner.name not in ("host.func", "tile.kernel"):
                 raise CompileError(f"'{inner.name}' is not of the 'tile' level", inner)
         for kernel in kernels_of(op):
             check_kernel(kernel)

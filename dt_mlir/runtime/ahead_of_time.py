@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerType, MemRefType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 
@@ -15,8 +14,8 @@ from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.backend.triton.signature import Signature, signatures_of
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import host
 from dt_mlir.element_types import type_name
-from dt_mlir.host_part import HostPart, alignment_of
 from dt_mlir.runtime.execute import loaded
 from dt_mlir.runtime.machine_code import fault, resource_usage
 
@@ -103,11 +102,11 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
         module: a module of the `tile` level.
         sizes: a size for each label.
     """
-    part = HostPart.of(next(op for op in module.ops if isinstance(op, func.FuncOp)))
+    function = next(op for op in module.ops if isinstance(op, host.FuncOp))
     kernels = kernels_of(module)
-    _, signatures = signatures_of(kernels, part.function.sym_name.data)
-    launched = {op.kernel_name: op for op in part.launches}
-    same = part.same()
+    _, signatures = signatures_of(kernels, function.sym_name.data)
+    launched = {op.kernel_name: op for op in function.launches()}
+    same = function.first_of_same()
     found: list[Launch] = []
     for kernel in kernels:
         signature = signatures[kernel.sym_name.data]
@@ -126,7 +125,7 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
             add(parameter, sizes[label])
         for arg, strides in signature.strides.items():
             axes = kernel.axes_of(arg)  # pyright: ignore[reportArgumentType]
-            storage = alignment_of(launched[kernel.sym_name.data].arguments[arg.index])  # pyright: ignore
+            storage = host.alignment_of(launched[kernel.sym_name.data].arguments[arg.index])  # pyright: ignore
             extents = [
                 -(-sizes.get(axis, 1) // multiple) * multiple
                 for axis, multiple in zip(axes, storage)

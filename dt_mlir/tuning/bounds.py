@@ -10,13 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects import func
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, ModuleOp
 from xdsl.ir import Attribute
 
 from dt_mlir.dialects import host
-from dt_mlir.dialects.formats import names
-from dt_mlir.host_part import HostPart
 
 
 @dataclass(frozen=True)
@@ -36,11 +33,10 @@ class Traffic:
             module: a module of the `tile` level.
             sizes: a size for each label.
         """
-        part = HostPart.of(next(op for op in module.ops if isinstance(op, func.FuncOp)))
-        inputs = sum(_bytes(value.type, axes, sizes) for value, _, axes, _ in part.inputs)
+        function = next(op for op in module.ops if isinstance(op, host.FuncOp))
+        inputs = sum(_bytes(item.value.type, item.axes, sizes) for item in function.arguments())
         results = sum(
-            _bytes(op.memref.type, names(op.attributes[host.AXES]), sizes)  # pyright: ignore
-            for op in part.allocations
+            _bytes(op.result.type, op.axis_names, sizes) for op in function.allocations()
         )
         return Traffic(inputs, results)
 

@@ -15,8 +15,7 @@ from enum import StrEnum
 from io import StringIO
 
 import numpy as np
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
@@ -240,9 +239,8 @@ class _Check:
         for op in stages[0].module.walk():
             if isinstance(op, dt.FuncOp):
                 self.places[op.sym_name.data] = op.location
-            elif isinstance(op, memref.AllocOp):
-                name = op.attributes.get(host.NAME)
-                self.places[name.data if isinstance(name, StringAttr) else ""] = op.location
+            elif isinstance(op, host.AllocOp):
+                self.places[op.tensor.data] = op.location
 
     def run(self) -> Report:
         for kind in self.sizes:

@@ -6,7 +6,6 @@ import pytest
 from emitted_code import UnexpectedCodeError, check_emitted
 from mutant_fuzz import run_batch
 from mutants import mutate, stage
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 
 from dt_mlir.backend.triton.target import emit_module
@@ -53,7 +52,6 @@ def test_what_a_module_says_of_itself_stays_in_docstrings(text: str) -> None:
     """The algorithm and the schedule are strings of the module, and any text may stand there."""
     module = compile_program(PROGRAM).module
     for op in module.ops:
-        if isinstance(op, func.FuncOp):
-            for name in (host.ALGORITHM, host.SCHEDULE, host.OUTPUTS):
-                op.attributes[name] = ArrayAttr([StringAttr(text)])
+        if isinstance(op, host.FuncOp):
+            op.algorithm = op.schedule = op.compiled = ArrayAttr([StringAttr(text)])
     check_emitted(emit_module(module))

@@ -7,14 +7,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import memref, scf
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
-    IntegerAttr,
     IntegerType,
     MemRefType,
-    StringAttr,
     UnrankedMemRefType,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -24,10 +20,8 @@ from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.scalars import constant_of
 from dt_mlir.backend.triton.signature import RESERVED, Signature
 from dt_mlir.dialects import host, tile
-from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of
 from dt_mlir.element_types import TORCH_TYPES, integer_range, is_bool, is_float, type_name
-from dt_mlir.host_part import HostPart, alignment_of, shown_indices
 from dt_mlir.traversal import operations, operations_of, values_of
 
 
@@ -38,7 +32,7 @@ def torch_type(type: Attribute) -> ast.expr:
 
 @dataclass
 class _Tensor:
-    """A tensor of the host part."""
+    """A tensor of the host function."""
 
     name: str
     variable: str
@@ -51,7 +45,7 @@ class WrapperPrinter:
     """Prints the wrapper of a module.
 
     Args:
-        part: the host part.
+        function: the host function.
         kernels: the kernels.
         signatures: the kernels' signatures, by symbol.
         name: the wrapper's name.
@@ -59,17 +53,17 @@ class WrapperPrinter:
 
     def __init__(
         self,
-        part: HostPart,
+        function: host.FuncOp,
         kernels: Sequence[tile.KernelOp],
         signatures: dict[str, Signature],
         name: str,
     ) -> None:
-        self.part = part
+        self.function = function
         self.kernels = {op.sym_name.data: (op, signatures[op.sym_name.data]) for op in kernels}
         taken = {name, *(signature.name for signature in signatures.values())}
         self.name = name
         self.names = code.Names({*RESERVED, *taken, "out"})
-        self.same = part.same()
+        self.same = function.first_of_same()
         self.writer = code.Writer()
         self.tensors: dict[SSAValue, _Tensor] = {}
         self.scalars: dict[SSAValue, str] = {}
@@ -78,7 +72,7 @@ class WrapperPrinter:
 
     def print(self) -> ast.FunctionDef:
         """The function."""
-        for value, name, axes, _ in self.part.inputs:
+        for value, name, axes, _ in self.function.arguments():
             variable = self.names.fresh(name)
             type = value.type
             if isinstance(type, MemRefType | UnrankedMemRefType):
@@ -96,7 +90,7 @@ class WrapperPrinter:
         self._least()
         self._outputs(inputs)
         self._launches(inputs)
-        results = [code.name(self.tensors[value].variable) for value in self.part.outputs]
+        results = [code.name(self.tensors[value].variable) for value in self.function.returned()]
         self.writer.returns(results[0] if len(results) == 1 else code.tuple_of(results))
         return code.function(
             self.name, [code.Parameter(parameter) for parameter in parameters],
@@ -114,7 +108,7 @@ class WrapperPrinter:
         Those that a schedule leaves without a loop are among them: how a program is called, and
         what it refuses, does not depend on its schedule.
         """
-        return list(dict.fromkeys(map(self._label, self.part.strings(host.LABELS))))
+        return list(dict.fromkeys(map(self._label, self.function.label_names)))
 
     def _free_labels(self, inputs: list[_Tensor]) -> list[str]:
         """The labels that only the caller knows."""
@@ -131,7 +125,8 @@ class WrapperPrinter:
 
     def _documentation(self, inputs: list[_Tensor], free: list[str]) -> list[str]:
         results = ", ".join(
-            f"{self._output_name(v)}[{', '.join(self._output_axes(v))}]" for v in self.part.outputs
+            f"{host.tensor_name(value)}[{', '.join(host.tensor_axes(value))}]"
+            for value in self.function.returned()
         )
         lines = [f"Compute {results}.", "", "Args:"]
         for t in inputs:
@@ -141,18 +136,6 @@ class WrapperPrinter:
         lines.extend(f"    {self.sizes[label]}: the size of '{label}'." for label in free)
         lines.append("    out: where the result goes (several: a tuple); allocated if None.")
         return lines
-
-    def _output_axes(self, value: SSAValue) -> tuple[str, ...]:
-        op = value.owner
-        assert isinstance(op, memref.AllocOp)
-        return names(op.attributes[host.AXES])  # pyright: ignore[reportArgumentType]
-
-    def _output_name(self, value: SSAValue) -> str:
-        op = value.owner
-        assert isinstance(op, memref.AllocOp)
-        name = op.attributes[host.NAME]
-        assert isinstance(name, StringAttr)
-        return name.data
 
     def _call(self, helper: str, *args: ast.expr) -> ast.expr:
         self.used.add(helper)
@@ -228,21 +211,18 @@ class WrapperPrinter:
 
     def _least(self) -> None:
         """Sizes that reading by numbers, or a reduction without identity, asks for."""
-        for value, name, _, attrs in self.part.inputs:
-            least = attrs.data.get(host.MINIMUMS)
-            for axis, attr in enumerate(least if isinstance(least, ArrayAttr) else ()):
-                assert isinstance(attr, IntegerAttr)
-                if not attr.value.data:
+        for value, name, _, minimums in self.function.arguments():
+            for axis, least in enumerate(minimums):
+                if not least:
                     continue
                 variable = self.tensors[value].variable
                 size = code.subscript(code.path(f"{variable}.shape"), [code.constant(axis)])
                 what = f"axis {axis} of '{name}'"
                 rank = len(self.tensors[value].axes)
-                reason = f"reading {name}[{shown_indices(axis, attr.value.data - 1, rank)}]"
-                self._check_least(what, size, attr.value.data, reason)
-        conditions = self.part.function.attributes.get(host.NONEMPTY)
+                reason = f"reading {name}[{host.shown_indices(axis, least - 1, rank)}]"
+                self._check_least(what, size, least, reason)
         needed = set(self._needed_labels())
-        for label, size in self.part.fixed_sizes().items():
+        for label, size in self.function.fixed_sizes().items():
             if self._label(label) == label and label in needed:
                 self.writer.expression(
                     self._call(
@@ -250,16 +230,11 @@ class WrapperPrinter:
                         code.constant(size),
                     )  # fmt: skip
                 )
-        for item in conditions if isinstance(conditions, ArrayAttr) else ():
-            assert isinstance(item, DictionaryAttr)
-            label, least, reason = (item.data[key] for key in ("label", "least", "reason"))
-            assert isinstance(label, StringAttr)
-            assert isinstance(least, IntegerAttr)
-            assert isinstance(reason, StringAttr)
-            if self._label(label.data) in needed:
-                self._check_least(
-                    f"'{label.data}'", self._size(label.data), least.value.data, reason.data
-                )
+        for item in self.function.nonempty or ():
+            label = item.label.data
+            if self._label(label) in needed:
+                size, reason = self._size(label), item.reason.data
+                self._check_least(f"'{label}'", size, item.size.data, reason)
 
     def _check_least(self, what: str, size: ast.expr, least: int, reason: str) -> None:
         self.writer.expression(
@@ -271,30 +246,28 @@ class WrapperPrinter:
 
     def _outputs(self, inputs: list[_Tensor]) -> None:
         device = code.path(f"{inputs[0].variable}.device") if inputs else self._default_device()
-        several = len(self.part.outputs) > 1
+        several = len(self.function.returned()) > 1
         if several:
-            count = len(self.part.outputs)
+            count = len(self.function.returned())
             outs = self._call("_check_outs", code.name("out"), code.constant(count))
             self.writer.assign("out", outs)
-        for op in self.part.allocations:
-            value = op.memref
-            axes = self._output_axes(value)
-            name = self._output_name(value)
+        for op in self.function.allocations():
+            value, axes, name = op.result, op.axis_names, op.tensor.data
             assert isinstance(value.type, MemRefType)
             element = value.type.element_type
-            single = value in self.part.outputs and not several
+            single = value in self.function.returned() and not several
             variable = "out" if single else self.names.fresh(name)
             tensor = _Tensor(name, variable, axes, element)
             shape = code.tuple_of(
                 [
                     _rounded_up(self._size(axis), multiple)
-                    for axis, multiple in zip(axes, alignment_of(value))
+                    for axis, multiple in zip(axes, host.alignment_of(value))
                 ]
             )
-            if value in self.part.outputs:
+            if value in self.function.returned():
                 given = code.name("out")
                 if several:
-                    number = self.part.outputs.index(value)
+                    number = self.function.returned().index(value)
                     given = code.subscript(given, [code.constant(number)])
                 shown = ast.Dict(
                     [code.constant(t.name) for t in self.tensors.values()],
@@ -317,11 +290,11 @@ class WrapperPrinter:
 
     def _launches(self, inputs: list[_Tensor]) -> None:
         first = next(iter(self.tensors.values()))
-        for op in self.part.launches:
+        for op in self.function.launches():
             kernel, signature = self.kernels[op.kernel_name]
             self._constants(kernel, signature, op)
         device = code.path(f"{first.variable}.device")
-        for op in self.part.launches:
+        for op in self.function.launches():
             kernel, _ = self.kernels[op.kernel_name]
             what = code.constant(f"'{op.kernel_name}'{largest_tile(kernel)}")
             with self.writer.context(self._call("_launching", device, what)):

@@ -34,11 +34,8 @@ from dt_mlir.dialects.tile.formats import (
     constant,
     parse_optional_number,
     parse_result_type,
-    parse_value,
-    parse_values,
     print_number,
     print_result_type,
-    print_values,
 )
 from dt_mlir.dialects.tile.types import (
     Axis,
@@ -49,6 +46,7 @@ from dt_mlir.dialects.tile.types import (
     element_of,
     tile_type,
 )
+from dt_mlir.dialects.values import parse_value, parse_values, print_values
 from dt_mlir.element_types import value_type
 
 EVICT_FIRST, EVICT_LAST = "evict_first", "evict_last"

@@ -27,10 +27,7 @@ from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
 from dt_mlir.dialects.identifiers import Identifier
 from dt_mlir.dialects.tile.formats import (
     parse_result_type,
-    parse_value,
-    parse_values,
     print_result_type,
-    print_values,
 )
 from dt_mlir.dialects.tile.types import (
     Axis,
@@ -42,6 +39,7 @@ from dt_mlir.dialects.tile.types import (
     is_subsequence,
     tile_type,
 )
+from dt_mlir.dialects.values import parse_value, parse_values, print_values
 from dt_mlir.element_types import compute_type
 
 

@@ -33,7 +33,6 @@ from xdsl.utils.exceptions import VerifyException
 from dt_mlir.dialects.formats import NameDirective
 from dt_mlir.dialects.identifiers import Identifier, Identifiers
 from dt_mlir.dialects.kernel import KernelOp as KernelBase
-from dt_mlir.dialects.tile.formats import parse_value
 from dt_mlir.dialects.tile.types import (
     Axis,
     TileType,
@@ -43,6 +42,7 @@ from dt_mlir.dialects.tile.types import (
     parse_axis,
     tile_type,
 )
+from dt_mlir.dialects.values import parse_value
 from dt_mlir.traversal import operations
 
 

@@ -20,7 +20,10 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.dialects.tile.formats import parse_result_type, parse_value, print_result_type
+from dt_mlir.dialects.tile.formats import (
+    parse_result_type,
+    print_result_type,
+)
 from dt_mlir.dialects.tile.map_line import line_of, parse_line, print_line
 from dt_mlir.dialects.tile.types import (
     TileType,
@@ -30,6 +33,7 @@ from dt_mlir.dialects.tile.types import (
     is_subsequence,
     tile_type,
 )
+from dt_mlir.dialects.values import parse_value
 
 SCALAR_DIALECTS = ("arith", "math", "elem")
 """The dialects whose operations the body of a `tile.map` may hold."""

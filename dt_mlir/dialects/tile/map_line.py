@@ -21,10 +21,10 @@ from dt_mlir.dialects.tile.formats import (
     Number,
     constant,
     parse_optional_number,
-    parse_optional_value,
     print_number,
 )
 from dt_mlir.dialects.tile.types import element_of
+from dt_mlir.dialects.values import parse_optional_value
 
 _PREDICATES = {
     "arith.cmpf": "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split(),

@@ -18,6 +18,7 @@ dt.func @f[x] : f32 {
 dt.output @f
 
 // -----
-func.func @f() {
-  func.return
+host.func @f() -> memref<f32> {
+  %0 = host.alloc f[]() : memref<f32>
+  host.return %0
 }

@@ -1,9 +1,11 @@
 // RUN: dt-opt %s -p apply-schedule | filecheck %s
 // CHECK-NOT: sched.
-// CHECK-NOT: memref.alloc(%{{.*}}) {host.name = "g"
+// CHECK-NOT: host.alloc g
 // CHECK: host.launch @f_kernel(%A, %f)
 // CHECK-NOT: @g_kernel
-// CHECK: loop.kernel @f_kernel(%[[A:.*]]: {{.*}}host.name = "A"{{.*}}, %[[F:.*]]: {{.*}}host.name = "f"
+// CHECK: loop.kernel @f_kernel(
+// CHECK-NEXT: %[[A:.*]]: {{.*}}host.name = "A"
+// CHECK-NEXT: %[[F:.*]]: {{.*}}host.name = "f"
 // CHECK: loop.for %[[X:.*]] = x of f {
 // CHECK-NEXT: %[[G:.*]] = loop.local "g"[x] : memref<?xf32>
 // CHECK-NEXT: %{{.*}} = loop.read %[[A]][%[[X]]]
@@ -12,13 +14,13 @@
 // CHECK-NEXT: loop.read %[[G]][%[[X]]]
 // CHECK-NEXT: arith.negf
 // CHECK-NEXT: loop.write %{{.*}}, %[[F]][%[[X]]]
-func.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x"]} {
-  %x = host.size x : index
-  %g = memref.alloc(%x) {host.name = "g", host.axes = ["x"]} : memref<?xf32>
-  %f = memref.alloc(%x) {host.name = "f", host.axes = ["x"]} : memref<?xf32>
-  host.launch @g_kernel(%A, %g) : memref<?xf32>, memref<?xf32>
-  host.launch @f_kernel(%g, %f) : memref<?xf32>, memref<?xf32>
-  func.return %f : memref<?xf32>
+host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x"]} {
+  %x = host.size x
+  %g = host.alloc g[x](%x) : memref<?xf32>
+  %f = host.alloc f[x](%x) : memref<?xf32>
+  host.launch @g_kernel(%A, %g)
+  host.launch @f_kernel(%g, %f)
+  host.return %f
 }
 loop.kernel @g_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %g: memref<?xf32> {host.name = "g", host.axes = ["x"]}) attributes {labels = ["x"], root = "g"} {
   loop.grid () {

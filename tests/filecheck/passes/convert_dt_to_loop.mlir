@@ -7,16 +7,29 @@ dt.input @A : tensor<?x?xf32>
 dt.input @s : f32
 
 // The host part allocates and launches; intermediates come before what reads them.
-// CHECK:      func.func @f(%[[A:.*]]: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"], host.minimums = [0 : i64, 1 : i64]}, %[[S:.*]]: f32 {host.name = "s", host.axes = []})
-// CHECK-SAME: host.algorithm = ["Func g, f;", "In A;", "SIn s;", "Var x, y;", "RVar k;", "g[x] = rmax(A[x, k], k) + A[x, 0];", "f[x, y] = g[x] * rsum(A[y, k] * s, k) * x;"]
-// CHECK-SAME: host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x", "y", "k"], host.same = {{\[\[}}"x", "y"]], host.nonempty = [{label = "k", least = 1 : i64, reason = "maximum in 'g'"}]
-// CHECK:        %[[X:.*]] = host.size x : index
-// CHECK-NEXT:   %[[Y:.*]] = host.size y : index
-// CHECK-NEXT:   %[[G:.*]] = memref.alloc(%[[X]])
-// CHECK-NEXT:   %[[F:.*]] = memref.alloc(%[[X]], %[[Y]])
+// CHECK:      host.func @f(
+// CHECK-NEXT: %[[A:.*]]: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"], host.minimums = [0 : i64, 1 : i64]},
+// CHECK-NEXT: %[[S:.*]]: f32 {host.name = "s", host.axes = []}
+// CHECK:      algorithm = [
+// CHECK-NEXT: "Func g, f;",
+// CHECK-NEXT: "In A;",
+// CHECK-NEXT: "SIn s;",
+// CHECK-NEXT: "Var x, y;",
+// CHECK-NEXT: "RVar k;",
+// CHECK-NEXT: "g[x] = rmax(A[x, k], k) + A[x, 0];",
+// CHECK-NEXT: "f[x, y] = g[x] * rsum(A[y, k] * s, k) * x;"
+// CHECK-NEXT: ],
+// CHECK-NEXT: compiled = ["f.compile();"],
+// CHECK-NEXT: labels = ["x", "y", "k"],
+// CHECK-NEXT: nonempty = [#host.at_least<k, 1, "maximum in 'g'">],
+// CHECK-NEXT: same = {{\[\[}}"x", "y"]]
+// CHECK:        %[[X:.*]] = host.size x
+// CHECK-NEXT:   %[[Y:.*]] = host.size y
+// CHECK-NEXT:   %[[G:.*]] = host.alloc g[x](%[[X]])
+// CHECK-NEXT:   %[[F:.*]] = host.alloc f[x, y](%[[X]], %[[Y]])
 // CHECK-NEXT:   host.launch @g_kernel(%[[A]], %[[G]])
 // CHECK-NEXT:   host.launch @f_kernel(%[[A]], %[[G]], %[[F]], %[[S]])
-// CHECK-NEXT:   func.return %[[F]]
+// CHECK-NEXT:   host.return %[[F]]
 dt.func @g[x] : f32 {
   // CHECK: loop.kernel @g_kernel
   // CHECK: loop.for %[[I:.*]] = x of g {

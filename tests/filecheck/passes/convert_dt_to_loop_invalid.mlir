@@ -20,7 +20,8 @@ dt.func @f[] : f32 {
   dt.yield %0 : f32
 }
 dt.output @f
-func.func @other() {
-  func.return
+host.func @other() -> memref<f32> {
+  %0 = host.alloc other[]() : memref<f32>
+  host.return %0
 }
-// CHECK: error: 'func.func' is not of the 'dt' level
+// CHECK: error: 'host.func' is not of the 'dt' level

@@ -10,12 +10,12 @@
 // CHECK-NEXT: tile.dot %[[A]], %[[B]] acc %[[ACC]]
 // CHECK: tile.map arith.truncf %{{.*}} : !tile.of<x: 64, y: 64, f16>
 // CHECK: tile.store %{{.*}}, %{{.*}}[%[[X]], %[[Y]]]
-func.func @f(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf16> {host.name = "B", host.axes = ["k", "y"]}) -> memref<?x?xf16> attributes {host.algorithm = [], host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x", "y", "k"]} {
-  %x = host.size x : index
-  %y = host.size y : index
-  %f = memref.alloc(%x, %y) {host.name = "f", host.axes = ["x", "y"]} : memref<?x?xf16>
-  host.launch @f_kernel(%A, %B, %f) : memref<?x?xf16>, memref<?x?xf16>, memref<?x?xf16>
-  func.return %f : memref<?x?xf16>
+host.func @f(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf16> {host.name = "B", host.axes = ["k", "y"]}) -> memref<?x?xf16> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y", "k"]} {
+  %x = host.size x
+  %y = host.size y
+  %f = host.alloc f[x, y](%x, %y) : memref<?x?xf16>
+  host.launch @f_kernel(%A, %B, %f)
+  host.return %f
 }
 loop.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf16> {host.name = "B", host.axes = ["k", "y"]}, %f: memref<?x?xf16> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "k"], root = "f"} {
   loop.grid () {

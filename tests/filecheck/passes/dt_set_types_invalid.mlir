@@ -15,4 +15,4 @@ dt.output @f
 // RUN: dt-opt %inputs/no_program.mlir -p 'dt-set-types{types="A:f16"}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix=PROGRAM
 // PROGRAM: no_program.mlir:5:3: error: no operator compares as 'arith.cmpf' does here
 // PROGRAM: no_program.mlir:15:3: error: 'math.atan' is no operation that a program can say
-// PROGRAM: no_program.mlir:21:1: error: 'func.func' is not of the 'dt' level
+// PROGRAM: no_program.mlir:21:1: error: 'host.func' is not of the 'dt' level

@@ -1,12 +1,12 @@
 // RUN: dt-opt %s -p loop-split-products | filecheck %s
 // Triton's dot does not take f64: the tile of all three labels is made to fit.
 // CHECK: loop.reduce dot %{{.*}} = k step 8 tile of f : f64
-func.func @f(%A: memref<?x?xf64> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf64> {host.name = "B", host.axes = ["k", "y"]}) -> memref<?x?xf64> attributes {host.algorithm = [], host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x", "y", "k"]} {
-  %x = host.size x : index
-  %y = host.size y : index
-  %f = memref.alloc(%x, %y) {host.name = "f", host.axes = ["x", "y"]} : memref<?x?xf64>
-  host.launch @f_kernel(%A, %B, %f) : memref<?x?xf64>, memref<?x?xf64>, memref<?x?xf64>
-  func.return %f : memref<?x?xf64>
+host.func @f(%A: memref<?x?xf64> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf64> {host.name = "B", host.axes = ["k", "y"]}) -> memref<?x?xf64> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y", "k"]} {
+  %x = host.size x
+  %y = host.size y
+  %f = host.alloc f[x, y](%x, %y) : memref<?x?xf64>
+  host.launch @f_kernel(%A, %B, %f)
+  host.return %f
 }
 loop.kernel @f_kernel(%A: memref<?x?xf64> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf64> {host.name = "B", host.axes = ["k", "y"]}, %f: memref<?x?xf64> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "k"], root = "f"} {
   loop.grid () {

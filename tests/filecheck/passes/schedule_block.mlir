@@ -1,11 +1,11 @@
 // RUN: dt-opt %s -p 'schedule-block{function=f sizes="x:128","y:64"}' | filecheck %s
 // RUN: dt-opt %s -p 'schedule-block{function=f sizes="y:64"},schedule-block{function=f sizes="x:128"}' | filecheck %s --check-prefix=TWICE
-func.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?x?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x", "y", "k"]} {
-  %x = host.size x : index
-  %y = host.size y : index
-  %f = memref.alloc(%x, %y) {host.name = "f", host.axes = ["x", "y"]} : memref<?x?xf32>
-  host.launch @f_kernel(%A, %f) : memref<?x?xf32>, memref<?x?xf32>
-  func.return %f : memref<?x?xf32>
+host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?x?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y", "k"]} {
+  %x = host.size x
+  %y = host.size y
+  %f = host.alloc f[x, y](%x, %y) : memref<?x?xf32>
+  host.launch @f_kernel(%A, %f)
+  host.return %f
 }
 loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "k"], root = "f"} {
   loop.grid () {
@@ -21,7 +21,7 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
   }
 }
 // Each label gets a dimension of the grid and its loop walks a block; the first varies fastest.
-// CHECK: host.schedule = ["f.block(x:128, y:64);"]
+// CHECK: schedule = ["f.block(x:128, y:64);"]
 // CHECK: loop.grid (%[[X0:.*]] = x by 128, %[[Y0:.*]] = y by 64) order [y, x] {
 // CHECK-NEXT: loop.for %{{.*}} = x in %[[X0]] by 128 of f {
 // CHECK: loop.for %{{.*}} = y in %[[Y0]] by 64 of f {

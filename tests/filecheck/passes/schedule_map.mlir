@@ -2,12 +2,12 @@
 // RUN: dt-opt %s -p 'schedule-block{function=f sizes="x:8","y:8"},schedule-map{function=f order="x:x/4",y,inner}' | filecheck %s
 // RUN: dt-opt %s -p 'schedule-block{function=f sizes="x:8","y:8"},schedule-map{function=f order=y1,"x:x1/3","y:y1/2",x1}' | filecheck %s --check-prefix=TWO
 // RUN: dt-opt %s -p 'schedule-block{function=f sizes="x:8","y:8"},schedule-map{function=f order=x,y}' | filecheck %s --check-prefix=PLAIN
-func.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?x?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x", "y", "k"]} {
-  %x = host.size x : index
-  %y = host.size y : index
-  %f = memref.alloc(%x, %y) {host.name = "f", host.axes = ["x", "y"]} : memref<?x?xf32>
-  host.launch @f_kernel(%A, %f) : memref<?x?xf32>, memref<?x?xf32>
-  func.return %f : memref<?x?xf32>
+host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?x?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y", "k"]} {
+  %x = host.size x
+  %y = host.size y
+  %f = host.alloc f[x, y](%x, %y) : memref<?x?xf32>
+  host.launch @f_kernel(%A, %f)
+  host.return %f
 }
 loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "k"], root = "f"} {
   loop.grid () {

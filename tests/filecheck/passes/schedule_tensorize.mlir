@@ -1,12 +1,12 @@
 // RUN: dt-opt %s -p 'schedule-tensorize{function=f sizes="x:16","k:0","y:1"}' | filecheck %s
 // RUN: dt-opt %s -p 'schedule-block{function=f sizes="x:32"},schedule-tensorize{function=f sizes="x:0"}' | filecheck %s --check-prefix=BLOCK
 // RUN: dt-opt %s -p 'schedule-tensorize{function=f sizes="x:0"},schedule-block{function=f sizes="x:32"}' | filecheck %s --check-prefix=BLOCK
-func.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?x?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x", "y", "k"]} {
-  %x = host.size x : index
-  %y = host.size y : index
-  %f = memref.alloc(%x, %y) {host.name = "f", host.axes = ["x", "y"]} : memref<?x?xf32>
-  host.launch @f_kernel(%A, %f) : memref<?x?xf32>, memref<?x?xf32>
-  func.return %f : memref<?x?xf32>
+host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?x?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y", "k"]} {
+  %x = host.size x
+  %y = host.size y
+  %f = host.alloc f[x, y](%x, %y) : memref<?x?xf32>
+  host.launch @f_kernel(%A, %f)
+  host.return %f
 }
 loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "k"], root = "f"} {
   loop.grid () {

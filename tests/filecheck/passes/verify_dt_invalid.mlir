@@ -10,7 +10,8 @@ dt.func @f[] : f32 {
 // CHECK: verify_dt_invalid.mlir:7:3: error: 'memref.alloc' is no scalar operation and cannot stand in 'f'
 dt.output @f
 // -----
-func.func @f() {
-  func.return
+host.func @f() -> memref<f32> {
+  %0 = host.alloc f[]() : memref<f32>
+  host.return %0
 }
-// CHECK: error: 'func.func' is not of the 'dt' level
+// CHECK: error: 'host.func' is not of the 'dt' level

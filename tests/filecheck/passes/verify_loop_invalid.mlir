@@ -1,15 +1,16 @@
 // RUN: dt-opt %s -p verify-loop --split-input-file --verify-diagnostics | filecheck %s
-func.func @f() {
-  func.return
+host.func @f() -> memref<f32> {
+  %0 = host.alloc f[]() : memref<f32>
+  host.return %0
 }
 // CHECK: error: the module is not of the 'loop' level: it needs kernels and one host function
 // CHECK: help: run convert-dt-to-loop first
 // -----
-func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
-  %x = host.size x : index
-  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
-  host.launch @k(%0) : memref<?xf32>
-  func.return %0 : memref<?xf32>
+host.func @f() -> memref<?xf32> attributes {algorithm = [], schedule = [], compiled = [], labels = ["x"]} {
+  %x = host.size x
+  %0 = host.alloc A[x](%x) : memref<?xf32>
+  host.launch @k(%0)
+  host.return %0
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
@@ -21,11 +22,11 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 }
 // CHECK: error: 'A' is both read and written in one kernel
 // -----
-func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
-  %x = host.size x : index
-  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
-  host.launch @k(%0) : memref<?xf32>
-  func.return %0 : memref<?xf32>
+host.func @f() -> memref<?xf32> attributes {algorithm = [], schedule = [], compiled = [], labels = ["x"]} {
+  %x = host.size x
+  %0 = host.alloc A[x](%x) : memref<?xf32>
+  host.launch @k(%0)
+  host.return %0
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
@@ -38,11 +39,11 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 }
 // CHECK: error: 'A' is written in 2 places
 // -----
-func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
-  %x = host.size x : index
-  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
-  host.launch @k(%0) : memref<?xf32>
-  func.return %0 : memref<?xf32>
+host.func @f() -> memref<?xf32> attributes {algorithm = [], schedule = [], compiled = [], labels = ["x"]} {
+  %x = host.size x
+  %0 = host.alloc A[x](%x) : memref<?xf32>
+  host.launch @k(%0)
+  host.return %0
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
@@ -51,11 +52,11 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 }
 // CHECK: error: 'loop.local' is malformed: the local buffer 'p' is written 0 times, not once
 // -----
-func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
-  %x = host.size x : index
-  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
-  host.launch @k(%0) : memref<?xf32>
-  func.return %0 : memref<?xf32>
+host.func @f() -> memref<?xf32> attributes {algorithm = [], schedule = [], compiled = [], labels = ["x"]} {
+  %x = host.size x
+  %0 = host.alloc A[x](%x) : memref<?xf32>
+  host.launch @k(%0)
+  host.return %0
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
@@ -68,11 +69,11 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 }
 // CHECK: error: 'tile.program_id' cannot stand in a 'loop.kernel'
 // -----
-func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
-  %x = host.size x : index
-  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
-  host.launch @k(%0) : memref<?xf32>
-  func.return %0 : memref<?xf32>
+host.func @f() -> memref<?xf32> attributes {algorithm = [], schedule = [], compiled = [], labels = ["x"]} {
+  %x = host.size x
+  %0 = host.alloc A[x](%x) : memref<?xf32>
+  host.launch @k(%0)
+  host.return %0
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
@@ -80,11 +81,11 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 }
 // CHECK: error: the kernel never writes 'A'
 // -----
-func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
-  %x = host.size x : index
-  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
-  host.launch @k(%0) : memref<?xf32>
-  func.return %0 : memref<?xf32>
+host.func @f() -> memref<?xf32> attributes {algorithm = [], schedule = [], compiled = [], labels = ["x"]} {
+  %x = host.size x
+  %0 = host.alloc A[x](%x) : memref<?xf32>
+  host.launch @k(%0)
+  host.return %0
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid (%x0 = x by 4) order [x] {
@@ -96,11 +97,11 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 }
 // CHECK: error: the loop walks 8 elements of a block of 4
 // -----
-func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
-  %x = host.size x : index
-  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
-  host.launch @k(%0) : memref<?xf32>
-  func.return %0 : memref<?xf32>
+host.func @f() -> memref<?xf32> attributes {algorithm = [], schedule = [], compiled = [], labels = ["x"]} {
+  %x = host.size x
+  %0 = host.alloc A[x](%x) : memref<?xf32>
+  host.launch @k(%0)
+  host.return %0
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
@@ -114,38 +115,3 @@ sched.schedule {
   sched.directive "block" @A(x : 4)
 }
 // CHECK: error: 'sched.schedule' is not of the 'loop' level
-// -----
-func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
-  %x = host.size x : index
-  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
-  func.return %0 : memref<?xf32>
-}
-loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
-  loop.grid () {
-  }
-}
-// CHECK: error: 'k' is launched 0 times, not once
-// -----
-func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = ["x"]} {
-  %x = host.size x : index
-  %0 = memref.alloc(%x) {host.name = "B", host.axes = ["x"]} : memref<?xf32>
-  host.launch @k(%0) : memref<?xf32>
-  func.return %0 : memref<?xf32>
-}
-loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
-  loop.grid () {
-  }
-}
-// CHECK: error: 'k' is launched on B, but its arguments are A
-// -----
-func.func @f() -> memref<?xf32> attributes {host.algorithm = [], host.schedule = [], host.outputs = [], host.labels = []} {
-  %x = host.size x : index
-  %0 = memref.alloc(%x) {host.name = "A", host.axes = ["x"]} : memref<?xf32>
-  host.launch @k(%0) : memref<?xf32>
-  func.return %0 : memref<?xf32>
-}
-loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
-  loop.grid () {
-  }
-}
-// CHECK: error: 'x' is no label of the host function

@@ -12,11 +12,11 @@
 // FIXED: error: 'x' has size 4, but the program is compiled for 3
 // STEP: error: a loop has the step 0, and would not end
 // UNKNOWN: error: the interpreters do not know 'math.atan'
-func.func @f() -> memref<?xi32> attributes {host.algorithm = ["Func f;"], host.schedule = [], host.outputs = ["f.compile();"], host.labels = ["x"], host.sizes = {x = 3 : i64}} {
-  %x = host.size x : index
-  %f = memref.alloc(%x) {host.name = "f", host.axes = ["x"]} : memref<?xi32>
-  host.launch @f_kernel(%f) : memref<?xi32>
-  func.return %f : memref<?xi32>
+host.func @f() -> memref<?xi32> attributes {algorithm = ["Func f;"], schedule = [], compiled = ["f.compile();"], labels = ["x"], sizes = {x = 3 : i64}} {
+  %x = host.size x
+  %f = host.alloc f[x](%x) : memref<?xi32>
+  host.launch @f_kernel(%f)
+  host.return %f
 }
 tile.kernel @f_kernel(%f: memref<?xi32> {host.name = "f", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
   %x_size = tile.size x

@@ -1,7 +1,14 @@
 // RUN: ROUNDTRIP
 
-// CHECK: loop.kernel @f_kernel(%[[A:.*]]: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]}
-// CHECK-SAME: attributes {dynamic, labels = ["x", "k"], num_warps = 4 : i32, precision = "tf32", root = "f"}
+// CHECK: loop.kernel @f_kernel(
+// CHECK-NEXT: %[[A:.*]]: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]},
+// CHECK: attributes {
+// CHECK-NEXT: dynamic,
+// CHECK-NEXT: labels = ["x", "k"],
+// CHECK-NEXT: num_warps = 4 : i32,
+// CHECK-NEXT: precision = "tf32",
+// CHECK-NEXT: root = "f"
+// CHECK-NEXT: } {
 loop.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {dynamic, labels = ["x", "k"], num_warps = 4 : i32, precision = "tf32", root = "f"} {
   // CHECK-NEXT: loop.grid (%[[X0:.*]] = x by 128) order [x outer 8, x inner 8] mapped {
   loop.grid (%x0 = x by 128) order [x outer 8, x inner 8] mapped {

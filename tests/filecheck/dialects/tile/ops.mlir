@@ -1,7 +1,15 @@
 // RUN: ROUNDTRIP
 // Types are written where they cannot be inferred from operands.
 // CHECK: tile.kernel @f_kernel
-// CHECK-SAME: attributes {grid_blocks = [128 : i64], grid_labels = ["x"], labels = ["x", "k"], least = {k = 16 : i64}, root = "f"} {
+// CHECK-NEXT: %A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]},
+// CHECK-NEXT: %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}
+// CHECK-NEXT: ) attributes {
+// CHECK-NEXT: grid_blocks = [128 : i64],
+// CHECK-NEXT: grid_labels = ["x"],
+// CHECK-NEXT: labels = ["x", "k"],
+// CHECK-NEXT: least = {k = 16 : i64},
+// CHECK-NEXT: root = "f"
+// CHECK-NEXT: } {
 tile.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {grid_blocks = [128 : i64], grid_labels = ["x"], labels = ["x", "k"], least = {k = 16 : i64}, root = "f"} {
   // CHECK-NEXT: %[[P:.*]] = tile.program_id
   %p = tile.program_id
