@@ -228,7 +228,7 @@ def grid_origins(grid: loop.GridOp, sizes: Mapping[str, int]) -> list[tuple[int,
     """The origins of each program instance's block, in the order of the walk."""
     blocks = grid.block_sizes
     counts = {label: -(-sizes[label] // block) for label, block in blocks.items()}
-    order = grid.walk_order or [loop.Walk(label) for label in grid.label_names]
+    order = grid.walk_order or [loop.WalkAttr(label) for label in grid.label_names]
     found: list[dict[str, int]] = [{}]
     for walk in order:
         following: list[dict[str, int]] = []

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.dialects import loop, tile
-from dt_mlir.dialects.loop import Walk
+from dt_mlir.dialects.loop import WalkAttr
 
 
 def lower_grid(
@@ -38,7 +38,7 @@ def lower_grid(
     counts: dict[str, SSAValue] = {}
     # The slowest label's number of blocks is needed only where a split looks at its end.
     for label in labels:
-        if order[0] != Walk(label):
+        if order[0] != WalkAttr(label):
             counts[label] = index.ceil_div(
                 sizes[label], index.constant(blocks[label]), f"{label}_blocks"
             )
@@ -52,7 +52,7 @@ def lower_grid(
 
 class _Walker:
     def __init__(
-        self, index: IndexBuilder, order: list[Walk], counts: dict[str, SSAValue]
+        self, index: IndexBuilder, order: list[WalkAttr], counts: dict[str, SSAValue]
     ) -> None:
         self.index = index
         self.order = order
@@ -83,7 +83,7 @@ class _Walker:
         return found
 
     def _digit(
-        self, walk: Walk, later: list[Walk], rest: SSAValue
+        self, walk: WalkAttr, later: list[WalkAttr], rest: SSAValue
     ) -> tuple[SSAValue, SSAValue]:
         """A part of the walk, and what is left for the faster ones."""
         index = self.index
@@ -118,7 +118,7 @@ class _Walker:
     def _select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
         return self.index.builder.insert(arith.SelectOp(condition, a, b)).result
 
-    def _product(self, walks: list[Walk]) -> SSAValue:
+    def _product(self, walks: list[WalkAttr]) -> SSAValue:
         """The number of program instances that the given parts of the walk make together."""
         index = self.index
         result: SSAValue | None = None
@@ -135,7 +135,7 @@ class _Walker:
         assert result is not None
         return result
 
-    def _part_count(self, walk: Walk, walks: list[Walk]) -> SSAValue:
+    def _part_count(self, walk: WalkAttr, walks: list[WalkAttr]) -> SSAValue:
         """The number of values of a part; both halves of a split make the whole together."""
         index, count = self.index, self.counts[walk.label]
         both = [w for w in walks if w.label == walk.label]

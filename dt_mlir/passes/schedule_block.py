@@ -8,7 +8,7 @@ from typing import ClassVar
 from dt_mlir.analysis.bounds import check_written_once, infer_bounds
 from dt_mlir.analysis.nests import function_labels, labels_in, loop_of, writes_of
 from dt_mlir.diagnostics import did_you_mean
-from dt_mlir.dialects.loop import Walk
+from dt_mlir.dialects.loop import WalkAttr
 from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
 from dt_mlir.scheduling.parameters import Sizes
 
@@ -23,8 +23,8 @@ class BlockPass(Directive):
     `gpu_blocks`; TVM: `split` and `bind` to `blockIdx`.
 
     ```
-    loop.grid () {                 loop.grid (%x0 = x by 128) order [x] {
-      loop.for %x = x of f {   ->    loop.for %x = x in %x0 by 128 of f {
+    loop.grid () {                 loop.grid (%x0 = x size 128) order [x] {
+      loop.for %x = x of f {   ->    loop.for %x = x in %x0 size 128 of f {
     ```
     """
 
@@ -79,7 +79,7 @@ class BlockPass(Directive):
                     f"choose a multiple of {own.step_size}",
                 )
             blocked = {*grid.label_names, label}
-            order = [Walk(other) for other in reversed(labels) if other in blocked]
+            order = [WalkAttr(other) for other in reversed(labels) if other in blocked]
             origin = grid.add_block(label, extent, order)
             own.set_range(origin, extent)
             if own.step_size == 0:

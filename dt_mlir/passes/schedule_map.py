@@ -8,7 +8,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import UnitAttr
 
 from dt_mlir.diagnostics import did_you_mean
-from dt_mlir.dialects.loop import Walk
+from dt_mlir.dialects.loop import WalkAttr
 from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
 from dt_mlir.scheduling.parameters import Names, parse_argument
 
@@ -45,7 +45,7 @@ class MapPass(Directive):
         grid.set_order(order)
         grid.mapped = UnitAttr()
 
-    def _order(self, target: Target, labels: tuple[str, ...]) -> list[Walk]:
+    def _order(self, target: Target, labels: tuple[str, ...]) -> list[WalkAttr]:
         items = [parse_argument(item) for item in self.order]
         splits = {a.key: (str(a.value), a.factor) for a in items if a.key is not None}
         bare = [str(a.value) for a in items if a.key is None]
@@ -72,16 +72,16 @@ class MapPass(Directive):
             if name in inner:
                 raise target.error(f"'{name}' names the inner parts of two splits")
             inner[name] = label
-        order: list[Walk] = []
+        order: list[WalkAttr] = []
         for item in items:
             if item.key is not None:
-                order.append(Walk(item.key, "outer", _factor(item.factor)))
+                order.append(WalkAttr(item.key, "outer", _factor(item.factor)))
                 continue
             name = str(item.value)
             if name in inner:
-                order.append(Walk(inner[name], "inner", _factor(splits[inner[name]][1])))
+                order.append(WalkAttr(inner[name], "inner", _factor(splits[inner[name]][1])))
             elif name in labels:
-                order.append(Walk(name))
+                order.append(WalkAttr(name))
             else:
                 raise target.error(
                     f"'{name}' is no blocked label", did_you_mean(name, [*labels, *inner])
@@ -90,7 +90,7 @@ class MapPass(Directive):
         return order
 
     def _check(
-        self, target: Target, order: list[Walk], labels: tuple[str, ...], inner: dict[str, str]
+        self, target: Target, order: list[WalkAttr], labels: tuple[str, ...], inner: dict[str, str]
     ) -> None:
         names = {label: name for name, label in inner.items()}
         for label in labels:

@@ -14,14 +14,13 @@ from dt_mlir.dialects.loop.access import (
     LocalOp,
     ReadOp,
     SizeOp,
-    ValueIndices,
     WriteOp,
     index_map_of,
 )
 from dt_mlir.dialects.loop.grid import (
     GridOp,
     KernelOp,
-    Walk,
+    WalkAttr,
 )
 from dt_mlir.dialects.loop.nests import (
     ForOp,
@@ -41,8 +40,7 @@ __all__ = [
     "ReadOp",
     "ReduceOp",
     "SizeOp",
-    "ValueIndices",
-    "Walk",
+    "WalkAttr",
     "WriteOp",
     "YieldOp",
     "index_map_of",
@@ -51,5 +49,5 @@ __all__ = [
 Loop = Dialect(
     "loop",
     [KernelOp, GridOp, ForOp, ReduceOp, YieldOp, ReadOp, WriteOp, LocalOp, SizeOp],
-    [],
+    [WalkAttr],
 )

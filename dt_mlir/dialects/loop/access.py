@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -19,15 +20,7 @@ from xdsl.irdl import (
     result_def,
     var_operand_def,
 )
-from xdsl.irdl.declarative_assembly_format import (
-    AttributeVariable,
-    CustomDirective,
-    ParsingState,
-    PrintingState,
-    VariadicOperandVariable,
-    irdl_custom_directive,
-)
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
@@ -43,43 +36,9 @@ from dt_mlir.dialects.formats import (
 )
 from dt_mlir.dialects.identifiers import Identifier, Identifiers
 from dt_mlir.dialects.loop.nests import LoopLike
+from dt_mlir.dialects.values import parse_optional_value, parse_value
 from dt_mlir.element_types import value_type
 from dt_mlir.traversal import operations
-
-
-@irdl_custom_directive
-class ValueIndices(CustomDirective):
-    """Indices over SSA values: `[%x, 0]`."""
-
-    indices: VariadicOperandVariable
-    map: AttributeVariable
-
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        operands: dict[str, UnresolvedOperand] = {}
-
-        def dim() -> str | None:
-            operand = parser.parse_optional_unresolved_operand()
-            if operand is None:
-                return None
-            key = f"{operand.operand_name}#{operand.index}"
-            operands.setdefault(key, operand)
-            return key
-
-        map, dims = parse_indices(parser, dim)
-        self.map.set(state, AffineMapAttr(map))
-        self.indices.set(state, [operands[str(key)] for key in dims])
-
-    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        map = self.map.get(op)
-        assert isinstance(map, AffineMapAttr)
-        values = self.indices.get(op)
-        print_indices(printer, map.data, lambda i: _print_value(printer, values[i]))
-        state.should_emit_space = True
-        state.last_was_punctuation = False
-
-
-def _print_value(printer: Printer, value: SSAValue) -> None:
-    printer.print_ssa_value(value)
 
 
 class AccessOp(IRDLOperation):
@@ -108,6 +67,14 @@ class AccessOp(IRDLOperation):
         self.map = map
         self.operands = [self.base, *operands]
 
+    def print_access(self, printer: Printer) -> None:
+        """Prints ` %A[%x, 0] {…}`."""
+        printer.print_string(" ")
+        printer.print_ssa_value(self.base)
+        values = self.indices
+        print_indices(printer, self.map.data, lambda i: _print_value(printer, values[i]))
+        printer.print_op_attributes(self.attributes)
+
     def check_access(self) -> None:
         """Check the indices against the base.
 
@@ -133,6 +100,21 @@ class AccessOp(IRDLOperation):
                 raise VerifyException("an index must be the index of a loop")
 
 
+def _print_value(printer: Printer, value: SSAValue) -> None:
+    printer.print_ssa_value(value)
+
+
+def _parse_access(parser: Parser) -> tuple[SSAValue, AffineMapAttr, list[SSAValue]]:
+    """Parses `%A[%x, 0]`: the base, the map of the indices and its operands."""
+    place = parser.pos
+    base = parse_value(parser)
+    if not isinstance(base.type, MemRefType):
+        parser.raise_error(f"expected a tensor or a buffer, not a value of {base.type}", place)
+    map, dims = parse_indices(parser, lambda: parse_optional_value(parser))
+    indices = [dim for dim in dims if isinstance(dim, SSAValue)]
+    return base, AffineMapAttr(map), indices
+
+
 def index_map_of(values: Sequence[SSAValue | int]) -> tuple[AffineMapAttr, list[SSAValue]]:
     """Returns the affine map and its operands for induction variables and numbers."""
     operands: list[SSAValue] = []
@@ -156,11 +138,6 @@ class ReadOp(AccessOp):
     result = result_def()
     """The element, signless."""
 
-    custom_directives = (ValueIndices,)
-    assembly_format = (
-        "$base custom<ValueIndices>($indices, $map) attr-dict `:` type($base) `->` type($result)"
-    )
-
     def __init__(self, base: SSAValue, indices: Sequence[SSAValue | int]) -> None:
         map, operands = index_map_of(indices)
         assert isinstance(base.type, MemRefType)
@@ -171,6 +148,17 @@ class ReadOp(AccessOp):
             properties={"map": map},
             result_types=[value_type(base.type.element_type)],
         )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        base, map, indices = _parse_access(parser)
+        op = cls(base, [])
+        op.map, op.operands = map, [base, *indices]
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        self.print_access(printer)
 
     def verify_(self) -> None:
         self.check_access()
@@ -193,12 +181,6 @@ class WriteOp(AccessOp):
     value = operand_def()
     """The element, signless."""
 
-    assembly_format = (
-        "$value `,` $base custom<ValueIndices>($indices, $map) attr-dict "
-        "`:` type($value) `,` type($base)"
-    )
-    custom_directives = (ValueIndices,)
-
     def __init__(
         self, value: SSAValue, base: SSAValue, indices: Sequence[SSAValue | int]
     ) -> None:
@@ -206,6 +188,22 @@ class WriteOp(AccessOp):
         super().__init__(
             operands=[value, base, operands], properties={"map": map}
         )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        value = parse_value(parser)
+        parser.parse_punctuation(",")
+        base, map, indices = _parse_access(parser)
+        op = cls(value, base, [])
+        op.map, op.operands = map, [value, base, *indices]
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(",")
+        self.print_access(printer)
 
     def set_index_values(self, values: Sequence[SSAValue | int]) -> None:
         map, operands = index_map_of(values)

@@ -8,21 +8,24 @@ from typing import Self
 from xdsl.dialects.builtin import (
     ArrayAttr,
     IndexType,
+    IntAttr,
     IntegerAttr,
     StringAttr,
     UnitAttr,
     i64,
 )
-from xdsl.ir import BlockArgument, Region
+from xdsl.ir import Attribute, BlockArgument, ParametrizedAttribute, Region
 from xdsl.irdl import (
     IRDLOperation,
+    irdl_attr_definition,
     irdl_op_definition,
     opt_prop_def,
+    param_def,
     prop_def,
     region_def,
     traits_def,
 )
-from xdsl.parser import Parser
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
@@ -31,7 +34,7 @@ from dt_mlir.dialects.formats import (
     name_array,
     names,
 )
-from dt_mlir.dialects.identifiers import Identifiers
+from dt_mlir.dialects.identifiers import Identifier, Identifiers
 from dt_mlir.dialects.kernel import KernelOp as KernelBase
 from dt_mlir.traversal import operations
 
@@ -64,38 +67,75 @@ class KernelOp(KernelBase):
                 raise VerifyException(f"'{op.name}' walks '{label.data}', no label of the kernel")
 
 
-class Walk(tuple[str, str, int]):
-    """A part of the walk over the grid: a label, `whole`, `outer` or `inner`, and a factor."""
+@irdl_attr_definition
+class WalkAttr(ParametrizedAttribute):
+    """A part of the walk over the grid: `#loop.walk<x>` or `#loop.walk<x outer 8>`.
 
-    __slots__ = ()
+    A label alone stands for all its blocks. `outer` counts the groups of so many blocks, `inner`
+    the blocks of a group.
+    """
 
-    def __new__(cls, label: str, part: str = "whole", factor: int = 0) -> Walk:
-        return super().__new__(cls, (label, part, factor))
+    name = "loop.walk"
+
+    axis: StringAttr = param_def(Identifier)
+    """The label whose blocks are walked."""
+    kind: StringAttr = param_def()
+    """`whole`, `outer` or `inner`."""
+    group: IntAttr = param_def()
+    """The number of blocks in a group; 0 for `whole`."""
+
+    def __init__(self, label: str, part: str = "whole", factor: int = 0) -> None:
+        super().__init__(StringAttr(label), StringAttr(part), IntAttr(factor))
 
     @property
     def label(self) -> str:
         """The label whose blocks are walked."""
-        return self[0]
+        return self.axis.data
 
     @property
     def part(self) -> str:
         """`whole`: all blocks; `outer`: groups of blocks; `inner`: the blocks of a group."""
-        return self[1]
+        return self.kind.data
 
     @property
     def factor(self) -> int:
         """The number of blocks in a group; 0 for `whole`."""
-        return self[2]
+        return self.group.data
 
     def __str__(self) -> str:
         return self.label if self.part == "whole" else f"{self.label} {self.part} {self.factor}"
+
+    def verify(self) -> None:
+        if self.part not in ("whole", "outer", "inner"):
+            raise VerifyException("a part of a walk is 'whole', 'outer' or 'inner'")
+        if (self.factor < 1) != (self.part == "whole"):
+            raise VerifyException("the number of blocks in a group must be positive")
+
+    @staticmethod
+    def parse_walk(parser: AttrParser) -> WalkAttr:
+        """Parses `x`, `x outer 8` or `x inner 8`."""
+        label = parser.parse_identifier("a label")
+        part = parser.parse_optional_keyword("outer") or parser.parse_optional_keyword("inner")
+        if part is None:
+            return WalkAttr(label)
+        return WalkAttr(label, part, parser.parse_integer(allow_boolean=False))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            walk = cls.parse_walk(parser)
+        return [walk.axis, walk.kind, walk.group]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(str(self))
 
 
 @irdl_op_definition
 class GridOp(IRDLOperation):
     """The launch grid: the output's labels that are partitioned into blocks.
 
-    `loop.grid (%x0 = x by 128, %y0 = y by 64) order [x outer 8, y, x inner 8] {…}`: each program
+    `loop.grid (%x0 = x size 128, %y0 = y size 64) order [x outer 8, y, x inner 8]`: each program
     instance computes one block; the values are the blocks' origins. `order` is the order in which
     program ids walk the blocks, slowest first; `x outer 8` counts groups of 8 blocks, `x inner 8`
     the blocks in a group (the last group may have fewer). The grid has as many instances as there
@@ -108,8 +148,8 @@ class GridOp(IRDLOperation):
     """The partitioned labels."""
     blocks = prop_def(ArrayAttr[IntegerAttr])
     """The extent of a block along each."""
-    order = prop_def(ArrayAttr[StringAttr])
-    """The walk, slowest first: `x`, `x outer 8` or `x inner 8` each."""
+    order = prop_def(ArrayAttr[WalkAttr])
+    """The walk, slowest first."""
     mapped = opt_prop_def(UnitAttr)
     """Whether a directive chose the order (else it is the default)."""
     body = region_def("single_block")
@@ -138,15 +178,15 @@ class GridOp(IRDLOperation):
         return {n: b.value.data for n, b in zip(self.label_names, self.blocks)}
 
     @property
-    def walk_order(self) -> list[Walk]:
+    def walk_order(self) -> list[WalkAttr]:
         """The walk over the blocks, slowest first."""
-        return [_walk(item.data) for item in self.order]
+        return list(self.order)
 
-    def set_order(self, order: Sequence[Walk]) -> None:
+    def set_order(self, order: Sequence[WalkAttr]) -> None:
         """Set the walk over the blocks."""
-        self.order = name_array([str(walk) for walk in order])
+        self.order = ArrayAttr(order)
 
-    def add_block(self, label: str, extent: int, order: Sequence[Walk]) -> BlockArgument:
+    def add_block(self, label: str, extent: int, order: Sequence[WalkAttr]) -> BlockArgument:
         """Partition a further label; gives the origin of its blocks."""
         self.labels = name_array([*self.label_names, label])
         self.blocks = ArrayAttr([*self.blocks, IntegerAttr(extent, i64)])
@@ -165,12 +205,10 @@ class GridOp(IRDLOperation):
             raise VerifyException("the origin of a block is an 'index'")
         if any(block.value.data < 1 for block in self.blocks):
             raise VerifyException("the extent of a block must be positive")
-        parts: dict[str, list[Walk]] = {label: [] for label in labels}
+        parts: dict[str, list[WalkAttr]] = {label: [] for label in labels}
         for walk in self.walk_order:
             if walk.label not in parts:
                 raise VerifyException(f"the order walks '{walk.label}', which is not in the grid")
-            if walk.part != "whole" and walk.factor < 1:
-                raise VerifyException("the number of blocks in a group must be positive")
             parts[walk.label].append(walk)
         for label, walks in parts.items():
             kinds = sorted(walk.part for walk in walks)
@@ -186,21 +224,16 @@ class GridOp(IRDLOperation):
             origin = parser.parse_argument(expect_type=False)
             parser.parse_punctuation("=")
             label = parser.parse_identifier()
-            parser.parse_keyword("by")
+            parser.parse_keyword("size")
             return origin, label, parser.parse_integer(allow_boolean=False)
 
-        def walk() -> str:
-            label = parser.parse_identifier()
-            part = parser.parse_optional_keyword("outer") or parser.parse_optional_keyword("inner")
-            if part is None:
-                return label
-            return str(Walk(label, part, parser.parse_integer(allow_boolean=False)))
-
         dims = parser.parse_comma_separated_list(parser.Delimiter.PAREN, dim)
-        order: list[str] = []
+        order: list[WalkAttr] = []
         mapped = False
         if parser.parse_optional_keyword("order"):
-            order = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, walk)
+            order = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: WalkAttr.parse_walk(parser)
+            )
             mapped = parser.parse_optional_keyword("mapped") is not None
         attrs = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_region([origin.resolve(IndexType()) for origin, _, _ in dims])
@@ -208,7 +241,7 @@ class GridOp(IRDLOperation):
             properties={
                 "labels": name_array([label for _, label, _ in dims]),
                 "blocks": ArrayAttr([IntegerAttr(block, i64) for _, _, block in dims]),
-                "order": name_array(order),
+                "order": ArrayAttr(order),
                 **({"mapped": UnitAttr()} if mapped else {}),
             },
             attributes=dict(attrs.data) if attrs else {},
@@ -218,26 +251,16 @@ class GridOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         def dim(item: tuple[BlockArgument, str, int]) -> None:
             printer.print_ssa_value(item[0])
-            printer.print_string(f" = {item[1]} by {item[2]}")
+            printer.print_string(f" = {item[1]} size {item[2]}")
 
         printer.print_string(" (")
         items = zip(self.body.block.args, self.label_names, self.block_sizes.values())
         printer.print_list(items, dim)
         printer.print_string(")")
         if self.order.data:
-            printer.print_string(" order [" + ", ".join(names(self.order)) + "]")
+            printer.print_string(" order [" + ", ".join(map(str, self.order)) + "]")
             if self.mapped is not None:
                 printer.print_string(" mapped")
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
-
-
-def _walk(text: str) -> Walk:
-    match text.split():
-        case [label]:
-            return Walk(label)
-        case [label, part, factor] if part in ("outer", "inner") and factor.isdigit():
-            return Walk(label, part, int(factor))
-        case _:
-            raise VerifyException(f"'{text}' is no part of a walk over a grid")

@@ -132,7 +132,7 @@ class LoopLike(IRDLOperation):
         if self.origin is not None:
             printer.print_string(" in ")
             printer.print_ssa_value(self.origin)
-            printer.print_string(f" by {self.extent_size}")
+            printer.print_string(f" size {self.extent_size}")
         if self.step_size != 1:
             printer.print_string(" step ")
             printer.print_string(str(self.step_size) if self.step_size else "full")
@@ -150,7 +150,7 @@ class LoopLike(IRDLOperation):
         operands: list[SSAValue] = []
         if parser.parse_optional_keyword("in"):
             operands.append(parser.resolve_operand(parser.parse_unresolved_operand(), IndexType()))
-            parser.parse_keyword("by")
+            parser.parse_keyword("size")
             properties["extent"] = IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
         step = 1
         if parser.parse_optional_keyword("step"):
@@ -168,7 +168,7 @@ class LoopLike(IRDLOperation):
 class ForOp(LoopLike):
     """A sequential loop over a label.
 
-    `loop.for %x = x in %x0 by 128 step 32 tile of mm {…}`: from the origin `%x0` over 128
+    `loop.for %x = x in %x0 size 128 step 32 tile of mm {…}`: from the origin `%x0` over 128
     elements, at most to the label's end, in tiles of 32. Without `in` it walks the whole label;
     `step full` is one tile of the whole extent. `of mm` names the function whose loop it is.
     """

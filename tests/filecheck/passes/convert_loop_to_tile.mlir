@@ -22,12 +22,12 @@ loop.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k
     loop.for %x = x step 64 tile of f {
       loop.for %y = y step 64 tile of f {
         %0 = loop.reduce dot %k = k step 64 tile of f : f32 {
-          %1 = loop.read %A[%x, %k] : memref<?x?xf16> -> f16
-          %2 = loop.read %B[%k, %y] : memref<?x?xf16> -> f16
+          %1 = loop.read %A[%x, %k]
+          %2 = loop.read %B[%k, %y]
           loop.yield %1, %2 : f16, f16
         }
         %3 = arith.truncf %0 : f32 to f16
-        loop.write %3, %f[%x, %y] : f16, memref<?x?xf16>
+        loop.write %3, %f[%x, %y]
       }
     }
   }

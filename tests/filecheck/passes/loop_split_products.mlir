@@ -13,11 +13,11 @@ loop.kernel @f_kernel(%A: memref<?x?xf64> {host.name = "A", host.axes = ["x", "k
     loop.for %x = x step 64 tile of f {
       loop.for %y = y step 64 tile of f {
         %0 = loop.reduce dot %k = k step 64 tile of f : f64 {
-          %1 = loop.read %A[%x, %k] : memref<?x?xf64> -> f64
-          %2 = loop.read %B[%k, %y] : memref<?x?xf64> -> f64
+          %1 = loop.read %A[%x, %k]
+          %2 = loop.read %B[%k, %y]
           loop.yield %1, %2 : f64, f64
         }
-        loop.write %0, %f[%x, %y] : f64, memref<?x?xf64>
+        loop.write %0, %f[%x, %y]
       }
     }
   }

@@ -12,19 +12,19 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
     loop.for %x = x of f {
       loop.for %y = y of f {
         %0 = loop.reduce add %k = k of f : f32 {
-          %1 = loop.read %A[%x, %k] : memref<?x?xf32> -> f32
+          %1 = loop.read %A[%x, %k]
           loop.yield %1 : f32
         }
-        loop.write %0, %f[%x, %y] : f32, memref<?x?xf32>
+        loop.write %0, %f[%x, %y]
       }
     }
   }
 }
 // Each label gets a dimension of the grid and its loop walks a block; the first varies fastest.
 // CHECK: schedule = ["f.block(x:128, y:64);"]
-// CHECK: loop.grid (%[[X0:.*]] = x by 128, %[[Y0:.*]] = y by 64) order [y, x] {
-// CHECK-NEXT: loop.for %{{.*}} = x in %[[X0]] by 128 of f {
-// CHECK: loop.for %{{.*}} = y in %[[Y0]] by 64 of f {
+// CHECK: loop.grid (%[[X0:.*]] = x size 128, %[[Y0:.*]] = y size 64) order [y, x] {
+// CHECK-NEXT: loop.for %{{.*}} = x in %[[X0]] size 128 of f {
+// CHECK: loop.for %{{.*}} = y in %[[Y0]] size 64 of f {
 // The reduction walks its whole label.
 // CHECK: loop.reduce add %{{.*}} = k of f : f32
-// TWICE: loop.grid (%[[Y0:.*]] = y by 64, %[[X0:.*]] = x by 128) order [y, x] {
+// TWICE: loop.grid (%[[Y0:.*]] = y size 64, %[[X0:.*]] = x size 128) order [y, x] {

@@ -10,13 +10,13 @@ host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> m
 loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "k"], root = "f"} {
   loop.grid () {
     loop.for %o = x step 4 of f {
-    loop.for %x = x in %o by 4 of f {
+    loop.for %x = x in %o size 4 of f {
       loop.for %y = y of f {
         %0 = loop.reduce add %k = k of f : f32 {
-          %1 = loop.read %A[%x, %k] : memref<?x?xf32> -> f32
+          %1 = loop.read %A[%x, %k]
           loop.yield %1 : f32
         }
-        loop.write %0, %f[%x, %y] : f32, memref<?x?xf32>
+        loop.write %0, %f[%x, %y]
       }
     }
     }
@@ -26,4 +26,4 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
 // CHECK: help: block it before that
 // A loop that only says where an inner one starts is not tiled.
 // TILE: loop.for %{{.*}} = x step 4 of f {
-// TILE-NEXT: loop.for %{{.*}} = x in %{{.*}} by 4 step 2 tile of f {
+// TILE-NEXT: loop.for %{{.*}} = x in %{{.*}} size 4 step 2 tile of f {

@@ -24,18 +24,18 @@ host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?
 loop.kernel @g_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %g: memref<?xf32> {host.name = "g", host.axes = ["x"]}) attributes {labels = ["x"], root = "g"} {
   loop.grid () {
     loop.for %x = x of g {
-      %0 = loop.read %A[%x] : memref<?xf32> -> f32
+      %0 = loop.read %A[%x]
       %1 = math.exp %0 : f32
-      loop.write %1, %g[%x] : f32, memref<?xf32>
+      loop.write %1, %g[%x]
     }
   }
 }
 loop.kernel @f_kernel(%g: memref<?xf32> {host.name = "g", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
-      %0 = loop.read %g[%x] : memref<?xf32> -> f32
+      %0 = loop.read %g[%x]
       %1 = arith.negf %0 : f32
-      loop.write %1, %f[%x] : f32, memref<?xf32>
+      loop.write %1, %f[%x]
     }
   }
 }

@@ -14,14 +14,14 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
     loop.for %x = x of f {
       loop.for %y = y of f {
         %0 = loop.reduce add %k = k of f : f32 {
-          %1 = loop.read %A[%x, %k] : memref<?x?xf32> -> f32
+          %1 = loop.read %A[%x, %k]
           loop.yield %1 : f32
         }
-        loop.write %0, %f[%x, %y] : f32, memref<?x?xf32>
+        loop.write %0, %f[%x, %y]
       }
     }
   }
 }
-// CHECK: loop.grid (%{{.*}} = x by 8, %{{.*}} = y by 8) order [x outer 4, y, x inner 4] mapped {
+// CHECK: loop.grid (%{{.*}} = x size 8, %{{.*}} = y size 8) order [x outer 4, y, x inner 4] mapped {
 // TWO: order [y inner 2, x outer 3, y outer 2, x inner 3] mapped {
 // PLAIN: order [x, y] mapped {

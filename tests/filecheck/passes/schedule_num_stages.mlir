@@ -11,10 +11,10 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
     loop.for %x = x of f {
       loop.for %y = y of f {
         %0 = loop.reduce add %k = k of f : f32 {
-          %1 = loop.read %A[%x, %k] : memref<?x?xf32> -> f32
+          %1 = loop.read %A[%x, %k]
           loop.yield %1 : f32
         }
-        loop.write %0, %f[%x, %y] : f32, memref<?x?xf32>
+        loop.write %0, %f[%x, %y]
       }
     }
   }

@@ -13,10 +13,10 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
     loop.for %x = x of f {
       loop.for %y = y of f {
         %0 = loop.reduce add %k = k of f : f32 {
-          %1 = loop.read %A[%x, %k] : memref<?x?xf32> -> f32
+          %1 = loop.read %A[%x, %k]
           loop.yield %1 : f32
         }
-        loop.write %0, %f[%x, %y] : f32, memref<?x?xf32>
+        loop.write %0, %f[%x, %y]
       }
     }
   }
@@ -26,4 +26,4 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
 // CHECK: loop.for %{{.*}} = y of f {
 // CHECK: loop.reduce add %{{.*}} = k step full tile of f : f32
 // 0 is the whole block where the loop walks one.
-// BLOCK: loop.for %{{.*}} = x in %{{.*}} by 32 step 32 tile of f {
+// BLOCK: loop.for %{{.*}} = x in %{{.*}} size 32 step 32 tile of f {

@@ -15,8 +15,8 @@ host.func @f() -> memref<?xf32> attributes {algorithm = [], schedule = [], compi
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
   loop.grid () {
     loop.for %x = x of A {
-      %0 = loop.read %A[%x] : memref<?xf32> -> f32
-      loop.write %0, %A[%x] : f32, memref<?xf32>
+      %0 = loop.read %A[%x]
+      loop.write %0, %A[%x]
     }
   }
 }
@@ -32,8 +32,8 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   loop.grid () {
     loop.for %x = x of A {
       %0 = arith.constant 0.0 : f32
-      loop.write %0, %A[%x] : f32, memref<?xf32>
-      loop.write %0, %A[%x] : f32, memref<?xf32>
+      loop.write %0, %A[%x]
+      loop.write %0, %A[%x]
     }
   }
 }
@@ -63,7 +63,7 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
     %p = tile.program_id
     loop.for %x = x of A {
       %1 = arith.constant 0.0 : f32
-      loop.write %1, %A[%x] : f32, memref<?xf32>
+      loop.write %1, %A[%x]
     }
   }
 }
@@ -88,10 +88,10 @@ host.func @f() -> memref<?xf32> attributes {algorithm = [], schedule = [], compi
   host.return %0
 }
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "A"} {
-  loop.grid (%x0 = x by 4) order [x] {
-    loop.for %x = x in %x0 by 8 of A {
+  loop.grid (%x0 = x size 4) order [x] {
+    loop.for %x = x in %x0 size 8 of A {
       %0 = arith.constant 0.0 : f32
-      loop.write %0, %A[%x] : f32, memref<?xf32>
+      loop.write %0, %A[%x]
     }
   }
 }
@@ -107,7 +107,7 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   loop.grid () {
     loop.for %x = x of A {
       %0 = arith.constant 0.0 : f32
-      loop.write %0, %A[%x] : f32, memref<?xf32>
+      loop.write %0, %A[%x]
     }
   }
 }

@@ -12,8 +12,8 @@ host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
-      %a = loop.read %A[%x] : memref<?xf32> -> f32
-      loop.write %a, %f[%x] : f32, memref<?xf32>
+      %a = loop.read %A[%x]
+      loop.write %a, %f[%x]
     }
   }
 }

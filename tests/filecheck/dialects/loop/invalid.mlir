@@ -60,37 +60,37 @@ loop.kernel @k() attributes {labels = [], root = "f", precision = "half"} {
 // CHECK: error: 'loop.kernel' is malformed: a kernel needs attributes for each of its arguments
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
-  loop.grid (%x0 = x by 4, %x1 = x by 4) order [x] {
+  loop.grid (%x0 = x size 4, %x1 = x size 4) order [x] {
   }
 }
 // CHECK: error: 'loop.grid' is malformed: the labels of a grid must differ
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
-  loop.grid (%x0 = x by 0) order [x] {
+  loop.grid (%x0 = x size 0) order [x] {
   }
 }
 // CHECK: error: 'loop.grid' is malformed: the extent of a block must be positive
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
-  loop.grid (%x0 = x by 4) order [y] {
+  loop.grid (%x0 = x size 4) order [y] {
   }
 }
 // CHECK: error: 'loop.grid' is malformed: the order walks 'y', which is not in the grid
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
-  loop.grid (%x0 = x by 4) order [x outer 0, x inner 0] {
+  loop.grid (%x0 = x size 4) order [x outer 0, x inner 0] {
   }
 }
-// CHECK: error: 'loop.grid' is malformed: the number of blocks in a group must be positive
+// CHECK: error: the number of blocks in a group must be positive
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
-  loop.grid (%x0 = x by 4) order [x, x] {
+  loop.grid (%x0 = x size 4) order [x, x] {
   }
 }
 // CHECK: error: 'loop.grid' is malformed: the order must walk 'x' once: whole, or as outer and inner of one factor
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
-  loop.grid (%x0 = x by 4) order [x outer 2, x inner 4] {
+  loop.grid (%x0 = x size 4) order [x outer 2, x inner 4] {
   }
 }
 // CHECK: error: 'loop.grid' is malformed: the order must walk 'x' once: whole, or as outer and inner of one factor
@@ -113,15 +113,15 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 // CHECK: error: 'loop.for' is malformed: the step of a loop must be positive, or 0 for its whole extent
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
-  loop.grid (%x0 = x by 4) order [x] {
-    loop.for %x = x in %x0 by 0 of f {
+  loop.grid (%x0 = x size 4) order [x] {
+    loop.for %x = x in %x0 size 0 of f {
     }
   }
 }
 // CHECK: error: 'loop.for' is malformed: the extent of a loop must be positive
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
-  loop.grid (%x0 = x by 4) order [x] {
+  loop.grid (%x0 = x size 4) order [x] {
     "loop.for"(%x0) <{label = "x", function = "f", step = 1 : i64}> ({
     ^bb0(%x : index):
     }) : (index) -> ()
@@ -150,7 +150,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
-      %0 = loop.read %A[%x, %x] : memref<?xf32> -> f32
+      %0 = loop.read %A[%x, %x]
     }
   }
 }
@@ -159,7 +159,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
-      %0 = loop.read %A[2 * %x] : memref<?xf32> -> f32
+      %0 = loop.read %A[2 * %x]
     }
   }
 }
@@ -169,7 +169,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
   loop.grid () {
     loop.for %x = x of f {
       %i = arith.constant 0 : index
-      %0 = loop.read %A[%i] : memref<?xf32> -> f32
+      %0 = loop.read %A[%i]
     }
   }
 }
@@ -178,7 +178,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
-      %0 = loop.read %A[%x] : memref<?xf32> -> f16
+      %0 = "loop.read"(%A, %x) <{map = affine_map<(d0) -> (d0)>}> : (memref<?xf32>, index) -> f16
     }
   }
 }
@@ -197,7 +197,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
   loop.grid () {
     loop.for %x = x of f {
       %0 = arith.constant 0.0 : f16
-      loop.write %0, %f[%x] : f16, memref<?xf32>
+      loop.write %0, %f[%x]
     }
   }
 }
@@ -221,8 +221,8 @@ loop.kernel @f_kernel() attributes {labels = ["x"], root = "f"} {
 // CHECK: error: 'loop.kernel' is malformed: 'loop.for' walks 'y', no label of the kernel
 // -----
 loop.kernel @f_kernel() attributes {labels = ["x"], root = "f"} {
-  loop.grid (%x0 = x by 4) order [x] {
-    loop.for %x = x in %x0 by 4 step full tile of f {
+  loop.grid (%x0 = x size 4) order [x] {
+    loop.for %x = x in %x0 size 4 step full tile of f {
     }
   }
 }
@@ -258,10 +258,10 @@ loop.kernel @k() attributes {labels = [], root = "f", math = "exact"} {
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<i64> {host.name = "f", host.axes = []}) attributes {labels = ["x"], root = "f"} {
   loop.grid () {
     %r:2 = loop.reduce argmax %x = x of f : i64, f32 {
-      %a = loop.read %A[%x] : memref<?xf32> -> f32
+      %a = loop.read %A[%x]
       loop.yield %a, %a : f32, f32
     }
-    loop.write %r#0, %f[] : i64, memref<i64>
+    loop.write %r#0, %f[]
   }
 }
 // CHECK: error: 'loop.reduce' is malformed: the index that 'argmax' reduces must be an i64
@@ -269,10 +269,10 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memre
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<i64> {host.name = "f", host.axes = []}) attributes {labels = ["x"], root = "f"} {
   loop.grid () {
     %r:2 = loop.reduce argmax %x = x of f : i64, f64 {
-      %a = loop.read %A[%x] : memref<?xf32> -> f32
+      %a = loop.read %A[%x]
       loop.yield %a : f32
     }
-    loop.write %r#0, %f[] : i64, memref<i64>
+    loop.write %r#0, %f[]
   }
 }
 // CHECK: error: 'loop.reduce' is malformed: 'argmax' of f32 gives no extreme of f64
