@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from io import StringIO
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Operation
-from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
 from dt_mlir.dialects import loop, sched
+from dt_mlir.printing import module_text
 from dt_mlir.reducer.programs import smaller_passes, smaller_sizes
 from dt_mlir.traversal import operations
 
@@ -29,9 +28,7 @@ class ModuleCase:
 
     def text(self) -> str:
         """The module's text, with locations."""
-        stream = StringIO()
-        Printer(stream=stream, print_debuginfo=True).print_op(self.module)
-        return stream.getvalue() + "\n"
+        return module_text(self.module, debuginfo=True) + "\n"
 
     def key(self) -> object:
         """What makes two cases the same."""

@@ -7,13 +7,11 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from typing import IO, Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.printer import Printer
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
@@ -22,6 +20,7 @@ from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
 from dt_mlir.files import write_output
 from dt_mlir.loading import load_file
+from dt_mlir.printing import module_text
 from dt_mlir.tools.command_line import ArgumentParser, run_tool
 from dt_mlir.tools.verification import Verification, add_verification
 from dt_mlir.verifier import verify_module
@@ -101,6 +100,7 @@ class DtOptMain(xDSLOptMain):
         add("--time-passes", action="store_true", help="say how long each pass takes")
         add("--print-debuginfo", action="store_true", help="print locations")
         add("--print-op-generic", action="store_true", help="print the generic form")
+        add("--print-kernels-only", action="store_true", help="print the kernels alone")
         add("--print-no-properties", action="store_true", help="print properties as attributes")
         add("--syntax-highlight", action="store_true", help="print in colours")
         add("--split-input-file", action="store_true", help="treat parts between '// -----' alone")
@@ -202,7 +202,7 @@ class DtOptMain(xDSLOptMain):
                     verify_module(module)
                 with Verification(self.args, module) as self.verification:
                     self._run_passes(passes, module)
-                results.append(self.output_resulting_program(module))
+                results.append(self._result(module))
             except CompileError as error:
                 if not self.args.verify_diagnostics:
                     raise
@@ -271,13 +271,17 @@ class DtOptMain(xDSLOptMain):
 
     @compiling()
     def _show(self, module: ModuleOp) -> str:
-        stream = StringIO()
-        Printer(
-            stream=stream,
-            print_generic_format=self.args.print_op_generic,
-            print_debuginfo=self.args.print_debuginfo,
-        ).print_op(module)
-        return stream.getvalue()
+        args = self.args
+        return module_text(
+            module, args.print_debuginfo, args.print_op_generic, args.print_kernels_only
+        )
+
+    def _result(self, module: ModuleOp) -> str:
+        """Returns what is asked for: as IR, or as a target prints it."""
+        args = self.args
+        if args.target != "mlir" or args.print_no_properties or args.syntax_highlight:
+            return self.output_resulting_program(module)
+        return self._show(module) + "\n"
 
     def _dump(self, when: str, item: ModulePass, module: ModuleOp) -> None:
         # On standard error, as MLIR has it: what is asked for goes to standard output.

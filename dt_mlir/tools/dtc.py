@@ -81,13 +81,9 @@ def _parse(path: str, sources: SourceTexts) -> ModuleOp:
 
 
 def _show(module: ModuleOp, debuginfo: bool) -> str:
-    from io import StringIO
+    from dt_mlir.printing import module_text
 
-    from xdsl.printer import Printer
-
-    stream = StringIO()
-    Printer(stream=stream, print_debuginfo=debuginfo).print_op(module)
-    return stream.getvalue() + "\n"
+    return module_text(module, debuginfo) + "\n"
 
 
 def _best(

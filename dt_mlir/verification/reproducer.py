@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, ModuleOp
-from xdsl.printer import Printer
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError, Note
 from dt_mlir.files import write_output
 from dt_mlir.interpreters.arrays import pack_arrays, read_arrays
 from dt_mlir.interpreters.bounded import Bounded
+from dt_mlir.printing import module_text
 from dt_mlir.scheduling.directive import Directive
 from dt_mlir.verification.semantics import Given, Mode, SemanticsError, Stage, without_schedule
 
@@ -96,8 +95,6 @@ def write_reproducer(
         write_output(str(inputs), saved_inputs(given))
         words += ["--inputs", str(inputs)]
     command = shlex.join(words)
-    stream = StringIO()
-    Printer(stream=stream, print_debuginfo=True).print_op(before)
-    text = f"// {error.message}\n// run: {command}\n{stream.getvalue()}\n"
+    text = f"// {error.message}\n// run: {command}\n{module_text(before, debuginfo=True)}\n"
     write_output(str(path), text)
     error.notes.append(Note(f"to see it again: {command}"))

@@ -12,13 +12,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from io import StringIO
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
-from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.interface import Interface, output_names
@@ -30,6 +28,7 @@ from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 from dt_mlir.interpreters.exact import ExactArithmetic, symbol_uses
 from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.run import Inputs, random_inputs, run_module
+from dt_mlir.printing import module_text
 from dt_mlir.scheduling.directive import Directive
 from dt_mlir.verification.sizes import choose_sizes
 
@@ -214,7 +213,7 @@ class _Check:
         self.stages: list[tuple[int, Stage]] = []
         before = ""
         for number, stage in enumerate(stages):
-            text = _text(stage.module)
+            text = module_text(stage.module)
             if getattr(stage.item, "changes_meaning", False):
                 self.stages.clear()
                 self.report.notes.append(f"{_named(stage)} is meant to change the result")
@@ -403,12 +402,6 @@ def _named(stage: Stage) -> str:
 
 def _shown(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{label} = {size}" for label, size in sizes.items())
-
-
-def _text(module: ModuleOp) -> str:
-    stream = StringIO()
-    Printer(stream=stream).print_op(module)
-    return stream.getvalue()
 
 
 def _difference(

@@ -8,7 +8,8 @@ dt.input @s : f32
 
 // The host part allocates and launches; intermediates come before what reads them.
 // CHECK:      host.func @f(
-// CHECK-NEXT: %[[A:.*]]: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"], host.minimums = [0 : i64, 1 : i64]},
+// CHECK-NEXT: %[[A:.*]]: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"], host.minimums = [0 : i64,
+// CHECK-NEXT: 1 : i64]},
 // CHECK-NEXT: %[[S:.*]]: f32 {host.name = "s", host.axes = []}
 // CHECK:      algorithm = [
 // CHECK-NEXT: "Func g, f;",

@@ -9,7 +9,8 @@ tile.kernel @sum(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %f: mem
   // CHECK: %[[START:.*]] = arith.constant 0.000000e+00 : f32
   // CHECK: %[[ZEROS:.*]] = tile.fill %{{.*}} : !tile.of<k: 8, f32>
   // CHECK: %[[LEAST:.*]] = tile.fill %{{.*}} : !tile.of<k: 8, f32>
-  // CHECK-NEXT: %[[R0:.*]], %[[R1:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[ZEROS]], %[[B:.*]] = %[[LEAST]]) -> (!tile.of<k: 8, f32>, !tile.of<k: 8, f32>)
+  // CHECK-NEXT: %[[R0:.*]], %[[R1:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[ZEROS]], %[[B:.*]] = %[[LEAST]])
+  // CHECK-NEXT: -> (!tile.of<k: 8, f32>, !tile.of<k: 8, f32>)
   %r:2 = scf.for %k0 = %c0 to %n step %c8 iter_args(%acc = %zero, %largest = %one) -> (f32, f32) {
     %k = tile.range k: 8 from %k0
     %mask = tile.mask %k below %n

@@ -1,7 +1,8 @@
 // RUN: ROUNDTRIP
 // The attributes, in the order of their names.
 // CHECK: host.func @g(
-// CHECK-NEXT: %A: memref<?x?xf32> {host.name = "A", host.axes = ["x", ""], host.minimums = [0 : i64, 3 : i64]}
+// CHECK-NEXT: %A: memref<?x?xf32> {host.name = "A", host.axes = ["x", ""], host.minimums = [0 : i64,
+// CHECK-NEXT: 3 : i64]}
 // CHECK-NEXT: ) -> memref<?xf32> attributes {
 // CHECK-NEXT: algorithm = ["Func g;", "In A;", "Var x;", "g[x] = A[x, 2];"],
 // CHECK-NEXT: compiled = ["g.compile_to_kernel();"],

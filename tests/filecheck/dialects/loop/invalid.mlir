@@ -235,25 +235,25 @@ loop.kernel @k() attributes {labels = [], root = "f", math = "exact"} {
 // CHECK: error: 'loop.kernel' is malformed: 'math' must be one of fast, accurate
 // -----
 "loop.kernel"() <{sym_name = "k", function_type = () -> (), arg_attrs = [], labels = ["x"], root = "f"}> ({
-  "loop.grid"() <{labels = ["x"], blocks = [4 : i64], order = ["x"]}> ({
+  "loop.grid"() <{labels = ["x"], blocks = [4 : i64], order = [#loop.walk<x>]}> ({
   ^bb0:
   }) : () -> ()
 }) : () -> ()
 // CHECK: error: 'loop.grid' is malformed: a grid needs a block and an origin for each of its labels
 // -----
 "loop.kernel"() <{sym_name = "k", function_type = () -> (), arg_attrs = [], labels = ["x"], root = "f"}> ({
-  "loop.grid"() <{labels = ["x"], blocks = [4 : i64], order = ["x"]}> ({
+  "loop.grid"() <{labels = ["x"], blocks = [4 : i64], order = [#loop.walk<x>]}> ({
   ^bb0(%o : i32):
   }) : () -> ()
 }) : () -> ()
 // CHECK: error: 'loop.grid' is malformed: the origin of a block is an 'index'
 // -----
 "loop.kernel"() <{sym_name = "k", function_type = () -> (), arg_attrs = [], labels = ["x"], root = "f"}> ({
-  "loop.grid"() <{labels = ["x"], blocks = [4 : i64], order = ["x sideways"]}> ({
+  "loop.grid"() <{labels = ["x"], blocks = [4 : i64], order = [#loop.walk<x sideways>]}> ({
   ^bb0(%o : index):
   }) : () -> ()
 }) : () -> ()
-// CHECK: error: 'loop.grid' is malformed: 'x sideways' is no part of a walk over a grid
+// CHECK: error: '>' expected
 // -----
 loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<i64> {host.name = "f", host.axes = []}) attributes {labels = ["x"], root = "f"} {
   loop.grid () {

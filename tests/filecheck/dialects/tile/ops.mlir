@@ -28,7 +28,8 @@ tile.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k
   // CHECK-NEXT: %[[S:.*]] = tile.load %{{.*}}[%[[P]], %[[P]]]
   %s = tile.load %A[%p, %p]
   // The axes may be in any order; a masked load says what stands in, a float as a number.
-  // CHECK-NEXT: tile.load %{{.*}}[%[[X]], %[[K]]] masked [%[[M]]] pad -inf eviction_policy "evict_last" {my.mark = 4 : i64} : !tile.of<k, x: 32, f16>
+  // CHECK-NEXT: tile.load %{{.*}}[%[[X]], %[[K]]] masked [%[[M]]] pad -inf
+  // CHECK-NEXT: eviction_policy "evict_last" {my.mark = 4 : i64} : !tile.of<k, x: 32, f16>
   %o = tile.load %A[%x, %k] masked [%m] pad -inf eviction_policy "evict_last" {my.mark = 4} : !tile.of<k, x: 32, f16>
   // CHECK-NEXT: %[[B:.*]] = tile.map (%[[U:.*]] = %[[A]], %[[V:.*]] = %[[S]]) {
   %b = tile.map (%u = %a, %v = %s) {
