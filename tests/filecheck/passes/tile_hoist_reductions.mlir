@@ -75,7 +75,7 @@ tile.kernel @kept(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %B: me
   %c8 = arith.constant 8 : index
   %n = tile.size k
   %zero = arith.constant 0.0 : f32
-  // CHECK: scf.for {{.*}} -> (f32, f32, f32, f32, f32)
+  // CHECK: -> (f32, f32, f32, f32, f32) {
   %r:5 = scf.for %k0 = %c0 to %n step %c8 iter_args(%p = %zero, %q = %zero, %s = %zero, %t = %zero, %w = %zero) -> (f32, f32, f32, f32, f32) {
     %k = tile.range k: 8 from %k0
     %mask = tile.mask %k below %n
