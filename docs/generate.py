@@ -6,6 +6,7 @@
 
 import ast
 import inspect
+import re
 import sys
 import textwrap
 from pathlib import Path
@@ -18,6 +19,9 @@ from xdsl.passes import ModulePass
 from dt_mlir.compiler import compile_program
 from dt_mlir.elementwise import FUNCTIONS
 from dt_mlir.frontend.analysis import REDUCTIONS
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import STAGES, default_pipeline, run_pipeline
+from dt_mlir.printing import module_text
 from dt_mlir.registry import DIALECTS, PASSES
 from dt_mlir.scheduling.directive import Directive
 from dt_mlir.tools.reference import option_documentation
@@ -48,9 +52,10 @@ def field_docs(cls: type) -> list[tuple[str, str, str]]:
 
 def operation(op: type) -> list[str]:
     lines = [f"## `{op.name}`", "", inspect.getdoc(op) or "", ""]
-    text = getattr(op, "assembly_format", None)
-    if text:
-        lines += ["```", f"{op.name} {text}", "```", ""]
+    text = getattr(op, "assembly_format", None) or getattr(op, "GRAMMAR", None)
+    assert text, f"{op.name} has no grammar"
+    shown = re.sub(r"custom<\w+>\((\$\w+)(?:, \$\w+)*\)", r"\1", f"{op.name} {text}")
+    lines += ["```", *textwrap.wrap(shown, 96, subsequent_indent="    "), "```", ""]
     rows = field_docs(op)
     if rows:
         lines += ["| name | what | meaning |", "| --- | --- | --- |"]
@@ -120,6 +125,42 @@ def example_kernel() -> str:
     return f"```python\n{textwrap.dedent(body)}\n```\n"
 
 
+FORMATS = """
+## Formats
+
+Each page gives the grammar of its operations: words in backquotes stand as they are, `?` marks
+what may be left out, `, …` a list. Shared pieces:
+
+| piece | form |
+| --- | --- |
+| value | `%x`, or `%r#1` of an operation with several results |
+| axis | `m: 16` (16 elements), `l` (as many as the label `l` has), `l_1 = l` (of another name) |
+| index | an induction variable, a number that is not negative |
+| range | label (`in` value `size` integer)? (`step` (integer \\| `full`))? `tile`? `of` function |
+| walk | label, label `outer` integer, or label `inner` integer |
+| number | `1.5`, `-3`, `true`, `inf`, `-inf`, `nan`: with the fewest digits that mean the same |
+| attr-dict | `{my.mark = 4 : i64}`: attributes of your own, which passes keep |
+
+The type of an operand is that of its definition, which stands above. The type of a result is
+written where it does not follow from the operands. Lines end at 100 columns.
+"""
+
+
+def example_levels() -> str:
+    """One program at each level."""
+    text = (DOCS.parent / "examples" / "attention.dt").read_text()
+    module, _ = compile_text(text, "attention.dt")
+    lines = ["", "## One program at each level", ""]
+    lines += ["`examples/attention.dt` at the `dt` level, and its kernel at the others:", ""]
+    done = 0
+    for level in STAGES:
+        passes = default_pipeline(level)
+        run_pipeline(module, passes[done:])
+        done = len(passes)
+        lines += ["```mlir", module_text(module, kernels_only=level != "dt"), "```", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def between(text: str, mark: str, content: str) -> str:
     """A text with what stands between two marks replaced."""
     start, end = f"<!-- {mark} -->\n", f"<!-- end {mark} -->"
@@ -138,7 +179,8 @@ def pages() -> dict[Path, str]:
         module = sys.modules[f"dt_mlir.dialects.{name}"]
         first = (module.__doc__ or "").strip().splitlines()[0]
         summaries.append((name, first.split(": ", 1)[1]))
-    found[DOCS / "dialects" / "README.md"] = index_page("Dialects", summaries, "")
+    index = index_page("Dialects", summaries, "")
+    found[DOCS / "dialects" / "README.md"] = index + FORMATS + example_levels()
     rows = []
     for name, load in PASSES.items():
         cls = load()

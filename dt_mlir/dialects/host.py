@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -143,6 +143,9 @@ class FuncOp(IRDLOperation):
     """
 
     name = "host.func"
+    GRAMMAR: ClassVar = (
+        "symbol `(` argument, … `)` (`->` type)? (`attributes` attr-dict)? region"
+    )
 
     sym_name = prop_def(Symbol)
     """The name of the first output, or of what is compiled."""
@@ -342,6 +345,7 @@ class ReturnOp(IRDLOperation):
     """Ends the wrapper with the outputs."""
 
     name = "host.return"
+    GRAMMAR: ClassVar = "values attr-dict"
 
     values = var_operand_def(MemRefType)
     """The outputs: allocations, as large as their labels."""
@@ -393,6 +397,7 @@ class AllocOp(IRDLOperation):
     """
 
     name = "host.alloc"
+    GRAMMAR: ClassVar = "name `[` label, … `]` `(` values `)` attr-dict `:` type"
 
     tensor = prop_def(Identifier)
     """The name of the function."""
@@ -531,6 +536,7 @@ class RoundUpOp(IRDLOperation):
     """The least multiple of a number that is no less than a size: an extent of aligned storage."""
 
     name = "host.round_up"
+    GRAMMAR: ClassVar = "value `to` integer attr-dict"
 
     size = operand_def(IndexType())
     """The size."""
@@ -574,6 +580,7 @@ class LaunchOp(IRDLOperation):
     """Launches a kernel on tensors and scalars, in stream order."""
 
     name = "host.launch"
+    GRAMMAR: ClassVar = "symbol `(` values `)` attr-dict"
 
     kernel = prop_def(IdentifierRef)
     """The kernel."""

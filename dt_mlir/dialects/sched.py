@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -347,6 +347,7 @@ class AlternativesOp(IRDLOperation):
     """
 
     name = "sched.alternatives"
+    GRAMMAR: ClassVar = "symbol? region region … (`attributes` attr-dict)?"
 
     sym_name = opt_prop_def(Symbol)
     """The choice's name."""

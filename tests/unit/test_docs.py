@@ -8,6 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from xdsl.context import Context
+from xdsl.dialects import arith, builtin, math, scf
+
+from dt_mlir.registry import DIALECTS
+from dt_mlir.tools.parsing import parse_mlir
+from dt_mlir.verifier import verify_module
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -83,3 +89,19 @@ def test_programs_of_the_readme() -> None:
             if re.match(rf"\s+(\.venv/bin/)?{tool} ", line):
                 for option in re.findall(r"\s(--[a-z-]+)", line.split("#")[0]):
                     assert option in shown or option == "--print-pipeline", line
+
+
+def test_ir_examples_parse() -> None:
+    """What the documentation shows as IR of whole modules or kernels is IR."""
+    count = 0
+    for page in sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]):
+        for language, _, body in BLOCK.findall(page.read_text()):
+            if language == "mlir":
+                context = Context()
+                for name, load in DIALECTS.items():
+                    context.register_dialect(name, load)
+                for dialect in (arith.Arith, builtin.Builtin, math.Math, scf.Scf):
+                    context.load_dialect(dialect)
+                verify_module(parse_mlir(context, body, str(page)))
+                count += 1
+    assert count >= 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -134,6 +134,7 @@ class ReadOp(AccessOp):
     """Reads an element of a tensor or of a local buffer."""
 
     name = "loop.read"
+    GRAMMAR: ClassVar = "value `[` index, … `]` attr-dict"
 
     result = result_def()
     """The element, signless."""
@@ -177,6 +178,7 @@ class WriteOp(AccessOp):
     """
 
     name = "loop.write"
+    GRAMMAR: ClassVar = "value `,` value `[` index, … `]` attr-dict"
 
     value = operand_def()
     """The element, signless."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -47,6 +47,7 @@ class KernelOp(KernelBase):
     """
 
     name = "loop.kernel"
+    GRAMMAR: ClassVar = "symbol `(` argument, … `)` (`attributes` attr-dict)? region"
 
     @property
     def grid(self) -> GridOp:
@@ -143,6 +144,10 @@ class GridOp(IRDLOperation):
     """
 
     name = "loop.grid"
+    GRAMMAR: ClassVar = (
+        "`(` (value `=` label `size` integer), … `)` (`order` `[` walk, … `]` "
+        "(`mapped`)?)? (`attributes` attr-dict)? region"
+    )
 
     labels = prop_def(Identifiers)
     """The partitioned labels."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
     IndexType,
@@ -174,6 +174,7 @@ class ForOp(LoopLike):
     """
 
     name = "loop.for"
+    GRAMMAR: ClassVar = "value `=` range (`attributes` attr-dict)? region"
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
 
     def __init__(self, label: str, function: str, body: Region) -> None:
@@ -217,6 +218,7 @@ class ReduceOp(LoopLike):
     """
 
     name = "loop.reduce"
+    GRAMMAR: ClassVar = "kind value `=` range `:` type, … (`attributes` attr-dict)? region"
 
     kind = prop_def(ReductionKindAttr)
     """How elements are combined."""

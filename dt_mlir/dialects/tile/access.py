@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self, TypeVar
+from typing import ClassVar, NamedTuple, Self, TypeVar
 
 from xdsl.dialects.builtin import (
     FloatAttr,
@@ -185,6 +185,10 @@ class LoadOp(AccessOp):
     """
 
     name = "tile.load"
+    GRAMMAR: ClassVar = (
+        "value `[` values `]` (`masked` `[` values `]` `pad` number)? "
+        "(`eviction_policy` string)? attr-dict (`:` type)?"
+    )
 
     pad = opt_prop_def(FloatAttr | IntegerAttr)
     """What stands in for masked elements."""
@@ -241,6 +245,10 @@ class StoreOp(AccessOp):
     """Stores a tile, its axes in any order; where a mask is false, nothing is written."""
 
     name = "tile.store"
+    GRAMMAR: ClassVar = (
+        "value `,` value `[` values `]` (`masked` `[` values `]`)? (`eviction_policy` "
+        "string)? attr-dict"
+    )
 
     value = operand_def()
     """The tile."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
@@ -48,6 +48,7 @@ class ReduceOp(IRDLOperation):
     """Reduces a tile along one axis."""
 
     name = "tile.reduce"
+    GRAMMAR: ClassVar = "kind value `along` axis-name attr-dict"
 
     kind = prop_def(ReductionKindAttr)
     """How elements are combined; no `dot`, `argmax` or `argmin`."""
@@ -94,6 +95,7 @@ class ArgReduceOp(IRDLOperation):
     """
 
     name = "tile.arg_reduce"
+    GRAMMAR: ClassVar = "kind value `,` value `along` axis-name attr-dict"
 
     kind = prop_def(ReductionKindAttr)
     """`argmax` or `argmin`."""
@@ -150,6 +152,7 @@ class DotOp(IRDLOperation):
     """
 
     name = "tile.dot"
+    GRAMMAR: ClassVar = "value `,` value (`acc` value)? attr-dict (`:` type)?"
 
     lhs = operand_def(TileType)
     """The left matrix."""
@@ -206,6 +209,7 @@ class FillOp(IRDLOperation):
     """A tile that holds one scalar throughout."""
 
     name = "tile.fill"
+    GRAMMAR: ClassVar = "value attr-dict `:` type"
 
     value = operand_def()
     """The scalar."""
@@ -241,6 +245,7 @@ class BroadcastOp(IRDLOperation):
     """Gives a tile axes along which it is the same."""
 
     name = "tile.broadcast"
+    GRAMMAR: ClassVar = "value attr-dict `:` type"
 
     value = operand_def(TileType)
     """The tile."""
@@ -279,6 +284,7 @@ class TransposeOp(IRDLOperation):
     """A tile with its axes in another order."""
 
     name = "tile.transpose"
+    GRAMMAR: ClassVar = "value `to` `[` axis-name, … `]` attr-dict"
 
     value = operand_def(TileType)
     """The tile."""
@@ -331,6 +337,7 @@ class RenameOp(IRDLOperation):
     """
 
     name = "tile.rename"
+    GRAMMAR: ClassVar = "value `to` `[` values `]` attr-dict `:` type"
 
     value = operand_def(TileType)
     """The tile."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -55,6 +55,7 @@ class KernelOp(KernelBase):
     """
 
     name = "tile.kernel"
+    GRAMMAR: ClassVar = "symbol `(` argument, … `)` (`attributes` attr-dict)? region"
 
     grid_labels = prop_def(Identifiers)
     """The partitioned labels; the grid has a program instance for each block."""
@@ -133,6 +134,7 @@ class RangeOp(IRDLOperation):
     """
 
     name = "tile.range"
+    GRAMMAR: ClassVar = "axis (`over` label)? `from` value (`to` value)? attr-dict"
 
     label = prop_def(Identifier)
     """The label that the axis walks."""
@@ -204,6 +206,7 @@ class MaskOp(IRDLOperation):
     """
 
     name = "tile.mask"
+    GRAMMAR: ClassVar = "value `below` value (`divisor` integer)? (`whole`)? attr-dict"
 
     index = operand_def(TileType)
     """The indices, a tile of one axis."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
@@ -57,6 +57,11 @@ class MapOp(IRDLOperation):
     """
 
     name = "tile.map"
+    GRAMMAR: ClassVar = (
+        "scalar-op (variant `,`)? (value | number | `(` number `:` type `)`), … "
+        "attr-dict (`:` type)? | tile.map `(` (value `=` value), … `)` (`->` type)? "
+        "(`attributes` attr-dict)? region"
+    )
 
     inputs = var_operand_def()
     """The tiles and scalars."""
