@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 LAYERS = (
     {"compiling", "diagnostics", "element_types", "elementwise", "traversal"},
     {"cache_folder", "dialects", "files", "verifier"},
-    {"frontend", "host_part"},
+    {"frontend", "printing"},
     {"analysis"},
     {"builders", "interpreters", "scheduling"},
     {"registry"},
