@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from dt_mlir.compiler import compile_program
-from dt_mlir.runtime.execute import loaded
+from dt_mlir.runtime.execute import loaded, prepare_triton
 
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+DEVICE = prepare_triton()
 
 PROGRAM = """
 Func mm : f16; In A : f16, B : f16; SIn s; Var x, y; RVar k;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from typing import IO
 
@@ -60,13 +61,10 @@ def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
         wrapper = lines(printer.print())
         support = support_functions(printer.used)
     imports = ["import torch"] if wrapper else []
-    uses_library = any("libdevice." in line for lines in bodies for line in lines)
+    uses_library = any("libdevice" in _names(lines) for lines in bodies)
     library = ["from triton.language.extra import libdevice"] if uses_library else []
-    standard = [
-        f"import {module}"
-        for module in ("contextlib", "numbers")
-        if any(f"{module}." in line for line in [*support, *wrapper])
-    ]
+    used = _names([*support, *wrapper])
+    standard = [f"import {name}" for name in ("contextlib", "numbers") if name in used]
     parts = [
         "\n".join(docstring("\n".join(map(one_line, _title(function))))),
         "\n".join(standard),
@@ -78,6 +76,12 @@ def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
     blocks += ["\n".join(wrapper)] if wrapper else []
     head = "\n\n".join(item for item in parts if item)
     return "\n\n\n".join([head, *blocks]) + "\n"
+
+
+def _names(lines: list[str]) -> set[str]:
+    """Returns the names that code uses."""
+    tree = ast.parse("\n".join(lines))
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def _title(function: host.FuncOp) -> list[str]:

@@ -68,6 +68,8 @@ class WrapperPrinter:
         self.tensors: dict[SSAValue, _Tensor] = {}
         self.scalars: dict[SSAValue, str] = {}
         self.sizes: dict[str, str] = {}
+        self.paddings: dict[tuple[str, int], str] = {}
+        """The padded extent of a whole label, by the label and its least extent."""
         self.used: set[str] = set()
 
     def print(self) -> ast.FunctionDef:
@@ -303,14 +305,12 @@ class WrapperPrinter:
     def _constants(self, kernel: tile.KernelOp, signature: Signature, op: host.LaunchOp) -> None:
         """The padded extents of whole labels, and the checks of the tiles that have them."""
         for label in signature.tiles:
-            variable = f"{label}_TILE"
-            key = f"#{label}#{kernel.least_extents.get(label, 1)}"
-            if key in self.sizes:
+            least = kernel.least_extents.get(label, 1)
+            if (label, least) in self.paddings:
                 continue
-            self.sizes[key] = self.names.fresh(variable)
+            variable = self.paddings[label, least] = self.names.fresh(f"{label}_TILE")
             power = code.call("triton.next_power_of_2", self._size(label))
-            least = code.constant(kernel.least_extents.get(label, 1))
-            self.writer.assign(self.sizes[key], code.call("max", least, power))
+            self.writer.assign(variable, code.call("max", code.constant(least), power))
         for tile_axes, count, symbols, where in symbolic_tiles(kernel):
             factors: list[ast.expr] = [code.constant(count)] if count > 1 else []
             factors += [self._tile_constant(kernel, label) for label in symbols]
@@ -322,7 +322,7 @@ class WrapperPrinter:
             )
 
     def _tile_constant(self, kernel: tile.KernelOp, label: str) -> ast.expr:
-        return code.name(self.sizes[f"#{label}#{kernel.least_extents.get(label, 1)}"])
+        return code.name(self.paddings[label, kernel.least_extents.get(label, 1)])
 
     def _launch(self, op: host.LaunchOp) -> None:
         kernel, signature = self.kernels[op.kernel_name]
