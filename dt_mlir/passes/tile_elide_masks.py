@@ -153,12 +153,12 @@ class TileElideMasksPass(ModulePass):
     """Drops selections whose masked elements already are the reduction's identity.
 
     ```
-    %a = tile.load %A[%y] masked[%y_mask] pad 0.0
+    %a = tile.load %A[%y] masked [%y_mask] pad 0.0
     %e = tile.map (%x = %a) { math.exp %x }
     %s = tile.map (%m = %y_mask, %x = %e) { arith.select %m, %x, 0.0 }
     tile.reduce add %s along y
       ->
-    %a = tile.load %A[%y] masked[%y_mask] pad -inf
+    %a = tile.load %A[%y] masked [%y_mask] pad -inf
     %e = tile.map (%x = %a) { math.exp %x }
     tile.reduce add %e along y
     ```

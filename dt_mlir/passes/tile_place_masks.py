@@ -208,7 +208,7 @@ class TilePlaceMasksPass(ModulePass):
       ->
     %x = tile.range x: 32 from %o
     %x_mask = tile.mask %x below %x_end
-    %a = tile.load %A[%x] masked[%x_mask] pad 0.0
+    %a = tile.load %A[%x] masked [%x_mask] pad 0.0
     ```
     """
 

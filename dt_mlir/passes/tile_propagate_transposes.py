@@ -75,10 +75,10 @@ class TilePropagateTransposesPass(ModulePass):
     """Moves transposes up through elementwise work to the loads, which take any order of axes.
 
     ```
-    %b = tile.load %B[%k, %y] : … -> tensor<…, #tile.axes<y, k>>
-    %t = tile.transpose %b : … -> tensor<…, #tile.axes<k, y>>
+    %b = tile.load %B[%k, %y] : !tile.of<y: 16, k: 8, f32>
+    %t = tile.transpose %b to [k, y]
       ->
-    %b = tile.load %B[%k, %y] : … -> tensor<…, #tile.axes<k, y>>
+    %b = tile.load %B[%k, %y]
     ```
     A transpose of what other operations use too, or of a loop's result, stays.
     """
