@@ -1,7 +1,7 @@
 """Writes the reference pages of dialects, passes, directives and functions from their definitions.
 
-    python docs/generate.py            write the pages
-    python docs/generate.py --check    say which pages are stale, and fail if any is
+python docs/generate.py            write the pages
+python docs/generate.py --check    say which pages are stale, and fail if any is
 """
 
 import ast
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from api import api_page
 from language_modules import directives_module, functions_module
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, TypeAttribute
 from xdsl.passes import ModulePass
 
 from dt_mlir.compiler import compile_program
@@ -72,7 +72,8 @@ def dialect_page(dialect: Dialect) -> str:
     for op in dialect.operations:
         lines += operation(op)
     for attribute in dialect.attributes:
-        lines += [f"## `#{attribute.name}`", "", inspect.getdoc(attribute) or "", ""]
+        mark = "!" if issubclass(attribute, TypeAttribute) else "#"
+        lines += [f"## `{mark}{attribute.name}`", "", inspect.getdoc(attribute) or "", ""]
     return HEADER + "\n".join(lines).rstrip() + "\n"
 
 

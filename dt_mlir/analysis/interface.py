@@ -15,7 +15,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xdsl.utils.disjoint_set import DisjointSet
 
 from dt_mlir.analysis.equivalence import classes_of
-from dt_mlir.analysis.lone_kernels import host_function
+from dt_mlir.analysis.lone_kernels import runnable_function
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import dt, host
 from dt_mlir.traversal import operations, operations_of
@@ -62,7 +62,7 @@ class Interface:
         """
         if any(isinstance(op, dt.FuncOp) for op in module.ops):
             return _of_algorithm(module)
-        function = host_function(module)
+        function = runnable_function(module)
         if function is not None:
             return _of_host(function)
         raise CompileError(
@@ -279,7 +279,7 @@ def output_names(module: ModuleOp) -> list[str]:
     found = [op.function.root_reference.data for op in module.ops if isinstance(op, dt.OutputOp)]
     if found:
         return found
-    function = host_function(module)
+    function = runnable_function(module)
     if function is None:
         return []
     return [host.tensor_name(value) for value in function.returned()]

@@ -7,18 +7,10 @@ from xdsl.ir import Operation
 from dt_mlir.dialects import host, loop
 
 
-def host_part(module: Operation) -> host.FuncOp | None:
-    """Returns the host function of a module; None if it has none."""
-    for op in module.regions[0].block.ops:
-        if isinstance(op, host.FuncOp):
-            return op
-    return None
-
-
 def label_classes(module: Operation) -> dict[str, str]:
     """For each label the first of those that have its size, from the host part."""
-    part = host_part(module)
-    return {} if part is None else part.first_of_same()
+    function = host.function_of(module)
+    return {} if function is None else function.first_of_same()
 
 
 def same_in(kernel: loop.KernelOp, same: dict[str, str]) -> dict[str, str]:
@@ -32,5 +24,5 @@ def same_in(kernel: loop.KernelOp, same: dict[str, str]) -> dict[str, str]:
 
 def fixed_sizes(module: Operation) -> dict[str, int]:
     """The sizes of labels that a program is compiled for, from the host part."""
-    part = host_part(module)
-    return {} if part is None else part.fixed_sizes()
+    function = host.function_of(module)
+    return {} if function is None else function.fixed_sizes()

@@ -11,7 +11,7 @@ from dt_mlir.dialects.kernel import KernelOp, argument_attributes
 from dt_mlir.traversal import operations
 
 
-def host_function(module: ModuleOp) -> host.FuncOp | None:
+def runnable_function(module: ModuleOp) -> host.FuncOp | None:
     """The host function of a module; where kernels stand alone, one that is made up for them.
 
     It launches the kernels one after the other, each with tensors of its own: what a kernel writes
@@ -24,9 +24,9 @@ def host_function(module: ModuleOp) -> host.FuncOp | None:
     Raises:
         CompileError: if a kernel writes a tensor that has an axis without a label, or none writes.
     """
-    for op in module.ops:
-        if isinstance(op, host.FuncOp):
-            return op
+    function = host.function_of(module)
+    if function is not None:
+        return function
     kernels = [op for op in module.ops if isinstance(op, KernelOp)]
     return _made_up(kernels) if kernels else None
 

@@ -113,9 +113,7 @@ def raise_module(module: ModuleOp) -> Program:
                 value, declared = raiser.function_value(op)
                 type = type_name(op.element) if declared else None
                 program.declarations.append(Declaration("Func", op.sym_name.data, type, at, at))
-                program.definitions.append(
-                    Definition(op.sym_name.data, op.label_names, value, at)
-                )
+                program.definitions.append(Definition(op.sym_name.data, op.label_names, value, at))
             case sched.ScheduleOp():
                 _schedule(op, program)
             case dt.OutputOp():
@@ -176,12 +174,9 @@ def _cast(expr: Expr, element: Attribute) -> Expr:
 
 
 def _predicate(op: arith.CmpfOp | arith.CmpiOp) -> str:
-    table = (
-        ("false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true")
-        if isinstance(op, arith.CmpfOp)
-        else "eq ne slt sle sgt sge ult ule ugt uge"
-    )
-    return table.split()[op.predicate.value.data]
+    is_float = isinstance(op, arith.CmpfOp)
+    known = arith.CMPF_COMPARISON_OPERATIONS if is_float else arith.CMPI_COMPARISON_OPERATIONS
+    return known[op.predicate.value.data]
 
 
 def _constant(op: arith.ConstantOp) -> int | float:
@@ -203,9 +198,7 @@ def _index(expr: Expr, type: Attribute) -> Raised:
     return (expr, i32) if type == i32 else (_cast(expr, i64), i64)
 
 
-def _common(
-    naturals: list[Attribute | None], exprs: list[Expr], least: Attribute
-) -> Attribute:
+def _common(naturals: list[Attribute | None], exprs: list[Expr], least: Attribute) -> Attribute:
     typed = [compute_type(n) for n in naturals if n is not None]
     type = least
     for other in typed:

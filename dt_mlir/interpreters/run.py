@@ -11,7 +11,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.utils.exceptions import InterpretationError
 
 from dt_mlir.analysis.interface import Interface, output_names
-from dt_mlir.analysis.lone_kernels import host_function
+from dt_mlir.analysis.lone_kernels import runnable_function
 from dt_mlir.dialects import dt, host
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value
 from dt_mlir.interpreters.control_flow import ControlFlowFunctions
@@ -45,9 +45,7 @@ def random_inputs(
     """
     generator = np.random.default_rng(seed)
     return {
-        item.name: arithmetic.random(
-            item.element, interface.shape(item, sizes), generator, special
-        )
+        item.name: arithmetic.random(item.element, interface.shape(item, sizes), generator, special)
         for item in interface.inputs
     }
 
@@ -112,7 +110,7 @@ def _run(
     if functions:
         results = tuple(algorithm.evaluate(interpreter, functions[name]) for name in names)
     else:
-        function = host_function(module)
+        function = runnable_function(module)
         assert function is not None, "what has an interface has a kernel"
         results = interpreter.call_op(function, tuple(given.values()))
     allocated = {op.tensor.data: op for op in operations_of(module, host.AllocOp)}

@@ -102,7 +102,8 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
         module: a module of the `tile` level.
         sizes: a size for each label.
     """
-    function = next(op for op in module.ops if isinstance(op, host.FuncOp))
+    function = host.function_of(module)
+    assert function is not None, "what is launched has a host function"
     kernels = kernels_of(module)
     _, signatures = signatures_of(kernels, function.sym_name.data)
     launched = {op.kernel_name: op for op in function.launches()}

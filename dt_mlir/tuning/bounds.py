@@ -33,11 +33,10 @@ class Traffic:
             module: a module of the `tile` level.
             sizes: a size for each label.
         """
-        function = next(op for op in module.ops if isinstance(op, host.FuncOp))
+        function = host.function_of(module)
+        assert function is not None, "what is launched has a host function"
         inputs = sum(_bytes(item.value.type, item.axes, sizes) for item in function.arguments())
-        results = sum(
-            _bytes(op.result.type, op.axis_names, sizes) for op in function.allocations()
-        )
+        results = sum(_bytes(op.result.type, op.axis_names, sizes) for op in function.allocations())
         return Traffic(inputs, results)
 
 

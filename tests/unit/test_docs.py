@@ -92,7 +92,7 @@ def test_programs_of_the_readme() -> None:
 
 
 def test_ir_examples_parse() -> None:
-    """What the documentation shows as IR of whole modules or kernels is IR."""
+    """Parses every module and every kernel that the documentation shows."""
     count = 0
     for page in sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]):
         for language, _, body in BLOCK.findall(page.read_text()):

@@ -165,9 +165,7 @@ class DotOp(IRDLOperation):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self, lhs: SSAValue, rhs: SSAValue, acc: SSAValue | None, type: Attribute
-    ) -> None:
+    def __init__(self, lhs: SSAValue, rhs: SSAValue, acc: SSAValue | None, type: Attribute) -> None:
         super().__init__(operands=[lhs, rhs, acc], result_types=[type])
 
     @classmethod
@@ -204,15 +202,13 @@ class DotOp(IRDLOperation):
             raise VerifyException("the accumulator of a dot has its result's type")
 
 
-@irdl_op_definition
-class FillOp(IRDLOperation):
-    """A tile that holds one scalar throughout."""
+class _SpreadOp(IRDLOperation):
+    """An operation that gives a value axes along which it is the same."""
 
-    name = "tile.fill"
     GRAMMAR: ClassVar = "value attr-dict `:` type"
 
     value = operand_def()
-    """The scalar."""
+    """The value."""
     result = result_def(TileType)
     """The tile."""
 
@@ -233,6 +229,13 @@ class FillOp(IRDLOperation):
         printer.print_string(" ")
         printer.print_ssa_value(self.value)
         _print_end(printer, self)
+
+
+@irdl_op_definition
+class FillOp(_SpreadOp):
+    """A tile that holds one scalar throughout."""
+
+    name = "tile.fill"
 
     def verify_(self) -> None:
         check_tile(self.result.type)
@@ -241,34 +244,10 @@ class FillOp(IRDLOperation):
 
 
 @irdl_op_definition
-class BroadcastOp(IRDLOperation):
+class BroadcastOp(_SpreadOp):
     """Gives a tile axes along which it is the same."""
 
     name = "tile.broadcast"
-    GRAMMAR: ClassVar = "value attr-dict `:` type"
-
-    value = operand_def(TileType)
-    """The tile."""
-    result = result_def(TileType)
-    """The tile with further axes."""
-
-    traits = traits_def(Pure())
-
-    def __init__(self, value: SSAValue, type: Attribute) -> None:
-        super().__init__(operands=[value], result_types=[type])
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        value = parse_value(parser)
-        attributes, type = _parse_end(parser)
-        op = cls(value, type)
-        op.attributes.update(attributes)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.value)
-        _print_end(printer, self)
 
     def verify_(self) -> None:
         check_tile(self.value.type)
@@ -294,18 +273,14 @@ class TransposeOp(IRDLOperation):
     traits = traits_def(Pure())
 
     def __init__(self, value: SSAValue, axes: Sequence[Axis]) -> None:
-        super().__init__(
-            operands=[value], result_types=[tile_type(element_of(value.type), axes)]
-        )
+        super().__init__(operands=[value], result_types=[tile_type(element_of(value.type), axes)])
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         value = parse_value(parser)
         parser.parse_keyword("to")
         place = parser.pos
-        names = parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, parser.parse_identifier
-        )
+        names = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_identifier)
         known = {axis.name: axis for axis in axes_of(value.type)}
         if sorted(names) != sorted(known):
             parser.raise_error(f"expected the axes {', '.join(known)} in some order", place)
@@ -348,9 +323,7 @@ class RenameOp(IRDLOperation):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self, value: SSAValue, ranges: Sequence[SSAValue], axes: Sequence[Axis]
-    ) -> None:
+    def __init__(self, value: SSAValue, ranges: Sequence[SSAValue], axes: Sequence[Axis]) -> None:
         super().__init__(
             operands=[value, ranges],
             result_types=[tile_type(element_of(value.type), axes)],
@@ -389,9 +362,7 @@ def _parse_along(parser: Parser, count: int) -> tuple[ReductionKind, list[SSAVal
     """Parses what a reduction works on: `maximum %x along l`."""
     kind = ReductionKindAttr.parse_parameter(parser)
     place = parser.pos
-    values = parser.parse_comma_separated_list(
-        parser.Delimiter.NONE, lambda: parse_value(parser)
-    )
+    values = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: parse_value(parser))
     if len(values) != count:
         wanted = "one operand" if count == 1 else f"{count} operands"
         parser.raise_error(f"expected {wanted}, not {len(values)}", place)
@@ -414,7 +385,7 @@ def _parse_end(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
     return attributes, parser.parse_type()
 
 
-def _print_end(printer: Printer, op: FillOp | BroadcastOp | RenameOp) -> None:
+def _print_end(printer: Printer, op: _SpreadOp | RenameOp) -> None:
     printer.print_op_attributes(op.attributes)
     printer.print_string(" : ")
     printer.print_attribute(op.result.type)

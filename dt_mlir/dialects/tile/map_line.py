@@ -27,8 +27,8 @@ from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.dialects.values import parse_optional_value
 
 _PREDICATES = {
-    "arith.cmpf": "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split(),
-    "arith.cmpi": "eq ne slt sle sgt sge ult ule ugt uge".split(),
+    arith.CmpfOp.name: arith.CMPF_COMPARISON_OPERATIONS,
+    arith.CmpiOp.name: arith.CMPI_COMPARISON_OPERATIONS,
 }
 """The comparisons of each operation, in the order of their numbers."""
 
@@ -39,7 +39,7 @@ class Line(NamedTuple):
     name: str
     """The operation's name."""
     properties: dict[str, Attribute]
-    """What says which comparison, or which elementwise function, it is."""
+    """The comparison's predicate, or the name of an elementwise function."""
     operands: list[SSAValue | Number]
     """The values of the map that it works on, and constants."""
 

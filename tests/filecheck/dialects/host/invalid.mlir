@@ -26,6 +26,10 @@ loop.kernel @k() attributes {labels = [], root = "f"} {
 %f = host.alloc f[x]() : memref<4xf32>
 // CHECK: error: expected a type of the form 'memref<f32>'
 // -----
+%x = host.size x
+%f = "host.alloc"(%x) <{tensor = "f", axes = ["x"]}> : (index) -> memref<4xf32>
+// CHECK: error: 'host.alloc' is malformed: the type of an allocation is of the form 'memref<?xf32>', not 'memref<4xf32>'
+// -----
 host.func @f() {
   host.return
 }

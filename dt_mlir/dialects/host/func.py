@@ -1,8 +1,4 @@
-"""The `host` dialect: what the wrapper around the kernels does, at every level.
-
-The wrapper is a `host.func` beside the kernels. It takes the inputs as memrefs and scalars,
-allocates outputs and intermediates, launches the kernels in order and returns the outputs.
-"""
+"""The `host` dialect: the function that is the wrapper."""
 
 from __future__ import annotations
 
@@ -11,23 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple, Self
 
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     ArrayAttr,
     DictionaryAttr,
     FunctionType,
-    IndexType,
     IntAttr,
     IntegerAttr,
     MemRefType,
     StringAttr,
-    SymbolRefAttr,
     UnitAttr,
-    i64,
 )
 from xdsl.ir import (
     Attribute,
     BlockArgument,
-    Dialect,
     Operation,
     ParametrizedAttribute,
     Region,
@@ -37,12 +28,10 @@ from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
-    operand_def,
     opt_prop_def,
     param_def,
     prop_def,
     region_def,
-    result_def,
     traits_def,
     var_operand_def,
 )
@@ -52,30 +41,27 @@ from xdsl.traits import (
     HasParent,
     IsolatedFromAbove,
     IsTerminator,
-    Pure,
     SymbolOpInterface,
-    SymbolTable,
 )
 from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.diagnostics import MalformedError
 from dt_mlir.dialects.formats import (
-    NameDirective,
     is_name_array,
     name_array,
     names,
-    parse_names,
     symbols_in,
 )
 from dt_mlir.dialects.functions import BodyIsCallable, parse_function, print_function
+from dt_mlir.dialects.host.launches import LaunchOp
+from dt_mlir.dialects.host.tensors import AllocOp, RoundUpOp, SizeOp
 from dt_mlir.dialects.identifiers import (
     Identifier,
-    IdentifierRef,
     Identifiers,
     Symbol,
     check_identifier,
 )
-from dt_mlir.dialects.values import parse_optional_value, parse_value
+from dt_mlir.dialects.values import parse_optional_value
 
 NAME = "host.name"
 """Argument attribute: the tensor's or scalar's name in the source."""
@@ -83,6 +69,7 @@ AXES = "host.axes"
 """Argument attribute: each axis' label, "" if it is read by numbers only."""
 MINIMUMS = "host.minimums"
 """Argument attribute: the least extent of each axis that reading by numbers needs."""
+
 
 @irdl_attr_definition
 class AtLeastAttr(ParametrizedAttribute):
@@ -95,7 +82,7 @@ class AtLeastAttr(ParametrizedAttribute):
     size: IntAttr = param_def()
     """The least size."""
     reason: StringAttr = param_def()
-    """What needs it."""
+    """The use that needs it."""
 
     def __init__(self, label: str, size: int, reason: str) -> None:
         super().__init__(StringAttr(label), IntAttr(size), StringAttr(reason))
@@ -143,9 +130,7 @@ class FuncOp(IRDLOperation):
     """
 
     name = "host.func"
-    GRAMMAR: ClassVar = (
-        "symbol `(` argument, … `)` (`->` type)? (`attributes` attr-dict)? region"
-    )
+    GRAMMAR: ClassVar = "symbol `(` argument, … `)` (`->` type)? (`attributes` attr-dict)? region"
 
     sym_name = prop_def(Symbol)
     """The name of the first output, or of what is compiled."""
@@ -154,8 +139,7 @@ class FuncOp(IRDLOperation):
     arg_attrs = prop_def(ArrayAttr[DictionaryAttr])
     """For each argument its attributes."""
     labels = prop_def(Identifiers, default_value=_NONE)
-    """The labels that the algorithm uses, in declared order. The wrapper takes the sizes of those
-    that no input's axis has, whatever the schedule makes of them."""
+    """The labels of the algorithm, in declared order."""
     algorithm = prop_def(_Statements, default_value=_NONE)
     """The algorithm in canonical DT, a statement each."""
     schedule = prop_def(_Statements, default_value=_NONE)
@@ -169,9 +153,9 @@ class FuncOp(IRDLOperation):
     sizes = opt_prop_def(DictionaryAttr)
     """The sizes of labels that the program is compiled for."""
     kernel_only = opt_prop_def(UnitAttr)
-    """Whether only the kernels are wanted."""
+    """Present where only the kernels are wanted, without the wrapper."""
     body = region_def("single_block")
-    """What the wrapper does."""
+    """The steps of the wrapper: allocations, launches and the return."""
 
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), BodyIsCallable())
 
@@ -319,7 +303,7 @@ class FuncOp(IRDLOperation):
         launched = self.launches()
         counts = Counter(op.kernel_name for op in launched)
         for op in launched:
-            op.check_arguments()
+            _check_arguments(op)
         for kernel in symbols_in(module).values() if module is not None else ():
             if not kernel.name.endswith(".kernel"):
                 continue
@@ -335,9 +319,7 @@ class FuncOp(IRDLOperation):
                 used.update(names(labels) if is_name_array(labels) else ())
             unknown = sorted(used - {*self.label_names})
             if unknown:
-                raise MalformedError(
-                    f"'{unknown[0]}' is not a label of the host function", kernel
-                )
+                raise MalformedError(f"'{unknown[0]}' is not a label of the host function", kernel)
 
 
 @irdl_op_definition
@@ -385,100 +367,29 @@ class ReturnOp(IRDLOperation):
                 )
 
 
-@irdl_op_definition
-class AllocOp(IRDLOperation):
-    """Allocates the tensor of a function.
+def _check_arguments(launch: LaunchOp) -> None:
+    """Checks that the arguments of a launch have the names and the axes that the kernel gives them.
 
-    Its extents are the sizes of its labels, or those rounded up, of which the rest is padding.
-
-    ```
-    %f = host.alloc f[x, y](%x, %y) : memref<?x?xf32>
-    ```
+    Raises:
+        MalformedError: where they do not.
     """
-
-    name = "host.alloc"
-    GRAMMAR: ClassVar = "name `[` label, … `]` `(` values `)` attr-dict `:` type"
-
-    tensor = prop_def(Identifier)
-    """The name of the function."""
-    axes = prop_def(Identifiers)
-    """The labels of its axes."""
-    extents = var_operand_def(IndexType())
-    """The extent of each axis in storage."""
-    result = result_def(MemRefType)
-    """The tensor."""
-
-    def __init__(
-        self, name: str, axes: Sequence[str], extents: Sequence[SSAValue], element: Attribute
-    ) -> None:
-        super().__init__(
-            operands=[extents],
-            properties={"tensor": StringAttr(name), "axes": name_array(axes)},
-            result_types=[MemRefType(element, [DYNAMIC_INDEX] * len(extents))],
-        )
-
-    @property
-    def axis_names(self) -> tuple[str, ...]:
-        """The labels of the axes."""
-        return names(self.axes)
-
-    @property
-    def alignment(self) -> tuple[int, ...]:
-        """For each axis the number whose multiple its extent is; 1 where it is not padded."""
-        owners = [extent.owner for extent in self.extents]
-        return tuple(op.multiple.value.data if isinstance(op, RoundUpOp) else 1 for op in owners)
-
-    @property
-    def is_padded(self) -> bool:
-        """Whether the tensor takes more storage than it has elements."""
-        return any(multiple > 1 for multiple in self.alignment)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        name = parser.parse_identifier("a name")
-        axes = names(parse_names(parser))
-        place = parser.pos
-        extents = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, lambda: parse_value(parser)
-        )
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        type = parser.parse_type()
-        if not isinstance(type, MemRefType) or type.get_shape() != (DYNAMIC_INDEX,) * len(extents):
-            shape = "?x" * len(extents)
-            parser.raise_error(f"expected a type of the form 'memref<{shape}f32>'", place)
-        op = cls(name, axes, extents, type.element_type)
-        op.attributes.update(attributes)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.tensor.data}[{', '.join(self.axis_names)}](")
-        printer.print_list(self.extents, printer.print_ssa_value)
-        printer.print_string(")")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
-
-    def verify_(self) -> None:
-        if tuple(map(_label_of, self.extents)) != self.axis_names:
-            raise VerifyException(
-                "the extents of an allocation are the sizes of its labels, or those rounded up"
-            )
-
-
-def _label_of(extent: SSAValue) -> str | None:
-    op = extent.owner
-    if isinstance(op, RoundUpOp):
-        op = op.size.owner
-    return op.label.data if isinstance(op, SizeOp) else None
-
-
-def alignment_of(tensor: SSAValue) -> tuple[int, ...]:
-    """Returns for each axis of a tensor the number whose multiple its extent in storage is."""
-    if isinstance(tensor.owner, AllocOp):
-        return tensor.owner.alignment
-    assert isinstance(tensor.type, MemRefType)
-    return (1,) * tensor.type.get_num_dims()
+    kernel = launch.kernel_op()
+    attrs = None if kernel is None else kernel.properties.get("arg_attrs")
+    if not isinstance(attrs, ArrayAttr) or len(attrs) != len(launch.arguments):
+        return
+    for value, found in zip(launch.arguments, attrs):
+        assert isinstance(found, DictionaryAttr)
+        name, axes = found.data.get(NAME), found.data.get(AXES)
+        if name != StringAttr(tensor_name(value)):
+            raise MalformedError(
+                f"'{launch.kernel_name}' is launched on '{tensor_name(value)}', where it takes "
+                f"{name}", launch,
+            )  # fmt: skip
+        if axes != name_array(tensor_axes(value)):
+            raise MalformedError(
+                f"the axes of '{tensor_name(value)}' have other labels here than in "
+                f"'{launch.kernel_name}'", launch,
+            )  # fmt: skip
 
 
 def shown_indices(axis: int, number: int, rank: int) -> str:
@@ -512,142 +423,9 @@ def _argument_attributes(value: SSAValue) -> Mapping[str, Attribute]:
     return function.attributes_of(value)
 
 
-@irdl_op_definition
-class SizeOp(IRDLOperation):
-    """The size of a label, as the inputs' shapes (or the caller) say."""
-
-    name = "host.size"
-
-    label = prop_def(Identifier)
-    """The label."""
-    result = result_def(IndexType())
-    """Its size."""
-
-    assembly_format = "custom<NameDirective>($label) attr-dict"
-    custom_directives = (NameDirective,)
-    traits = traits_def(Pure())
-
-    def __init__(self, label: str) -> None:
-        super().__init__(properties={"label": StringAttr(label)}, result_types=[IndexType()])
-
-
-@irdl_op_definition
-class RoundUpOp(IRDLOperation):
-    """The least multiple of a number that is no less than a size: an extent of aligned storage."""
-
-    name = "host.round_up"
-    GRAMMAR: ClassVar = "value `to` integer attr-dict"
-
-    size = operand_def(IndexType())
-    """The size."""
-    multiple = prop_def(IntegerAttr.constr(i64))
-    """The number."""
-    result = result_def(IndexType())
-    """The extent."""
-
-    traits = traits_def(Pure())
-
-    def __init__(self, size: SSAValue, multiple: int) -> None:
-        super().__init__(
-            operands=[size],
-            properties={"multiple": IntegerAttr(multiple, i64)},
-            result_types=[IndexType()],
-        )
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        size = parse_value(parser)
-        parser.parse_keyword("to")
-        op = cls(size, parser.parse_integer())
-        op.attributes.update(parser.parse_optional_attr_dict())
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.size)
-        printer.print_string(f" to {self.multiple.value.data}")
-        printer.print_op_attributes(self.attributes)
-
-    def verify_(self) -> None:
-        if self.multiple.value.data < 1:
-            raise VerifyException("a size is rounded up to a multiple of a positive number")
-        if not isinstance(self.size.owner, SizeOp):
-            raise VerifyException("what is rounded up is the size of a label")
-
-
-@irdl_op_definition
-class LaunchOp(IRDLOperation):
-    """Launches a kernel on tensors and scalars, in stream order."""
-
-    name = "host.launch"
-    GRAMMAR: ClassVar = "symbol `(` values `)` attr-dict"
-
-    kernel = prop_def(IdentifierRef)
-    """The kernel."""
-    arguments = var_operand_def()
-    """Its arguments, in its order."""
-
-    def __init__(self, kernel: str, arguments: Sequence[SSAValue]) -> None:
-        super().__init__(operands=[arguments], properties={"kernel": SymbolRefAttr(kernel)})
-
-    @property
-    def kernel_name(self) -> str:
-        """The name of the kernel."""
-        return self.kernel.root_reference.data
-
-    def kernel_op(self) -> Operation | None:
-        """The kernel, whatever level it is at."""
-        return SymbolTable.lookup_symbol(self, self.kernel)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        kernel = parser.parse_symbol_name().data
-        arguments = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, lambda: parse_value(parser)
-        )
-        op = cls(kernel, arguments)
-        op.attributes.update(parser.parse_optional_attr_dict())
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_symbol_name(self.kernel_name)
-        printer.print_string("(")
-        printer.print_list(self.arguments, printer.print_ssa_value)
-        printer.print_string(")")
-        printer.print_op_attributes(self.attributes)
-
-    def check_arguments(self) -> None:
-        """Checks that the arguments have the names and the axes that the kernel gives them.
-
-        Raises:
-            MalformedError: where they do not.
-        """
-        kernel = self.kernel_op()
-        attrs = None if kernel is None else kernel.properties.get("arg_attrs")
-        if not isinstance(attrs, ArrayAttr) or len(attrs) != len(self.arguments):
-            return
-        for value, found in zip(self.arguments, attrs):
-            assert isinstance(found, DictionaryAttr)
-            name, axes = found.data.get(NAME), found.data.get(AXES)
-            if name != StringAttr(tensor_name(value)):
-                raise MalformedError(
-                    f"'{self.kernel_name}' is launched on '{tensor_name(value)}', where it takes "
-                    f"{name}", self,
-                )  # fmt: skip
-            if axes != name_array(tensor_axes(value)):
-                raise MalformedError(
-                    f"the axes of '{tensor_name(value)}' have other labels here than in "
-                    f"'{self.kernel_name}'", self,
-                )  # fmt: skip
-
-    def verify_(self) -> None:
-        kernel = self.kernel_op()
-        if kernel is None or not kernel.name.endswith(".kernel"):
-            raise VerifyException(f"'{self.kernel_name}' is not a kernel")
-        expected = [arg.type for arg in kernel.regions[0].block.args]
-        if expected != [value.type for value in self.arguments]:
-            raise VerifyException(f"the arguments do not fit those of '{self.kernel_name}'")
-
-
-Host = Dialect("host", [FuncOp, ReturnOp, SizeOp, RoundUpOp, AllocOp, LaunchOp], [AtLeastAttr])
+def function_of(module: Operation) -> FuncOp | None:
+    """Returns the host function of a module; None if it has none."""
+    for op in module.regions[0].block.ops:
+        if isinstance(op, FuncOp):
+            return op
+    return None

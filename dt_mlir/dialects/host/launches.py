@@ -1,0 +1,82 @@
+"""The `host` dialect: launches of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import (
+    SymbolRefAttr,
+)
+from xdsl.ir import (
+    Operation,
+    SSAValue,
+)
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    prop_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    SymbolTable,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.dialects.identifiers import (
+    IdentifierRef,
+)
+from dt_mlir.dialects.values import parse_value
+
+
+@irdl_op_definition
+class LaunchOp(IRDLOperation):
+    """Launches a kernel on tensors and scalars, in stream order."""
+
+    name = "host.launch"
+    GRAMMAR: ClassVar = "symbol `(` values `)` attr-dict"
+
+    kernel = prop_def(IdentifierRef)
+    """The kernel."""
+    arguments = var_operand_def()
+    """Its arguments, in its order."""
+
+    def __init__(self, kernel: str, arguments: Sequence[SSAValue]) -> None:
+        super().__init__(operands=[arguments], properties={"kernel": SymbolRefAttr(kernel)})
+
+    @property
+    def kernel_name(self) -> str:
+        """The name of the kernel."""
+        return self.kernel.root_reference.data
+
+    def kernel_op(self) -> Operation | None:
+        """The kernel, whatever level it is at."""
+        return SymbolTable.lookup_symbol(self, self.kernel)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        kernel = parser.parse_symbol_name().data
+        arguments = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: parse_value(parser)
+        )
+        op = cls(kernel, arguments)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.kernel_name)
+        printer.print_string("(")
+        printer.print_list(self.arguments, printer.print_ssa_value)
+        printer.print_string(")")
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        kernel = self.kernel_op()
+        if kernel is None or not kernel.name.endswith(".kernel"):
+            raise VerifyException(f"'{self.kernel_name}' is not a kernel")
+        expected = [arg.type for arg in kernel.regions[0].block.args]
+        if expected != [value.type for value in self.arguments]:
+            raise VerifyException(f"the arguments do not fit those of '{self.kernel_name}'")

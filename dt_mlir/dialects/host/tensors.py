@@ -1,0 +1,211 @@
+"""The `host` dialect: sizes of labels and tensors of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    i64,
+)
+from xdsl.ir import (
+    Attribute,
+    SSAValue,
+)
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    Pure,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.dialects.formats import (
+    NameDirective,
+    name_array,
+    names,
+    parse_names,
+)
+from dt_mlir.dialects.identifiers import (
+    Identifier,
+    Identifiers,
+)
+from dt_mlir.dialects.values import parse_value
+
+
+@irdl_op_definition
+class SizeOp(IRDLOperation):
+    """The size of a label, as the inputs' shapes (or the caller) say."""
+
+    name = "host.size"
+
+    label = prop_def(Identifier)
+    """The label."""
+    result = result_def(IndexType())
+    """Its size."""
+
+    assembly_format = "custom<NameDirective>($label) attr-dict"
+    custom_directives = (NameDirective,)
+    traits = traits_def(Pure())
+
+    def __init__(self, label: str) -> None:
+        super().__init__(properties={"label": StringAttr(label)}, result_types=[IndexType()])
+
+
+@irdl_op_definition
+class RoundUpOp(IRDLOperation):
+    """The least multiple of a number that is no less than a size: an extent of aligned storage."""
+
+    name = "host.round_up"
+    GRAMMAR: ClassVar = "value `to` integer attr-dict"
+
+    size = operand_def(IndexType())
+    """The size."""
+    multiple = prop_def(IntegerAttr.constr(i64))
+    """The number."""
+    result = result_def(IndexType())
+    """The extent."""
+
+    traits = traits_def(Pure())
+
+    def __init__(self, size: SSAValue, multiple: int) -> None:
+        super().__init__(
+            operands=[size],
+            properties={"multiple": IntegerAttr(multiple, i64)},
+            result_types=[IndexType()],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        size = parse_value(parser)
+        parser.parse_keyword("to")
+        op = cls(size, parser.parse_integer())
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.size)
+        printer.print_string(f" to {self.multiple.value.data}")
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        if self.multiple.value.data < 1:
+            raise VerifyException("a size is rounded up to a multiple of a positive number")
+        if not isinstance(self.size.owner, SizeOp):
+            raise VerifyException("what is rounded up is the size of a label")
+
+
+@irdl_op_definition
+class AllocOp(IRDLOperation):
+    """Allocates the tensor of a function.
+
+    Its extents are the sizes of its labels, or those rounded up, of which the rest is padding.
+
+    ```
+    %f = host.alloc f[x, y](%x, %y) : memref<?x?xf32>
+    ```
+    """
+
+    name = "host.alloc"
+    GRAMMAR: ClassVar = "name `[` label, … `]` `(` values `)` attr-dict `:` type"
+
+    tensor = prop_def(Identifier)
+    """The name of the function."""
+    axes = prop_def(Identifiers)
+    """The labels of its axes."""
+    extents = var_operand_def(IndexType())
+    """The extent of each axis in storage."""
+    result = result_def(MemRefType)
+    """The tensor."""
+
+    def __init__(
+        self, name: str, axes: Sequence[str], extents: Sequence[SSAValue], element: Attribute
+    ) -> None:
+        super().__init__(
+            operands=[extents],
+            properties={"tensor": StringAttr(name), "axes": name_array(axes)},
+            result_types=[MemRefType(element, [DYNAMIC_INDEX] * len(extents))],
+        )
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """The labels of the axes."""
+        return names(self.axes)
+
+    @property
+    def alignment(self) -> tuple[int, ...]:
+        """For each axis the number whose multiple its extent is; 1 where it is not padded."""
+        owners = [extent.owner for extent in self.extents]
+        return tuple(op.multiple.value.data if isinstance(op, RoundUpOp) else 1 for op in owners)
+
+    @property
+    def is_padded(self) -> bool:
+        """True if the tensor takes more storage than it has elements."""
+        return any(multiple > 1 for multiple in self.alignment)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        name = parser.parse_identifier("a name")
+        axes = names(parse_names(parser))
+        place = parser.pos
+        extents = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: parse_value(parser)
+        )
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        type = parser.parse_type()
+        if not isinstance(type, MemRefType) or type.get_shape() != (DYNAMIC_INDEX,) * len(extents):
+            shape = "?x" * len(extents)
+            parser.raise_error(f"expected a type of the form 'memref<{shape}f32>'", place)
+        op = cls(name, axes, extents, type.element_type)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.tensor.data}[{', '.join(self.axis_names)}](")
+        printer.print_list(self.extents, printer.print_ssa_value)
+        printer.print_string(")")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        type = self.result.type
+        if type.get_shape() != (DYNAMIC_INDEX,) * len(self.extents):
+            shape = "?x" * len(self.extents)
+            raise VerifyException(
+                f"the type of an allocation is of the form 'memref<{shape}f32>', not '{type}'"
+            )
+        if tuple(map(_label_of, self.extents)) != self.axis_names:
+            raise VerifyException(
+                "the extents of an allocation are the sizes of its labels, or those rounded up"
+            )
+
+
+def _label_of(extent: SSAValue) -> str | None:
+    op = extent.owner
+    if isinstance(op, RoundUpOp):
+        op = op.size.owner
+    return op.label.data if isinstance(op, SizeOp) else None
+
+
+def alignment_of(tensor: SSAValue) -> tuple[int, ...]:
+    """Returns for each axis of a tensor the number whose multiple its extent in storage is."""
+    if isinstance(tensor.owner, AllocOp):
+        return tensor.owner.alignment
+    assert isinstance(tensor.type, MemRefType)
+    return (1,) * tensor.type.get_num_dims()
