@@ -27,10 +27,12 @@ DIRECTIVES = textwrap.fill(
     + ".",
     width=120, break_long_words=False, break_on_hyphens=False,
 )  # fmt: skip
-ELEMENTS = (
+ELEMENTS = textwrap.fill(
     "They take expressions and numbers, and reductions one or several `RVar`; each gives an "
     "expression, whose type [the language](language.md) says. Errors are of "
-    "[measured size](accuracy.md). What has the wrong type is refused when the program is compiled."
+    "[measured size](accuracy.md). What has the wrong type is refused when the program is "
+    "compiled.",
+    width=120,
 )
 GROUPS = (
     ("Programs", ("Var", "RVar", "In", "SIn", "Func", "Expr", "Program", "parse", "compile")),

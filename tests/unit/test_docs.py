@@ -105,3 +105,13 @@ def test_ir_examples_parse() -> None:
                 verify_module(parse_mlir(context, body, str(page)))
                 count += 1
     assert count >= 3
+
+
+def test_prose_ends_at_120_columns() -> None:
+    """Checks the pages' prose; a row of a table and a line of code cannot be broken."""
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
+    for page in sorted(pages):
+        prose = BLOCK.sub(lambda block: "\n" * block.group().count("\n"), page.read_text())
+        for number, line in enumerate(prose.splitlines(), start=1):
+            if len(line) > 120:
+                assert line.startswith(("|", "    ")), f"{page}:{number} has {len(line)} columns"
