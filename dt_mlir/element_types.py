@@ -57,6 +57,11 @@ def type_name(type: Attribute) -> str:
     return _NAMES[type]
 
 
+def is_element_type(type: Attribute) -> bool:
+    """Returns whether memory may hold elements of a type."""
+    return type in _NAMES
+
+
 def value_type(element: Attribute) -> Attribute:
     """The type of a value read from memory of an element type: signless, as `arith` wants it."""
     if isinstance(element, IntegerType):

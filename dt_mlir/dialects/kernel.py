@@ -26,9 +26,7 @@ from dt_mlir.dialects.formats import is_name_array, name_array, names
 from dt_mlir.dialects.functions import BodyIsCallable, parse_function, print_function
 from dt_mlir.dialects.host import AXES, NAME
 from dt_mlir.dialects.identifiers import Identifier, Identifiers, Symbol, check_identifier
-from dt_mlir.element_types import ELEMENT_TYPES
-
-_STORED = frozenset(ELEMENT_TYPES.values())
+from dt_mlir.element_types import is_element_type
 
 
 def argument_attributes(name: str, axes: Sequence[str]) -> DictionaryAttr:
@@ -149,7 +147,7 @@ class KernelOp(IRDLOperation):
                     f"argument '{name.data}' has {rank} axes but {len(axes)} labels"
                 )
             element = type.element_type if isinstance(type, MemRefType) else type
-            if element not in _STORED:
+            if not is_element_type(element):
                 raise VerifyException(f"argument '{name.data}' has elements of {element}")
         if len(set(names(self.labels))) != len(self.labels):
             raise VerifyException("the labels of a kernel must differ")

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     StringAttr,
     UnitAttr,
+    UnrankedMemRefType,
 )
 from xdsl.ir import (
     Attribute,
@@ -62,6 +63,7 @@ from dt_mlir.dialects.identifiers import (
     check_identifier,
 )
 from dt_mlir.dialects.values import parse_optional_value
+from dt_mlir.element_types import is_element_type
 
 NAME = "host.name"
 """Argument attribute: the tensor's or scalar's name in the source."""
@@ -278,6 +280,8 @@ class FuncOp(IRDLOperation):
             if not isinstance(name, StringAttr):
                 raise VerifyException(f"argument {arg.index} needs a '{NAME}'")
             check_identifier(name.data)
+            if not is_element_type(_element_of(arg.type)):
+                raise VerifyException(f"argument '{name.data}' has elements of {arg.type}")
             if not is_name_array(axes) or len(axes) != rank:
                 raise VerifyException(f"argument '{name.data}' needs {rank} labels in '{AXES}'")
             for label in filter(None, names(axes)):
@@ -421,6 +425,10 @@ def _argument_attributes(value: SSAValue) -> Mapping[str, Attribute]:
     function = value.block.parent_op()
     assert isinstance(function, FuncOp)
     return function.attributes_of(value)
+
+
+def _element_of(type: Attribute) -> Attribute:
+    return type.element_type if isinstance(type, MemRefType | UnrankedMemRefType) else type
 
 
 def function_of(module: Operation) -> FuncOp | None:

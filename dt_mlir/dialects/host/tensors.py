@@ -44,6 +44,7 @@ from dt_mlir.dialects.identifiers import (
     Identifiers,
 )
 from dt_mlir.dialects.values import parse_value
+from dt_mlir.element_types import is_element_type
 
 
 @irdl_op_definition
@@ -190,6 +191,8 @@ class AllocOp(IRDLOperation):
             raise VerifyException(
                 f"the type of an allocation is of the form 'memref<{shape}f32>', not '{type}'"
             )
+        if not is_element_type(type.element_type):
+            raise VerifyException(f"'{self.tensor.data}' has elements of {type.element_type}")
         if tuple(map(_label_of, self.extents)) != self.axis_names:
             raise VerifyException(
                 "the extents of an allocation are the sizes of its labels, or those rounded up"

@@ -30,6 +30,15 @@ loop.kernel @k() attributes {labels = [], root = "f"} {
 %f = "host.alloc"(%x) <{tensor = "f", axes = ["x"]}> : (index) -> memref<4xf32>
 // CHECK: error: 'host.alloc' is malformed: the type of an allocation is of the form 'memref<?xf32>', not 'memref<4xf32>'
 // -----
+%f = host.alloc f[]() : memref<si32>
+// CHECK: error: 'host.alloc' is malformed: 'f' has elements of si32
+// -----
+host.func @f(%s: si32 {host.name = "s", host.axes = []}) -> memref<f32> {
+  %f = host.alloc f[]() : memref<f32>
+  host.return %f
+}
+// CHECK: error: 'host.func' is malformed: argument 's' has elements of si32
+// -----
 host.func @f() {
   host.return
 }
