@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import arith
-from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
 from xdsl.dialects.builtin import (
     Float80Type,
     Float128Type,
@@ -27,13 +26,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, MalformedError, Note
+from dt_mlir.dialects.comparisons import PREDICATES
 from dt_mlir.traversal import operations
-
-_PREDICATES: dict[type[Operation], int] = {
-    arith.CmpfOp: len(CMPF_COMPARISON_OPERATIONS),
-    arith.CmpiOp: len(CMPI_COMPARISON_OPERATIONS),
-}
-"""How many predicates comparisons have; xDSL takes any number for one."""
 
 
 @compiling()
@@ -153,9 +147,10 @@ class _Checker:
             self.visible.difference_update(known)
 
     def _check_predicate(self, op: Operation) -> None:
-        count = _PREDICATES.get(type(op))
-        predicate = op.properties.get("predicate") if count is not None else None
-        if isinstance(predicate, IntegerAttr) and predicate.value.data not in range(count or 0):
+        # xDSL takes any number for a predicate.
+        known = PREDICATES.get(op.name)
+        predicate = op.properties.get("predicate") if known is not None else None
+        if isinstance(predicate, IntegerAttr) and not 0 <= predicate.value.data < len(known or ()):
             raise _malformed(op, f"{predicate.value.data} is not a predicate", self.notes)
 
     def _check_constant(self, op: arith.ConstantOp) -> None:

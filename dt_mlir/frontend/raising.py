@@ -25,6 +25,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from dt_mlir.diagnostics import CompileError, file_line_col
 from dt_mlir.dialects import dt, elem, sched
+from dt_mlir.dialects.comparisons import predicate_of
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.element_types import (
     ELEMENT_TYPES,
@@ -173,12 +174,6 @@ def _cast(expr: Expr, element: Attribute) -> Expr:
     return Call("cast", (expr, Name(type_name(element))), expr.at)
 
 
-def _predicate(op: arith.CmpfOp | arith.CmpiOp) -> str:
-    is_float = isinstance(op, arith.CmpfOp)
-    known = arith.CMPF_COMPARISON_OPERATIONS if is_float else arith.CMPI_COMPARISON_OPERATIONS
-    return known[op.predicate.value.data]
-
-
 def _constant(op: arith.ConstantOp) -> int | float:
     attr = op.value
     if isinstance(attr, FloatAttr):
@@ -267,7 +262,7 @@ class _Raiser:
             case elem.ApplyOp():
                 return self._apply(op), value.type
             case arith.CmpfOp() | arith.CmpiOp():
-                operator = _COMPARISONS.get(_predicate(op))
+                operator = _COMPARISONS.get(predicate_of(op))
                 if operator is None:
                     raise CompileError(f"no operator compares as '{op.name}' does here", op)
                 left, right = self._operands(op.operands, op.operands[0].type, i1)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,50 @@ from dt_mlir.interpreters.bounded import Array, Bounded
 
 Value = Any
 """An array of elements: a NumPy array or a `Bounded`."""
+
+
+class Character(StrEnum):
+    """What the elements of an input have in common, so that a wrong identity or mask shows."""
+
+    ANY = "any"
+    """Positive and negative ones in any order."""
+    NEGATIVE = "negative"
+    """Negative ones, of which none is an extreme's wrong identity 0."""
+    POSITIVE = "positive"
+    """Positive ones."""
+    RISING = "rising"
+    """Different ones that rise along every axis: the largest of each row is its last."""
+    FALLING = "falling"
+    """Different ones that fall along every axis: the largest of each row is its first."""
+    SPECIAL = "special"
+    """Few different ones, so that many are equal, some of them not a number; of integers
+    negative ones."""
+
+
+def arranged(
+    positive: Array, generator: np.random.Generator, character: Character
+) -> Array:
+    """Returns numbers of a character.
+
+    Args:
+        positive: positive numbers.
+        generator: where random signs come from.
+        character: what the numbers have in common.
+    """
+    signs = np.where(generator.random(np.shape(positive)) < 0.5, -1, 1)
+    match character:
+        case Character.POSITIVE:
+            return positive
+        case Character.NEGATIVE:
+            return -positive
+        case Character.RISING | Character.FALLING:
+            # Sorting along one axis keeps the order along those that are sorted.
+            found = positive * signs
+            for axis in range(found.ndim):
+                found = np.sort(found, axis=axis)
+            return found if character is Character.RISING else np.flip(found)
+        case _:
+            return positive * signs
 
 
 class Arithmetic(ABC):
@@ -47,7 +92,7 @@ class Arithmetic(ABC):
         type: Attribute,
         shape: Sequence[int],
         generator: np.random.Generator,
-        special: bool = False,
+        character: Character = Character.ANY,
     ) -> Value:
         """Random elements of an element type, as an input may hold them.
 
@@ -55,8 +100,7 @@ class Arithmetic(ABC):
             type: the element type.
             shape: the extents of the axes.
             generator: where they come from.
-            special: few different ones, so that many are equal, some of them not a number; of
-                integers negative ones, so that no extreme of them is 0.
+            character: what they have in common.
         """
 
     @abstractmethod
@@ -103,6 +147,15 @@ class Arithmetic(ABC):
     @abstractmethod
     def plus(self, a: Value, b: Value, type: Attribute) -> Value:
         """A sum that is rounded once."""
+
+    def result(self, value: Value, type: Attribute) -> Value:
+        """Returns an output for comparing and showing it.
+
+        Args:
+            value: the elements of the output in memory.
+            type: the element type in memory.
+        """
+        return value
 
     @abstractmethod
     def truth(self, value: Value) -> Array:

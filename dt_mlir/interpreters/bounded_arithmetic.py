@@ -20,19 +20,25 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation
 
 from dt_mlir.dialects import elem
+from dt_mlir.dialects.comparisons import predicate_of
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.element_types import type_name
 from dt_mlir.interpreters import bounded
 from dt_mlir.interpreters.accuracy import Accuracy
-from dt_mlir.interpreters.arithmetic import Arithmetic, Value, mapped, spread
+from dt_mlir.interpreters.arithmetic import (
+    Arithmetic,
+    Character,
+    Value,
+    arranged,
+    mapped,
+    spread,
+)
 from dt_mlir.interpreters.bounded import Array, Bounded
 
 PREDICATES: dict[str, Callable[[Array, Array], Array]] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
     "ge": np.greater_equal,
 }  # fmt: skip
-FLOAT_PREDICATES = "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()
-INTEGER_PREDICATES = "eq ne slt sle sgt sge ult ule ugt uge".split()
 
 
 def _erf(x: Array) -> Array:
@@ -125,14 +131,12 @@ def round_to(value: Array, type: Attribute) -> Array:
 
 def comparison(op: arith.CmpfOp | arith.CmpiOp) -> Callable[[Array, Array], Array]:
     """What a comparison computes: unordered ones hold where an operand is not a number."""
-    number = op.predicate.value.data
+    name = predicate_of(op)
     if isinstance(op, arith.CmpiOp):
-        name = INTEGER_PREDICATES[number]
         function = PREDICATES[name[-2:]]
         if name[0] == "u":
             return lambda a, b: function(_unsigned(a), _unsigned(b))
         return function
-    name = FLOAT_PREDICATES[number]
 
     def compare(a: Array, b: Array) -> Array:
         unordered = np.isnan(a) | np.isnan(b)
@@ -151,29 +155,40 @@ def comparison(op: arith.CmpfOp | arith.CmpiOp) -> Callable[[Array, Array], Arra
 
 
 def random_array(
-    type: Attribute, shape: Sequence[int], generator: np.random.Generator, special: bool = False
+    type: Attribute,
+    shape: Sequence[int],
+    generator: np.random.Generator,
+    character: Character = Character.ANY,
 ) -> Array:
-    """Random numbers that an element type holds: small ones, as bounds grow with magnitudes.
+    """Returns random numbers that an element type holds: small ones, as bounds grow with
+    magnitudes.
 
     Args:
         type: the element type.
         shape: the extents of the axes.
         generator: where they come from.
-        special: see `Arithmetic.random`.
+        character: what they have in common.
     """
-    if special and isinstance(type, AnyFloat):
-        few = generator.choice([-2.0, -1.0, 0.0, 1.0], tuple(shape))
-        return np.where(generator.random(tuple(shape)) < 1 / 64, np.nan, few)
+    extents = tuple(shape)
     if isinstance(type, AnyFloat):
-        return bounded.nearest(generator.uniform(-1.0, 1.0, tuple(shape)), type)
+        if character is Character.SPECIAL:
+            few = generator.choice([-2.0, -1.0, 0.0, 1.0], extents)
+            return np.where(generator.random(extents) < 1 / 64, np.nan, few)
+        numbers = arranged(generator.uniform(0.0, 1.0, extents), generator, character)
+        return bounded.nearest(numbers, type)
     assert isinstance(type, IntegerType)
     if type.width.data == 1:
-        return generator.random(tuple(shape)) < 0.5
+        return generator.random(extents) < 0.5
     least = 0 if type_name(type) == "u8" else -9
-    if special:
-        numbers = generator.integers(1, 4, tuple(shape))
-        return -numbers if least else numbers
-    return generator.integers(least, 10, tuple(shape))
+    match character:
+        case Character.SPECIAL:
+            numbers = generator.integers(1, 4, extents)
+            return -numbers if least else numbers
+        case Character.ANY:
+            return generator.integers(least, 10, extents)
+        case _:
+            numbers = arranged(generator.integers(1, 10, extents), generator, character)
+            return np.abs(numbers) if least == 0 else numbers
 
 
 @dataclass
@@ -198,9 +213,9 @@ class BoundedArithmetic(Arithmetic):
 
     def random(
         self, type: Attribute, shape: Sequence[int], generator: np.random.Generator,
-        special: bool = False,
+        character: Character = Character.ANY,
     ) -> Bounded:  # fmt: skip
-        return self.from_array(random_array(type, shape, generator, special), type)
+        return self.from_array(random_array(type, shape, generator, character), type)
 
     def stored(self, value: Value, type: Attribute) -> Bounded:
         if isinstance(type, AnyFloat):

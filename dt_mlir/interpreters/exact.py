@@ -1,13 +1,16 @@
 """Elements in exact arithmetic, in which the order of sums and products changes nothing.
 
-A float is an element of the field of integers modulo the prime 2^31 - 1, or an infinity or not a
-number: sums, products and quotients are the field's, rounding is none at all, and a constant is
-the dyadic rational that it is. Functions that no ring has are abstract symbols: a hash of their
-name and their operands, so that equal operands give equal results and nothing else does (but for
-chance, 2^-31 for each element). At 0, 1, -1 and the infinities they take their true value where
-it is a short one, since masks are built on `exp(-inf) = 0`. Order is that of representatives
+A float is an element of the field of integers modulo a prime, or an infinity or not a number
+(`exact_codes`): sums, products and quotients are the field's, rounding is none at all, and a
+constant is the dyadic rational that it is. Functions that no ring has are abstract symbols: a hash
+of their name and their operands, so that equal operands give equal results and nothing else does
+(but for chance, 2^-31 for each element). At 0, 1, -1 and the infinities they take their true value
+where it is a short one, since masks are built on `exp(-inf) = 0`. Order is that of representatives
 around 0. Two programs that differ by reassociation alone agree exactly; two that differ by more
 differ almost surely, which is the lemma of DeMillo, Lipton, Schwartz and Zippel on identity tests.
+
+Exponentials are symbols, too, or turn sums into products, so that programs which rescale them
+agree. Then exp(x) is exp2(c x) where c is log2(e) rounded to the type.
 
 Integers and truth values are themselves. Each element has an error beside it, which is 0, or
 infinite where the language says nothing of it (an integer divided by zero).
@@ -18,7 +21,6 @@ infinite where the language says nothing of it (an integer divided by zero).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,8 +35,8 @@ from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.element_types import is_float
 from dt_mlir.interpreters import bounded
 from dt_mlir.interpreters.accuracy import Accuracy
-from dt_mlir.interpreters.arithmetic import Arithmetic, Value, shape_of
-from dt_mlir.interpreters.bounded import Array, Bounded
+from dt_mlir.interpreters.arithmetic import Arithmetic, Character, Value, arranged, shape_of
+from dt_mlir.interpreters.bounded import Array, Bounded, nearest
 from dt_mlir.interpreters.bounded_arithmetic import (
     MONOTONE,
     SMOOTH,
@@ -42,13 +44,31 @@ from dt_mlir.interpreters.bounded_arithmetic import (
     comparison,
     random_array,
 )
+from dt_mlir.interpreters.exact_codes import (
+    EXPONENTS,
+    INFINITY,
+    MINUS_INFINITY,
+    NAN,
+    PRIME,
+    absolute,
+    add,
+    at_places,
+    contract,
+    encoded,
+    exponential,
+    extreme,
+    inverse,
+    larger,
+    multiply,
+    negative,
+    of_integers,
+    ordered,
+    product,
+    residues,
+    symbol,
+    total,
+)
 from dt_mlir.traversal import operations
-
-PRIME = 2**31 - 1
-INFINITY, MINUS_INFINITY, NAN = PRIME, PRIME + 1, PRIME + 2
-"""The codes of what is no element of the field."""
-_SCALE = 2**8
-"""What numbers are multiplied by where they are ordered."""
 
 _RING = {
     "arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf", "arith.maximumf",
@@ -70,88 +90,6 @@ def symbol_uses(module: ModuleOp) -> list[str]:
     return found
 
 
-def encoded(values: Array) -> Array:
-    """Floats as elements of the field: m 2^e as the product of m and a power of two."""
-    x = np.asarray(values, np.float64)
-    finite = np.isfinite(x)
-    mantissa, exponent = np.frexp(np.where(finite, x, 0.0))
-    whole = np.asarray(mantissa * 2.0**53).astype(np.int64) % PRIME
-    # 2^31 is 1 modulo the prime.
-    power = np.left_shift(np.int64(1), np.asarray((exponent - 53) % 31, np.int64))
-    code = whole * power % PRIME
-    special = np.where(np.isnan(x), NAN, np.where(x > 0, INFINITY, MINUS_INFINITY))
-    return np.where(finite, code, special)
-
-
-def ordered(codes: Array) -> Array:
-    """Elements as the floats by which they are compared: numbers with up to 8 binary places, as
-    constants have them, are themselves; what is random has some place among them."""
-    scaled = np.where(codes < PRIME, codes, 0) * _SCALE % PRIME
-    signed = np.where(scaled > PRIME // 2, scaled - PRIME, scaled) / _SCALE
-    result = np.where(codes == INFINITY, np.inf, signed)
-    result = np.where(codes == MINUS_INFINITY, -np.inf, result)
-    return np.where(codes == NAN, np.nan, result)
-
-
-def _plain(*codes: Array) -> bool:
-    return all(bool(np.all(x < PRIME)) for x in codes)
-
-
-def add(a: Array, b: Array) -> Array:
-    """a + b"""
-    total = (a + b) % PRIME
-    if _plain(a, b):
-        return total
-    up, down = (a == INFINITY) | (b == INFINITY), (a == MINUS_INFINITY) | (b == MINUS_INFINITY)
-    nan = (a == NAN) | (b == NAN) | (up & down)
-    return np.where(nan, NAN, np.where(up, INFINITY, np.where(down, MINUS_INFINITY, total)))
-
-
-def negative(a: Array) -> Array:
-    """-a"""
-    result = np.where(a == INFINITY, MINUS_INFINITY, np.where(a == MINUS_INFINITY, INFINITY, NAN))
-    return np.where(a < PRIME, (PRIME - a) % PRIME, result)
-
-
-def multiply(a: Array, b: Array) -> Array:
-    """a * b"""
-    if _plain(a, b):
-        return a * b % PRIME
-    product = np.where(a < PRIME, a, 0) * np.where(b < PRIME, b, 0) % PRIME
-    infinite = (a == INFINITY) | (a == MINUS_INFINITY) | (b == INFINITY) | (b == MINUS_INFINITY)
-    nan = (a == NAN) | (b == NAN) | (infinite & ((a == 0) | (b == 0)))
-    below = (ordered(a) < 0) ^ (ordered(b) < 0)
-    special = np.where(below, MINUS_INFINITY, INFINITY)
-    return np.where(nan, NAN, np.where(infinite, special, product))
-
-
-def inverse(a: Array) -> Array:
-    """1 / a, by Fermat: a^(p-2); of 0 infinity."""
-    base = np.where(a < PRIME, a, 0)
-    result = np.ones_like(base)
-    exponent = PRIME - 2
-    while exponent:
-        if exponent & 1:
-            result = result * base % PRIME
-        base = base * base % PRIME
-        exponent >>= 1
-    special = np.where(a == NAN, NAN, 0)
-    return np.where(a == 0, INFINITY, np.where(a < PRIME, result, special))
-
-
-def symbol(name: str, operands: Sequence[Array]) -> Array:
-    """An abstract function: a hash of its name and operands (the mixer of SplitMix64)."""
-    seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")
-    state = np.asarray(seed, np.uint64)
-    with np.errstate(over="ignore"):
-        for operand in operands:
-            state = (state ^ operand.astype(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
-            for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-                state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
-            state = state ^ (state >> np.uint64(31))
-    return (state % np.uint64(PRIME)).astype(np.int64)
-
-
 def _function(name: str, operands: Sequence[Array]) -> Array:
     """A function of floats: a symbol, but for the points where it has a short true value."""
     result = symbol(name, operands)
@@ -170,33 +108,6 @@ def _function(name: str, operands: Sequence[Array]) -> Array:
     return np.where(simple & short, encoded(true), result)
 
 
-def _total(codes: Array, axes: tuple[int, ...]) -> Array:
-    """A sum along axes."""
-    total = np.sum(np.where(codes < PRIME, codes, 0), axis=axes) % PRIME
-    if _plain(codes):
-        return total
-    up = np.any(codes == INFINITY, axis=axes)
-    down = np.any(codes == MINUS_INFINITY, axis=axes)
-    nan = np.any(codes == NAN, axis=axes)
-    special = np.where(up, INFINITY, MINUS_INFINITY)
-    infinite = np.where(np.logical_or(up, down), special, total)
-    return np.where(np.logical_or(nan, np.logical_and(up, down)), NAN, infinite)
-
-
-def _product(codes: Array, axes: tuple[int, ...]) -> Array:
-    """A product along axes, by halves."""
-    kept = [axis for axis in range(codes.ndim) if axis not in axes]
-    rest = [codes.shape[axis] for axis in kept]
-    flat = np.transpose(codes, (*axes, *kept)).reshape(-1, *rest)
-    if not len(flat):
-        return np.ones(rest, np.int64)
-    while len(flat) > 1:
-        half = len(flat) // 2
-        pairs = multiply(flat[:half], flat[half : 2 * half])
-        flat = np.concatenate([pairs, flat[2 * half :]])
-    return flat[0]
-
-
 def _any_error(values: Sequence[Bounded], shape: tuple[int, ...]) -> Array:
     found = np.zeros(shape)
     for value in values:
@@ -206,28 +117,37 @@ def _any_error(values: Sequence[Bounded], shape: tuple[int, ...]) -> Array:
 
 @dataclass
 class ExactArithmetic(Arithmetic):
-    """Floats as elements of a finite field, functions as symbols, integers as themselves."""
+    """Floats as elements of a finite field, functions as symbols, integers as themselves.
 
+    Args:
+        exponentials: whether exp and exp2 turn sums into products, rather than be symbols.
+    """
+
+    exponentials: bool = False
     whole: BoundedArithmetic = field(default_factory=lambda: BoundedArithmetic(Accuracy()))
     """What integers are computed with."""
 
     def constant(self, attr: FloatAttr[Any] | IntegerAttr[Any]) -> Bounded:
         if isinstance(attr.type, AnyFloat):
-            return Bounded.exact(encoded(np.asarray(attr.value.data)))
+            return Bounded.exact(encoded(np.asarray(attr.value.data), self.exponentials))
         return self.whole.constant(attr)
 
     def from_array(self, array: Array, type: Attribute) -> Bounded:
         if isinstance(type, AnyFloat):
-            return Bounded.exact(encoded(array))
+            return Bounded.exact(encoded(array, self.exponentials))
         return self.whole.from_array(array, type)
 
     def random(
         self, type: Attribute, shape: Sequence[int], generator: np.random.Generator,
-        special: bool = False,
+        character: Character = Character.ANY,
     ) -> Bounded:  # fmt: skip
-        if isinstance(type, AnyFloat) and not special:
-            return Bounded.exact(generator.integers(0, PRIME, tuple(shape)))
-        return self.from_array(random_array(type, shape, generator, special), type)
+        if not isinstance(type, AnyFloat) or character is Character.SPECIAL:
+            return self.from_array(random_array(type, shape, generator, character), type)
+        extents = tuple(shape)
+        half = PRIME // 2
+        places = arranged(generator.integers(1, half, extents), generator, character)
+        exponents = generator.integers(0, EXPONENTS, extents) if self.exponentials else None
+        return Bounded.exact(at_places(places, exponents))
 
     def stored(self, value: Value, type: Attribute) -> Bounded:
         return value if isinstance(type, AnyFloat) else self.whole.stored(value, type)
@@ -255,12 +175,12 @@ class ExactArithmetic(Arithmetic):
             error = _any_error(operands, np.shape(result))
             return Bounded(result, np.where(outside, np.inf, error))
         if name == "arith.sitofp":
-            result = codes[0].astype(np.int64) % PRIME
+            result = of_integers(codes[0], self.exponentials)
         else:
-            result = self._float(name, codes)
+            result = self._float(name, codes, target)
         return Bounded(result, _any_error(operands, np.shape(result)))
 
-    def _float(self, name: str, x: Sequence[Array]) -> Array:
+    def _float(self, name: str, x: Sequence[Array], type: Attribute) -> Array:
         match name:
             case "arith.addf":
                 return add(x[0], x[1])
@@ -277,9 +197,20 @@ class ExactArithmetic(Arithmetic):
             case "math.fma":
                 return add(multiply(x[0], x[1]), x[2])
             case "math.absf":
-                return np.where(ordered(x[0]) < 0, negative(x[0]), x[0])
-            case "arith.maximumf" | "arith.minimumf" | "relu" | "clamp" | "sign":
-                return encoded(MONOTONE[name](*map(ordered, x)))
+                return absolute(x[0])
+            case "arith.maximumf" | "arith.minimumf":
+                return larger(x[0], x[1], name == "arith.maximumf")
+            case "relu":
+                return larger(x[0], encoded(np.zeros(()), self.exponentials))
+            case "clamp":
+                return larger(larger(x[0], x[1]), x[2], largest=False)
+            case "sign":
+                return encoded(np.sign(ordered(x[0])), self.exponentials)
+            case "math.exp" if self.exponentials:
+                return exponential(x[0])
+            case "math.exp2" if self.exponentials:
+                # The base of exp2 is the one with which exp(x) is exp2(c x) for the rounded c.
+                return exponential(x[0], float(nearest(np.asarray(np.log2(np.e)), type)))
             case _:
                 return _function(name, x)
 
@@ -291,15 +222,14 @@ class ExactArithmetic(Arithmetic):
         codes = value.value
         match kind:
             case ReductionKind.ADD:
-                result = _total(codes, axes)
+                result = total(codes, axes)
             case ReductionKind.MUL:
-                result = _product(codes, axes)
+                result = product(codes, axes)
             case _ if codes.size == 0:
                 shape = np.sum(codes, axis=axes).shape
                 return Bounded(np.zeros(shape, np.int64), np.full(shape, np.inf))
             case _:
-                function = np.max if kind is ReductionKind.MAXIMUM else np.min
-                result = encoded(function(ordered(codes), axis=axes))
+                result = extreme(codes, axes, kind is ReductionKind.MAXIMUM)
         return Bounded(result, np.where(np.any(value.error > 0, axis=axes), np.inf, 0.0))
 
     def arg_reduce(
@@ -308,8 +238,11 @@ class ExactArithmetic(Arithmetic):
         if not isinstance(type, AnyFloat):
             return self.whole.arg_reduce(kind, value, index, type)
         view = Bounded(ordered(value.value), value.error)
-        extreme, position = self.whole.arg_reduce(kind, view, index, type)
-        return Bounded(encoded(extreme.value), extreme.error), position
+        found, position = self.whole.arg_reduce(kind, view, index, type)
+        if value.value.shape[-1] == 0:
+            return Bounded(np.zeros(found.value.shape, np.int64), found.error), position
+        codes = extreme(value.value, (value.value.ndim - 1,), kind is ReductionKind.ARGMAX)
+        return Bounded(codes, np.broadcast_to(found.error, codes.shape)), position
 
     def dot(
         self, lhs: Value, rhs: Value, axes: tuple[int, ...], sizes: Sequence[int], type: Attribute
@@ -323,21 +256,7 @@ class ExactArithmetic(Arithmetic):
         if lhs.error.any() or rhs.error.any():
             doubt = np.broadcast_to((lhs.error > 0) | (rhs.error > 0), shape)
             error = np.where(np.any(doubt, axis=axes), np.inf, 0.0)
-        a, b = lhs.value, rhs.value
-        if not _plain(a, b):
-            result = _total(np.broadcast_to(multiply(a, b), shape), axes)
-        else:
-            names = list(range(len(shape)))
-            kept = [axis for axis in names if axis not in axes]
-            missing = 1
-            for axis, size in zip(axes, sizes):
-                if a.shape[axis] == b.shape[axis] == 1:
-                    missing *= size
-            # Halves of 16 bits, so that no sum of up to 2^16 products overflows.
-            high, low = (
-                np.einsum(part, names, b, names, kept) % PRIME for part in (a >> 16, a & 0xFFFF)
-            )
-            result = ((high << 16) + low) % PRIME * (missing % PRIME) % PRIME
+        result = contract(lhs.value, rhs.value, axes, shape)
         return Bounded(result, np.broadcast_to(error, np.shape(result)))
 
     def plus(self, a: Value, b: Value, type: Attribute) -> Bounded:
@@ -345,6 +264,10 @@ class ExactArithmetic(Arithmetic):
             return self.whole.plus(a, b, type)
         result = add(a.value, b.value)
         return Bounded(result, _any_error([a, b], np.shape(result)))
+
+    def result(self, value: Value, type: Attribute) -> Bounded:
+        # A float's residue is all that two computations of it have to agree in.
+        return Bounded(residues(value.value), value.error) if isinstance(type, AnyFloat) else value
 
     def truth(self, value: Value) -> Array:
         return value.value
@@ -371,4 +294,5 @@ def _truncated(codes: Array) -> tuple[Array, Array]:
     view = ordered(codes)
     small = np.abs(view) < 2**20
     other = symbol("arith.fptosi", [codes]) % 100
-    return np.where(small, np.where(small, view, 0).astype(np.int64), other), codes >= PRIME
+    whole = np.where(small, np.where(small, view, 0).astype(np.int64), other)
+    return whole, residues(codes) >= PRIME

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import InterpretationError
 from dt_mlir.analysis.interface import Interface, output_names
 from dt_mlir.analysis.lone_kernels import runnable_function
 from dt_mlir.dialects import dt, host
-from dt_mlir.interpreters.arithmetic import Arithmetic, Value
+from dt_mlir.interpreters.arithmetic import Arithmetic, Character, Value
 from dt_mlir.interpreters.control_flow import ControlFlowFunctions
 from dt_mlir.interpreters.dt_level import DtFunctions
 from dt_mlir.interpreters.host_level import HostFunctions
@@ -32,7 +32,7 @@ def random_inputs(
     sizes: Mapping[str, int],
     arithmetic: Arithmetic,
     seed: int = 0,
-    special: bool = False,
+    character: Character = Character.ANY,
 ) -> dict[str, Value]:
     """Random inputs for a program.
 
@@ -41,11 +41,13 @@ def random_inputs(
         sizes: a size for each label.
         arithmetic: what elements are.
         seed: the seed.
-        special: see `Arithmetic.random`.
+        character: what the elements have in common.
     """
     generator = np.random.default_rng(seed)
     return {
-        item.name: arithmetic.random(item.element, interface.shape(item, sizes), generator, special)
+        item.name: arithmetic.random(
+            item.element, interface.shape(item, sizes), generator, character
+        )
         for item in interface.inputs
     }
 
@@ -122,5 +124,5 @@ def _run(
             shown = ", ".join(map(str, place))
             at = allocated.get(name)
             raise ExecutionError(f"'{name}'[{shown}] is never written", at)
-        found[name] = buffer.values
+        found[name] = algorithm.arithmetic.result(buffer.values, buffer.element)
     return found

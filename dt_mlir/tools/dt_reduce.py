@@ -26,7 +26,10 @@ def _parser() -> ArgumentParser:
     add("-p", "--passes", metavar="PASSES", help="the passes, as for dt-opt")
     add("--load", action="append", default=[], metavar="FILE.py", help="load passes")
     add("-o", "--output", metavar="FILE", help="where the result goes (reduced.dt or .mlir)")
-    add("--arithmetic", choices=["exact", "bounded"], default="exact", help="as for dt-opt")
+    add(
+        "--arithmetic", choices=["exact", "exponential", "bounded"], default="exact",
+        help="as for dt-opt",
+    )  # fmt: skip
     add("--kernel", action="store_true", help="run the emitted kernel too")
     add(
         "--time-limit", type=float, default=120.0, metavar="SECONDS",
@@ -121,8 +124,8 @@ def reduce_file(args: Namespace, sources: SourceTexts) -> None:
         words += ["-p", pipeline]
     if first.kind in ("changes", "breaks"):
         words += ["--verify-semantics"]
-        if mode is Mode.BOUNDED:
-            words += ["--arithmetic", "bounded"]
+        if mode is not Mode.EXACT:
+            words += ["--arithmetic", mode.value]
         if result.sizes:
             shown = ",".join(f"{label}={size}" for label, size in result.sizes.items())
             words += ["--verify-sizes", shown]

@@ -31,9 +31,10 @@ def add_verification(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--arithmetic",
-        choices=["exact", "bounded"],
+        choices=["exact", "exponential", "bounded"],
         default="exact",
-        help="compare exactly where that decides (default), or within error bounds",
+        help="compare exactly where that decides (default), so with exp(a + b) = exp(a) exp(b), or "
+        "within error bounds",
     )
     add("--verify-sizes", metavar="x=100,…", help="the sizes to verify with")
     add("--inputs", metavar="FILE.npz", help="the inputs of a reproducer")

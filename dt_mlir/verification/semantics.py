@@ -2,8 +2,10 @@
 
 The module is kept after every pass. Then each is run on the same small inputs and compared with
 the one before it: in exact arithmetic, where reassociation changes nothing, or, at a pass that
-rewrites functions which exact arithmetic takes for symbols, within bounds of the error that a
-legal computation may have. The last comparison is the emitted kernel on Triton's interpreter.
+rewrites functions which exact arithmetic takes for symbols, with exponentials that turn sums into
+products, or within bounds of the error that a legal computation may have. The input is compared
+with the last stage at more sizes: those near which steps, tiles and masks end. The last comparison
+is the emitted kernel on Triton's interpreter.
 """
 
 from __future__ import annotations
@@ -23,21 +25,26 @@ from dt_mlir.analysis.interface import Interface, output_names
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, sched
 from dt_mlir.interpreters.accuracy import Accuracy
-from dt_mlir.interpreters.arithmetic import Arithmetic, Value, shape_of
+from dt_mlir.interpreters.arithmetic import Arithmetic, Character, Value, shape_of
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 from dt_mlir.interpreters.exact import ExactArithmetic, symbol_uses
 from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.run import Inputs, random_inputs, run_module
 from dt_mlir.printing import module_text
 from dt_mlir.scheduling.directive import Directive
-from dt_mlir.verification.sizes import choose_sizes
+from dt_mlir.verification.sizes import Case, cases_near_steps, choose_cases
+
+EXPONENTIALS = frozenset({"math.exp", "math.exp2"})
+"""The functions that have a meaning where exponentials turn sums into products."""
 
 
 class Mode(StrEnum):
     """The arithmetic that modules are compared in."""
 
     EXACT = "exact"
-    """A finite field, where that decides."""
+    """A finite field, where that decides; functions are symbols."""
+    EXPONENTIAL = "exponential"
+    """The field with exponentials that turn sums into products, where that decides."""
     BOUNDED = "bounded"
     """Float64 with error bounds."""
 
@@ -74,10 +81,12 @@ class Report:
     """How many passes ran."""
     changes: int = 0
     """How many of them changed the module."""
-    exactly: int = 0
-    """How many of these were compared in exact arithmetic."""
-    sizes: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
-    """The sizes at which they were compared, by kind."""
+    modes: Counter[Mode] = field(default_factory=Counter[Mode])
+    """How many of these were decided in which arithmetic."""
+    cases: list[Case] = field(default_factory=list[Case])
+    """The cases in which they were compared."""
+    near_steps: int = 0
+    """The number of further cases, in which the input was compared with the last stage."""
     elements: int = 0
     """The number of elements of results that were compared."""
     undecided: int = 0
@@ -89,21 +98,28 @@ class Report:
 
     def __str__(self) -> str:
         shown = "; ".join(
-            f"{kind} {', '.join(f'{label}={size}' for label, size in sizes.items())}"
-            for kind, sizes in self.sizes.items()
-            if "(" not in kind
+            f"{case.kind} {_shown(case.sizes)}"
+            for case in self.cases
+            if case.character is Character.ANY
         )
-        head = (
-            f"{self.passes} passes ran, {self.changes} changed the module, "
-            f"{self.exactly} of these agree exactly"
-        )
-        rest = self.changes - self.exactly
-        head += f" and {rest} within error bounds" if rest else ""
+        ways = {
+            Mode.EXACT: "exactly",
+            Mode.EXPONENTIAL: "with exp(a + b) = exp(a) exp(b)",
+            Mode.BOUNDED: "within error bounds",
+        }
+        parts = [f"{self.modes[mode]} {way}" for mode, way in ways.items() if self.modes[mode]]
+        head = f"{self.passes} passes ran, {self.changes} changed the module"
+        head += f"; of these agree {', '.join(parts)}" if parts else ""
         lines = [
             f"semantics verified: {head}",
             f"  sizes: {shown}",
-            *(f"  {n}" for n in self.notes),
         ]
+        if self.near_steps:
+            lines.append(
+                f"  {self.near_steps} more sizes and inputs: near 1/2, 1, 3/2 and 2 of each step, "
+                "from the input to the last pass"
+            )
+        lines += [f"  {note}" for note in self.notes]
         if self.undecided:
             lines.append(f"  {self.undecided} of {self.elements} elements are undecided")
         if self.kernel:
@@ -169,7 +185,9 @@ def without_schedule(module: ModuleOp) -> ModuleOp:
 
 def arithmetic_for(mode: Mode, module: ModuleOp) -> Arithmetic:
     """What elements are, in a mode and for a module."""
-    return ExactArithmetic() if mode is Mode.EXACT else BoundedArithmetic(Accuracy.of(module))
+    if mode is Mode.BOUNDED:
+        return BoundedArithmetic(Accuracy.of(module))
+    return ExactArithmetic(exponentials=mode is Mode.EXPONENTIAL)
 
 
 def verify_semantics(
@@ -183,7 +201,8 @@ def verify_semantics(
 
     Args:
         stages: the input and what each pass made of it.
-        mode: how; `exact` falls back to `bounded` where it cannot decide.
+        mode: how; each falls back to the next one where it cannot decide, `exact` to
+            `exponential` and that to `bounded`.
         given: inputs that are used in place of random ones.
         sizes: sizes of labels that are used in place of chosen ones.
         kernel: whether to run the emitted kernel too, if the last stage can be emitted.
@@ -222,16 +241,17 @@ class _Check:
             before = text
         self.report.changes = len(self.stages) - 1
         modules = [stage.module for _, stage in self.stages]
+        self.symbols = [Counter(symbol_uses(module)) for module in modules]
         self._interfaces()
+        self.near_steps: list[Case] = []
         if given is not None:
-            self.sizes = {"given": given.sizes}
+            self.cases = [Case("given", given.sizes)]
         else:
-            self.sizes = choose_sizes(modules, sizes)
-            first = next(iter(self.sizes))
-            # Once more, with inputs of which many are equal and some not a number.
-            self.sizes[f"{first} (special inputs)"] = self.sizes[first]
-        self.report.sizes = self.sizes
-        self.results: dict[tuple[int, Mode, str], dict[str, Value]] = {}
+            self.cases = choose_cases(modules, sizes)
+            if not sizes:
+                self.near_steps = cases_near_steps(modules)
+        self.report.cases, self.report.near_steps = self.cases, len(self.near_steps)
+        self.results: dict[tuple[int, Mode, int], dict[str, Value]] = {}
         self.decided: dict[tuple[int, str], list[int]] = {}
         """For each stage and result the number of undecided elements and of all elements."""
         self.places: dict[str, Attribute] = {}
@@ -242,17 +262,52 @@ class _Check:
                 self.places[op.tensor.data] = op.location
 
     def run(self) -> Report:
-        for kind in self.sizes:
-            self._results(0, self.mode, kind)
-        rewriting = 0
+        for case in self.cases:
+            self._results(0, self.mode, case)
         for index in range(1, len(self.stages)):
-            decided = [self._compare(index, self.mode, kind) for kind in self.sizes]
+            decided = [self._compare(index, self.mode, case) for case in self.cases]
             self._check_decided(index)
-            rewriting += not all(mode is Mode.EXACT for mode in decided)
-        self.report.exactly = self.report.changes - rewriting
+            # The weakest of the arithmetics is what can be said of all cases.
+            self.report.modes[max(decided, key=list(Mode).index)] += 1
+        for case in self.near_steps:
+            self._compare_ends(case)
         if self.kernel:
             self._emitted()
         return self.report
+
+    def _compare_ends(self, case: Case) -> None:
+        """Compares the first and the last stage, and all between where these differ.
+
+        Where a pass rewrites functions that exact arithmetic takes for symbols, the stages before
+        and after it are compared as always.
+        """
+        start = 0
+        for index in range(1, len(self.stages)):
+            if self._rewritten(index):
+                self._compare_part(start, index - 1, case)
+                self._compare(index, self.mode, case)
+                start = index
+        self._compare_part(start, len(self.stages) - 1, case)
+        self._forget(case)
+
+    def _compare_part(self, first: int, last: int, case: Case) -> None:
+        try:
+            before = self._results(first, self.mode, case)
+            after = self._results(last, self.mode, case)
+            arithmetic = arithmetic_for(self.mode, self.stages[last][1].module)
+            same = not any(
+                _difference(arithmetic, name, value, after.get(name))
+                for name, value in before.items()
+            )
+        except SemanticsError:
+            same = False
+        for index in range(first + 1, last + 1) if not same else ():
+            self._compare(index, self.mode, case)
+
+    def _forget(self, case: Case) -> None:
+        """Drops the results of a case, which nothing asks for again."""
+        for key in [key for key in self.results if key[2] == id(case)]:
+            del self.results[key]
 
     def _interfaces(self) -> None:
         """Compare what the stages take."""
@@ -275,21 +330,22 @@ class _Check:
                     stage.location or stage.module.location, number, None,
                 )  # fmt: skip
 
-    def inputs(self, mode: Mode, kind: str) -> Inputs:
-        """The inputs of one run."""
+    def inputs(self, mode: Mode, case: Case) -> Inputs:
+        """Returns the inputs of one run."""
         if self.given is not None:
             return self.given.inputs
         first = self.stages[0][1].module
         arithmetic = arithmetic_for(mode, first)
-        special = kind.endswith("(special inputs)")
-        return random_inputs(Interface.of(first), self.sizes[kind], arithmetic, special=special)
+        return random_inputs(
+            Interface.of(first), case.sizes, arithmetic, character=case.character
+        )
 
-    def _results(self, index: int, mode: Mode, kind: str) -> dict[str, Value]:
-        key = (index, mode, kind)
+    def _results(self, index: int, mode: Mode, case: Case) -> dict[str, Value]:
+        key = (index, mode, id(case))
         if key not in self.results:
             number, stage = self.stages[index]
             arithmetic = arithmetic_for(mode, stage.module)
-            inputs, sizes = self.inputs(mode, kind), self.sizes[kind]
+            inputs, sizes = self.inputs(mode, case), case.sizes
             try:
                 self.results[key] = run_module(stage.module, inputs, sizes, arithmetic)
             except ExecutionError as error:
@@ -302,11 +358,11 @@ class _Check:
                 ) from error  # fmt: skip
         return self.results[key]
 
-    def _compare(self, index: int, mode: Mode, kind: str) -> Mode:
-        """Compare a stage with the one before; gives the mode that decided."""
+    def _compare(self, index: int, mode: Mode, case: Case) -> Mode:
+        """Compares a stage with the one before; returns the arithmetic that decided."""
         number, stage = self.stages[index]
-        before = self._results(index - 1, mode, kind)
-        after = self._results(index, mode, kind)
+        before = self._results(index - 1, mode, case)
+        after = self._results(index, mode, case)
         arithmetic = arithmetic_for(mode, stage.module)
         for name, wanted in before.items():
             found = _difference(arithmetic, name, wanted, after.get(name))
@@ -317,18 +373,23 @@ class _Check:
                 known[1] += int(np.size(wanted.value))
                 continue
             rewritten = self._rewritten(index)
-            if mode is Mode.EXACT and rewritten:
-                line = f"{_named(stage)} rewrites {rewritten}: compared within error bounds"
+            if mode is not Mode.BOUNDED and rewritten:
+                if mode is Mode.EXACT and rewritten <= EXPONENTIALS:
+                    return self._compare(index, Mode.EXPONENTIAL, case)
+                shown = ", ".join(sorted(rewritten))
+                line = f"{_named(stage)} rewrites {shown}: compared within error bounds"
                 if line not in self.report.notes:
                     self.report.notes.append(line)
-                return self._compare(index, Mode.BOUNDED, kind)
-            way = "in exact arithmetic" if mode is Mode.EXACT else "beyond the error bounds"
-            sizes = self.sizes[kind]
+                return self._compare(index, Mode.BOUNDED, case)
+            way = "beyond the error bounds" if mode is Mode.BOUNDED else "in exact arithmetic"
             raise SemanticsError(
                 f"'{_named(stage)}' changes what is computed: {found}, {way}, with "
-                f"{_shown(sizes)}", stage.location or self._place(name), number,
-                Given(mode, sizes, self.inputs(mode, kind)),
+                f"{_shown(case.sizes)}", stage.location or self._place(name), number,
+                Given(mode, case.sizes, self.inputs(mode, case)),
             )  # fmt: skip
+        if mode is Mode.EXPONENTIAL and self.given is None:
+            # The field knows no overflow, which is what rescaled exponentials avoid.
+            self._compare(index, Mode.BOUNDED, case)
         return mode
 
     def _check_decided(self, index: int) -> None:
@@ -350,16 +411,15 @@ class _Check:
                     number, None,
                 )  # fmt: skip
 
-    def _rewritten(self, index: int) -> str:
-        """The functions that a stage has more or less often than the one before, in words.
+    def _rewritten(self, index: int) -> set[str]:
+        """Returns the functions that a stage has more or less often than the one before.
 
         Inputs that are given belong to one arithmetic, so that there is nothing to fall back to.
         """
-        before, after = (
-            Counter(symbol_uses(stage.module)) for _, stage in self.stages[index - 1 : index + 1]
-        )
-        changed = (before - after) + (after - before)
-        return "" if self.given is not None else ", ".join(sorted(changed))
+        if self.given is not None:
+            return set()
+        before, after = self.symbols[index - 1], self.symbols[index]
+        return {*(before - after), *(after - before)}
 
     def _place(self, output: str) -> Attribute:
         return self.places.get(output, UnknownLoc())
@@ -369,23 +429,23 @@ class _Check:
 
         last = self.stages[-1][1]
         mode = Mode.BOUNDED
-        if self.given is not None and self.mode is Mode.EXACT:
+        if self.given is not None and self.mode is not Mode.BOUNDED:
             return
-        for kind, sizes in self.sizes.items():
-            inputs = self.inputs(mode, kind)
+        for case in self.cases:
+            sizes, inputs = case.sizes, self.inputs(mode, case)
             try:
                 results = run_emitted(last.module, inputs, sizes)
             except NotRunError as error:
                 self.report.kernel = f"was not run: {error}" if str(error) else ""
                 return
-            wanted = self._results(0, mode, kind)
+            wanted = self._results(0, mode, case)
             arithmetic = arithmetic_for(mode, self.stages[0][1].module)
             for name, value in wanted.items():
                 found = _difference(arithmetic, name, value, results.get(name))
                 if found is not None:
                     # What exact arithmetic does not see (a rounding) may be a pass's doing.
                     for index in range(1, len(self.stages)):
-                        self._compare(index, mode, kind)
+                        self._compare(index, mode, case)
                     raise SemanticsError(
                         f"the emitted kernel computes something else: {found}, with "
                         f"{_shown(sizes)}", self._place(name), self.count,

@@ -3,73 +3,180 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import cycle
 
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop, sched, tile
+from dt_mlir.interpreters.arithmetic import Character
 from dt_mlir.traversal import operations
 
 LARGEST_STEP = 256
-"""Steps beyond it are not exceeded: such tiles are run for a part of their extent alone."""
+"""Steps beyond it are not exceeded where all labels are large."""
 MOST_POINTS = 2**23
 """The number of points of all labels' index space beyond which nothing is run."""
+MOST_POINTS_NEAR_STEPS = 2**20
+"""The number of points beyond which the other labels of a case near a step are made small."""
+_WHOLE_EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)
+"""Sizes of a label that is a tile of its own: powers of two, which tiles are, and their
+neighbours."""
 _SHORT = {3: (5, 3, 7), 4: (5, 3, 4, 2), 5: (3, 2, 4, 2, 3), 100: (3, 2, 2)}
 """The sizes of labels that are walked one by one, by how many there are at most: few points, as
 each is a trip of Python's, and different, so that labels that change places show."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Sizes, and what the inputs are like, of one comparison."""
+
+    kind: str
+    """The name of the case in messages."""
+    sizes: dict[str, int]
+    """A size for each label."""
+    character: Character = Character.ANY
+    """What the elements of the inputs have in common."""
 
 
 @dataclass
 class _Steps:
     """How a label is walked."""
 
-    step: int = 1
-    """The largest step, block or tile extent."""
+    steps: set[int] = field(default_factory=set[int])
+    """Steps, blocks and extents of tiles of more than one element."""
     group: int = 0
     """The extent of the largest group of blocks that the grid walks."""
+    is_whole: bool = False
+    """True if a tile has the whole extent."""
+
+    @property
+    def step(self) -> int:
+        """The largest step."""
+        return max(self.steps, default=1)
+
+    def sizes(self) -> list[int]:
+        """Returns sizes near the halves and multiples of each step, of which one is no multiple.
+
+        For each step there are sizes near 1/2, 1, 3/2 and 2 of it, one less and one more; for two
+        steps multiples of the lesser that are no multiples of the larger.
+        """
+        found = {
+            size
+            for step in self.steps
+            for halves in (1, 2, 3, 4)
+            for size in (step * halves // 2 + near for near in (-1, 0, 1))
+        }
+        for inner in self.steps:
+            found |= {step + sign * inner for step in self.steps for sign in (-1, 1)}
+        if self.is_whole:
+            found |= {*_WHOLE_EXTENTS}
+        return sorted(size for size in found if size > 0)
 
 
-def choose_sizes(
+def choose_cases(
     modules: Sequence[ModuleOp], given: dict[str, int] | None = None
-) -> dict[str, dict[str, int]]:
-    """Choose sizes for all labels, for the steps that loops have at any stage of a pipeline.
+) -> list[Case]:
+    """Chooses sizes for all labels, for the steps that loops have at any stage of a pipeline.
 
     Args:
         modules: the module after each pass; the first one's interface counts.
         given: sizes that are wanted; then there are no others.
 
     Returns:
-        By kind a size for each label: `ragged` (more than a step, and no multiple), `aligned` (two
-        steps), `degenerate` (1), `grouped` (more blocks than a group holds, where the grid walks
-        groups), or only `fixed` (what the program is compiled for), or only `given`.
+        The cases `ragged` (more than a step, and no multiple), `aligned` (two steps), `degenerate`
+        (1), `grouped` (more blocks than a group holds, where the grid walks groups), or only
+        `fixed` (what the program is compiled for), or only `given`; and the first of them with
+        special inputs.
 
     Raises:
         CompileError: if the program is compiled for sizes that are too large to run.
     """
-    interface = Interface.of(modules[0])
-    fixed: dict[str, int] = {}
-    least: dict[str, int] = {}
-    for module in modules:
-        current = Interface.of(module)
-        fixed.update(current.fixed)
-        for label, number in current.least.items():
-            least[label] = max(least.get(label, 0), number)
+    known = _Known.of(modules)
+    interface = known.interface
     if given:
-        cases = {"given": interface.sizes({**fixed, **given})}
+        cases = {"given": interface.sizes({**known.fixed, **given})}
     else:
-        cases = _cases(interface, _steps(modules), least, fixed)
+        cases = _cases(interface, known.steps, known.least, known.fixed)
     for sizes in cases.values():
         if not given:
-            _shorten(interface, sizes, least, fixed)
+            _shorten(interface, sizes, known.least, known.fixed)
         if _points(interface, sizes) > MOST_POINTS:
             shown = ", ".join(f"{label} = {size}" for label, size in sizes.items())
             raise CompileError(
                 f"at {shown} there is too much to run for verifying semantics", modules[0],
                 f"verify with sizes whose product is at most {MOST_POINTS}",
             )  # fmt: skip
-    return cases
+    found = [Case(kind, sizes) for kind, sizes in cases.items()]
+    first = found[0]
+    return [*found, Case(f"{first.kind} (special inputs)", first.sizes, Character.SPECIAL)]
+
+
+def cases_near_steps(modules: Sequence[ModuleOp]) -> list[Case]:
+    """Returns cases in which each label has each of the sizes near its steps (`_Steps.sizes`).
+
+    The labels of a case have different places among their sizes. Where there would be too much to
+    run, some of them have their least size instead.
+
+    Args:
+        modules: the module after each pass; the first one's interface counts.
+    """
+    known = _Known.of(modules)
+    groups = [tuple(group) for group in known.interface.groups]
+    wanted: dict[tuple[str, ...], list[int]] = {}
+    for number, group in enumerate(groups):
+        least = max((known.least.get(label, 0) for label in group), default=0)
+        fixed = [known.fixed[label] for label in group if label in known.fixed]
+        steps = [known.steps[label] for label in group if label in known.steps]
+        sizes = {size for found in steps for size in found.sizes() if size >= least}
+        if fixed or not sizes:
+            short = fixed[0] if fixed else max(least, 2 + number % 3)
+            wanted[group] = [short]
+            continue
+        turned = sorted(sizes)
+        start = 5 * number % len(turned)
+        wanted[group] = turned[start:] + turned[:start]
+    pending = {group: list(sizes) for group, sizes in wanted.items() if len(sizes) > 1}
+    characters = cycle([c for c in Character if c not in (Character.ANY, Character.SPECIAL)])
+    found: list[Case] = []
+    while any(pending.values()):
+        sizes = {label: min(wanted[group]) for group in groups for label in group}
+        # The label with most left comes first, as it has to come up most often.
+        order = sorted(pending, key=lambda group: -len(pending[group]))
+        for place, group in enumerate(order):
+            choices = pending[group] or wanted[group]
+            trial = sizes | dict.fromkeys(group, choices[0])
+            if _points(known.interface, trial) <= MOST_POINTS_NEAR_STEPS:
+                sizes = trial
+                if pending[group]:
+                    pending[group].pop(0)
+            elif place == 0:
+                # It is too large even where all other labels have their least size.
+                pending[group].pop(0)
+        found.append(Case("near steps", sizes, next(characters)))
+    return found
+
+
+@dataclass
+class _Known:
+    """What the modules of a pipeline say of the labels."""
+
+    interface: Interface
+    steps: dict[str, _Steps]
+    least: dict[str, int]
+    fixed: dict[str, int]
+
+    @staticmethod
+    def of(modules: Sequence[ModuleOp]) -> _Known:
+        fixed: dict[str, int] = {}
+        least: dict[str, int] = {}
+        for module in modules:
+            current = Interface.of(module)
+            fixed.update(current.fixed)
+            for label, number in current.least.items():
+                least[label] = max(least.get(label, 0), number)
+        return _Known(Interface.of(modules[0]), _steps(modules), least, fixed)
 
 
 def _points(interface: Interface, sizes: dict[str, int]) -> int:
@@ -156,7 +263,9 @@ def _steps(modules: Sequence[ModuleOp]) -> dict[str, _Steps]:
 
     def note(label: str, step: int, group: int = 0) -> None:
         known = found.setdefault(label, _Steps())
-        known.step = max(known.step, step)
+        if step > 1:
+            known.steps.add(step)
+        known.is_whole |= step == 0
         known.group = max(known.group, group)
 
     for module in modules:
@@ -170,8 +279,8 @@ def _steps(modules: Sequence[ModuleOp]) -> dict[str, _Steps]:
                         note(label, block)
                     for walk in op.walk_order:
                         note(walk.label, 1, walk.factor * blocks.get(walk.label, 1))
-                case tile.RangeOp() if isinstance(op.axis.extent, int):
-                    note(op.label.data, op.axis.extent)
+                case tile.RangeOp():
+                    note(op.label.data, op.axis.extent if isinstance(op.axis.extent, int) else 0)
                 case tile.KernelOp():
                     for label, block in op.grid:
                         note(label, block)

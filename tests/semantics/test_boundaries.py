@@ -30,13 +30,16 @@ def verified(path: Path, mode: Mode, kernel: bool = True) -> Report:
 def test_examples(path: Path) -> None:
     report = verified(path, Mode.EXACT)
     assert report.changes >= 4
-    assert report.exactly >= report.changes - 1, "only rewritten functions are not decided exactly"
+    exactly = report.modes[Mode.EXACT]
+    assert exactly >= report.changes - 1, "only rewritten functions are not decided exactly"
+    assert report.near_steps >= 4 or "tensorize" not in path.read_text()
     assert report.kernel == "agrees, on Triton's interpreter"
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_within_bounds(path: Path) -> None:
-    assert verified(path, Mode.BOUNDED, kernel=False).exactly == 0
+    report = verified(path, Mode.BOUNDED, kernel=False)
+    assert report.modes == {Mode.BOUNDED: report.changes}
 
 
 @pytest.mark.parametrize("path", REGRESSIONS, ids=lambda path: path.stem)
@@ -56,4 +59,4 @@ def test_kernels_alone(path: Path, mode: Mode) -> None:
     module = read_module(str(path), SourceTexts(), [])
     recorder = Recorder(module)
     run_pipeline(module, KERNELS[path], recorder.after)
-    assert verify_semantics(recorder.stages, mode).sizes
+    assert verify_semantics(recorder.stages, mode).cases

@@ -9,6 +9,7 @@ import pytest
 
 BIN = Path(sys.executable).parent
 PASSES = Path(__file__).with_name("wrong_passes.py")
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 PROGRAMS = {
     "difference.dt": """Func f;
@@ -35,6 +36,19 @@ f.block(x:16);
 f.tensorize(x:16);
 f.compile();
 """,
+    "largest.dt": """Func f;
+In A;
+Var x;
+RVar k;
+f[x] = rmax(A[x, k], k);
+f.block(x:4);
+f.tensorize(x:4, k:64);
+f.compile();
+""",
+    **{
+        f"{name}.dt": (EXAMPLES / f"{name}.dt").read_text()
+        for name in ("softmax_stable", "attention")
+    },
 }
 
 LOOPS = "convert-dt-to-loop,apply-schedule"
@@ -61,6 +75,34 @@ CASES = {
     "out of bounds": (
         "difference.dt", f"{LOOPS},{TILES},{MASKS},tile-drop-masks", "tile-drop-masks",
         "breaks the program: 'tile.store' writes 'f'[",
+    ),
+    "unrolled beyond the end": (
+        "largest.dt", f"{LOOPS},{TILES},{MASKS},tile-unrolled-masks", "tile-unrolled-masks",
+        "breaks the program: 'tile.load' reads 'A'[0, ",
+    ),
+    "a maximum without its first element": (
+        "largest.dt", f"{LOOPS},{TILES},{MASKS},tile-shift-extremes", "tile-shift-extremes",
+        "breaks the program: 'tile.load' reads 'A'[0, ",
+    ),
+    "a maximum's identity": (
+        "largest.dt", f"{LOOPS},{TILES},{MASKS},tile-zero-identity", "tile-zero-identity",
+        "changes what is computed: 'f'[0] is 0, and was ",
+    ),
+    "the identity in softmax": (
+        "softmax_stable.dt", f"{LOOPS},{TILES},{MASKS},tile-zero-identity", "tile-zero-identity",
+        "changes what is computed: 'softmax'[0, 0] is ",
+    ),
+    "the identity in attention": (
+        "attention.dt", f"{LOOPS},{TILES},{MASKS},tile-zero-identity", "tile-zero-identity",
+        "changes what is computed: ",
+    ),
+    "a maximum's mask": (
+        "largest.dt", f"{LOOPS},{TILES},{MASKS},tile-halve-divisors", "tile-halve-divisors",
+        "breaks the program: 'tile.load' reads 'A'[",
+    ),
+    "a mask in attention": (
+        "attention.dt", f"{LOOPS},{TILES},{MASKS},tile-halve-divisors", "tile-halve-divisors",
+        "breaks the program: 'tile.load' reads ",
     ),
 }  # fmt: skip
 

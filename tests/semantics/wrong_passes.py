@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, i64
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
 from dt_mlir.dialects import host, loop, tile
+from dt_mlir.dialects.tile.types import axes_of
 
 
 @dataclass(frozen=True)
@@ -120,3 +121,61 @@ class CrashPass(ModulePass):
         for inner in op.walk():
             if isinstance(inner, arith.SubfOp):
                 raise ZeroDivisionError("no difference was expected")
+
+
+@dataclass(frozen=True)
+class UnrolledMasksPass(ModulePass):
+    """Omits masks of loops where a step and a half of them are whole, as unrolling by two might."""
+
+    name = "tile-unrolled-masks"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in op.walk():
+            if isinstance(inner, tile.MaskOp) and isinstance(inner.parent_op(), scf.ForOp):
+                (axis,) = axes_of(inner.index.type)
+                if isinstance(axis.extent, int):
+                    inner.divisor = IntegerAttr(axis.extent * 3 // 2, i64)
+
+
+@dataclass(frozen=True)
+class ShiftExtremesPass(ModulePass):
+    """Starts the tiles of maxima one element late."""
+
+    name = "tile-shift-extremes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in list(op.walk()):
+            if isinstance(inner, tile.RangeOp) and isinstance(inner.parent_op(), scf.ForOp):
+                one = arith.ConstantOp(IntegerAttr(1, IndexType()))
+                late = arith.AddiOp(inner.operands[0], one.result)
+                block = inner.parent_block()
+                assert block is not None
+                block.insert_ops_before([one, late], inner)
+                inner.operands[0] = late.result
+
+
+@dataclass(frozen=True)
+class ZeroIdentityPass(ModulePass):
+    """Takes 0 for the identity of every reduction."""
+
+    name = "tile-zero-identity"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in op.walk():
+            if isinstance(inner, arith.ConstantOp) and isinstance(inner.value, FloatAttr):
+                if inner.value.value.data == float("-inf"):
+                    inner.value = FloatAttr(0.0, inner.value.type)
+            elif isinstance(inner, tile.LoadOp) and isinstance(inner.pad, FloatAttr):
+                inner.pad = FloatAttr(0.0, inner.pad.type)
+
+
+@dataclass(frozen=True)
+class HalveDivisorsPass(ModulePass):
+    """Omits masks where the size is a multiple of half a tile."""
+
+    name = "tile-halve-divisors"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in op.walk():
+            if isinstance(inner, tile.MaskOp) and inner.divisor is not None:
+                inner.divisor = IntegerAttr(max(1, inner.divisor.value.data // 2), i64)

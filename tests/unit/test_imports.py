@@ -11,7 +11,8 @@ ROOT = Path(__file__).parents[2]
 
 LAYERS = (
     {"compiling", "diagnostics", "element_types", "elementwise", "traversal"},
-    {"cache_folder", "dialects", "files", "verifier"},
+    {"cache_folder", "dialects", "files"},
+    {"verifier"},
     {"frontend", "printing"},
     {"analysis"},
     {"builders", "interpreters", "scheduling"},

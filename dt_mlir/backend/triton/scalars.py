@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from dt_mlir.backend.triton import code
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects.comparisons import predicate_of
 
 _TYPES: dict[Attribute, str] = {
     Float64Type(): "tl.float64",
@@ -65,8 +66,6 @@ _COMPARISONS = {
     "eq": "==", "ne": "!=", "slt": "<", "sle": "<=", "sgt": ">", "sge": ">=",
     "ult": "<", "ule": "<=", "ugt": ">", "uge": ">=",
 }  # fmt: skip
-_FLOAT_PREDICATES = "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()
-_INT_PREDICATES = "eq ne slt sle sgt sge ult ule ugt uge".split()
 
 
 _LIBRARY = {
@@ -196,8 +195,7 @@ def _is_all_ones(attr: Attribute | None) -> bool:
 
 
 def _comparison(op: arith.CmpfOp | arith.CmpiOp, operands: Sequence[ast.expr]) -> ast.expr:
-    table = _FLOAT_PREDICATES if isinstance(op, arith.CmpfOp) else _INT_PREDICATES
-    predicate = table[op.predicate.value.data]
+    predicate = predicate_of(op)
     operator = _COMPARISONS.get(predicate)
     if operator is None or (predicate.startswith("u") and operator != "!=" and _wide(op)):
         raise CompileError(f"the Triton backend has no comparison '{predicate}'", op)

@@ -17,6 +17,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from dt_mlir.dialects.comparisons import PREDICATES
 from dt_mlir.dialects.tile.formats import (
     Number,
     constant,
@@ -25,12 +26,6 @@ from dt_mlir.dialects.tile.formats import (
 )
 from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.dialects.values import parse_optional_value
-
-_PREDICATES = {
-    arith.CmpfOp.name: arith.CMPF_COMPARISON_OPERATIONS,
-    arith.CmpiOp.name: arith.CMPI_COMPARISON_OPERATIONS,
-}
-"""The comparisons of each operation, in the order of their numbers."""
 
 
 class Line(NamedTuple):
@@ -51,7 +46,7 @@ class Line(NamedTuple):
     @property
     def element(self) -> Attribute:
         """The element type of the result, where none is written."""
-        return i1 if self.name in _PREDICATES else _last_element(self.operands)
+        return i1 if self.name in PREDICATES else _last_element(self.operands)
 
     def body(self, cls: type[Operation], element: Attribute) -> tuple[Block, SSAValue]:
         """Builds the body of the map; gives it, without its end, and the element."""
@@ -78,12 +73,12 @@ def parse_line(parser: Parser, name: str) -> Line:
     """
     place = parser.pos
     properties: dict[str, Attribute] = {}
-    if name in _PREDICATES:
+    if name in PREDICATES:
         predicate = parser.parse_identifier("a comparison")
-        if predicate not in _PREDICATES[name]:
-            known = ", ".join(_PREDICATES[name])
+        if predicate not in PREDICATES[name]:
+            known = ", ".join(PREDICATES[name])
             parser.raise_error(f"'{predicate}' is not a comparison of '{name}': {known}", place)
-        number = _PREDICATES[name].index(predicate)
+        number = PREDICATES[name].index(predicate)
         properties["predicate"] = IntegerAttr(number, i64)
         parser.parse_punctuation(",")
     elif name == "elem.apply":
@@ -163,15 +158,15 @@ def _is_plain(value: Number) -> bool:
 
 def _is_sayable(op: Operation) -> bool:
     """Returns whether a line says all properties of an operation."""
-    if op.name in _PREDICATES:
+    if op.name in PREDICATES:
         predicate = op.properties.get("predicate")
-        count = len(_PREDICATES[op.name])
+        count = len(PREDICATES[op.name])
         if not isinstance(predicate, IntegerAttr) or not 0 <= predicate.value.data < count:
             return False
     if op.name == "elem.apply":
         return isinstance(op.properties.get("function"), StringAttr)
     bare = type(op).create(operands=op.operands, result_types=op.result_types)
-    said = {"predicate"} if op.name in _PREDICATES else set[str]()
+    said = {"predicate"} if op.name in PREDICATES else set[str]()
     same = {n: a for n, a in op.properties.items() if n not in said} == bare.properties
     bare.drop_all_references()
     return same
@@ -188,10 +183,10 @@ def _last_element(operands: list[SSAValue | Number] | list[SSAValue]) -> Attribu
 def print_line(printer: Printer, line: Line) -> None:
     """Prints an operation in one line."""
     printer.print_string(f" {line.name}")
-    if line.name in _PREDICATES:
+    if line.name in PREDICATES:
         predicate = line.properties["predicate"]
         assert isinstance(predicate, IntegerAttr)
-        printer.print_string(f" {_PREDICATES[line.name][predicate.value.data]},")
+        printer.print_string(f" {PREDICATES[line.name][predicate.value.data]},")
     elif line.name == "elem.apply":
         function = line.properties["function"]
         assert isinstance(function, StringAttr)
