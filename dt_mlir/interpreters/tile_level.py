@@ -135,7 +135,18 @@ class TileFunctions(LevelFunctions):
             op.whole is not None and self.extent(axes_of(op.index.type)[0]) == bound
         ):
             below = np.ones_like(below)
+        below = self.masked(op, np.asarray(index), below)
         return (self.arithmetic.from_array(below, element_of(op.result.type)),)
+
+    def masked(self, op: tile.MaskOp, index: Array, below: Array) -> Array:
+        """Returns the elements of a mask; what derives from this class may change them.
+
+        Args:
+            op: the mask.
+            index: the indices.
+            below: for each of them whether the mask lets it through.
+        """
+        return below
 
     def _access(
         self, op: tile.AccessOp, axes: Sequence[str], indices: Sequence[Any], masks: Sequence[Value]

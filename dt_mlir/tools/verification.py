@@ -36,6 +36,12 @@ def add_verification(parser: argparse.ArgumentParser) -> None:
         help="compare exactly where that decides (default), so with exp(a + b) = exp(a) exp(b), or "
         "within error bounds",
     )
+    add(
+        "--verify-masks",
+        action="store_true",
+        help="with --verify-semantics: change every element of every mask of the last module, "
+        "and list those on which no output depends (without it, the two at each bound)",
+    )
     add("--verify-sizes", metavar="x=100,…", help="the sizes to verify with")
     add("--inputs", metavar="FILE.npz", help="the inputs of a reproducer")
     add(
@@ -77,8 +83,10 @@ class Verification:
                     f"--reproducer: '{args.reproducer}' is no file in a folder that exists",
                     None, "name a file that ends in .mlir",
                 )  # fmt: skip
-        elif args.inputs or args.verify_sizes:
-            raise CompileError("--inputs and --verify-sizes go with --verify-semantics")
+        elif args.inputs or args.verify_sizes or args.verify_masks:
+            raise CompileError(
+                "--inputs, --verify-sizes and --verify-masks go with --verify-semantics"
+            )
 
     def after(self, item: ModulePass, module: ModuleOp) -> None:
         """Keep the module after a pass."""
@@ -107,8 +115,9 @@ class Verification:
         sizes = parse_sizes(args.verify_sizes, "--verify-sizes")
         try:
             report = verify_semantics(
-                self.recorder.stages, Mode(args.arithmetic), self.given, sizes, kernel=error is None
-            )
+                self.recorder.stages, Mode(args.arithmetic), self.given, sizes,
+                kernel=error is None, masks=args.verify_masks,
+            )  # fmt: skip
         except SemanticsError as found:
             try:
                 write_reproducer(found, self.recorder.stages, Path(args.reproducer), args.load)

@@ -23,7 +23,7 @@ from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.interface import Interface, output_names
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects import dt, host, sched
+from dt_mlir.dialects import dt, host, sched, tile
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.arithmetic import Arithmetic, Character, Value, shape_of
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
@@ -32,6 +32,7 @@ from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.run import Inputs, random_inputs, run_module
 from dt_mlir.printing import module_text
 from dt_mlir.scheduling.directive import Directive
+from dt_mlir.verification.masks import MaskReport, check_masks
 from dt_mlir.verification.sizes import Case, cases_near_steps, choose_cases
 
 EXPONENTIALS = frozenset({"math.exp", "math.exp2"})
@@ -93,6 +94,8 @@ class Report:
     """The number of them that can be any value, so that comparing them decides nothing."""
     notes: list[str] = field(default_factory=list[str])
     """What was decided in another way, and why."""
+    masks: MaskReport | None = None
+    """What was found of the last stage's masks, if it has kernels of the `tile` level."""
     kernel: str = ""
     """What became of the emitted kernel."""
 
@@ -122,6 +125,8 @@ class Report:
         lines += [f"  {note}" for note in self.notes]
         if self.undecided:
             lines.append(f"  {self.undecided} of {self.elements} elements are undecided")
+        if self.masks is not None:
+            lines.append(f"  {self.masks}")
         if self.kernel:
             lines.append(f"  the emitted kernel {self.kernel}")
         return "\n".join(lines)
@@ -196,6 +201,7 @@ def verify_semantics(
     given: Given | None = None,
     sizes: Mapping[str, int] | None = None,
     kernel: bool = True,
+    masks: bool = False,
 ) -> Report:
     """Compare each stage of a pipeline with the one before it.
 
@@ -206,12 +212,14 @@ def verify_semantics(
         given: inputs that are used in place of random ones.
         sizes: sizes of labels that are used in place of chosen ones.
         kernel: whether to run the emitted kernel too, if the last stage can be emitted.
+        masks: whether to change each element of each mask of the last stage, rather than the two
+            at its bound.
 
     Raises:
         SemanticsError: at the first pass that changes what is computed.
         CompileError: if the program itself does what it must not, or is too large to run.
     """
-    return _Check(stages, mode, given, dict(sizes or {}), kernel).run()
+    return _Check(stages, mode, given, dict(sizes or {}), kernel, masks).run()
 
 
 class _Check:
@@ -222,9 +230,10 @@ class _Check:
         given: Given | None,
         sizes: dict[str, int],
         kernel: bool,
+        masks: bool,
     ) -> None:
         self.mode = mode if given is None else given.mode
-        self.given, self.kernel = given, kernel
+        self.given, self.kernel, self.masks = given, kernel, masks
         self.report = Report(passes=len(stages) - 1)
         self.count = len(stages)
         # What a pass leaves as it was need not run again; and some passes are meant to change
@@ -271,6 +280,9 @@ class _Check:
             self.report.modes[max(decided, key=list(Mode).index)] += 1
         for case in self.near_steps:
             self._compare_ends(case)
+        last = self.stages[-1][1].module
+        if self.given is None and any(isinstance(op, tile.KernelOp) for op in last.ops):
+            self.report.masks = check_masks(last, self.cases[0].sizes, self.masks)
         if self.kernel:
             self._emitted()
         return self.report
