@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.interpreters.arithmetic import Character
 from dt_mlir.verification.semantics import Mode, Recorder, SemanticsError, Stage, verify_semantics
 from dt_mlir.verifier import verify_module
 
@@ -30,6 +31,8 @@ class Failure:
     """The message."""
     sizes: Mapping[str, int] = field(compare=False, default_factory=dict[str, int])
     """The sizes that show it; empty if none are needed."""
+    character: Character | None = field(compare=False, default=None)
+    """What the inputs are like that show it; None if none are needed."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,13 @@ class Experiment:
         passes: the pipeline.
         mode: the arithmetic in which results are compared.
         kernel: whether the emitted kernel is run too.
+        characters: what the inputs are like.
     """
 
     passes: Sequence[ModulePass]
     mode: Mode = Mode.EXACT
     kernel: bool = False
+    characters: Sequence[Character] = tuple(Character)
 
 
 def failure_of(
@@ -77,7 +82,8 @@ def failure_of(
         current = "the input"
         verify_semantics(
             stages, experiment.mode, sizes=sizes,
-            kernel=experiment.kernel and refusal is None,
+            kernel=experiment.kernel and refusal is None, masks=None,
+            characters=experiment.characters,
         )  # fmt: skip
         if refusal is not None:
             current = experiment.passes[len(stages) - 1].name
@@ -87,8 +93,10 @@ def failure_of(
         name = "the emitter" if item is None else item.name
         kind = "breaks" if error.breaks else "changes"
         words = _words(error.message) if kind == "breaks" else ""
-        shown = {} if error.given is None else error.given.sizes
-        return Failure(kind, name, words, error.message, shown)
+        if error.given is None:
+            return Failure(kind, name, words, error.message)
+        given = error.given
+        return Failure(kind, name, words, error.message, given.sizes, given.character)
     except (CompileError, DiagnosticException) as error:
         return Failure("refuses", current, _words(str(error)), str(error))
     except Exception as error:

@@ -51,7 +51,9 @@ def smaller_passes(passes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 def smaller_sizes(sizes: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Smaller sizes of labels, of one at a time."""
+    """Smaller sizes of labels: of all, then of one at a time."""
+    for part in (8, 4, 2):
+        yield {label: max(1, size // part) for label, size in sizes.items()}
     for label, size in sizes.items():
         for less in dict.fromkeys((1, 2, size // 4, size // 2, size - 1)):
             if 0 < less < size:
@@ -59,9 +61,14 @@ def smaller_sizes(sizes: Mapping[str, int]) -> Iterator[dict[str, int]]:
 
 
 def smaller_programs(case: ProgramCase) -> Iterator[ProgramCase]:
-    """Smaller cases, the largest steps first."""
+    """Smaller cases, the largest steps first.
+
+    Sizes come early, as a program without its schedule walks all points one by one.
+    """
     for passes in smaller_passes(case.passes):
         yield replace(case, passes=passes)
+    for sizes in smaller_sizes(case.sizes):
+        yield replace(case, sizes=sizes)
     program = case.program
     for directives in _without_some(program.directives):
         yield _cleaned(case, replace(program, directives=directives))
@@ -85,8 +92,6 @@ def smaller_programs(case: ProgramCase) -> Iterator[ProgramCase]:
             declarations = list(program.declarations)
             declarations[i] = replace(declaration, type=None)
             yield replace(case, program=replace(program, declarations=declarations))
-    for sizes in smaller_sizes(case.sizes):
-        yield replace(case, sizes=sizes)
 
 
 def _without_some(items: list[DirectiveCall]) -> Iterator[list[DirectiveCall]]:

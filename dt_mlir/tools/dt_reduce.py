@@ -61,6 +61,7 @@ def reduce_file(args: Namespace, sources: SourceTexts) -> None:
         raise CompileError("reducing needs numpy", None, "pip install 'dt-mlir[run]'")
     from dt_mlir.frontend.emit import emit_program
     from dt_mlir.frontend.raising import raise_module
+    from dt_mlir.interpreters.arithmetic import Character
     from dt_mlir.reducer.failure import Experiment, Failure, failure_of
     from dt_mlir.reducer.modules import ModuleCase, smaller_modules
     from dt_mlir.reducer.programs import ProgramCase, smaller_programs
@@ -85,12 +86,13 @@ def reduce_file(args: Namespace, sources: SourceTexts) -> None:
             "give it, and its sizes, as they are right",
         )  # fmt: skip
     numbers = tuple(range(len(passes)))
+    characters = tuple(Character) if first.character is None else (first.character,)
 
     def same(found: Failure | None) -> bool:
         return found == first
 
     def experiment(kept: tuple[int, ...]) -> Experiment:
-        return Experiment([passes[i] for i in kept], mode, args.kernel)
+        return Experiment([passes[i] for i in kept], mode, args.kernel, characters)
 
     sizes = dict(first.sizes or given)
     if args.file.endswith(".dt"):

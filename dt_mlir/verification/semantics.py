@@ -72,6 +72,8 @@ class Given:
     """A size for each label."""
     inputs: Inputs
     """The inputs, as that arithmetic has them."""
+    character: Character = Character.ANY
+    """What the inputs are like."""
 
 
 @dataclass
@@ -201,7 +203,8 @@ def verify_semantics(
     given: Given | None = None,
     sizes: Mapping[str, int] | None = None,
     kernel: bool = True,
-    masks: bool = False,
+    masks: bool | None = False,
+    characters: Sequence[Character] = tuple(Character),
 ) -> Report:
     """Compare each stage of a pipeline with the one before it.
 
@@ -213,13 +216,14 @@ def verify_semantics(
         sizes: sizes of labels that are used in place of chosen ones.
         kernel: whether to run the emitted kernel too, if the last stage can be emitted.
         masks: whether to change each element of each mask of the last stage, rather than the two
-            at its bound.
+            at its bound; None: none.
+        characters: what inputs of given sizes are like.
 
     Raises:
         SemanticsError: at the first pass that changes what is computed.
         CompileError: if the program itself does what it must not, or is too large to run.
     """
-    return _Check(stages, mode, given, dict(sizes or {}), kernel, masks).run()
+    return _Check(stages, mode, given, dict(sizes or {}), kernel, masks, characters).run()
 
 
 class _Check:
@@ -230,7 +234,8 @@ class _Check:
         given: Given | None,
         sizes: dict[str, int],
         kernel: bool,
-        masks: bool,
+        masks: bool | None,
+        characters: Sequence[Character],
     ) -> None:
         self.mode = mode if given is None else given.mode
         self.given, self.kernel, self.masks = given, kernel, masks
@@ -256,7 +261,7 @@ class _Check:
         if given is not None:
             self.cases = [Case("given", given.sizes)]
         else:
-            self.cases = choose_cases(modules, sizes)
+            self.cases = choose_cases(modules, sizes, characters)
             if not sizes:
                 self.near_steps = cases_near_steps(modules)
         self.report.cases, self.report.near_steps = self.cases, len(self.near_steps)
@@ -281,7 +286,8 @@ class _Check:
         for case in self.near_steps:
             self._compare_ends(case)
         last = self.stages[-1][1].module
-        if self.given is None and any(isinstance(op, tile.KernelOp) for op in last.ops):
+        has_kernels = any(isinstance(op, tile.KernelOp) for op in last.ops)
+        if self.given is None and self.masks is not None and has_kernels:
             self.report.masks = check_masks(last, self.cases[0].sizes, self.masks)
         if self.kernel:
             self._emitted()
@@ -366,7 +372,7 @@ class _Check:
                 raise SemanticsError(
                     f"'{_named(stage)}' breaks the program: {error.message}, with "
                     f"{_shown(sizes)}", stage.location or error.location, number,
-                    Given(mode, sizes, inputs), True,
+                    Given(mode, sizes, inputs, case.character), True,
                 ) from error  # fmt: skip
         return self.results[key]
 
@@ -397,7 +403,7 @@ class _Check:
             raise SemanticsError(
                 f"'{_named(stage)}' changes what is computed: {found}, {way}, with "
                 f"{_shown(case.sizes)}", stage.location or self._place(name), number,
-                Given(mode, case.sizes, self.inputs(mode, case)),
+                Given(mode, case.sizes, self.inputs(mode, case), case.character),
             )  # fmt: skip
         if mode is Mode.EXPONENTIAL and self.given is None:
             # The field knows no overflow, which is what rescaled exponentials avoid.
@@ -461,7 +467,7 @@ class _Check:
                     raise SemanticsError(
                         f"the emitted kernel computes something else: {found}, with "
                         f"{_shown(sizes)}", self._place(name), self.count,
-                        Given(mode, sizes, inputs),
+                        Given(mode, sizes, inputs, case.character),
                     )  # fmt: skip
         self.report.kernel = "agrees, on Triton's interpreter"
 

@@ -76,19 +76,22 @@ class _Steps:
 
 
 def choose_cases(
-    modules: Sequence[ModuleOp], given: dict[str, int] | None = None
+    modules: Sequence[ModuleOp],
+    given: dict[str, int] | None = None,
+    characters: Sequence[Character] = tuple(Character),
 ) -> list[Case]:
     """Chooses sizes for all labels, for the steps that loops have at any stage of a pipeline.
 
     Args:
         modules: the module after each pass; the first one's interface counts.
         given: sizes that are wanted; then there are no others.
+        characters: what inputs of the given sizes are like.
 
     Returns:
         The cases `ragged` (more than a step, and no multiple), `aligned` (two steps), `degenerate`
         (1), `grouped` (more blocks than a group holds, where the grid walks groups), or only
-        `fixed` (what the program is compiled for), or only `given`; and the first of them with
-        special inputs.
+        `fixed` (what the program is compiled for), and the
+        first of them with special inputs; or only `given`, with inputs of each character.
 
     Raises:
         CompileError: if the program is compiled for sizes that are too large to run.
@@ -108,6 +111,8 @@ def choose_cases(
                 f"at {shown} there is too much to run for verifying semantics", modules[0],
                 f"verify with sizes whose product is at most {MOST_POINTS}",
             )  # fmt: skip
+    if given:
+        return [Case("given", cases["given"], c) for c in characters]
     found = [Case(kind, sizes) for kind, sizes in cases.items()]
     first = found[0]
     return [*found, Case(f"{first.kind} (special inputs)", first.sizes, Character.SPECIAL)]
