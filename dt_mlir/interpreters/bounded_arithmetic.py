@@ -174,6 +174,8 @@ def random_array(
         if character is Character.SPECIAL:
             few = generator.choice([-2.0, -1.0, 0.0, 1.0], extents)
             return np.where(generator.random(extents) < 1 / 64, np.nan, few)
+        if character is Character.ANY:
+            return bounded.nearest(generator.uniform(-1.0, 1.0, extents), type)
         numbers = arranged(generator.uniform(0.0, 1.0, extents), generator, character)
         return bounded.nearest(numbers, type)
     assert isinstance(type, IntegerType)
