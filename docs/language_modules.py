@@ -125,11 +125,12 @@ def directives_module() -> str:
                           subsequent_indent=" " * 8, break_on_hyphens=False)
             for paragraph in paragraphs
         )
-        rows_text = "\n".join(rows)
+        arguments = "\n        Args:\n" + "\n".join(rows) + "\n" if rows else ""
+        quoted = f'"{name}"'
         parts.append(
             f'\n    @checked("{_form(cls)}")\n'
-            f"    def {name}(self, /, {', '.join(declared)}) -> Self:\n"
-            f'        """{first}\n\n{body}\n\n        Args:\n{rows_text}\n        """\n'
-            f'        return self.direct("{name}", {", ".join(handed)})\n'
+            f"    def {name}({', '.join(['self', '/', *declared])}) -> Self:\n"
+            f'        """{first}\n\n{body}\n{arguments}        """\n'
+            f'        return self.direct({", ".join([quoted, *handed])})\n'
         )
     return "".join(parts)

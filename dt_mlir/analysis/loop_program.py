@@ -103,6 +103,17 @@ class LoopProgram:
         for op in (launch, producer):
             Rewriter.erase_op(op)
 
+    def inlined(self, function: str, home: loop.KernelOp) -> None:
+        """Takes a function away that its readers compute, unless the program returns it.
+
+        Args:
+            function: the root of a kernel.
+            home: a kernel that computes it now, and what is fused into it.
+        """
+        if function not in self.outputs():
+            self.fused(function, home)
+            self.drop_tensor(function)
+
     def drop_tensor(self, name: str) -> None:
         """Take the storage of a function away, and the sizes that nothing else needs."""
         alloc = self._tensors.pop(name).owner

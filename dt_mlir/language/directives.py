@@ -19,6 +19,16 @@ class Directives(ABC):
     def direct(self, name: str, /, *arguments: object, **sizes: object) -> Self:
         """Add a directive by its name, as a plug-in's is added."""
 
+    @checked("inline()")
+    def inline(self, /) -> Self:
+        """Computes a function wherever it is read, in place of each read.
+
+        Nothing of it is stored, and what is read at several places is computed for each of them.
+        What the function reads is then read by its readers, and is fused into their loops. If the
+        function is an output, its own kernel remains. Halide, TVM: `compute_inline`.
+        """
+        return self.direct("inline")
+
     @checked("fuse_at(consumer, label)")
     def fuse_at(self, /, consumer: Walk, label: Walk) -> Self:
         """Computes a function inside a loop of its consumer, just before it is used.
@@ -44,6 +54,30 @@ class Directives(ABC):
             sizes: the labels to partition, output labels only, with the extent of a block.
         """
         return self.direct("block", **sizes)
+
+    @checked("split(x=64, …)")
+    def split(self, /, **sizes: Size) -> Self:
+        """Splits the loop of a function over a label into a loop over pieces and one over a piece.
+
+        The inner loop keeps the body, and is the one that `tensorize` steps. `reorder` calls the
+        outer one `x_outer`. A loop of a reduction cannot be split. Halide, TVM: `split`.
+
+        Args:
+            sizes: the labels whose loops are split, with the number of elements of a piece.
+        """
+        return self.direct("split", **sizes)
+
+    @checked("reorder(x, y, …)")
+    def reorder(self, /, *order: Walk) -> Self:
+        """Interchanges sequential loops of a function, outermost first.
+
+        The loops must be nested directly in one another. Where `split` made two loops of one over
+        `x`, `x` means the inner one and `x_outer` the outer one. Halide, TVM: `reorder`.
+
+        Args:
+            order: labels of the function's loops in the order that they are to have.
+        """
+        return self.direct("reorder", *order)
 
     @checked("tensorize(x=64, …)")
     def tensorize(self, /, **sizes: Size) -> Self:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.loop_program import LoopProgram
@@ -44,18 +44,7 @@ def check_fusible(target: Target, producer: loop.KernelOp, consumer: str) -> loo
         )
     if home is producer:
         raise target.error(f"'{name}' cannot be fused into itself")
-    if producer.grid.label_names:
-        raise target.error(f"'{name}' is already partitioned into blocks", "fuse it first")
-    for hint in ("num_warps", "num_stages", "precision", "math"):
-        if hint in producer.properties:
-            raise target.error(
-                f"'{name}' has a '{hint}', which belongs to the kernel that it is fused into",
-                f"write '{home.root.data}.{hint}(…)'",
-            )
-    if any(m > 1 for m in host.alignment_of(program.tensor_values()[name])):
-        raise target.error(f"the storage of '{name}' is aligned, and fused it has none")
-    if any(op.is_tile for op in loops_in(producer)):
-        raise target.error(f"the loops of '{name}' are already tiled", "fuse it first")
+    check_movable(target, producer, "fuse", home)
     for kernel in program.users_of(name):
         argument = argument_named(kernel, name)
         if kernel not in (home, producer) and argument is not None and reads_of(argument):
@@ -66,6 +55,36 @@ def check_fusible(target: Target, producer: loop.KernelOp, consumer: str) -> loo
                 (f"fuse '{user}' too, or " if fusible else "") + f"leave '{name}' unfused",
             )
     return home
+
+
+def check_movable(
+    target: Target, producer: loop.KernelOp, verb: str, home: loop.KernelOp | None = None
+) -> None:
+    """Checks that nothing shapes the kernel of a function that goes elsewhere.
+
+    Args:
+        target: what the directive is applied to.
+        producer: the kernel of the function.
+        verb: what the directive does to the function.
+        home: the kernel that the function moves to, if there is a single one.
+
+    Raises:
+        CompileError: where it cannot move.
+    """
+    name = target.function
+    if producer.grid.label_names:
+        raise target.error(f"'{name}' is already partitioned into blocks", f"{verb} it first")
+    for hint in ("num_warps", "num_stages", "precision", "math"):
+        if hint in producer.properties:
+            where = "its readers" if home is None else f"'{home.root.data}.{hint}(…)'"
+            raise target.error(
+                f"'{name}' has a '{hint}', which belongs to the kernel that it is {verb}d into",
+                f"set it for {where}" if home is None else f"write {where}",
+            )
+    if any(m > 1 for m in host.alignment_of(target.program.tensor_values()[name])):
+        raise target.error(f"the storage of '{name}' is aligned, and {verb}d it has none")
+    if any(op.is_tile for op in loops_in(producer)):
+        raise target.error(f"the loops of '{name}' are already tiled", f"{verb} it first")
 
 
 def find_loops(
@@ -150,12 +169,7 @@ def fuse(
     """
     name = target.function
     stays = name in target.program.outputs()
-    old = argument_named(home, name)
-    assert old is not None
-    wanted = {*home.argument_names, *producer.argument_names}
-    _set_arguments(target.program, home, wanted)
-    argument = argument_named(home, name)
-    assert argument is not None
+    argument = _take_arguments(target, producer, home)
     buffers: list[loop.LocalOp] = []
     for place in loops:
         groups: dict[Binding, list[loop.ReadOp]] = {}
@@ -163,20 +177,60 @@ def fuse(
             if encloses(place, read):
                 groups.setdefault(_binding(read, place), []).append(read)
         for binding, reads in groups.items():
-            buffer = _insert(target, producer, home, place, binding, reads, stays)
+            buffer = _insert(target, producer, home, place.body.block, binding, reads, stays)
             buffers.append(buffer)
             for read in reads:
                 read.operands[0] = buffer.result
-    if not stays:
-        _set_arguments(target.program, home, wanted - {name})
-    labels = {*_labels(home), *_labels(producer)}
-    home.labels = name_array([x for x in target.program.labels() if x in labels])
+    _settle_arguments(target, producer, home, stays)
     target.program.fused(name, home)
-    launch, values = target.program.launch_of(home), target.program.tensor_values()
-    launch.operands = [values[argument] for argument in home.argument_names]
     if not stays:
         target.program.drop_tensor(name)
     return buffers
+
+
+def inline(target: Target, producer: loop.KernelOp, home: loop.KernelOp) -> None:
+    """Replaces the reads of a producer in a kernel by copies of its nest without its loops."""
+    for read in reads_of(_take_arguments(target, producer, home)):
+        assert read.parent is not None
+        buffer = _insert(
+            target, producer, home, read.parent, tuple(read.index_values()), [read], False
+        )
+        (write,) = (u.operation for u in buffer.result.uses)
+        assert isinstance(write, loop.WriteOp)
+        read.result.replace_all_uses_with(write.value)
+        for op in (read, write, buffer):
+            Rewriter.erase_op(op)
+    _settle_arguments(target, producer, home, False)
+
+
+def _take_arguments(
+    target: Target, producer: loop.KernelOp, home: loop.KernelOp
+) -> BlockArgument:
+    """Gives a kernel the arguments of a producer; returns the one that is the producer's tensor."""
+    wanted = {*home.argument_names, *producer.argument_names}
+    _set_arguments(target.program, home, wanted)
+    argument = argument_named(home, target.function)
+    assert argument is not None
+    return argument
+
+
+def _settle_arguments(
+    target: Target, producer: loop.KernelOp, home: loop.KernelOp, stays: bool
+) -> None:
+    """Gives a kernel the labels of a producer, and its launch the arguments that the kernel has.
+
+    Args:
+        target: what the directive is applied to.
+        producer: the producer's kernel.
+        home: the kernel that computes the producer now.
+        stays: whether the kernel writes the producer's tensor.
+    """
+    if not stays:
+        _set_arguments(target.program, home, {*home.argument_names} - {target.function})
+    labels = {*_labels(home), *_labels(producer)}
+    home.labels = name_array([x for x in target.program.labels() if x in labels])
+    launch, values = target.program.launch_of(home), target.program.tensor_values()
+    launch.operands = [values[argument] for argument in home.argument_names]
 
 
 def _labels(kernel: loop.KernelOp) -> set[str]:
@@ -195,13 +249,12 @@ def _insert(
     target: Target,
     producer: loop.KernelOp,
     home: loop.KernelOp,
-    place: loop.LoopLike,
+    block: Block,
     binding: Binding,
     reads: list[loop.ReadOp],
     stays: bool,
 ) -> loop.LocalOp:
-    """Insert a copy of the producer's nest before its first use in a loop."""
-    block = place.body.block
+    """Insert a copy of the producer's nest before its first use in a block."""
     first: Operation = reads[0]
     while first.parent is not block:
         parent = first.parent_op()

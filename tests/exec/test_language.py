@@ -169,6 +169,11 @@ FUSED = {
     "held whole in f64": ("g, f : f64", "g[x, k] = cast(exp(A[x, k]), f64); f[x, y] = rdot(g[x, k], cast(B[k, y], f64), k); g.fuse_at(f, x); f.block(x:16); f.tensorize(x:16, y:16, k:0);"),
     "a total in every block": ("g, f", "g[] = rsum(V[k], k); f[x] = V[x] * g[]; g.fuse_at(f, x); f.block(x:8); f.tensorize(x:8, k:8);"),
     "fused sum of two": ("g, f", "g[x] = rsum(A[x, k], k); f[x, y] = rdot(A[x, k], B[k, y], k) / g[x]; g.fuse_at(f, x); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);"),
+    "inlined": ("g, h, f", "g[x] = rsum(A[x, k], k) * 2; h[x, y] = g[x] + B[x, y] * x; f[x, y] = h[x, y] / g[x] + h[1, y]; g.inline(); h.inline(); f.block(x:8, y:4); f.tensorize(x:8, y:4, k:8);"),
+    "inlined in two kernels": ("g : f16, h, f", "g[x, y] = A[y, x] * 1.001; h[x] = rsum(g[x, k], k); f[x, y] = g[x, y] * h[x]; g.inline(); h.tensorize(x:4, k:8); f.tensorize(x:4, y:4); f.compile(); g.compile();"),
+    "fused through what is inlined": ("a, g, f", "a[x, y] = A[x, y] + 1; g[x, y] = a[x, y] * V[y]; f[x] = rsum(g[x, k] * V[k], k); a.fuse_at(f, k); g.inline(); f.block(x:4); f.tensorize(x:4, k:8);"),
+    "split and reordered": ("g, f", "g[x] = V[x] + 1; f[x, y] = g[x] * rdot(A[x, k], B[k, y], k); g.fuse_at(f, x); f.block(x:32); f.split(x:16, y:16); f.tensorize(x:16, y:16, k:16);"),
+    "pieces in another order": ("f", "f[x, y] = A[x, y] * x - y; f.block(x:8); f.split(x:4, y:8); f.reorder(y_outer, x_outer, y, x); f.tensorize(x:2, y:4);"),
 }  # fmt: skip
 
 

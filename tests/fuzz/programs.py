@@ -326,8 +326,15 @@ class _Drawer:
         inside = {f.name: {*f.labels, *f.reduced} for f in self.functions}
         by_name = {f.name: f for f in self.functions}
         for producer in reversed(self.functions[:-1]):
-            users = [f for f in self.functions if producer.name in f.reads]
+            users = [f for f in self.functions if producer.name in f.reads and f.name in home]
             if not users or not self.chance(60):
+                continue
+            if self.chance(15):
+                lines.append(f"{producer.name}.inline();")
+                for user in users:
+                    # What is inlined is read in the kernels of all of its readers.
+                    inside[user.name] |= inside[producer.name]
+                home.pop(producer.name)
                 continue
             consumer = users[-1] if self.chance(80) else self.pick(users)
             at = [*consumer.labels, *consumer.reduced] or list(self.labels)
@@ -352,6 +359,18 @@ class _Drawer:
                     blocks[label] = self.pick((1, 2, 3, 4, 6, 8, 16, 32))
         if blocks:
             lines.append(f"{function.name}.block({_sizes(blocks)});")
+        pieces: dict[str, int] = {}
+        for label in function.labels:
+            if self.chance(12):
+                fits = [n for n in (2, 3, 4, 8) if blocks.get(label, n) % n == 0]
+                pieces[label] = self.pick(fits or (2,))
+        if pieces:
+            lines.append(f"{function.name}.split({_sizes(pieces)});")
+        if len(function.labels) > 1 and self.chance(12):
+            names = [*function.labels, *(f"{label}_outer" for label in pieces)]
+            order = self.draw(st.permutations(names))
+            lines.append(f"{function.name}.reorder({', '.join(order)});")
+        blocks |= pieces
         tiles: dict[str, int] = {}
         for label in inside:
             if not self.chance(75):
@@ -406,7 +425,8 @@ class _Drawer:
             f"{name}.map({label});", f"{name}.map({label}:{label}_i/2);",
             f"{name}.fuse_at({other}, {label});", f"{name}.num_warps(3);",
             f"{name}.align_storage({label}:{self.pick((0, 5))});",
-            f"{name}.math(slow);", f"{name}.unroll({label}:2);",
+            f"{name}.math(slow);", f"{name}.unroll({label}:2);", f"{name}.inline();",
+            f"{name}.split({label}:5);", f"{name}.reorder({label}, {self.pick(self.labels)});",
         ))
 
     def outputs(self) -> list[str]:

@@ -148,7 +148,7 @@ if not torch.cuda.is_available():
 exec(sys.argv[1])
 f, A, x, y = dt.Func("f"), dt.In("A"), dt.Var("x"), dt.Var("y")
 f[x, y] = A[x, y] + 1
-f.block(x=dt.one_of(4, 8)).reorder(y, x)
+f.block(x=dt.one_of(4, 8)).no_multi_buffer(y)
 given = torch.rand(5, 6, device="cuda" if torch.cuda.is_available() else "cpu")
 print(dt.tune(f, given, rounds=1, progress=False, database="found.sqlite").outcome.statuses())
 """
@@ -156,8 +156,8 @@ print(dt.tune(f, given, rounds=1, progress=False, database="found.sqlite").outco
 
 @pytest.mark.parametrize("how", ["module", "main"])
 def test_directives_of_plugins_are_found_by_a_search(how: str, tmp_path: Path) -> None:
-    folder = Path(__file__).parents[2] / "examples" / "plugin" / "dt_reorder"
-    load = "from reorder import ReorderPass" if how == "module" else (folder / "reorder.py").read_text()
+    folder = Path(__file__).parents[2] / "examples" / "plugin" / "dt_extras"
+    load = "from no_multi_buffer import NoMultiBufferPass" if how == "module" else (folder / "no_multi_buffer.py").read_text()
     script = tmp_path / "script.py"
     script.write_text(PLUGIN)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
@@ -167,7 +167,7 @@ def test_directives_of_plugins_are_found_by_a_search(how: str, tmp_path: Path) -
     if how == "module":
         assert done.stdout == "Counter({'ok': 2})\n", done.stderr
     else:
-        assert "the processes of a search do not find the directive 'reorder'" in done.stderr
+        assert "the processes of a search do not find the directive 'no_multi_buffer'" in done.stderr
 
 
 def test_what_cannot_be_tuned(options: dict[str, Any]) -> None:

@@ -87,7 +87,7 @@ def test_plugin(how: str, tmp_path: Path) -> None:
     plugin = ROOT / "examples" / "plugin"
     program = tmp_path / "f.dt"
     program.write_text(
-        "Func f; In A; Var x, y; f[x, y] = A[x, y]; f.reorder(y, x); f.compile();"
+        "Func f; In A; Var x, y; f[x, y] = A[x, y]; f.no_multi_buffer(y); f.compile();"
     )
     bin = Path(sys.executable).parent
     if how == "installed":
@@ -97,10 +97,10 @@ def test_plugin(how: str, tmp_path: Path) -> None:
         extra: list[object] = []
         environment = {"PYTHONPATH": str(site)}
     else:
-        extra = ["--load", plugin / "dt_reorder" / "reorder.py"]
+        extra = ["--load", plugin / "dt_extras" / "no_multi_buffer.py"]
         environment = {}
     shown = run(bin / "dtc", program, *extra, env=environment)
-    assert shown.index("for y in") < shown.index("for x in")
-    assert "f.reorder(y, x);" in shown
-    listed = run(bin / "dt-opt", program, *extra, "-p", "convert-dt-to-loop,schedule-reorder{function=f order=y,x}", env=environment)
-    assert listed.index("= y of f") < listed.index("= x of f")
+    assert "disallow_acc_multi_buffer=True" in shown
+    assert "f.no_multi_buffer(y);" in shown
+    listed = run(bin / "dt-opt", program, *extra, "-p", "convert-dt-to-loop,schedule-no-multi-buffer{function=f label=y}", env=environment)
+    assert "disallow_acc_multi_buffer = true" in listed

@@ -253,15 +253,15 @@ f, A, x, y = dt.Func("f"), dt.In("A"), dt.Var("x"), dt.Var("y")
 f[x, y] = A[x, y]
 name = sys.argv[2]
 cls = Directive.registry[name]
-getattr(f, name)("y", "x")
-f.apply(cls("f", ("y", "x")))
+getattr(f, name)("y")
+f.apply(cls("f", "y"))
 print(f.directives.to_dt(), getattr(f, name).__doc__ is not None, name in dir(f))
 """
-    file = ROOT / "examples" / "plugin" / "dt_reorder" / "reorder.py"
+    file = ROOT / "examples" / "plugin" / "dt_extras" / "no_multi_buffer.py"
     done = subprocess.run(
-        [sys.executable, "-c", code, str(file), "reorder"], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, str(file), "no_multi_buffer"], capture_output=True, text=True, check=False
     )
-    assert done.stdout == "f.reorder(y, x);\nf.reorder(y, x);\n True True\n", done.stderr
+    assert done.stdout == "f.no_multi_buffer(y);\nf.no_multi_buffer(y);\n True True\n", done.stderr
 
 
 # Calling.

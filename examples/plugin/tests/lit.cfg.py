@@ -5,7 +5,7 @@ import sys
 
 import lit.formats
 
-config.name = "dt-reorder"
+config.name = "dt-extras"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".dt"]
 config.test_source_root = os.path.dirname(__file__)

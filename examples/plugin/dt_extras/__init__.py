@@ -5,26 +5,20 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
 
-def _reorder() -> type[ModulePass]:
-    from dt_reorder.reorder import ReorderPass
-
-    return ReorderPass
-
-
 def _no_multi_buffer() -> type[ModulePass]:
-    from dt_reorder.no_multi_buffer import NoMultiBufferPass
+    from dt_extras.no_multi_buffer import NoMultiBufferPass
 
     return NoMultiBufferPass
 
 
 def _hint_contiguous() -> type[ModulePass]:
-    from dt_reorder.contiguous import HintContiguousPass
+    from dt_extras.contiguous import HintContiguousPass
 
     return HintContiguousPass
 
 
 def _hints() -> Dialect:
-    from dt_reorder.contiguous import Hints
+    from dt_extras.contiguous import Hints
 
     return Hints
 
@@ -32,7 +26,6 @@ def _hints() -> Dialect:
 UNIVERSE = Universe(
     all_dialects={"hints": _hints},
     all_passes={
-        "schedule-reorder": _reorder,
         "schedule-no-multi-buffer": _no_multi_buffer,
         "tile-hint-contiguous": _hint_contiguous,
     },

@@ -1,0 +1,51 @@
+"""`schedule-inline`: computes a function wherever it is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dt_mlir.analysis.bounds import check_written_once, infer_bounds
+from dt_mlir.analysis.nests import argument_named, reads_of
+from dt_mlir.passes.schedule_fuse_at_nests import check_movable, inline
+from dt_mlir.scheduling.directive import Directive, Phase, Target
+
+
+@dataclass(frozen=True)
+class InlinePass(Directive):
+    """Computes a function wherever it is read, in place of each read.
+
+    Nothing of it is stored, and what is read at several places is computed for each of them. What
+    the function reads is then read by its readers, and is fused into their loops. If the function
+    is an output, its own kernel remains. Halide, TVM: `compute_inline`.
+
+    ```
+    loop.for %x = x of f {                loop.for %x = x of f {
+      %0 = loop.read %p[%x]         ->      %0 = loop.read %A[%x]
+                                            %1 = arith.addf %0, %0 : f32
+    ```
+    """
+
+    name = "schedule-inline"
+    phase: ClassVar[Phase] = Phase.FUSION
+
+    def rewrite(self, target: Target) -> None:
+        producer = target.kernel
+        check_movable(target, producer, "inline")
+        users = [
+            kernel
+            for kernel in target.program.users_of(self.function)
+            if kernel is not producer
+            and (argument := argument_named(kernel, self.function)) is not None
+            and reads_of(argument)
+        ]
+        if not users:
+            raise target.error(
+                f"nothing reads '{self.function}'", "only a function that another reads is inlined"
+            )
+        for kernel in users:
+            inline(target, producer, kernel)
+        target.program.inlined(self.function, users[0])
+        for kernel in users:
+            infer_bounds(kernel)
+            check_written_once(kernel, target.program.outputs())
