@@ -242,7 +242,8 @@ class ExactArithmetic(Arithmetic):
         if value.value.shape[-1] == 0:
             return Bounded(np.zeros(found.value.shape, np.int64), found.error), position
         codes = extreme(value.value, (value.value.ndim - 1,), kind is ReductionKind.ARGMAX)
-        return Bounded(codes, np.broadcast_to(found.error, codes.shape)), position
+        # The index may follow loops that the value does not follow.
+        return Bounded(np.broadcast_to(codes, np.shape(found.error)), found.error), position
 
     def dot(
         self, lhs: Value, rhs: Value, axes: tuple[int, ...], sizes: Sequence[int], type: Attribute

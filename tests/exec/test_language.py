@@ -45,6 +45,8 @@ PROGRAMS = {
     "arguments over two": "f[x] = rargmax(floor(A[y, k] * 3) + V[x], k, y) - 1000 * rargmin(floor(A[y, k] * 3) * V[x], y, k); f.tensorize(x:4, k:8);",
     "arguments over two, tiles": "f[x] = rargmax(floor(A[y, k] * 3) + V[x], k, y) - 1000 * rargmin(floor(A[y, k] * 3), y, k); f.block(x:2); f.tensorize(x:2, k:8, y:4);",
     "arguments over three, whole": "f[] = rargmax(floor(A[y, k] * 3) + floor(2 * V[j]), k, j, y); f.tensorize(k:0, j:1, y:0);",
+    "arguments that do not follow a label": "f[] = rargmax(V[k], j, k);",
+    "arguments of infinities": "f[x] = rargmax(where(A[x, k] > 100, A[x, k], -inf), k); f.tensorize(x:4, k:8);",
     "inside": "f[x, y] = exp(A[x, y]) / rsum(exp(A[x, k]), k); f.block(x:4); f.tensorize(x:4, y:8, k:8);",
     "nested": "f[x] = rsum(exp(A[x, k] - rmax(A[x, j], j)), k); f.tensorize(x:4, k:8, j:16);",
     "nested same label": "f[x] = rsum(exp(A[x, k] - rmax(A[x, k], k)), k); f.tensorize(x:4, k:0);",
@@ -55,12 +57,17 @@ PROGRAMS = {
     "masked by its own label, scalar": "f[x] = rsum(where(x >= k, V[k], 0), k);",
     "a label reduced again inside": "f[] = rsum(A[x, y] * rmax(A[y, x], x), x, y); f.tensorize(y:8);",
     "a maximum over two": "f[] = rmax(A[x, y] - 2, x, y); f.tensorize(x:4, y:8);",
+    "a maximum of sums": "f[] = rmax(rsum(A[x, k], k), x); f.tensorize(k:8);",
+    "differences the other way round": "f[x] = rsum(A[x, k] - B[x, k], k) * rmax(B[x, k] - A[x, k], k); f.tensorize(x:4, k:0);",
+    "a sum that meets no tile": "f[x, z] = V[x] + rsum(A[z, k], k); f.block(x:8); f.tensorize(x:8, k:8);",
     "odd powers": "f[x] = V[x] ** (x % 4) + (V[x] - 2) ** cast(x % 3, f32); f.tensorize(x:8);",
     "powers of minus one": "f[x] = (x % 2 * 2 - 1) ** (x - 4) + 0 * cast(V[x], i32); f.tensorize(x:4);",
+    "divided by minus one": "f[x] = (x - 5) // (x % 2 * 2 - 1) + 0 * cast(V[x], i32); f.tensorize(x:4);",
     "clamp the other way round": "f[x] = clamp(V[x], 0.5, -0.5); f.tensorize(x:8);",
     "first of equals": "f[x] = rargmin(floor(A[x, k] * 2), k) + 100 * rargmax(floor(A[x, k] * 2), k); f.tensorize(x:4, k:0);",
     # products
     "integers that wrap before a sum": "f[x] = cast(rsum(cast(cast(A[x, k], i32) + 2000000000 + 2000000000, i64) - 4000000000, k), f32); f.tensorize(x:8, k:8);",
+    "integers of memory that wrap before a sum": "In I : i32; f[x] = cast(rsum(cast(I[x, k] + 2000000000 + 2000000000, i64) - 4000000000, k), f32); f.tensorize(x:8, k:8);",
     "logarithms before a sum": "f[x] = rsum((log(A[x, k] * 0 + 2.25) - 0.8109301924705505) * 1000000000, k); f.tensorize(x:64, k:64);",
     "quotients before a sum": "f[x] = rsum(((A[x, k] * 0 + 1) / 3 * 3 - 1) * 1000000000, k); f.tensorize(x:64, k:64);",
     "a label's value in an inner sum": "f[x] = rsum(A[x, y] + rsum(B[x, z] * y, z), y); f.tensorize(y:8, z:4);",
@@ -79,9 +86,12 @@ PROGRAMS = {
     "product shallow": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:4);",
     "product one-sided": "f[x, y] = rdot(A[x, k], B[k, y], k); f.tensorize(y:16, k:16);",
     "product vector": "f[x] = rdot(A[x, k], V[k], k); f.block(x:8); f.tensorize(x:8, k:16);",
+    "product in smaller steps": "f[x] = rdot(A[x, k], V[k], k); f.block(x:64); f.tensorize(x:64, k:1024);",
+    "product of bytes, scalar": "f[x, y] = rdot(cast(A[x, k] * 9, i8), cast(B[k, y] * 9, i8), k);",
     "product swapped": "f[x, y] = rdot(B[k, y], A[x, k], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);",
     "product of expressions": "f[x, y] = rdot(exp(A[x, k]), B[k, y] + V[k], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:16);",
     "product of sums": "f[x, y] = rdot(A[x, k], rsum(B[k, j] * B[y, j], j), k); f.block(x:8); f.tensorize(x:8, y:8, k:16, j:8);",
+    "product and a sum of one operand": "f[x, y] = rdot(A[x, k], B[y, k], k) + rsum(B[y, k] * V[k], k); f.block(x:16, y:16); f.tensorize(x:16, y:16, k:0);",
     "product over two": "f[x] = rdot(A[x, k], B[k, j], k, j); f.tensorize(x:8, k:16, j:8);",
     "product whole": "f[x, y] = rdot(A[x, k], B[k, y], k); f.block(x:16, y:16); f.tensorize(x:0, y:0, k:0);",
     "product whole label": "f[x, y] = rdot(A[x, k], B[k, y], k); f.tensorize(x:0, y:0, k:0);",
@@ -113,7 +123,7 @@ def complete(body: str, outputs: str = "f") -> str:
     body = body.replace("; f[x, y]", ";") if body.endswith("; f[x, y]") else body
     text = f"Func {outputs}; {HEAD} {body}"
     if "compile" not in body:
-        text += "".join(f" {name}.compile();" for name in outputs.split(", ")[-1:])
+        text += f" {outputs.split(', ')[-1].partition(' ')[0]}.compile();"
     return text
 
 
@@ -194,6 +204,7 @@ STORED = {
     "tiles that are no multiples": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rsum(g[x, k], k); g.block(x:8, k:8); g.tensorize(x:8, k:8); g.align_storage(x:64, k:24); f.block(x:4); f.tensorize(x:4, k:8);"),
     "odd multiples": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rsum(g[x, k], k); g.block(x:3); g.tensorize(x:3, k:6); g.align_storage(x:3, k:3); f.tensorize(x:3, k:3);"),
     "larger tiles of readers": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rsum(g[x, k], k); g.tensorize(x:4, k:4); g.align_storage(x:4, k:4); f.block(x:8); f.tensorize(x:8, k:8);"),
+    "readers beyond what is filled": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rsum(g[x, k], k); g.tensorize(x:8, k:8); g.align_storage(k:32); f.tensorize(x:4, k:16);"),
     "tiles in a loop": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rsum(g[x, k], k); g.block(x:16); g.tensorize(x:4, k:4); g.align_storage(x:4, k:4); f.tensorize(x:2, k:4);"),
     "other identities": ("g, f", "g[x, k] = A[x, k] + 1; f[x] = rmax(g[x, k] - 3, k) + rsum(exp(g[x, k]), k) + rprod(g[x, k], k); g.tensorize(x:4, k:4); g.align_storage(x:4, k:4); f.tensorize(x:4, k:4);"),
     "scalar reads": ("g, f", "g[x, k] = A[x, k] + 1; f[x, y] = g[x, 0] + g[1, y]; g.tensorize(x:4, k:4); g.align_storage(x:4, k:4); f.tensorize(x:4, y:4);"),

@@ -20,6 +20,13 @@ ILLEGAL = {
 """Programs that no pass may let through: what a compiler that does makes of them is wrong."""
 
 
+FIXED = {
+    "tiles of no power of two": ("Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.block(x:4); f.tensorize(x:4, k:12); f.compile();", {"x": 8, "k": 24}),
+    "a whole label": ("Func f; In A; Var x; RVar k; f[x] = rmax(A[x, k], k); f.block(x:4); f.tensorize(x:4, k:0); f.compile();", {"x": 7, "k": 5}),
+}  # fmt: skip
+"""Programs with the sizes that they are compiled for."""
+
+
 def kernels() -> dict[Path, list[str]]:
     """IR that the compiler does not make of any program: by file the passes to run."""
     found: dict[Path, list[str]] = {}
@@ -50,4 +57,6 @@ def programs() -> dict[str, str]:
         found[name] = language.complete(body)
     for name, (outputs, body) in language.FUSED.items():
         found[name] = language.complete(body, outputs)
+    for name, (outputs, body) in language.STORED.items():
+        found[f"stored: {name}"] = language.complete(body, outputs)
     return found

@@ -20,3 +20,18 @@ tile.kernel @shifted(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f:
   }
   tile.store %c, %f[%x]
 }
+// Windows of 8 that start at every fourth element: the last reaches beyond the end whatever it is.
+tile.kernel @windows(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<f32> {host.name = "f", host.axes = []}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %n = tile.size x
+  %zero = arith.constant 0.0 : f32
+  %r = scf.for %x0 = %c0 to %n step %c4 iter_args(%acc = %zero) -> (f32) {
+    %x = tile.range x: 8 from %x0 to %n
+    %a = tile.load %A[%x]
+    %s = tile.reduce add %a along x
+    %1 = arith.addf %acc, %s : f32
+    scf.yield %1 : f32
+  }
+  tile.store %r, %f[]
+}
