@@ -48,7 +48,7 @@ def guilty(module: ModuleOp, name: str, passes: Sequence[str], legal: bool) -> N
         run_pipeline(module, passes, recorder.after)
     except Exception as error:
         # What breaks a pass may show in what was made before.
-        if legal:
+        if legal or not isinstance(error, CompileError):
             message = str(error).partition("\n")[0]
             refusal = passes[len(recorder.stages) - 1], f"{name}: refused: {message}"
     try:
