@@ -34,6 +34,7 @@ from dt_mlir.printing import module_text
 from dt_mlir.scheduling.directive import Directive
 from dt_mlir.verification.masks import MaskReport, check_masks
 from dt_mlir.verification.sizes import Case, cases_near_steps, choose_cases
+from dt_mlir.verifier import verify_module
 
 EXPONENTIALS = frozenset({"math.exp", "math.exp2"})
 """The functions that have a meaning where exponentials turn sums into products."""
@@ -255,6 +256,7 @@ class _Check:
             before = text
         self.report.changes = len(self.stages) - 1
         modules = [stage.module for _, stage in self.stages]
+        self._structure()
         self.symbols = [Counter(symbol_uses(module)) for module in modules]
         self._interfaces()
         self.near_steps: list[Case] = []
@@ -327,6 +329,17 @@ class _Check:
         for key in [key for key in self.results if key[2] == id(case)]:
             del self.results[key]
 
+    def _structure(self) -> None:
+        """Verifies the IR of each stage, which a pipeline does at its end alone."""
+        for number, stage in self.stages[1:]:
+            try:
+                verify_module(stage.module)
+            except CompileError as error:
+                raise SemanticsError(
+                    f"'{_named(stage)}' makes malformed IR: {error.message}",
+                    stage.location or error.location, number, None, True,
+                ) from error  # fmt: skip
+
     def _interfaces(self) -> None:
         """Compare what the stages take."""
         known = Interface.of(self.stages[0][1].module)
@@ -372,6 +385,17 @@ class _Check:
                 raise SemanticsError(
                     f"'{_named(stage)}' breaks the program: {error.message}, with "
                     f"{_shown(sizes)}", stage.location or error.location, number,
+                    Given(mode, sizes, inputs, case.character), True,
+                ) from error  # fmt: skip
+            except CompileError:
+                raise
+            except Exception as error:
+                if index == 0:
+                    raise
+                # What verifies but has no meaning is the pass' doing, not the interpreters'.
+                raise SemanticsError(
+                    f"'{_named(stage)}' makes IR that cannot run ({type(error).__name__}), with "
+                    f"{_shown(sizes)}", stage.location or stage.module.location, number,
                     Given(mode, sizes, inputs, case.character), True,
                 ) from error  # fmt: skip
         return self.results[key]

@@ -4,8 +4,19 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from wrong_passes import ExchangeOperandsPass, UseBeforeDefinitionPass
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.interpreters.run import run_module
+from dt_mlir.pipeline import run_pipeline
+from dt_mlir.verification import semantics
+from dt_mlir.verification.semantics import Recorder, SemanticsError, verify_semantics
 
 BIN = Path(sys.executable).parent
 PASSES = Path(__file__).with_name("wrong_passes.py")
@@ -145,3 +156,36 @@ def test_right_passes_are_not_named(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "semantics verified: 9 passes ran" in done.stderr
     assert not list(tmp_path.glob("reproducer*"))
+
+
+def stages_with(item: ModulePass) -> Recorder:
+    """The stages of a pipeline that ends with a pass."""
+    module, _ = compile_text(PROGRAMS["difference.dt"], "difference.dt")
+    recorder = Recorder(module)
+    run_pipeline(module, LOOPS.split(","), recorder.after)
+    item.apply(Context(), module)
+    recorder.after(item, module)
+    return recorder
+
+
+def test_malformed_stages_are_named() -> None:
+    """A pipeline verifies the IR at its end; what is malformed in between has a pass, too."""
+    recorder = stages_with(UseBeforeDefinitionPass())
+    message = "'loop-use-before-definition' makes malformed IR: 'loop.write' is malformed: the def"
+    with pytest.raises(SemanticsError, match=message):
+        verify_semantics(recorder.stages, kernel=False)
+
+
+def test_stages_that_crash_the_interpreters_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = stages_with(ExchangeOperandsPass())
+    last = recorder.stages[-1].module
+
+    def run(module: ModuleOp, *args: Any) -> Any:
+        if module is last:
+            raise KeyError("no such axis")
+        return run_module(module, *args)
+
+    monkeypatch.setattr(semantics, "run_module", run)
+    message = r"'loop-exchange-operands' makes IR that cannot run \(KeyError\), with x = "
+    with pytest.raises(SemanticsError, match=message):
+        verify_semantics(recorder.stages, kernel=False)

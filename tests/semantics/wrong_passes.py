@@ -179,3 +179,18 @@ class HalveDivisorsPass(ModulePass):
         for inner in op.walk():
             if isinstance(inner, tile.MaskOp) and inner.divisor is not None:
                 inner.divisor = IntegerAttr(max(1, inner.divisor.value.data // 2), i64)
+
+
+@dataclass(frozen=True)
+class UseBeforeDefinitionPass(ModulePass):
+    """Moves what ends a body's work to the body's start; recorded, but not verified."""
+
+    name = "loop-use-before-definition"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in list(op.walk()):
+            if isinstance(inner, loop.WriteOp):
+                block = inner.parent_block()
+                assert block is not None
+                inner.detach()
+                block.insert_op_before(inner, block.first_op)
