@@ -7,8 +7,10 @@ and the documentation the sentence. How a function is carried out on the target 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum, auto
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 
 class Domain(Enum):
@@ -31,6 +33,10 @@ class Function(NamedTuple):
     """The upstream operation for floating point, or None: `elem.apply` then."""
     int_op: str | None = None
     """The upstream operation for integers, or None: `elem.apply` then."""
+    expansion: Callable[..., Any] | None = None
+    """The function in terms of others, if it is not this package's: takes a
+    `builders.scalars.ScalarBuilder` and the operands, and returns the result. Interpreters run it,
+    and `expand-elementwise` puts it in the function's place."""
 
 
 _F, _N = Domain.FLOAT, Domain.NUMBER
@@ -72,6 +78,11 @@ FUNCTIONS: dict[str, Function] = {
 }
 """The functions that a program may call, by name."""
 
+RESERVED = frozenset(
+    "rsum rprod rmax rmin rmean rany rall rargmax rargmin rdot len cast where reshape".split()
+)
+"""The names that programs call with a meaning of their own."""
+
 OPERATORS: dict[str, Function] = {
     f.name: f
     for f in (
@@ -85,3 +96,44 @@ APPLICABLE: dict[str, Function] = {
     f.name: f for f in (*FUNCTIONS.values(), *OPERATORS.values()) if None in (f.float_op, f.int_op)
 }
 """What `elem.apply` may name."""
+
+
+def define(function: Function) -> None:
+    """Makes a function known to programs, as one of another package's.
+
+    Args:
+        function: the function; it needs an `expansion`.
+
+    Raises:
+        ValueError: if there is a function of its name, or its definition is not complete.
+    """
+    name = function.name
+    if FUNCTIONS.get(name) == function:
+        return
+    if name in FUNCTIONS or name in OPERATORS or name in RESERVED:
+        raise ValueError(f"there is a function '{name}' already")
+    if not name.isidentifier() or name.startswith("_"):
+        raise ValueError(f"'{name}' is not a name that a program can call")
+    if function.expansion is None or (function.float_op, function.int_op) != (None, None):
+        raise ValueError(f"the function '{name}' needs an expansion, and no upstream operation")
+    FUNCTIONS[name] = APPLICABLE[name] = function
+
+
+def find_function(name: str) -> Function | None:
+    """Returns the function of a name, of this package or of another one; None if there is none.
+
+    Other packages name theirs in the entry point group `dt_mlir.functions`, which is read where a
+    name is not known otherwise.
+    """
+    if name not in FUNCTIONS and name not in RESERVED:
+        _load_others()
+    return FUNCTIONS.get(name)
+
+
+@cache
+def _load_others() -> None:
+    """Makes the functions of other packages known."""
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group="dt_mlir.functions"):
+        define(point.load())

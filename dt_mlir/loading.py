@@ -1,4 +1,4 @@
-"""Loads passes, directives and dialects from Python files."""
+"""Loads passes, directives, dialects and elementwise functions from Python files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.elementwise import Function, define
 from dt_mlir.registry import LOADED, PASSES, plugins_in_use
 
 Loaded = tuple[dict[str, type[ModulePass]], list[Dialect]]
@@ -20,7 +21,7 @@ _FILES: dict[Path, Loaded] = {}
 
 
 def load_file(path: str, override: bool = False) -> Loaded:
-    """Loads the passes, directives and dialects that a Python file defines.
+    """Loads the passes, directives, dialects and elementwise functions that a file defines.
 
     From then on programs of this process know its directives, and `dtc` runs those of its passes
     that say `after = "NAME-OF-A-PASS"`. A file is loaded once.
@@ -68,6 +69,12 @@ def load_file(path: str, override: bool = False) -> Loaded:
             f"{path}: '{taken[0]}' is the name of a built-in pass", None,
             "give the pass another name, or --override to put it in the other's place",
         )
+    for item in items:
+        if isinstance(item, Function):
+            try:
+                define(item)
+            except ValueError as error:
+                raise CompileError(f"{path}: {error}", None, "give it another name") from None
     LOADED.update(passes)
     _FILES[file] = passes, [item for item in items if isinstance(item, Dialect)]
     return _FILES[file]

@@ -27,7 +27,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from dt_mlir.dialects.identifiers import Identifier
 from dt_mlir.element_types import is_bool, is_float, is_integer
-from dt_mlir.elementwise import APPLICABLE, Domain
+from dt_mlir.elementwise import OPERATORS, Domain, find_function
 
 
 class ReductionKind(StrEnum):
@@ -99,7 +99,7 @@ class ApplyOp(IRDLOperation):
 
     def verify_(self) -> None:
         name = self.function.data
-        row = APPLICABLE.get(name)
+        row = OPERATORS.get(name) or find_function(name)
         if row is None:
             raise VerifyException(f"'{name}' is no elementwise function")
         if len(self.arguments) != row.arity:

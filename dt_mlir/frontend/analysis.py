@@ -292,7 +292,7 @@ class _Checker:
             self.first_reads.setdefault(expr.name, expr.at)
 
     def _call(self, expr: Call, definition: Definition, scope: set[str]) -> None:
-        from dt_mlir.elementwise import FUNCTIONS
+        from dt_mlir.elementwise import FUNCTIONS, RESERVED, find_function
 
         arguments = expr.arguments
         if expr.name in REDUCTIONS:
@@ -335,14 +335,16 @@ class _Checker:
             self._arity(expr, 3)
             for argument in arguments:
                 self._expression(argument, definition, scope)
-        elif expr.name in FUNCTIONS:
-            self._arity(expr, FUNCTIONS[expr.name].arity)
+        elif (function := find_function(expr.name)) is not None:
+            self._arity(expr, function.arity)
             for argument in arguments:
                 self._expression(argument, definition, scope)
         else:
-            known = [*FUNCTIONS, *REDUCTIONS, "len", "cast", "where", "reshape"]
+            known = [*FUNCTIONS, *RESERVED]
             raise self.error(
-                f"'{expr.name}' is no function", expr.at, did_you_mean(expr.name, known)
+                f"'{expr.name}' is not a function", expr.at,
+                did_you_mean(expr.name, known)
+                or "a function of another package needs its file: --load FILE.py",
             )
 
     def _arity(self, expr: Call, arity: int) -> None:

@@ -17,10 +17,12 @@ from xdsl.interpreter import (
     impl,
     register_impls,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from dt_mlir.builders.scalars import ScalarBuilder
 from dt_mlir.dialects import elem
 from dt_mlir.dialects.tile.types import element_of
+from dt_mlir.elementwise import APPLICABLE
 from dt_mlir.interpreters.arithmetic import Arithmetic
 from dt_mlir.interpreters.bounded_arithmetic import comparison
 from dt_mlir.interpreters.memory import ExecutionError
@@ -54,9 +56,27 @@ class _ScalarFunctions(InterpreterFunctions):
             return (self.arithmetic.constant(op.value),)  # pyright: ignore
         if isinstance(op, UnrealizedConversionCastOp):
             return args
+        if isinstance(op, elem.ApplyOp) and APPLICABLE[op.function.data].expansion is not None:
+            return (self._expanded(interpreter, op, args),)
         if not any(is_index(value.type) for value in (*op.operands, *op.results)):
             return (self._known(op, lambda: self.arithmetic.apply(op, args)),)
         return (self._known(op, lambda: self._index(op, args)),)
+
+    def _expanded(self, interpreter: Interpreter, op: elem.ApplyOp, args: PythonValues) -> Any:
+        """Runs a function of another package as what it is in terms of others."""
+        name = op.function.data
+        expansion = APPLICABLE[name].expansion
+        assert expansion is not None
+        block = Block(arg_types=[value.type for value in op.arguments])
+        apply = elem.ApplyOp(name, block.args)
+        block.add_op(apply)
+        result = expansion(ScalarBuilder(apply), *block.args)
+        values: dict[SSAValue, Any] = dict(zip(block.args, args))
+        for inner in block.ops:
+            if inner is not apply:
+                known = tuple(values[operand] for operand in inner.operands)
+                values.update(zip(inner.results, self.run(interpreter, inner, known)))
+        return values[result]
 
     @staticmethod
     def _known(op: Operation, function: Callable[[], Any]) -> Any:

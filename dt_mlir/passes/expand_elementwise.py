@@ -5,99 +5,37 @@
 from __future__ import annotations
 
 import math as pymath
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp, f32, f64
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, f32, f64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
+from dt_mlir.builders.scalars import ScalarBuilder
 from dt_mlir.dialects import elem
 from dt_mlir.dialects.kernel import KernelOp
-from dt_mlir.element_types import is_float
+from dt_mlir.elementwise import APPLICABLE
 from dt_mlir.traversal import operations
 
 
-class _Emit:
-    """Builds scalar operations of one type in front of an operation."""
-
-    def __init__(self, op: Operation) -> None:
-        self.op = op
-        self.type = op.results[0].type
-        self.builder = Builder(InsertPoint.before(op))
-
-    def insert(self, op: Operation) -> SSAValue:
-        op.location = self.op.location
-        return self.builder.insert(op).results[0]
-
-    def constant(self, value: float) -> SSAValue:
-        if isinstance(self.type, AnyFloat):
-            return self.insert(arith.ConstantOp(FloatAttr(float(value), self.type)))
-        return self.insert(arith.ConstantOp(IntegerAttr(int(value), self.type)))  # pyright: ignore
-
-    @property
-    def is_float(self) -> bool:
-        return is_float(self.type)
-
-    def add(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.insert(arith.AddfOp(a, b) if self.is_float else arith.AddiOp(a, b))
-
-    def sub(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.insert(arith.SubfOp(a, b) if self.is_float else arith.SubiOp(a, b))
-
-    def mul(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.insert(arith.MulfOp(a, b) if self.is_float else arith.MuliOp(a, b))
-
-    def div(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.insert(arith.DivfOp(a, b))
-
-    def compare(self, a: SSAValue, b: SSAValue, how: str) -> SSAValue:
-        """`how` is eq, ne, lt, le, gt or ge."""
-        if self.is_float:
-            return self.insert(arith.CmpfOp(a, b, ("u" if how == "ne" else "o") + how))
-        return self.insert(arith.CmpiOp(a, b, how if how in ("eq", "ne") else "s" + how))
-
-    def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.insert(arith.SelectOp(condition, a, b))
-
-    def maximum(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.insert(arith.MaximumfOp(a, b) if self.is_float else arith.MaxSIOp(a, b))
-
-    def minimum(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.insert(arith.MinimumfOp(a, b) if self.is_float else arith.MinSIOp(a, b))
-
-    def polynomial(self, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
-        """By Horner's rule; the constant term comes first."""
-        value = self.constant(coefficients[-1])
-        for coefficient in coefficients[-2::-1]:
-            value = self.add(self.mul(value, x), self.constant(coefficient))
-        return value
-
-    def neg(self, a: SSAValue) -> SSAValue:
-        return self.insert(arith.NegfOp(a))
-
-    def call(self, cls: type[Operation], *operands: SSAValue) -> SSAValue:
-        return self.insert(cls(*operands))
-
-
-def _sign(e: _Emit, x: SSAValue) -> SSAValue:
+def _sign(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     zero = e.constant(0)
     negative = e.select(e.compare(x, zero, "lt"), e.constant(-1), x if e.is_float else zero)
     # NaN and the zeros are their own sign.
     return e.select(e.compare(x, zero, "gt"), e.constant(1), negative)
 
 
-def _gelu(e: _Emit, x: SSAValue) -> SSAValue:
+def _gelu(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     inner = e.call(math.ErfOp, e.mul(x, e.constant(pymath.sqrt(0.5))))
     return e.mul(e.mul(x, e.constant(0.5)), e.add(inner, e.constant(1)))
 
 
-def _sigmoid(e: _Emit, x: SSAValue) -> SSAValue:
+def _sigmoid(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     one = e.constant(1)
     divisor = e.add(one, e.call(math.ExpOp, e.neg(x)))
     if e.type != f32 or _in_accurate_kernel(e.op):
@@ -107,21 +45,21 @@ def _sigmoid(e: _Emit, x: SSAValue) -> SSAValue:
     return e.mul(root, root)
 
 
-def _silu(e: _Emit, x: SSAValue) -> SSAValue:
+def _silu(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     return e.mul(x, e.insert(elem.ApplyOp("sigmoid", [x])))
 
 
-def _softplus(e: _Emit, x: SSAValue) -> SSAValue:
+def _softplus(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     # log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)), which cannot overflow.
     tail = e.call(math.ExpOp, e.neg(e.call(math.AbsFOp, x)))
     return e.add(e.maximum(x, e.constant(0)), e.call(math.Log1pOp, tail))
 
 
-def _clamp(e: _Emit, x: SSAValue, low: SSAValue, high: SSAValue) -> SSAValue:
+def _clamp(e: ScalarBuilder, x: SSAValue, low: SSAValue, high: SSAValue) -> SSAValue:
     return e.minimum(e.maximum(x, low), high)
 
 
-def _floor_div(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:
+def _floor_div(e: ScalarBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
     if e.is_float:
         return _floored(e, a, b)[0]
     # The target's quotient is rounded towards zero.
@@ -134,7 +72,7 @@ def _floor_div(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:
     return e.select(minus_one, e.sub(e.constant(0), a), floored)
 
 
-def _mod(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:
+def _mod(e: ScalarBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
     if e.is_float:
         return _floored(e, a, b)[1]
     divisor = _divisor(e, b)
@@ -142,7 +80,7 @@ def _mod(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:
     return e.select(_off(e, a, divisor), e.add(rest, divisor), rest)
 
 
-def _divisor(e: _Emit, b: SSAValue) -> SSAValue:
+def _divisor(e: ScalarBuilder, b: SSAValue) -> SSAValue:
     """A divisor by which an integer can be divided: 1 in place of 0 and -1.
 
     Targets may trap where they divide by zero (masked elements too), and the compilers behind
@@ -156,7 +94,7 @@ def _divisor(e: _Emit, b: SSAValue) -> SSAValue:
     return e.select(unsafe, e.constant(1), b)
 
 
-def _floored(e: _Emit, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+def _floored(e: ScalarBuilder, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
     """a // b and a % b on floats, as Python and PyTorch define them.
 
     A quotient of two numbers of 24 bits that is not whole differs from the next whole number by
@@ -196,7 +134,7 @@ def _floored(e: _Emit, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
     return quotient, rest
 
 
-def _off(e: _Emit, a: SSAValue, b: SSAValue) -> SSAValue:
+def _off(e: ScalarBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
     """Whether truncated division differs from floored division."""
     zero = e.constant(0)
     inexact = e.compare(e.call(arith.RemSIOp, a, b), zero, "ne")
@@ -231,7 +169,7 @@ _ERF = _Rational(
 """Fitted on [0, 3.7], to 2^-25."""
 
 
-def _rational(e: _Emit, x: SSAValue, function: _Rational) -> SSAValue:
+def _rational(e: ScalarBuilder, x: SSAValue, function: _Rational) -> SSAValue:
     """One special function and some 17 other instructions, where others take twice as many."""
     x = _clamp(e, x, e.constant(-function.limit), e.constant(function.limit))
     square = e.mul(x, x)
@@ -243,7 +181,7 @@ def _rational(e: _Emit, x: SSAValue, function: _Rational) -> SSAValue:
     return _clamp(e, quotient, e.constant(-1), e.constant(1))
 
 
-def _tanh(e: _Emit, x: SSAValue) -> SSAValue:
+def _tanh(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     if e.type == f32:
         return _rational(e, x, _TANH)
     # (1 - t) / (1 + t) with t = exp(-2|x|) loses digits near 0; there the series is exact enough.
@@ -262,11 +200,11 @@ def _tanh(e: _Emit, x: SSAValue) -> SSAValue:
     return e.select(e.compare(magnitude, e.constant(0.05), "lt"), small, large)
 
 
-def _erf(e: _Emit, x: SSAValue) -> SSAValue:
+def _erf(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     return _rational(e, x, _ERF)
 
 
-def _exp(e: _Emit, x: SSAValue) -> SSAValue:
+def _exp(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     """As a power of 2, which is the target's instruction; constant factors of x join log2(e)."""
     log2_e = 1 / pymath.log(2)
     factors: list[float] = []
@@ -300,7 +238,7 @@ def _may_join(factors: list[float], last: float, type: Attribute) -> bool:
     return one_way and least <= product <= most
 
 
-def _expm1(e: _Emit, x: SSAValue) -> SSAValue:
+def _expm1(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     # exp(x) - 1 = tanh(x/2) * (exp(x) + 1)
     half = e.mul(x, e.constant(0.5))
     power = e.call(math.ExpOp, x)
@@ -309,7 +247,7 @@ def _expm1(e: _Emit, x: SSAValue) -> SSAValue:
     return e.select(near, small, e.sub(power, e.constant(1)))
 
 
-def _log1p(e: _Emit, x: SSAValue) -> SSAValue:
+def _log1p(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     # log(u) * x / (u - 1) with u = 1 + x corrects the rounding of u (Kahan).
     one = e.constant(1)
     u = e.add(x, one)
@@ -321,20 +259,20 @@ def _log1p(e: _Emit, x: SSAValue) -> SSAValue:
     return e.select(exact, x, e.select(infinite, u, corrected))
 
 
-def _tan(e: _Emit, x: SSAValue) -> SSAValue:
+def _tan(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     return e.div(e.call(math.SinOp, x), e.call(math.CosOp, x))
 
 
-def _log10(e: _Emit, x: SSAValue) -> SSAValue:
+def _log10(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     return e.mul(e.call(math.Log2Op, x), e.constant(pymath.log10(2)))
 
 
-def _trunc(e: _Emit, x: SSAValue) -> SSAValue:
+def _trunc(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     down, up = e.call(math.FloorOp, x), e.call(math.CeilOp, x)
     return e.select(e.compare(x, e.constant(0), "lt"), up, down)
 
 
-def _round_even(e: _Emit, x: SSAValue) -> SSAValue:
+def _round_even(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     # Adding 1.5 * 2^(digits - 1) leaves no room for a fraction, and hardware rounds to even.
     digits = 52 if e.type == f64 else 23
     magic = e.constant(1.5 * 2.0**digits)
@@ -353,7 +291,7 @@ def _known(value: SSAValue) -> float | None:
     return None
 
 
-def _power(e: _Emit, x: SSAValue, exponent: int) -> SSAValue:
+def _power(e: ScalarBuilder, x: SSAValue, exponent: int) -> SSAValue:
     """x to a positive whole power, by repeated squaring."""
     result: SSAValue | None = None
     square = x
@@ -367,7 +305,7 @@ def _power(e: _Emit, x: SSAValue, exponent: int) -> SSAValue:
         square = e.mul(square, square)
 
 
-def _powf(e: _Emit, x: SSAValue, y: SSAValue) -> SSAValue:
+def _powf(e: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
     known = _known(y)
     if known is not None and 0 < abs(known) <= 16 and known == int(known):
         power = _power(e, x, int(abs(known)))
@@ -396,7 +334,7 @@ def _powf(e: _Emit, x: SSAValue, y: SSAValue) -> SSAValue:
     return e.select(trivial, one, result)
 
 
-def _power_of_magnitude(e: _Emit, x: SSAValue, y: SSAValue) -> SSAValue:
+def _power_of_magnitude(e: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
     """x ** y of x that is not negative; in an accurate kernel f32 goes through f64."""
     narrow = e.type
     widened = narrow != f64 and _in_accurate_kernel(e.op)
@@ -408,7 +346,7 @@ def _power_of_magnitude(e: _Emit, x: SSAValue, y: SSAValue) -> SSAValue:
     return e.insert(arith.TruncFOp(value, narrow)) if widened else value
 
 
-def _powi(e: _Emit, x: SSAValue, y: SSAValue) -> SSAValue:
+def _powi(e: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
     known = _known(y)
     if known is not None and known > 0:
         return _power(e, x, int(known))
@@ -488,13 +426,14 @@ def expand(module: ModuleOp) -> None:
     while pending:
         op = pending.pop()
         if isinstance(op, elem.ApplyOp):
-            expansion = APPLY_EXPANSIONS.get(op.function.data)
+            name = op.function.data
+            expansion = APPLY_EXPANSIONS.get(name) or APPLICABLE[name].expansion
         else:
             expansion = OP_EXPANSIONS.get(op.name)
         if expansion is None or op.parent is None or _is_left(op):
             continue
         before = op.prev_op
-        result = expansion(_Emit(op), *op.operands)
+        result = expansion(ScalarBuilder(op), *op.operands)
         op.results[0].replace_all_uses_with(result)
         new = op.prev_op
         while new is not None and new is not before:
