@@ -47,6 +47,7 @@ class LoopProgram:
         self._launches = {op.kernel_name: op for op in self.host.launches()}
         self._tensors = self._named_values()
         self._places = {name: i for i, name in enumerate(self._tensors)}
+        self._inlined: set[str] = set()
         self.places: dict[tuple[str, str], Attribute] = {}
         """Where the first directive of a name was applied to a function, by both names."""
         self._applied = dict.fromkeys(names(self.host.schedule))
@@ -113,6 +114,12 @@ class LoopProgram:
         if function not in self.outputs():
             self.fused(function, home)
             self.drop_tensor(function)
+            self._homes.pop(function)
+            self._inlined.add(function)
+
+    def is_inlined(self, function: str) -> bool:
+        """Returns whether a function is computed by its readers, without loops of its own."""
+        return function in self._inlined
 
     def drop_tensor(self, name: str) -> None:
         """Take the storage of a function away, and the sizes that nothing else needs."""

@@ -101,7 +101,7 @@ class ApplyOp(IRDLOperation):
         name = self.function.data
         row = OPERATORS.get(name) or find_function(name)
         if row is None:
-            raise VerifyException(f"'{name}' is no elementwise function")
+            raise VerifyException(f"'{name}' is not an elementwise function")
         if len(self.arguments) != row.arity:
             raise VerifyException(
                 f"'{name}' takes {row.arity} operands but has {len(self.arguments)}"

@@ -138,7 +138,7 @@ class _Checker:
                     raise self.error("a label has no type", item.type_at)
                 if item.type not in ELEMENT_TYPES:
                     raise self.error(
-                        f"'{item.type}' is no element type",
+                        f"'{item.type}' is not an element type",
                         item.type_at,
                         did_you_mean(item.type, ELEMENT_TYPES)
                         or f"there are {', '.join(ELEMENT_TYPES)}",
@@ -325,7 +325,7 @@ class _Checker:
             type = arguments[1].name
             if type not in ELEMENT_TYPES:
                 raise self.error(
-                    f"'{type}' is no element type", arguments[1].at,
+                    f"'{type}' is not an element type", arguments[1].at,
                     did_you_mean(type, ELEMENT_TYPES) or f"there are {', '.join(ELEMENT_TYPES)}",
                 )
             self._expression(arguments[0], definition, scope)
@@ -438,7 +438,8 @@ class _Checker:
             for item in (call for branch in choice.branches for call in branch):
                 if item.name in OUTPUT_DIRECTIVES:
                     raise self.error(
-                        f"'{item.name}' says what is compiled, and is no alternative", item.name_at
+                        f"'{item.name}' says what is compiled, and is not an alternative",
+                        item.name_at,
                     )
         for item in self.program.all_directives():
             declared = self.symbols.declarations.get(item.target)

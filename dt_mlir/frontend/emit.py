@@ -171,7 +171,7 @@ def set_types(program: Program, types: Iterable[tuple[str, str]]) -> Program:
             )
         if type not in ELEMENT_TYPES:
             raise CompileError(
-                f"'{type}' is no element type", None, f"there are {', '.join(ELEMENT_TYPES)}"
+                f"'{type}' is not an element type", None, f"there are {', '.join(ELEMENT_TYPES)}"
             )
     declarations = [
         Declaration(d.kind, d.name, wanted.get(d.name, d.type), d.at, d.type_at)

@@ -86,7 +86,7 @@ def parse_program(text: str, file: str) -> Program:
         file: what to call the text in messages.
 
     Raises:
-        CompileError: at the first place where the text is no program.
+        CompileError: at the first place where the text is not a program.
     """
     if len(text) > MOST_CHARACTERS:
         raise CompileError(

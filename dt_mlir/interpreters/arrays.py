@@ -32,12 +32,12 @@ def read_arrays(path: str) -> dict[str, Any]:
     try:
         file = np.load(path, allow_pickle=False)
         if isinstance(file, np.ndarray):
-            raise CompileError(f"{path} is no file of several arrays (.npz)")
+            raise CompileError(f"{path} is not a file of several arrays (.npz)")
         with file:
             found = {name: file[name] for name in file.files}
     except (ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise CompileError(f"{path} is no file of arrays (.npz)") from error
+        raise CompileError(f"{path} is not a file of arrays (.npz)") from error
     for name, array in found.items():
         if not isinstance(array, np.ndarray):
-            raise CompileError(f"{path}: '{name}' is no array")
+            raise CompileError(f"{path}: '{name}' is not an array")
     return found

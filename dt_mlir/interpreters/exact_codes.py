@@ -33,7 +33,7 @@ PRIME = 2147483579
 EXPONENTS = (PRIME - 1) // 2
 """The modulus of exponents: a prime."""
 INFINITY, MINUS_INFINITY, NAN = PRIME, PRIME + 1, PRIME + 2
-"""The residues of what is no element of the field."""
+"""The residues of what is not an element of the field."""
 _BITS = 31
 _MASK = 2**_BITS - 1
 _SIGN = 61
@@ -91,7 +91,7 @@ def _is_below(codes: Array) -> Array:
 
 
 def _with_signs(codes: Array, signs: Array) -> Array:
-    """Returns codes with the bits of a sign, but for 0 and what is no number."""
+    """Returns codes with the bits of a sign, but for 0 and what is not a number."""
     values = residues(codes)
     return np.where((values < PRIME) & (values != 0), codes & _BOTH | signs, codes)
 

@@ -80,7 +80,7 @@ class Calls:
         """The inputs, numbers as Python's of their kind.
 
         Raises:
-            TypeError: for what is no number of its type's kind.
+            TypeError: for what is not a number of its type's kind.
             ValueError: for a number that its type does not hold.
         """
         found = list(inputs)
@@ -122,7 +122,7 @@ class Calls:
             labels: the labels whose sizes no tensor has.
 
         Raises:
-            TypeError: for another name, or a size that is no whole number.
+            TypeError: for another name, or a size that is not a whole number.
             ValueError: for a size below 0, or beyond what a tensor can have.
             RuntimeError: if a gradient is wanted of what is written to `out`.
         """

@@ -132,7 +132,7 @@ class Kernel:
 
         Raises:
             CompileError: where the program cannot be compiled for these types.
-            TypeError: for what is no tensor, or one of another type.
+            TypeError: for what is not a tensor, or one of another type.
             ValueError: for tensors whose sizes or devices do not fit.
             RuntimeError: where a gradient is wanted that the kernel does not have.
         """
@@ -387,7 +387,7 @@ class Kernel:
         found = dict.fromkeys(self._open, "f32") | self._types | dict(types or {})
         for name, type in found.items():
             if type not in ELEMENT_TYPES:
-                raise CompileError(f"'{type}' is no element type, as which '{name}' is given")
+                raise CompileError(f"'{type}' is not an element type, as which '{name}' is given")
         return found
 
     @property

@@ -39,7 +39,7 @@ def refuse_unknown(kernel: str, names: Sequence[str], values: Sequence[Any]) -> 
         values: what is to be tensors.
 
     Raises:
-        TypeError: for what is no tensor, and for classes and layouts of tensors that kernels do
+        TypeError: for what is not a tensor, and for classes and layouts of tensors that kernels do
             not take.
         ValueError: for devices that they do not run on.
         RuntimeError: for derivatives that they do not have.

@@ -88,7 +88,7 @@ def parse(text: str, file: str = "<dt>") -> Program:
         file: what to call the text in messages.
 
     Raises:
-        CompileError: at the first place where the text is no program.
+        CompileError: at the first place where the text is not a program.
     """
     return Program.parse(text, file)
 
@@ -308,7 +308,7 @@ def _inputs(program: Program, tensors: tuple[Any, ...]) -> dict[str, Any]:
     """The tensors by name.
 
     Raises:
-        CompileError: if there is none for an input, or one is no tensor.
+        CompileError: if there is none for an input, or one is not a tensor.
     """
     names = [d.name for d in program.tree.declarations if d.kind in ("In", "SIn")]
     if len(tensors) > len(names):

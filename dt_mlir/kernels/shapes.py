@@ -28,7 +28,7 @@ def sizes_of(
         labels: sizes that no tensor has.
 
     Raises:
-        TypeError: for what is no tensor.
+        TypeError: for what is not a tensor.
         ValueError: where a tensor has other axes, or two disagree about a size.
     """
     sizes = dict(labels)

@@ -23,7 +23,7 @@ class Knob:
 
     def __init__(self, name: str, *options: int | str) -> None:
         if not isinstance(name, str) or not name.isidentifier():  # pyright: ignore
-            raise refusal(f"{name!r} is no name")
+            raise refusal(f"{name!r} is not a name")
         self.name = name
         self.definition = KnobDefinition(name, _options(options), here())
         self.serial = next(serial)
@@ -58,9 +58,9 @@ def _options(values: Sequence[int | str]) -> Options:
         raise refusal("a set of options needs at least one")
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | str):  # pyright: ignore
-            raise refusal(f"{value!r} is no option", "there are whole numbers and names")
+            raise refusal(f"{value!r} is not an option", "there are whole numbers and names")
         if isinstance(value, str) and not value.isidentifier():
-            raise refusal(f"{value!r} is no name")
+            raise refusal(f"{value!r} is not a name")
         if isinstance(value, int):
             _fitting(value)
     if len(set(values)) < len(values):
@@ -80,14 +80,14 @@ def arguments_of(
     """Arguments of a directive, and the knobs among them.
 
     Raises:
-        CompileError: if a value is no argument.
+        CompileError: if a value is not an argument.
     """
     knobs: list[Knob] = []
 
     def value(given: object) -> int | str | Options:
         match given:
             case bool():
-                raise refusal(f"{given} is no argument of a directive", "write 0 or 1")
+                raise refusal(f"{given} is not an argument of a directive", "write 0 or 1")
             case str():
                 return given
             case Integral():
@@ -102,7 +102,7 @@ def arguments_of(
                 return given.name
             case _:
                 raise refusal(
-                    f"a {type(given).__name__} is no argument of a directive",
+                    f"a {type(given).__name__} is not an argument of a directive",
                     "there are numbers, names, labels, functions, knobs and one_of(…)",
                 )
 

@@ -39,7 +39,7 @@ class Var(Label):
         name: what programs, messages and generated code call it.
 
     Raises:
-        CompileError: if that is no name, or a word of the language or of Python.
+        CompileError: if that is not a name, or a word of the language or of Python.
     """
 
     kind = "Var"
@@ -62,7 +62,7 @@ class _Tensor(Declared):
     """What is read at indices."""
 
     def __iter__(self) -> Never:
-        raise TypeError(f"'{self.name}' is read at labels, and is no sequence")
+        raise TypeError(f"'{self.name}' is read at labels, and is not a sequence")
 
     def unread(self, *others: object) -> Never:
         """Refuse the tensor where one of its elements is meant."""

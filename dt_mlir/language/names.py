@@ -32,7 +32,7 @@ class Declared(Named):
 
     def __init__(self, name: str, type: object = None) -> None:
         if not isinstance(name, str) or not name.isascii() or not name.isidentifier():  # pyright: ignore
-            raise refusal(f"{name!r} is no name")
+            raise refusal(f"{name!r} is not a name")
         if keyword.iskeyword(name) or name in _WORDS:
             raise refusal(f"'{name}' is a word of the language or of Python", "choose another name")
         if name in _PARAMETERS and self.kind != "Func":
@@ -62,7 +62,7 @@ def type_name_of(type: object) -> str:
     shown = str(type)
     name = type_of_torch(type) or shown
     if name not in ELEMENT_TYPES:
-        raise refusal(f"'{shown}' is no element type", f"there are {', '.join(ELEMENT_TYPES)}")
+        raise refusal(f"'{shown}' is not an element type", f"there are {', '.join(ELEMENT_TYPES)}")
     return name
 
 

@@ -46,7 +46,7 @@ class Program:
         """
         for item in outputs:
             if not isinstance(item, Func):  # pyright: ignore
-                raise refusal(f"{item!r} is no function to compile")
+                raise refusal(f"{item!r} is not a function to compile")
         if not outputs:
             raise refusal("there is nothing to compile", "name at least one function")
         found: dict[Declared, None] = {}
@@ -102,7 +102,7 @@ class Program:
             file: what to call the text in messages.
 
         Raises:
-            CompileError: at the first place where the text is no program.
+            CompileError: at the first place where the text is not a program.
         """
         if not isinstance(text, str):  # pyright: ignore
             raise TypeError(f"a program is text, not {type(text).__name__}")
@@ -124,11 +124,12 @@ class Program:
         """The same algorithm under another schedule.
 
         Raises:
-            CompileError: if that is no schedule.
+            CompileError: if that is not a schedule.
         """
         if not isinstance(schedule, Schedule):  # pyright: ignore
             raise refusal(
-                f"a {type(schedule).__name__} is no schedule", "Schedule.parse reads one from text"
+                f"a {type(schedule).__name__} is not a schedule",
+                "Schedule.parse reads one from text",
             )
         outputs = [item for item in self.tree.directives if item.name in OUTPUT_DIRECTIVES]
         tree = replace(self.tree, knobs=[], directives=[], alternatives=[])

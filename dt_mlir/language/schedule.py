@@ -32,7 +32,7 @@ class Target(Directives):
         """Add a directive by its name, as a plug-in's is added.
 
         Raises:
-            CompileError: if there is no such directive, or a value is no argument.
+            CompileError: if there is no such directive, or a value is not an argument.
         """
         if name in OUTPUT_DIRECTIVES or find_directive(name) is None:
             raise refusal(
@@ -99,7 +99,7 @@ class Schedule:
         """
         name = function.name if isinstance(function, Named) else function
         if not isinstance(name, str) or not name.isidentifier():  # pyright: ignore
-            raise refusal(f"{name!r} is no name of a function")
+            raise refusal(f"{name!r} is not a name of a function")
         return Target(name, self)
 
     def add(self, call: DirectiveCall, knobs: list[Knob]) -> None:
@@ -171,7 +171,7 @@ class Schedule:
             if item.name in OUTPUT_DIRECTIVES:
                 place = make_location(file, item.at.line, item.at.column)
                 raise CompileError(
-                    f"{file}: '{item.name}' says what is compiled, and is no part of a schedule",
+                    f"{file}: '{item.name}' says what is compiled, and is not a part of a schedule",
                     place,
                 )
         return Schedule.of(program)

@@ -40,7 +40,7 @@ def _sigmoid(e: ScalarBuilder, x: SSAValue) -> SSAValue:
     divisor = e.add(one, e.call(math.ExpOp, e.neg(x)))
     if e.type != f32 or _in_accurate_kernel(e.op):
         return e.div(one, divisor)
-    # The root is one instruction, as is no quotient.
+    # `rsqrt` is one instruction; division is not.
     root = e.call(math.RsqrtOp, divisor)
     return e.mul(root, root)
 

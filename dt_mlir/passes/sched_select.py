@@ -45,6 +45,6 @@ class SchedSelectPass(ModulePass):
         for item in self.choices:
             name, colon, option = item.rpartition(":")
             if not colon or not name or not option:
-                raise CompileError(f"'{item}' is no choice of the form 'name:option'")
+                raise CompileError(f"'{item}' is not a choice of the form 'name:option'")
             point[name] = parse_option(option)
         select(op, point)

@@ -64,7 +64,7 @@ class AlignStoragePass(Directive):
         for label, multiple in _MULTIPLES.items(self.multiples):
             if label not in axes:
                 raise target.error(
-                    f"'{label}' is no label of '{self.function}'", did_you_mean(label, axes)
+                    f"'{label}' is not a label of '{self.function}'", did_you_mean(label, axes)
                 )
             axis = axes.index(label)
             known = alloc.alignment[axis]

@@ -74,7 +74,7 @@ class BlockPass(Directive):
                 )
             if own.step_size > 0 and extent % own.step_size:
                 raise target.error(
-                    f"a block of {extent} is no multiple of the tile of {own.step_size} "
+                    f"a block of {extent} is not a multiple of the tile of {own.step_size} "
                     f"along '{label}'",
                     f"choose a multiple of {own.step_size}",
                 )

@@ -37,6 +37,11 @@ def check_fusible(target: Target, producer: loop.KernelOp, consumer: str) -> loo
     """
     program, name = target.program, target.function
     home = program.home_of(consumer)
+    if home is None and program.is_inlined(consumer):
+        raise target.error(
+            f"'{consumer}' is inlined, and has no loops of its own",
+            f"fuse '{name}' into the function that reads '{consumer}'",
+        )
     if home is None:
         raise target.error(
             f"there is no function '{consumer}' to fuse into",

@@ -55,7 +55,7 @@ class MapPass(Directive):
         for label, (name, _) in splits.items():
             if label not in labels:
                 raise target.error(
-                    f"'{label}' is no blocked label", did_you_mean(label, labels)
+                    f"'{label}' is not a blocked label", did_you_mean(label, labels)
                 )
             if name == label:
                 # The outer half keeps the label's own name: the inner one is what is left.
@@ -84,7 +84,7 @@ class MapPass(Directive):
                 order.append(WalkAttr(name))
             else:
                 raise target.error(
-                    f"'{name}' is no blocked label", did_you_mean(name, [*labels, *inner])
+                    f"'{name}' is not a blocked label", did_you_mean(name, [*labels, *inner])
                 )
         self._check(target, order, labels, inner)
         return order

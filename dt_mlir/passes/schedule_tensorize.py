@@ -67,7 +67,8 @@ class TensorizePass(Directive):
                     )  # fmt: skip
                 if extent is not None and step and extent % step:
                     raise target.error(
-                        f"a block of {extent} is no multiple of the tile of {step} along '{label}'",
+                        f"a block of {extent} is not a multiple of the tile of {step} "
+                        f"along '{label}'",
                         f"choose a divisor of {extent}, or 0 for the whole block",
                     )
                 if target.location is not None:

@@ -36,7 +36,7 @@ class VerifyDtPass(ModulePass):
                 for nested in operations(inner):
                     if nested.name.split(".")[0] not in SCALAR_DIALECTS:
                         raise CompileError(
-                            f"'{nested.name}' is no scalar operation and cannot stand in "
+                            f"'{nested.name}' is not a scalar operation and cannot stand in "
                             f"'{inner.sym_name.data}'",
                             nested,
                         )

@@ -51,11 +51,11 @@ def check_kernel(kernel: tile.KernelOp) -> None:
     for type in {id(value.type): value.type for value in values_of(kernel)}.values():
         for axis in axes_of(type):
             if axis.extent not in known and isinstance(axis.extent, str):
-                raise CompileError(f"'{axis.extent}' is no label of the kernel", kernel)
+                raise CompileError(f"'{axis.extent}' is not a label of the kernel", kernel)
             if isinstance(axis.extent, int) and padded(axis.extent) != axis.extent:
                 raise CompileError(
                     f"the axis '{axis.name}' has {axis.extent} elements, "
-                    "which is no power of two",
+                    "which is not a power of two",
                     kernel,
                     "run tile-place-masks first",
                 )

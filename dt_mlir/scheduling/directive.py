@@ -95,7 +95,7 @@ class Target:
         """The kernel whose root the function is.
 
         Raises:
-            CompileError: if it is no root, or no function at all.
+            CompileError: if it is not a root, or no function at all.
         """
         kernel = self.program.kernel_of(self.function)
         if kernel is not None:
@@ -105,6 +105,11 @@ class Target:
             raise self.error(
                 f"'{self.function}' is fused into the kernel of '{home.root.data}'",
                 f"write '{home.root.data}.{self.directive}(…)'",
+            )
+        if self.program.is_inlined(self.function):
+            raise self.error(
+                f"'{self.function}' is inlined, and has no loops of its own",
+                "schedule the functions that read it",
             )
         raise self.error(
             f"there is no function '{self.function}' to schedule",
@@ -116,7 +121,7 @@ class Target:
         """Set a launch hint of the kernel.
 
         Raises:
-            CompileError: if the function is no root, or the hint already has another value.
+            CompileError: if the function is not a root, or the hint already has another value.
         """
         kernel = self.kernel
         known = kernel.properties.get(hint)

@@ -72,7 +72,7 @@ class Sizes(Kind):
         for argument in arguments:
             key, value, factor = argument
             if key is None or not isinstance(value, int) or factor is not None:
-                raise ArgumentError(f"'{argument}' is no label with a number, as in 'x:64'")
+                raise ArgumentError(f"'{argument}' is not a label with a number, as in 'x:64'")
             if value < self.least:
                 what = "positive" if self.least == 1 else "positive, or 0 for the whole extent"
                 raise ArgumentError(f"the number for '{key}' must be {what}, not {value}")
@@ -117,7 +117,7 @@ class Names(Kind):
                 raise ArgumentError(
                     f"'{argument}' is neither a name nor a split, as in 'x:x1/8'"
                     if self.splits
-                    else f"'{argument}' is no name"
+                    else f"'{argument}' is not a name"
                 )
             if isinstance(factor, int) and factor < 1:
                 raise ArgumentError(f"the factor of '{argument}' must be positive")
@@ -140,7 +140,7 @@ class Name(Kind):
     def decode(self, arguments: list[Argument]) -> str:
         value = arguments[0].value
         if not isinstance(value, str) or arguments[0].factor is not None:
-            raise ArgumentError(f"'{arguments[0]}' is no {self.what}")
+            raise ArgumentError(f"'{arguments[0]}' is not a {self.what}")
         return value
 
     def encode(self, value: Any) -> list[Argument]:
@@ -187,7 +187,7 @@ class Integer(Kind):
     def decode(self, arguments: list[Argument]) -> int:
         value = arguments[0].value
         if not isinstance(value, int) or arguments[0].factor is not None:
-            raise ArgumentError(f"'{arguments[0]}' is no number")
+            raise ArgumentError(f"'{arguments[0]}' is not a number")
         if value < self.least:
             raise ArgumentError(f"{value} is too small: at least {self.least} is needed")
         if self.power_of_two and value & (value - 1):
@@ -207,7 +207,7 @@ def parse_argument(text: str) -> Argument:
     """An argument from the text of a pass option: `x:128`, `x:x1/8`, `y`.
 
     Raises:
-        ArgumentError: if the text is no argument.
+        ArgumentError: if the text is not an argument.
     """
     key, colon, rest = text.rpartition(":")
     value, slash, factor = rest.partition("/")
@@ -218,7 +218,7 @@ def parse_argument(text: str) -> Argument:
         or not (value.isidentifier() or number.isdigit())
         or (slash and not factor.isdigit())
     ):
-        raise ArgumentError(f"'{text}' is no argument of a directive")
+        raise ArgumentError(f"'{text}' is not an argument of a directive")
     return Argument(
         key if colon else None,
         int(value) if number.isdigit() else value,

@@ -2,7 +2,7 @@
 
 A space has a dimension for each knob, for each set that stands in a directive, and for each group
 of alternatives. A point gives each an option; alternatives are numbered from 0. What occurs only
-in alternatives that a point does not take is no dimension there.
+in alternatives that a point does not take is not a dimension there.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ TRIALS = 500
 
 def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise ArgumentTypeError(f"'{text}' is no number of 1 or more")
+        raise ArgumentTypeError(f"'{text}' is not a number of 1 or more")
     return int(text)
 
 

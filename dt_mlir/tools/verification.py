@@ -80,7 +80,7 @@ class Verification:
             path = Path(args.reproducer)
             if path.suffix != ".mlir" or not path.parent.is_dir() or path.is_dir():
                 raise CompileError(
-                    f"--reproducer: '{args.reproducer}' is no file in a folder that exists",
+                    f"--reproducer: '{args.reproducer}' is not a file in a folder that exists",
                     None, "name a file that ends in .mlir",
                 )  # fmt: skip
         elif args.inputs or args.verify_sizes or args.verify_masks:

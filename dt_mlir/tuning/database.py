@@ -101,7 +101,7 @@ class Database:
         path: the file, which is made where there is none; `:memory:` for none.
 
     Raises:
-        CompileError: if the file is no database of this kind.
+        CompileError: if the file is not a database of this kind.
     """
 
     def __init__(self, path: Path | str) -> None:

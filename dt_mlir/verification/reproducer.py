@@ -47,7 +47,7 @@ def load_inputs(path: str, module: ModuleOp) -> Given:
     for name, array in arrays.items():
         if name.startswith(_SIZE):
             if array.shape or array.dtype.kind not in "iu" or array < 0:
-                raise CompileError(f"{path}: '{name}' is no size")
+                raise CompileError(f"{path}: '{name}' is not a size")
             sizes[name.removeprefix(_SIZE)] = int(array)
     interface = Interface.of(module)
     for label in interface.labels:

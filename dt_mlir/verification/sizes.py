@@ -57,7 +57,7 @@ class _Steps:
         return max(self.steps, default=1)
 
     def sizes(self) -> list[int]:
-        """Returns sizes near the halves and multiples of each step, of which one is no multiple.
+        """Returns sizes near the halves and multiples of each step.
 
         For each step there are sizes near 1/2, 1, 3/2 and 2 of it, one less and one more; for two
         steps multiples of the lesser that are no multiples of the larger.

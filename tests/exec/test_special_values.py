@@ -113,7 +113,7 @@ def test_functions_that_level_off_stay_between_their_limits(
     function: str, lowest: float | None, math: str
 ) -> None:
     text = f"Func f; In A; Var x; f[x] = {function}(A[x]); f.block(x:1024); f.tensorize(x:1024); f.math({math}); f.compile();"
-    # Of infinities PyTorch's own gelu is no number.
+    # Of infinities PyTorch's own gelu is not a number.
     large = torch.tensor([20.0, 1e4, 1e30] + ([] if lowest is None else [INF]))
     ends = torch.cat([large, -large])
     theirs = {"gelu": torch.nn.functional.gelu, "silu": torch.nn.functional.silu}

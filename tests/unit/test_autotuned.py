@@ -181,7 +181,7 @@ def test_what_cannot_be_tuned(options: dict[str, Any]) -> None:
         dt.tune(doubled(), torch.rand(4), 2.0, 3.0, **options)
     with pytest.raises(CompileError, match="a str is neither a function, nor a program, nor a kernel"):
         dt.tune("f", torch.rand(4), **options)
-    with pytest.raises(CompileError, match="a str is no schedule"):
+    with pytest.raises(CompileError, match="a str is not a schedule"):
         dt.best(doubled(), torch.rand(4), space="f.block(x:4);", database=options["database"])
     wrong = doubled().num_warps(3)
     with pytest.raises(CompileError, match="not a power of two"):

@@ -96,7 +96,7 @@ def test_schedules_are_values(tmp_path: Path) -> None:
     assert bare.with_schedule(schedule).to_dt() == scheduled.to_dt()
     assert scheduled.with_schedule(dt.Schedule()).to_dt() == bare.to_dt()
     assert mm.compile().schedule == schedule
-    with pytest.raises(CompileError, match="'compile' says what is compiled, and is no part of a schedule"):
+    with pytest.raises(CompileError, match="'compile' says what is compiled, and is not a part of a schedule"):
         dt.Schedule.parse("f.block(x:4); f.compile();")
     with pytest.raises(CompileError, match="a schedule declares and defines no functions"):
         dt.Schedule.parse("Var x;")
@@ -206,12 +206,12 @@ def _split() -> None:
         (_tensor, "a Tensor cannot stand in an expression"),
         (_directive, "there is no directive 'blok'"),
         (_output, "there is no directive 'compile'"),
-        (_argument, "a float is no argument of a directive"),
-        (_truth, "True is no argument of a directive"),
-        (_split, "'x:x1/y/2' is no argument of a directive"),
-        (lambda: dt.Var("no name"), "'no name' is no name"),
+        (_argument, "a float is not an argument of a directive"),
+        (_truth, "True is not an argument of a directive"),
+        (_split, "'x:x1/y/2' is not an argument of a directive"),
+        (lambda: dt.Var("no name"), "'no name' is not a name"),
         (lambda: dt.Var("inf"), "'inf' is a constant of the language"),
-        (lambda: dt.In("A", "f17"), "'f17' is no element type"),
+        (lambda: dt.In("A", "f17"), "'f17' is not an element type"),
         (lambda: dt.Var("x") + 2**63, "the number does not fit in 64 bits"),
         (lambda: dt.Func("f").block(x=2**63), "the number does not fit in 64 bits"),
         (lambda: dt.Func("f").num_warps(-(2**64)), "the number does not fit in 64 bits"),
@@ -219,7 +219,7 @@ def _split() -> None:
         (lambda: dt.one_of(), "a set of options needs at least one"),
         (lambda: dt.Knob("B", 1, 1), "the options of a set must be different"),
         (lambda: product()[0].compile().ir("ptx"), "there is no level 'ptx'"),
-        (lambda: product()[0].compile().source_for(A="f17"), "'f17' is no element type"),
+        (lambda: product()[0].compile().source_for(A="f17"), "'f17' is not an element type"),
     ],
 )
 def test_mistakes_are_refused(action: Any, message: str) -> None:
@@ -486,9 +486,9 @@ def test_functions_as_targets_of_schedules() -> None:
     schedule[mm].block(x=16, y=16)
     assert schedule.to_dt() == "mm.block(x:16, y:16);\n"
     for wrong in ("no name", 3):
-        with pytest.raises(CompileError, match="is no name of a function"):
+        with pytest.raises(CompileError, match="is not a name of a function"):
             schedule[wrong]  # type: ignore[index]
-    with pytest.raises(TypeError, match="'mm' is read at labels, and is no sequence"):
+    with pytest.raises(TypeError, match="'mm' is read at labels, and is not a sequence"):
         list(mm)  # type: ignore[call-overload]
     for name in ("def", "Var"):
         with pytest.raises(CompileError, match="is a word of the language or of Python"):
@@ -496,11 +496,11 @@ def test_functions_as_targets_of_schedules() -> None:
     for name in ("self", "out"):
         with pytest.raises(CompileError, match="is a parameter of every kernel"):
             dt.Var(name)
-    with pytest.raises(CompileError, match="is no function to compile"):
+    with pytest.raises(CompileError, match="is not a function to compile"):
         dt.compile(dt.In("A"))  # type: ignore[arg-type]
     with pytest.raises(CompileError, match="there is nothing to compile"):
         dt.compile()
-    with pytest.raises(CompileError, match=r"1\.5 is no option"):
+    with pytest.raises(CompileError, match=r"1\.5 is not an option"):
         dt.one_of(1.5)  # type: ignore[arg-type]
     with pytest.raises(CompileError, match="a str is neither a directive nor a schedule"):
         mm.apply("block")  # type: ignore[arg-type]

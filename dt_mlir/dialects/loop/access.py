@@ -166,7 +166,7 @@ class ReadOp(AccessOp):
         assert isinstance(self.base.type, MemRefType)
         if self.result.type != value_type(self.base.type.element_type):
             raise VerifyException(
-                f"an element of {self.base.type} is no {self.result.type}"
+                f"an element of {self.base.type} is not of type {self.result.type}"
             )
 
 
@@ -221,7 +221,9 @@ class WriteOp(AccessOp):
         if len(set(loops)) < len(loops) and not is_local:
             raise VerifyException("the indices of a write are those of different loops")
         if self.value.type != value_type(self.base.type.element_type):
-            raise VerifyException(f"an element of {self.base.type} is no {self.value.type}")
+            raise VerifyException(
+                f"an element of {self.base.type} is not of type {self.value.type}"
+            )
 
 
 @irdl_op_definition

@@ -84,7 +84,8 @@ class AccessOp(IRDLOperation):
         policy = self.eviction_policy
         if policy is not None and policy.data not in (EVICT_FIRST, EVICT_LAST):
             raise VerifyException(
-                f"'{policy.data}' is no eviction policy; there are {EVICT_FIRST} and {EVICT_LAST}"
+                f"'{policy.data}' is not an eviction policy; "
+                f"there are {EVICT_FIRST} and {EVICT_LAST}"
             )
         if len(self.indices) != self.base.type.get_num_dims():
             raise VerifyException(
@@ -107,7 +108,9 @@ class AccessOp(IRDLOperation):
             if known.get(axis.name) != axis:
                 raise VerifyException(f"the tile has an axis '{axis.name}' that no index has")
         if element_of(value) != value_type(self.base.type.element_type):
-            raise VerifyException(f"an element of {self.base.type} is no {element_of(value)}")
+            raise VerifyException(
+                f"an element of {self.base.type} is not of type {element_of(value)}"
+            )
 
 
     def print_access(self, printer: Printer, pad: Number | None = None) -> None:

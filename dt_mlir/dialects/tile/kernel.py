@@ -86,7 +86,7 @@ class KernelOp(KernelBase):
         known = {label.data for label in self.labels}
         for op in operations(self):
             if isinstance(op, SizeOp) and op.label.data not in known:
-                raise VerifyException(f"'{op.label.data}' is no label of the kernel")
+                raise VerifyException(f"'{op.label.data}' is not a label of the kernel")
 
 
 @irdl_op_definition

@@ -90,7 +90,7 @@ class MapOp(IRDLOperation):
         for arg, value in zip(args, self.inputs):
             check_tile(value.type)
             if arg.type != element_of(value.type):
-                raise VerifyException(f"an element of {value.type} is no {arg.type}")
+                raise VerifyException(f"an element of {value.type} is not of type {arg.type}")
             if not is_subsequence(axes_of(value.type), axes):
                 raise VerifyException(f"{value.type} does not broadcast to {self.result.type}")
         last = self.body.block.last_op

@@ -2,7 +2,7 @@
 // RUN: not dt-opt %s -p 'dt-set-types{types="A:half"}' 2>&1 | filecheck %s --check-prefix=TYPE
 // RUN: not dt-opt %s -p 'dt-set-types{types="A"}' 2>&1 | filecheck %s --check-prefix=FORM
 // NAME: error: there is no input or function 'B' to give a type
-// TYPE: error: 'half' is no element type
+// TYPE: error: 'half' is not an element type
 // FORM: error: 'A' gives no type
 // FORM: help: write 'name:type'
 dt.label @x

@@ -11,7 +11,7 @@
 // OPTION: error: 'BM' cannot be 32
 // OPTION-NEXT: help: it is one of {64, 128}
 // BRANCH: error: 'WHERE' cannot be 3
-// FORM: error: 'BM' is no choice of the form 'name:option'
+// FORM: error: 'BM' is not a choice of the form 'name:option'
 // DECIDED: error: the schedule leaves no 'BM' open
 // DECIDED-NEXT: help: everything is decided
 sched.schedule {

@@ -30,10 +30,10 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
 // REDUCTION: help: only x, y can be blocked; to step the loop over 'k' use tensorize(k:…)
 // LABEL: error: f.block: there is no label 'z' in the kernel of 'f'
 // TWICE: error: f.block: 'x' already has blocks of 8, which contradicts 16
-// MULTIPLE: error: f.block: a block of 8 is no multiple of the tile of 6 along 'x'
+// MULTIPLE: error: f.block: a block of 8 is not a multiple of the tile of 6 along 'x'
 // MULTIPLE: help: choose a multiple of 6
 // MAPPED: error: f.block: the grid is already mapped
 // FUNCTION: error: ff.block: there is no function 'ff' to schedule
 // FUNCTION: help: did you mean 'f'?
-// FORM: error: f.block: 'x=8' is no argument of a directive
+// FORM: error: f.block: 'x=8' is not an argument of a directive
 // OPTION: error: pass 'schedule-block' needs the option 'sizes'

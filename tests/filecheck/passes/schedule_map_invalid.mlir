@@ -32,9 +32,9 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
 // LEFT: error: f.map: the blocks of 'y' are left out
 // TWICE: error: f.map: label 'x' is named twice
 // INNER: error: f.map: the inner part 'x1' of 'x' is left out
-// LABEL: error: f.map: 'k' is no blocked label
+// LABEL: error: f.map: 'k' is not a blocked label
 // UNCLEAR: error: f.map: it is not clear which name is the inner part of 'x'
 // TAKEN: error: f.map: 'y' is a label and cannot name the inner part of 'x'
 // BOTH: error: f.map: 'a' names the inner parts of two splits
-// NAME: error: f.map: 'z' is no blocked label
+// NAME: error: f.map: 'z' is not a blocked label
 // AGAIN: error: f.map: the grid is already mapped in another order

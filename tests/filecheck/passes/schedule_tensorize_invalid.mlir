@@ -26,5 +26,5 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
 }
 // LABEL: error: f.tensorize: there is no loop over 'z' in the kernel of 'f'
 // TWICE: error: f.tensorize: the loop over 'x' already has tiles of 8, which contradicts 16
-// MULTIPLE: error: f.tensorize: a block of 8 is no multiple of the tile of 6 along 'x'
+// MULTIPLE: error: f.tensorize: a block of 8 is not a multiple of the tile of 6 along 'x'
 // MULTIPLE: help: choose a divisor of 8, or 0 for the whole block

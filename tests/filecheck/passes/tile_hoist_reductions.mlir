@@ -89,7 +89,7 @@ tile.kernel @kept(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %B: me
     %a2 = tile.reduce maximum %a along k
     %q1 = arith.maximumf %q, %a2 : f32
     %p2 = arith.mulf %p1, %q1 : f32
-    // A maximum of sums is no sum.
+    // A maximum of sums is not a sum.
     // CHECK: tile.reduce add
     %a3 = tile.reduce add %a along k
     %s1 = arith.maximumf %s, %a3 : f32

@@ -8,7 +8,7 @@ tile.kernel @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %B
   %c8 = arith.constant 8 : index
   %c0 = arith.constant 0 : index
   %x0 = arith.muli %pid, %c24 : index
-  // An extent that is no power of two is padded; its tail belongs to the next tile.
+  // An extent that is not a power of two is padded; its tail belongs to the next tile.
   // CHECK: %[[X:.*]] = tile.range x: 32 from %[[X0:.*]]
   // CHECK-NEXT: %[[N:.*]] = arith.constant 24 : index
   // CHECK-NEXT: %[[E:.*]] = arith.addi %[[X0]], %[[N]] : index

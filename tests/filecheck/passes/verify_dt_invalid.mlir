@@ -7,7 +7,7 @@ dt.func @f[] : f32 {
   %1 = memref.alloc() : memref<f32>
   dt.yield %0 : f32
 }
-// CHECK: verify_dt_invalid.mlir:7:3: error: 'memref.alloc' is no scalar operation and cannot stand in 'f'
+// CHECK: verify_dt_invalid.mlir:7:3: error: 'memref.alloc' is not a scalar operation and cannot stand in 'f'
 dt.output @f
 // -----
 host.func @f() -> memref<f32> {

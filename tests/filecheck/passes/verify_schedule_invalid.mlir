@@ -13,7 +13,7 @@ sched.schedule {
 sched.schedule {
   sched.directive "block" @f(x)
 }
-// CHECK: error: f.block: 'x' is no label with a number, as in 'x:64'
+// CHECK: error: f.block: 'x' is not a label with a number, as in 'x:64'
 // -----
 sched.schedule {
   sched.directive "block" @f(x : 0)
@@ -54,7 +54,7 @@ sched.schedule {
 sched.schedule {
   sched.directive "fuse_at" @f(3, x)
 }
-// CHECK: error: f.fuse_at: '3' is no function
+// CHECK: error: f.fuse_at: '3' is not a function
 // -----
 sched.schedule {
   sched.directive "fuse_at" @f(g, x, y)
@@ -80,7 +80,7 @@ sched.schedule {
 sched.schedule {
   sched.directive "num_stages" @f(x)
 }
-// CHECK: error: f.num_stages: 'x' is no number
+// CHECK: error: f.num_stages: 'x' is not a number
 // -----
 sched.schedule {
   sched.directive "precision" @f(tf23)

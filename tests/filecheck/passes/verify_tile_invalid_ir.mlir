@@ -10,7 +10,7 @@ tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"],
   %c0 = arith.constant 0 : index
   %x = tile.range x: 6 from %c0
 }
-// CHECK: error: the axis 'x' has 6 elements, which is no power of two
+// CHECK: error: the axis 'x' has 6 elements, which is not a power of two
 // -----
 tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
   %p = memref.alloc() : memref<f32>
@@ -25,4 +25,4 @@ tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"],
   %c0 = arith.constant 0 : index
   %x = tile.range x = y from %c0
 }
-// CHECK: error: 'y' is no label of the kernel
+// CHECK: error: 'y' is not a label of the kernel

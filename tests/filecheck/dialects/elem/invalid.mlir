@@ -2,7 +2,7 @@
 
 %x = arith.constant 1.0 : f32
 %0 = elem.apply "sigmid"(%x) : (f32) -> f32
-// CHECK: invalid.mlir:4:1: error: 'elem.apply' is malformed: 'sigmid' is no elementwise function
+// CHECK: invalid.mlir:4:1: error: 'elem.apply' is malformed: 'sigmid' is not an elementwise function
 // -----
 %x = arith.constant 1.0 : f32
 %0 = elem.apply "sigmoid"(%x, %x) : (f32, f32) -> f32

@@ -182,7 +182,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
     }
   }
 }
-// CHECK: error: 'loop.read' is malformed: an element of memref<?xf32> is no f16
+// CHECK: error: 'loop.read' is malformed: an element of memref<?xf32> is not of type f16
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
@@ -201,7 +201,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
     }
   }
 }
-// CHECK: error: 'loop.write' is malformed: an element of memref<?xf32> is no f16
+// CHECK: error: 'loop.write' is malformed: an element of memref<?xf32> is not of type f16
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {

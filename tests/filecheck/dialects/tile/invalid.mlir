@@ -26,7 +26,7 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   %v = tile.fill %c : !tile.of<x: 8, f32>
   %n = tile.size y
 }
-// CHECK: 'tile.kernel' is malformed: 'y' is no label of the kernel
+// CHECK: 'tile.kernel' is malformed: 'y' is not a label of the kernel
 // -----
 // Types.
 %c = arith.constant 0.0 : f32
@@ -208,7 +208,7 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   %v = tile.fill %c : !tile.of<x: 8, f32>
   %a = "tile.load"(%A, %x) <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (memref<?xf32>, !tile.of<x: 8, index>) -> !tile.of<x: 8, f16>
 }
-// CHECK: 'tile.load' is malformed: an element of memref<?xf32> is no f16
+// CHECK: 'tile.load' is malformed: an element of memref<?xf32> is not of type f16
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
   %p = tile.program_id
@@ -261,7 +261,7 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   %v = tile.fill %c : !tile.of<x: 8, f32>
   %a = tile.load %A[%x] eviction_policy "normal"
 }
-// CHECK: 'tile.load' is malformed: 'normal' is no eviction policy; there are evict_first and evict_last
+// CHECK: 'tile.load' is malformed: 'normal' is not an eviction policy; there are evict_first and evict_last
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
   %p = tile.program_id
@@ -336,7 +336,7 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
     tile.yield %e : f32
   }) : (!tile.of<x: 8, f32>) -> !tile.of<x: 8, f32>
 }
-// CHECK: 'tile.map' is malformed: an element of !tile.of<x: 8, f32> is no f16
+// CHECK: 'tile.map' is malformed: an element of !tile.of<x: 8, f32> is not of type f16
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
   %p = tile.program_id
