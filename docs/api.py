@@ -91,7 +91,8 @@ def _bases(cls: type, loader: GriffeLoader) -> list[Class]:
     return [loader.modules_collection[base.__module__].members[cls.__name__] for base in same]
 
 
-def _class(name: str, cls: type, bases: list[Class]) -> list[str]:
+def class_lines(name: str, cls: type, bases: list[Class]) -> list[str]:
+    """The section of a class, whose members are those of the bases of its name, too."""
     lines = [f"### `{name}`", ""]
     if cls.__init__ is not object.__init__:
         lines += [_signature(name, cls, result=False), ""]
@@ -122,6 +123,11 @@ def _class(name: str, cls: type, bases: list[Class]) -> list[str]:
     return lines
 
 
+def function_lines(name: str, value: Any, thing: Function) -> list[str]:
+    """The section of a function."""
+    return [f"### `{name}`", "", _signature(name, value), "", *_sections(thing)]
+
+
 def api_page() -> str:
     """The page, without its header.
 
@@ -145,10 +151,9 @@ def api_page() -> str:
             if not value.__doc__:
                 raise ValueError(f"dt_mlir.{name} has no docstring")
             if isinstance(value, type):
-                lines += _class(name, value, _bases(value, loader))
+                lines += class_lines(name, value, _bases(value, loader))
             else:
-                lines += [f"### `{name}`", "", _signature(name, value), ""]
-                lines += _sections(thing)
+                lines += function_lines(name, value, thing)
     lines += ["## Functions and reductions", "", ELEMENTS, "", "| function | |", "| --- | --- |"]
     for name in functions.__all__:
         value = getattr(functions, name)

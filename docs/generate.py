@@ -12,6 +12,7 @@ import textwrap
 from pathlib import Path
 
 from api import api_page
+from extending import extending_sections
 from language_modules import directives_module, functions_module
 from xdsl.ir import Dialect, TypeAttribute
 from xdsl.passes import ModulePass
@@ -195,6 +196,8 @@ def pages() -> dict[Path, str]:
     text = between(readme.read_text(), "directives", directives_table())
     found[readme] = between(text, "kernel", example_kernel())
     found[DOCS / "api.md"] = HEADER + api_page()
+    page = DOCS / "extending.md"
+    found[page] = between(page.read_text(), "reference", extending_sections())
     language = DOCS.parent / "dt_mlir" / "language"
     found[language / "functions.py"] = functions_module()
     found[language / "directives.py"] = directives_module()

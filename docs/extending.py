@@ -1,0 +1,55 @@
+"""Writes the reference of what extensions may use, from signatures and docstrings."""
+
+import importlib
+
+from api import class_lines, function_lines
+from griffe import GriffeLoader
+
+GROUPS = (
+    ("Directives", "dt_mlir.scheduling.directive", ("Directive", "Phase", "Target", "parameter")),
+    ("Parameters of directives", "dt_mlir.scheduling.parameters",
+     ("Sizes", "Names", "Name", "Choice", "Integer", "ArgumentError")),
+    ("Programs of the `loop` level", "dt_mlir.analysis.loop_program", ("LoopProgram",)),
+    ("Loop nests", "dt_mlir.analysis.nests",
+     ("loops_in", "loops_over", "labels_in", "locals_of", "write_to", "reads_of", "argument_named",
+      "writes_of", "loop_of", "encloses", "function_labels", "check_writes")),
+    ("Loops", "dt_mlir.dialects.loop.nests", ("LoopLike",)),
+    ("Bounds of fused functions", "dt_mlir.analysis.bounds",
+     ("infer_bounds", "infer_bounds_of", "check_written_once")),
+    ("Divisibility of indices", "dt_mlir.analysis.divisibility", ("constant_index", "multiple_of")),
+    ("Types of tiles", "dt_mlir.dialects.tile.types",
+     ("Axis", "tile_type", "axes_of", "axis_names", "element_of")),
+    ("Reductions", "dt_mlir.builders.reductions", ("identity", "combination", "combine")),
+    ("Rewriting", "dt_mlir.builders.rewriting", ("replace_op",)),
+    ("Elementwise functions", "dt_mlir.elementwise", ("Function", "Domain", "define")),
+    ("Scalar arithmetic", "dt_mlir.builders.scalars", ("ScalarBuilder",)),
+    ("Walks over operations", "dt_mlir.traversal",
+     ("operations", "operations_of", "values_of")),
+    ("Refusals", "dt_mlir.diagnostics",
+     ("CompileError", "MalformedError", "Note", "did_you_mean")),
+    ("Loading", "dt_mlir.loading", ("load_file",)),
+)  # fmt: skip
+"""For each section its module and the names of it."""
+
+
+def extending_sections() -> str:
+    """Returns the sections of the page.
+
+    Raises:
+        ValueError: if a name is not documented.
+    """
+    loader = GriffeLoader()
+    lines: list[str] = []
+    for title, module, names in GROUPS:
+        lines += [f"## {title}", "", f"`{module}`", ""]
+        loader.load(module, submodules=False)
+        for name in names:
+            value = getattr(importlib.import_module(module), name)
+            if not value.__doc__:
+                raise ValueError(f"{module}.{name} has no docstring")
+            thing = loader.modules_collection[module].members[name]
+            if isinstance(value, type):
+                lines += class_lines(name, value, [thing])
+            else:
+                lines += function_lines(name, value, thing)
+    return "\n".join(lines).rstrip() + "\n"
