@@ -2,6 +2,7 @@
 
 import inspect
 import textwrap
+from functools import cache
 from typing import Any
 
 from griffe import Class, Function, GriffeLoader, Parser
@@ -128,15 +129,21 @@ def function_lines(name: str, value: Any, thing: Function) -> list[str]:
     return [f"### `{name}`", "", _signature(name, value), "", *_sections(thing)]
 
 
+@cache
+def package_loader() -> GriffeLoader:
+    """The package's modules with their docstrings; a load visits all of them."""
+    loader = GriffeLoader()
+    loader.load("dt_mlir")
+    return loader
+
+
 def api_page() -> str:
     """The page, without its header.
 
     Raises:
         ValueError: if a public name is not documented, or in no group.
     """
-    loader = GriffeLoader()
-    loader.load("dt_mlir.kernels", submodules=True)
-    loader.load("dt_mlir.language", submodules=True)
+    loader = package_loader()
     grouped = {name for _, names in GROUPS for name in names}
     missing = {*kernels.__all__} - grouped - {*functions.__all__}
     if missing:

@@ -2,8 +2,7 @@
 
 import importlib
 
-from api import class_lines, function_lines
-from griffe import GriffeLoader
+from api import class_lines, function_lines, package_loader
 
 GROUPS = (
     ("Directives", "dt_mlir.scheduling.directive", ("Directive", "Phase", "Target", "parameter")),
@@ -38,11 +37,10 @@ def extending_sections() -> str:
     Raises:
         ValueError: if a name is not documented.
     """
-    loader = GriffeLoader()
+    loader = package_loader()
     lines: list[str] = []
     for title, module, names in GROUPS:
         lines += [f"## {title}", "", f"`{module}`", ""]
-        loader.load(module, submodules=False)
         for name in names:
             value = getattr(importlib.import_module(module), name)
             if not value.__doc__:
