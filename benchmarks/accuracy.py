@@ -98,7 +98,7 @@ def arguments(drawn: list[Any], count: int, two: bool) -> list[Tensor]:
 
 
 def run(expression: str, accurate: bool, operands: list[Tensor]) -> Tensor:
-    """What a compiled kernel gives."""
+    """Returns the outputs of a compiled kernel."""
     math = "f.math(accurate);" if accurate else ""
     names = "A, B" if len(operands) == 2 else "A"
     text = (
@@ -110,7 +110,7 @@ def run(expression: str, accurate: bool, operands: list[Tensor]) -> Tensor:
 
 
 def main() -> int:
-    """Measure, and print or write the table."""
+    """Measures, and prints or writes the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", type=Path, help="write the table to a Markdown file")
     parser.add_argument("--count", type=int, default=2**22, help="samples of each distribution")

@@ -1,4 +1,4 @@
-"""What the evaluation compares with; each function takes what the program's wrapper takes.
+"""The baselines of the evaluation; each function takes the arguments of the program's wrapper.
 
 Of every operation there are three ways of PyTorch's: eager, `torch.compile`, and `torch.compile`
 with its autotuner (without CUDA graphs of its own, since all contenders are timed alike).

@@ -122,7 +122,7 @@ def compile_seconds(text: str, rounds: int) -> float:
 
 
 def curves(sizes: list[int], rounds: int) -> dict[str, list[float]]:
-    """Time programs that grow, and print the times with the goals."""
+    """Times programs that grow, and print the times with the goals."""
     compile_program(reductions(2))
     found: dict[str, list[float]] = {}
     for make in CHAINS:
@@ -140,7 +140,7 @@ def curves(sizes: list[int], rounds: int) -> dict[str, list[float]]:
 
 
 def plot(sizes: list[int], found: dict[str, list[float]], path: Path) -> None:
-    """Draw the curves."""
+    """Draws the curves."""
     import matplotlib
 
     matplotlib.use("Agg")

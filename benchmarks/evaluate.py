@@ -51,7 +51,7 @@ def contenders(workload: Workload) -> list[Baseline]:
 def evaluate(
     workload: Workload, database: Database, options: Options, workers: Workers
 ) -> Outcome:
-    """Search a workload's space, and compare the best schedule with the baselines."""
+    """Searches a workload's space, and compare the best schedule with the baselines."""
     path = HERE / "programs" / f"{workload.program}.dt"
     module, _ = compile_text(path.read_text(), path.name)
     run_pipeline(module, default_pipeline("dt", list(workload.types.items())))
@@ -64,7 +64,7 @@ def evaluate(
 
 
 def result(workload: Workload, outcome: Outcome) -> dict[str, object]:
-    """What is kept of an outcome."""
+    """Returns the parts of an outcome that are kept."""
     best = outcome.best
     return {
         "workload": workload.name,
@@ -84,7 +84,7 @@ def result(workload: Workload, outcome: Outcome) -> dict[str, object]:
 
 
 def main() -> int:
-    """Run the suite, or a part of it; 1 if a workload failed."""
+    """Runs the suite, or a part of it; 1 if a workload failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--group", action="append", help="only these groups")
     parser.add_argument("--only", action="append", help="only workloads whose names contain this")

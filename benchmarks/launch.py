@@ -1,4 +1,4 @@
-"""What a call of a kernel costs on the CPU, beside a plain launch of the same kernel by Triton.
+"""Measures the CPU time of a kernel's call, beside a plain launch of the same kernel by Triton.
 
     python benchmarks/launch.py
 

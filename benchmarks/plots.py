@@ -25,7 +25,7 @@ class Panel:
 
 
 def draw(panels: Sequence[Panel], path: Path) -> None:
-    """Draw a group's workloads beside each other.
+    """Draws a group's workloads beside each other.
 
     Args:
         panels: the workloads.

@@ -11,7 +11,7 @@ class Workload:
     """A program at some sizes."""
 
     group: str
-    """What it is measured together with."""
+    """The workloads that it is measured together with."""
     program: str
     """The file in `programs/`, without its ending."""
     sizes: Mapping[str, int]
@@ -39,7 +39,7 @@ class Workload:
 
     @property
     def name(self) -> str:
-        """What tables and files call it."""
+        """The name in tables and files."""
         kinds = sorted(set(self.types.values()))
         parts = [self.program, "x".join(map(str, self.sizes.values())), *kinds]
         return "-".join(parts)

@@ -25,12 +25,12 @@ from dt_mlir.tuning.tuner import BEST
 HERE = Path(__file__).resolve().parent
 COPY = "copy"
 FINDINGS = HERE / "findings.md"
-"""What was found to hold back what misses its goal, written by hand."""
+"""The reasons why workloads miss their goals, written by hand."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of a workload."""
+    """The measurements of a workload."""
 
     workload: Workload
     data: dict[str, Any]
@@ -52,7 +52,7 @@ class Row:
         }
 
     def ratio(self, *endings: str) -> float | None:
-        """How much faster the best schedule is than the fastest baseline with such an ending.
+        """Returns the speedup of the best schedule over the fastest baseline with such an ending.
 
         Args:
             endings: of names; without any, all baselines count.
@@ -152,7 +152,7 @@ GOALS = (
         lambda w: _square(4096)(w) or _square(8192)(w), lambda r: r.ratio("expert"),
     ),
 )  # fmt: skip
-"""What the project wants to reach; ratios above 1 mean that the best schedule is faster."""
+"""The project's goals; ratios above 1 mean that the best schedule is faster."""
 
 
 def load(results: Path) -> list[Row]:
@@ -258,7 +258,7 @@ def groups(rows: list[Row]) -> list[str]:
 
 
 def plots(rows: list[Row], folder: Path) -> None:
-    """Draw each group."""
+    """Draws each group."""
     from plots import Panel, draw
 
     folder.mkdir(exist_ok=True)
@@ -272,7 +272,7 @@ def plots(rows: list[Row], folder: Path) -> None:
 
 
 def main() -> int:
-    """Write the page; 1 if nothing has been measured."""
+    """Writes the page; 1 if nothing has been measured."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--results", type=Path, default=HERE / "results")
     parser.add_argument("--page", type=Path, default=HERE.parent / "docs" / "evaluation.md")

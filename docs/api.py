@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from griffe import Class, Function, GriffeLoader, Parser
+from xdsl.ir import Operation
 
 import dt_mlir
 from dt_mlir import kernels
@@ -95,7 +96,8 @@ def _bases(cls: type, loader: GriffeLoader) -> list[Class]:
 def class_lines(name: str, cls: type, bases: list[Class]) -> list[str]:
     """The section of a class, whose members are those of the bases of its name, too."""
     lines = [f"### `{name}`", ""]
-    if cls.__init__ is not object.__init__:
+    # The constructor of an operation says nothing of it; its page of the dialect does.
+    if cls.__init__ is not object.__init__ and not issubclass(cls, Operation):
         lines += [_signature(name, cls, result=False), ""]
     lines += _sections(bases[0])
     members: dict[str, Any] = {}

@@ -5,7 +5,7 @@ import importlib
 from api import class_lines, function_lines, package_loader
 
 GROUPS = (
-    ("Directives", "dt_mlir.scheduling.directive", ("Directive", "Phase", "Target", "parameter")),
+    ("Directives", "dt_mlir.scheduling.directive", ("Directive", "Phase", "Site", "parameter")),
     ("Parameters of directives", "dt_mlir.scheduling.parameters",
      ("Sizes", "Names", "Name", "Choice", "Integer", "ArgumentError")),
     ("Programs of the `loop` level", "dt_mlir.analysis.loop_program", ("LoopProgram",)),
@@ -28,7 +28,7 @@ GROUPS = (
      ("CompileError", "MalformedError", "Note", "did_you_mean")),
     ("Loading", "dt_mlir.loading", ("load_file",)),
 )  # fmt: skip
-"""For each section its module and the names of it."""
+"""The sections, each with its module and the names of it."""
 
 
 def extending_sections() -> str:

@@ -32,7 +32,7 @@ HEADER = "<!-- Written by docs/generate.py from the definitions. Do not edit. --
 
 
 def field_docs(cls: type) -> list[tuple[str, str, str]]:
-    """Name, kind and sentence of each operand, property, region and result of an operation."""
+    """Names, kind and sentence of each operand, property, region and result of an operation."""
     found: dict[str, tuple[str, str, str]] = {}
     for base in reversed(cls.__mro__):
         if not base.__module__.startswith("dt_mlir"):

@@ -38,14 +38,14 @@ def functions_module() -> str:
         ),
         "\n]  # fmt: skip\n\n",
         "Value = Expr | int | float\n",
-        '"""What may stand in an expression; numbers have no type of their own."""\n',
+        '"""The operands of expressions; numbers have no type of their own."""\n',
     ]
     for function in FUNCTIONS.values():
         names = {"clamp": ("x", "low", "high")}.get(function.name, tuple("xyz"[: function.arity]))
         shown = ", ".join(f"{name}: Value" for name in names)
         parts.append(
             f"\n\ndef {function.name}({shown}) -> Expr:\n"
-            f"    {_doc(f'Gives {function.summary}.')}\n"
+            f"    {_doc(f'Returns {function.summary}.')}\n"
             f'    return call("{function.name}", {", ".join(names)})\n'
         )
     for name, what in REDUCTIONS.items():
@@ -53,26 +53,26 @@ def functions_module() -> str:
         first, given = ", ".join(f"{n}: Value" for n in names), ", ".join(names)
         parts.append(
             f"\n\ndef {name}({first}, *labels: Label) -> Expr:\n"
-            f"    {_doc(f'Gives {what}.')}\n"
+            f"    {_doc(f'Returns {what}.')}\n"
             f'    return call("{name}", {given}, *labels)\n'
         )
     return "".join(parts)
 
 
 def _parameter(name: str, kind: Kind) -> tuple[str, str]:
-    """How a parameter is declared, and how it is handed on."""
+    """Returns a parameter's declaration, and the argument that hands it on."""
     match kind:
         case Sizes():
             return f"**{name}: Size", f"**{name}"
         case Names():
-            return f"*{name}: Walk", f"*{name}"
+            return f"*{name}: NameLike", f"*{name}"
         case Integer():
             return f"{name}: Size", name
         case Choice(words):
             literals = ", ".join(f'"{word}"' for word in words)
             return f"{name}: Literal[{literals}] | Choices", name
         case Name():
-            return f"{name}: Walk", name
+            return f"{name}: NameLike", name
         case _:
             return f"{name}: object", name
 
@@ -100,7 +100,7 @@ def directives_module() -> str:
         "from __future__ import annotations\n\n",
         "from abc import ABC, abstractmethod\n",
         "from typing import Literal, Self\n\n",
-        "from dt_mlir.language.arguments import Choices, Size, Walk\n",
+        "from dt_mlir.language.arguments import Choices, NameLike, Size\n",
         "from dt_mlir.language.checked import checked\n\n\n",
         "class Directives(ABC):\n",
         '    """Has a method for each directive; each gives back what it is called on."""\n\n',

@@ -49,7 +49,7 @@ def compile_program(
     types: Mapping[str, str] | None = None,
     sizes: Mapping[str, int] | None = None,
 ) -> Compiled:
-    """Compile a program.
+    """Compiles a program.
 
     Args:
         text: the program.

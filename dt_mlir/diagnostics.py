@@ -142,14 +142,14 @@ def file_line_col(location: Attribute | None) -> tuple[str, int, int] | None:
 
 
 def directive_location(location: Attribute) -> Attribute:
-    """Of a loop that a directive shaped, the directive's place; else the location itself."""
+    """Returns the directive's place in a fused location, or the location itself."""
     if isinstance(location, FusedLoc):
         return list(location.locations)[-1]  # pyright: ignore
     return location
 
 
 def has_location(op: Operation) -> bool:
-    """Whether an operation knows where it comes from."""
+    """Returns whether an operation knows where it comes from."""
     return not isinstance(op.location, UnknownLoc)
 
 

@@ -70,17 +70,17 @@ def value_type(element: Attribute) -> Attribute:
 
 
 def is_float(type: Attribute) -> bool:
-    """Whether a scalar type is a floating-point type."""
+    """Returns whether a scalar type is a floating-point type."""
     return type.__class__ in _FLOATS
 
 
 def is_bool(type: Attribute) -> bool:
-    """Whether a scalar type is the truth values' type."""
+    """Returns whether a scalar type is the truth values' type."""
     return type == i1
 
 
 def is_integer(type: Attribute) -> bool:
-    """Whether a scalar type is an integer type; truth values do not count."""
+    """Returns whether a scalar type is an integer type; truth values do not count."""
     return isinstance(type, IntegerType | IndexType) and type != i1
 
 

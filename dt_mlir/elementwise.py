@@ -12,9 +12,11 @@ from enum import Enum, auto
 from functools import cache
 from typing import Any, NamedTuple
 
+from dt_mlir.diagnostics import CompileError
+
 
 class Domain(Enum):
-    """What a function is computed in."""
+    """The types in which a function is computed."""
 
     FLOAT = auto()
     """Floating point; integers are converted to f32 first."""
@@ -95,7 +97,7 @@ OPERATORS: dict[str, Function] = {
 APPLICABLE: dict[str, Function] = {
     f.name: f for f in (*FUNCTIONS.values(), *OPERATORS.values()) if None in (f.float_op, f.int_op)
 }
-"""What `elem.apply` may name."""
+"""The functions that `elem.apply` may name."""
 
 
 def define(function: Function) -> None:
@@ -124,6 +126,9 @@ def find_function(name: str) -> Function | None:
 
     Other packages name theirs in the entry point group `dt_mlir.functions`, which is read where a
     name is not known otherwise.
+
+    Raises:
+        CompileError: if a package's functions cannot be loaded.
     """
     if name not in FUNCTIONS and name not in RESERVED:
         _load_others()
@@ -132,8 +137,31 @@ def find_function(name: str) -> Function | None:
 
 @cache
 def _load_others() -> None:
-    """Makes the functions of other packages known."""
+    """Makes the functions of other packages known.
+
+    Raises:
+        CompileError: naming the package, if one of its functions cannot be loaded or defined.
+    """
     from importlib.metadata import entry_points
 
     for point in entry_points(group="dt_mlir.functions"):
-        define(point.load())
+        package = point.value.partition(":")[0] if point.dist is None else point.dist.name
+        try:
+            found = point.load()
+        except Exception as error:
+            raise CompileError(
+                f"the package '{package}' cannot be loaded: {type(error).__name__}: {error}",
+                None, f"mend or uninstall '{package}'",
+            ) from error
+        if not isinstance(found, Function):
+            raise CompileError(
+                f"the package '{package}' defines '{point.name}' as a {type(found).__name__}",
+                None, "an entry point of dt_mlir.functions names an elementwise.Function",
+            )
+        try:
+            define(found)
+        except ValueError as error:
+            raise CompileError(
+                f"the package '{package}' defines a function that cannot be used: {error}",
+                None, f"mend or uninstall '{package}'",
+            ) from None

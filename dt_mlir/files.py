@@ -13,7 +13,7 @@ from dt_mlir.diagnostics import CompileError
 
 
 def write_output(path: str | None, content: str | bytes) -> None:
-    """Write a whole file or nothing; `-` and None are standard output."""
+    """Writes a whole file or nothing; `-` and None are standard output."""
     data = content.encode() if isinstance(content, str) else content
     if path is None or path == "-":
         sys.stdout.flush()

@@ -43,7 +43,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "loop": (*ALGORITHM, *LOOPS),
     "tile": (*ALGORITHM, *LOOPS, *TILES),
 }
-"""For each level the passes that lead there from the `dt` level."""
+"""The passes that lead to each level from the `dt` level."""
 
 
 def default_pipeline(
@@ -126,7 +126,7 @@ def run_pipeline(
     after: Callable[[ModulePass, ModuleOp], None] | None = None,
     verify: bool = True,
 ) -> None:
-    """Run passes on a module.
+    """Runs passes on a module.
 
     Args:
         module: the module; it is changed.

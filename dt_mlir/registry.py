@@ -1,4 +1,4 @@
-"""Where dialects, passes, targets and directives are found: by name, loaded when they are used."""
+"""The registry of dialects, passes, targets and directives: by name, loaded when they are used."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ PASS_NAMES = (
     "expand-elementwise",
     "verify-tile",
 )
-"""This package's passes; each lives in the module of `dt_mlir.passes` that is named after it."""
+"""The package's passes; each lives in the module of `dt_mlir.passes` that is named after it."""
 
 
 def _pass(name: str) -> Callable[[], type[ModulePass]]:
@@ -94,13 +94,13 @@ def _target(name: str) -> Callable[[], type[Target]]:
 DIALECTS: dict[str, Callable[[], Dialect]] = {
     name: _dialect(name) for name in ("dt", "sched", "elem", "host", "loop", "tile")
 }
-"""This package's dialects."""
+"""The package's dialects."""
 
 PASSES: dict[str, Callable[[], type[ModulePass]]] = {name: _pass(name) for name in PASS_NAMES}
-"""This package's passes."""
+"""The package's passes."""
 
 TARGETS: dict[str, Callable[[], type[Target]]] = {name: _target(name) for name in ("triton",)}
-"""This package's targets."""
+"""The package's targets."""
 
 
 LOADED: dict[str, type[ModulePass]] = {}

@@ -32,7 +32,7 @@ from dt_mlir.traversal import operations
 
 @compiling()
 def verify_module(module: ModuleOp, after: ModulePass | None = None) -> None:
-    """Verify a module.
+    """Verifies a module.
 
     Args:
         module: the module.
@@ -75,7 +75,7 @@ def _first_malformed(
 
 
 def _verify_structure(op: Operation) -> None:
-    """Verify the numbers and types of what an operation is declared to have."""
+    """Verifies the numbers and types of what an operation is declared to have."""
     if isinstance(op, IRDLOperation):
         op.get_irdl_definition().verify(op)
 
@@ -137,7 +137,7 @@ class _Checker:
         self.visible = outer
 
     def _blocks(self, region: Region) -> None:
-        """Check a region of several blocks: the values of dominating blocks are visible too."""
+        """Checks a region of several blocks: the values of dominating blocks are visible too."""
         dominance = DominanceInfo(region)
         for block in region.blocks:
             above = [b for b in region.blocks if dominance.strictly_dominates(b, block)]

@@ -104,7 +104,7 @@ class Reference(Layer):
 
 
 def main() -> int:
-    """Compare the layers; 1 if they differ."""
+    """Compares the layers; 1 if they differ."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu":
         dt.interpret()

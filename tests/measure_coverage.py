@@ -20,11 +20,11 @@ LEAST = 95
 OMITTED = {
     "dt_mlir/backend/triton/support.py": "its text is copied into emitted modules, and runs there",
 }
-"""What is left out, with the reason."""
+"""The parts that are left out, with the reason."""
 
 
 def main() -> int:
-    """Run all tests, and report; 1 if too little is reached or a test fails."""
+    """Runs all tests, and report; 1 if too little is reached or a test fails."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Path(folder) / "coveragerc"
         omitted = "\n".join(f"    {ROOT / name}" for name in OMITTED)

@@ -17,12 +17,12 @@ from dt_mlir.dialects import loop
 
 
 def infer_bounds(kernel: loop.KernelOp) -> None:
-    """Make the loops of all fused functions of a kernel walk what is needed of them."""
+    """Makes the loops of all fused functions of a kernel walk what is needed of them."""
     infer_bounds_of(locals_of(kernel))
 
 
 def infer_bounds_of(buffers: Iterable[loop.LocalOp]) -> None:
-    """Make the loops of some fused functions walk what is needed of them.
+    """Makes the loops of some fused functions walk what is needed of them.
 
     Args:
         buffers: the buffers of functions whose readers have changed, or their loops. The functions
@@ -86,7 +86,7 @@ def _range_of(index: SSAValue | int) -> tuple[SSAValue | None, int | None]:
 
 
 def _reaches(origin: SSAValue, buffer: loop.LocalOp) -> bool:
-    """Whether an origin is defined around a buffer."""
+    """Returns whether an origin is defined around a buffer."""
     block = origin.owner
     assert isinstance(block, Block)
     parent = block.parent_op()
@@ -94,7 +94,7 @@ def _reaches(origin: SSAValue, buffer: loop.LocalOp) -> bool:
 
 
 def check_written_once(kernel: loop.KernelOp, outputs: set[str]) -> None:
-    """Check that each element of an output is written by one iteration of one program instance.
+    """Checks that each element of an output is written by one iteration of one program instance.
 
     Raises:
         CompileError: naming the output and the loop or block that would repeat it.
@@ -143,5 +143,5 @@ def _check_write(kernel: loop.KernelOp, name: str, write: loop.WriteOp, hint: st
 
 
 def _is_outer_of(iv: BlockArgument, indices: list[SSAValue]) -> bool:
-    """Whether a loop only says where another one starts."""
+    """Returns whether a loop only says where another one starts."""
     return any(loop_of(index).origin is iv for index in indices)

@@ -1,4 +1,4 @@
-"""What an index is known to be a multiple of."""
+"""Divisibility of indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a module takes and gives, at whatever level it is."""
+"""The interface of a module of any level: inputs, sizes, outputs."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Input:
     element: Attribute
     """Its element type in memory."""
     axes: list[str | int] | None
-    """For each axis its label, or an extent that is enough; None for a scalar."""
+    """The axes, each as its label or as an extent that is enough; None for a scalar."""
 
 
 @dataclass
 class Interface:
-    """What a program takes: inputs, and the sizes of labels."""
+    """The parameters of a program: inputs, and the sizes of labels."""
 
     inputs: list[Input] = field(default_factory=list[Input])
     """The inputs in declared order."""
@@ -55,7 +55,7 @@ class Interface:
 
     @staticmethod
     def of(module: ModuleOp) -> Interface:
-        """Read a module's interface.
+        """Reads a module's interface.
 
         Raises:
             CompileError: if it has neither functions of the `dt` level nor kernels.
@@ -100,7 +100,7 @@ class Interface:
         ]
 
     def check_sizes(self, sizes: Mapping[str, int]) -> None:
-        """Check that a program can run at these sizes.
+        """Checks that a program can run at these sizes.
 
         Raises:
             CompileError: at the first label whose size is too small, or not what it is fixed at.
@@ -124,7 +124,7 @@ class Interface:
         return found
 
     def difference(self, other: Interface) -> str | None:
-        """What another interface takes that this one does not, or the other way round, in words."""
+        """Describes a parameter that only one of two interfaces has; None if there is none."""
         ours, theirs = ({i.name: i for i in x.inputs} for x in (self, other))
         for name in {**ours, **theirs}:
             if name not in theirs:
@@ -240,7 +240,7 @@ class _Algorithm:
                     self.same.union(first, label)
 
     def _read_at_number(self, name: str, axis: int, number: int) -> None:
-        """Note that an axis is read at a number, which makes it as large as that at least."""
+        """Notes that an axis is read at a number, which makes it as large as that at least."""
         function = self.functions.get(name)
         label = self.axes[name][axis] if function is None else function.label_names[axis]
         if isinstance(label, str):

@@ -8,13 +8,13 @@ from dt_mlir.dialects import host, loop
 
 
 def label_classes(module: Operation) -> dict[str, str]:
-    """For each label the first of those that have its size, from the host part."""
+    """Returns for each label the first of those that have its size, from the host part."""
     function = host.function_of(module)
     return {} if function is None else function.first_of_same()
 
 
 def same_in(kernel: loop.KernelOp, same: dict[str, str]) -> dict[str, str]:
-    """For each label of a kernel the first of the kernel's labels that have its size."""
+    """Returns for each label of a kernel the first of the kernel's labels that have its size."""
     first: dict[str, str] = {}
     found: dict[str, str] = {}
     for label in kernel.labels:

@@ -49,7 +49,7 @@ class LoopProgram:
         self._places = {name: i for i, name in enumerate(self._tensors)}
         self._inlined: set[str] = set()
         self.places: dict[tuple[str, str], Attribute] = {}
-        """Where the first directive of a name was applied to a function, by both names."""
+        """The place of the first directive of a name on a function, by both names."""
         self._applied = dict.fromkeys(names(self.host.schedule))
 
     @property
@@ -74,7 +74,7 @@ class LoopProgram:
         return list(self.host.label_names)
 
     def tensor_values(self) -> Mapping[str, SSAValue]:
-        """What the host part passes to kernels, in the order of a kernel's arguments."""
+        """Returns the operands that the host part passes to a kernel, in argument order."""
         return self._tensors
 
     def in_argument_order(self, tensors: Iterable[str]) -> list[str]:
@@ -97,7 +97,7 @@ class LoopProgram:
         return {host.tensor_name(value) for value in self.host.returned()}
 
     def fused(self, function: str, home: loop.KernelOp) -> None:
-        """Take a root's kernel and its launch away, now that another kernel computes it."""
+        """Takes a root's kernel and its launch away, now that another kernel computes it."""
         producer = self._roots.pop(function)
         launch = self._launches.pop(producer.sym_name.data)
         self._homes.update({n: home for n, k in self._homes.items() if k is producer})
@@ -122,7 +122,7 @@ class LoopProgram:
         return function in self._inlined
 
     def drop_tensor(self, name: str) -> None:
-        """Take the storage of a function away, and the sizes that nothing else needs."""
+        """Takes the storage of a function away, and the sizes that nothing else needs."""
         alloc = self._tensors.pop(name).owner
         assert isinstance(alloc, host.AllocOp)
         extents = [extent.owner for extent in alloc.extents]
@@ -132,11 +132,11 @@ class LoopProgram:
                 Rewriter.erase_op(op)
 
     def record(self, directive: str) -> None:
-        """Note an applied directive, for the documentation of what is emitted."""
+        """Notes an applied directive, for the documentation of what is emitted."""
         self._applied[directive] = None
 
     def write_record(self) -> None:
-        """Write the directives that were noted into the host part."""
+        """Writes the directives that were noted into the host part."""
         self.host.schedule = name_array(list(self._applied))
 
     def _named_values(self) -> dict[str, SSAValue]:

@@ -102,7 +102,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 def evaluate(block: Block, known: dict[SSAValue, Number]) -> dict[SSAValue, Number]:
-    """Evaluate the operations of a block as far as their operands are known.
+    """Evaluates the operations of a block as far as their operands are known.
 
     Args:
         block: a block of scalar operations.

@@ -12,7 +12,7 @@ from dt_mlir.traversal import operations_of
 
 
 def check_writes(kernel: loop.KernelOp) -> None:
-    """Check that a kernel writes its root, and each tensor in at most one place.
+    """Checks that a kernel writes its root, and each tensor in at most one place.
 
     Raises:
         CompileError: naming the tensor.
@@ -109,3 +109,15 @@ def function_labels(kernel: loop.KernelOp, write: loop.WriteOp) -> tuple[str, ..
         return base.op.label_names
     assert isinstance(base, BlockArgument)
     return kernel.axes_of(base)
+
+
+def own_loops(kernel: loop.KernelOp, write: loop.WriteOp) -> dict[str, loop.LoopLike]:
+    """Returns the loops at whose induction variables a function is written, by its labels.
+
+    A label at which the function is written at a number has no loop.
+    """
+    return {
+        label: loop_of(index)
+        for label, index in zip(function_labels(kernel, write), write.index_values())
+        if not isinstance(index, int)
+    }

@@ -1,4 +1,4 @@
-"""Which tiled loops a value of the `loop` level depends on, and what buffers can be held.
+"""The tiled loops that a value of the `loop` level depends on, and the buffers that fit in tiles.
 
 A tiled loop becomes one axis of the tiles of everything that depends on its index.
 """
@@ -95,7 +95,7 @@ class TileAxes:
 
 
 def check_tiles(kernel: loop.KernelOp, axes: TileAxes) -> None:
-    """Check that what a kernel writes, and where its loops start, can be told in tiles.
+    """Checks that what a kernel writes, and where its loops start, can be told in tiles.
 
     Raises:
         CompileError: at a write that lacks an index, or a loop that starts at many places at once.
@@ -116,7 +116,7 @@ def check_tiles(kernel: loop.KernelOp, axes: TileAxes) -> None:
 
 
 def check_buffers(kernel: loop.KernelOp, axes: TileAxes) -> None:
-    """Check that each local buffer can be held in tiles.
+    """Checks that each local buffer can be held in tiles.
 
     Raises:
         CompileError: at the `fuse_at` that made the buffer, with what would mend it.
@@ -142,6 +142,8 @@ def check_buffers(kernel: loop.KernelOp, axes: TileAxes) -> None:
                     )
             if len({theirs for _, theirs in pairs}) < len(pairs):
                 raise _refusal(buffer, "it is read along a diagonal")
+            if len({ours for ours, _ in pairs}) < len(pairs):
+                raise _refusal(buffer, "it is written along a diagonal, and read beside it")
 
 
 def _check_one_trip(buffer: loop.LocalOp, op: loop.LoopLike) -> None:

@@ -14,7 +14,7 @@ from dt_mlir.element_types import is_float
 
 
 def identity(kind: ReductionKind, type: Attribute) -> FloatAttr | IntegerAttr:
-    """What a reduction of a kind starts from, in a type."""
+    """Returns the identity of a reduction of a kind in a type."""
     if isinstance(type, AnyFloat):
         value = {
             ReductionKind.MUL: 1.0,
@@ -70,7 +70,7 @@ def combine(builder: Builder, kind: ReductionKind, a: SSAValue, b: SSAValue) -> 
 def is_more_extreme(
     builder: Builder, kind: ReductionKind, new: SSAValue, old: SSAValue
 ) -> SSAValue:
-    """Whether `new` takes the place of `old`, which came earlier: NaN wins, equals do not."""
+    """Returns whether `new` replaces `old`, which came earlier: NaN does, equals do not."""
     largest = kind is ReductionKind.ARGMAX
     if not is_float(new.type):
         return builder.insert(arith.CmpiOp(new, old, "sgt" if largest else "slt")).result

@@ -21,7 +21,7 @@ def retype(kernel: tile.KernelOp, change: Callable[[Attribute], Attribute]) -> N
 
 
 def replace_op(op: Operation, new: Operation) -> None:
-    """Put an operation where another is, with its location, attributes and names of results."""
+    """Puts an operation where another is, with its location, attributes and names of results."""
     assert op.parent is not None
     new.location = op.location
     new.attributes.update(op.attributes)

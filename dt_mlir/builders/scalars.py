@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import traceback
+from collections.abc import Collection, Sequence
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import elem
 from dt_mlir.element_types import is_float
+from dt_mlir.elementwise import APPLICABLE
 
 
 class ScalarBuilder:
     """Builds scalar operations of one type in front of an operation, at its location.
 
     Args:
-        op: the operation; its result has the type.
+        op: the operation.
+        type: the type of the operations; None for that of the operation's result.
     """
 
-    def __init__(self, op: Operation) -> None:
+    def __init__(self, op: Operation, type: Attribute | None = None) -> None:
         self.op = op
-        self.type = op.results[0].type
+        self.type = op.results[0].type if type is None else type
         self.builder = Builder(InsertPoint.before(op))
+
+    def of_type(self, type: Attribute) -> ScalarBuilder:
+        """Returns a builder of operations of another type at the same place."""
+        return ScalarBuilder(self.op, type)
 
     def insert(self, op: Operation) -> SSAValue:
         """Inserts an operation; returns its first result."""
@@ -89,3 +98,50 @@ class ScalarBuilder:
     def call(self, cls: type[Operation], *operands: SSAValue) -> SSAValue:
         """Inserts an operation of a class on operands."""
         return self.insert(cls(*operands))
+
+
+def expand_function(op: elem.ApplyOp, within: Collection[str] = ()) -> SSAValue:
+    """Inserts what another package's function is in terms of others in front of its use.
+
+    Args:
+        op: the use.
+        within: the functions in whose expansions the use stands.
+
+    Returns:
+        The value to take in place of the operation's.
+
+    Raises:
+        CompileError: if the expansion fails, uses its own function, or returns anything but a
+            value of the type.
+    """
+    name = op.function.data
+    expansion = APPLICABLE[name].expansion
+    assert expansion is not None
+    code = getattr(expansion, "__code__", None)
+    place = f"{code.co_filename}:{code.co_firstlineno}" if code else repr(expansion)
+    if name in within:
+        raise CompileError(f"the expansion of '{name}' needs '{name}' itself", op, f"see {place}")
+    try:
+        result = expansion(ScalarBuilder(op), *op.operands)
+    except CompileError:
+        raise
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        if code is not None and last.filename == code.co_filename:
+            place = f"{last.filename}:{last.lineno}"
+        raise CompileError(
+            f"the expansion of '{name}' fails: {type(error).__name__}: {error}",
+            op, f"see {place}",
+        ) from error
+    if not isinstance(result, SSAValue):
+        raise CompileError(
+            f"the expansion of '{name}' returns a {type(result).__name__}, not a value",
+            op, f"see {place}",
+        )
+    if result.type != op.result.type:
+        raise CompileError(
+            f"the expansion of '{name}' returns a value of type {result.type}, "
+            f"not of {op.result.type}",
+            op, f"see {place}",
+        )
+    return result

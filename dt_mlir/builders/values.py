@@ -42,7 +42,7 @@ class ValueBuilder:
         build: Callable[[Builder, list[SSAValue]], SSAValue],
         location: LocationAttr | None = None,
     ) -> SSAValue:
-        """Compute a scalar from scalars; from tiles, the same for each element.
+        """Computes a scalar from scalars; from tiles, the same for each element.
 
         Args:
             values: scalars and tiles.
@@ -78,7 +78,7 @@ class ValueBuilder:
     def expression(
         self, ops: Sequence[Operation], values: Mapping[SSAValue, SSAValue]
     ) -> SSAValue:
-        """Compute an expression of scalars on other operands, tiles among them, in one map.
+        """Computes an expression of scalars on other operands, tiles among them, in one map.
 
         Args:
             ops: the scalar operations of the expression, in program order; the last one computes

@@ -103,7 +103,7 @@ class LabelOp(IRDLOperation):
     sym_name = prop_def(Symbol)
     """The label's name."""
     reduction = opt_prop_def(UnitAttr)
-    """Whether it was declared for reductions."""
+    """True if it was declared for reductions."""
 
     assembly_format = "$sym_name (`reduction` $reduction^)? attr-dict"
     traits = traits_def(SymbolOpInterface())
@@ -144,7 +144,7 @@ class InputOp(IRDLOperation):
 
     @property
     def is_scalar(self) -> bool:
-        """Whether the input is a scalar."""
+        """True if the input is a scalar."""
         return not isinstance(self.type, TensorType | UnrankedTensorType)
 
     @property
@@ -174,7 +174,7 @@ class FuncOp(IRDLOperation):
     element = prop_def(Attribute)
     """Its element type: what the value is rounded to where it is defined."""
     declared = opt_prop_def(UnitAttr)
-    """Whether the program declares the element type (else it is the expression's)."""
+    """True if the program declares the element type (else it is the expression's)."""
     body = region_def("single_block")
     """Computes one element."""
 
@@ -210,7 +210,7 @@ class FuncOp(IRDLOperation):
 
     @property
     def value(self) -> SSAValue:
-        """What the body yields."""
+        """The operands of the body's terminator."""
         last = self.body.block.last_op
         assert isinstance(last, YieldOp)
         return last.values[0]
@@ -301,7 +301,7 @@ class ReadOp(IRDLOperation):
                 raise VerifyException("an index must be a label or a number that is not negative")
 
     def check_source(self, symbols: Mapping[str, Operation]) -> None:
-        """Check the operation against what it reads.
+        """Checks the operation against what it reads.
 
         Raises:
             MalformedError: where its rank or its element type is another.
@@ -394,7 +394,7 @@ class ReduceOp(IRDLOperation):
     name = "dt.reduce"
 
     kind = prop_def(ReductionKindAttr)
-    """How elements are combined."""
+    """The combination of two elements."""
     labels = prop_def(Identifiers)
     """The labels that are reduced."""
     body = region_def("single_block")
@@ -442,7 +442,7 @@ class ReduceOp(IRDLOperation):
 def check_reduction(
     kind: ReductionKind, operands: Sequence[Attribute], result: Attribute
 ) -> None:
-    """Check the types of a reduction, at any level.
+    """Checks the types of a reduction, at any level.
 
     Raises:
         VerifyException: where they do not fit the kind.
@@ -497,9 +497,9 @@ class OutputOp(IRDLOperation):
     function = prop_def(IdentifierRef)
     """The function."""
     kernel_only = opt_prop_def(UnitAttr)
-    """Whether there is to be no wrapper."""
+    """True if there is to be no wrapper."""
     dynamic = opt_prop_def(UnitAttr)
-    """Whether sizes and strides are run-time arguments."""
+    """True if sizes and strides are run-time arguments."""
 
     assembly_format = (
         "$function (`kernel_only` $kernel_only^)? (`dynamic` $dynamic^)? attr-dict"
@@ -522,7 +522,7 @@ class OutputOp(IRDLOperation):
 def check_labels(
     op: Operation, labels: Sequence[str], symbols: Mapping[str, Operation]
 ) -> None:
-    """Check that what an operation takes for labels are labels.
+    """Checks that what an operation takes for labels are labels.
 
     Raises:
         MalformedError: at the first that is not.

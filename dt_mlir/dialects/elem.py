@@ -31,7 +31,7 @@ from dt_mlir.elementwise import OPERATORS, Domain, find_function
 
 
 class ReductionKind(StrEnum):
-    """How a reduction combines elements."""
+    """The combination of two elements in a reduction."""
 
     ADD = auto()
     MUL = auto()
@@ -45,7 +45,7 @@ class ReductionKind(StrEnum):
 
     @property
     def needs_elements(self) -> bool:
-        """Whether a reduction over nothing has no value."""
+        """True if a reduction over nothing has no value."""
         return self in (
             ReductionKind.MAXIMUM,
             ReductionKind.MINIMUM,
@@ -55,13 +55,13 @@ class ReductionKind(StrEnum):
 
     @property
     def is_arg(self) -> bool:
-        """Whether the result is an index."""
+        """True if the result is an index."""
         return self in (ReductionKind.ARGMAX, ReductionKind.ARGMIN)
 
 
 @irdl_attr_definition
 class ReductionKindAttr(EnumAttribute[ReductionKind], SpacedOpaqueSyntaxAttribute):
-    """How a reduction combines elements: `add`, `mul`, `maximum`, `minimum` (both propagate NaN),
+    """The combination of a reduction: `add`, `mul`, `maximum`, `minimum` (both propagate NaN),
     `and`, `or`, `argmax`, `argmin` (the first of equals), `dot` (the sum of the products of two
     operands)."""
 

@@ -42,7 +42,7 @@ def names(array: ArrayAttr[StringAttr]) -> tuple[str, ...]:
 
 
 def is_name_array(attr: Attribute | None) -> TypeGuard[ArrayAttr[StringAttr]]:
-    """Whether an attribute is an array of strings."""
+    """Returns whether an attribute is an array of strings."""
     return isinstance(attr, ArrayAttr) and all(isinstance(item, StringAttr) for item in attr)
 
 
@@ -87,14 +87,14 @@ class NamesDirective(CustomDirective):
 
 
 def parse_names(parser: Parser) -> ArrayAttr[StringAttr]:
-    """Parse `[x, y]`."""
+    """Parses `[x, y]`."""
     return name_array(
         parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_identifier)
     )
 
 
 def print_names(printer: Printer, attr: ArrayAttr[StringAttr]) -> None:
-    """Print `[x, y]`."""
+    """Prints `[x, y]`."""
     printer.print_string("[" + ", ".join(names(attr)) + "]")
 
 
@@ -117,7 +117,7 @@ def index_map(indices: tuple[tuple[bool, int], ...]) -> AffineMapAttr:
 def parse_indices(
     parser: Parser, parse_dim: Callable[[], object | None]
 ) -> tuple[AffineMap, list[object]]:
-    """Parse `[d0, 3, 2 * d1 + 1]`: an affine map and what stands for its dimensions.
+    """Parses `[d0, 3, 2 * d1 + 1]`: an affine map and what stands for its dimensions.
 
     `parse_dim` parses one dimension (a label or an SSA value) or gives None where there is none.
     A dimension that is named twice is one dimension.
@@ -157,7 +157,7 @@ def parse_indices(
 
 
 def print_indices(printer: Printer, map: AffineMap, print_dim: Callable[[int], None]) -> None:
-    """Print an affine map with its dimensions as `print_dim` prints them."""
+    """Prints an affine map with its dimensions as `print_dim` prints them."""
 
     def expression(expr: AffineExpr) -> None:
         match expr:
@@ -213,7 +213,7 @@ MOST_INDEX = 2**62
 
 
 def is_supported_index(expr: AffineExpr) -> bool:
-    """Whether lowering supports an index today: one dimension as it is, or a number."""
+    """Returns whether lowering supports an index today: one dimension as it is, or a number."""
     form = linear_form(expr)
     if form is None:
         return False

@@ -21,12 +21,12 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def is_identifier(text: str) -> bool:
-    """Whether a text is a name, as DT has them."""
+    """Returns whether a text is a name, as DT has them."""
     return _NAME.fullmatch(text) is not None
 
 
 def check_identifier(text: str) -> None:
-    """Check that a text is a name.
+    """Checks that a text is a name.
 
     Raises:
         VerifyException: if it is not.

@@ -1,4 +1,4 @@
-"""What the kernel operations of the `loop` and the `tile` level have in common."""
+"""The common part of the kernel operations of the `loop` and the `tile` level."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class KernelOp(IRDLOperation):
     function_type = prop_def(FunctionType)
     """The types of its arguments."""
     arg_attrs = prop_def(ArrayAttr[DictionaryAttr])
-    """For each argument `host.name` and `host.axes`."""
+    """The attributes `host.name` and `host.axes` of each argument."""
     root = prop_def(Identifier)
     """The function whose kernel it is."""
     labels = prop_def(Identifiers)
@@ -56,13 +56,13 @@ class KernelOp(IRDLOperation):
     num_stages = opt_prop_def(IntegerAttr)
     """The depth to which Triton pipelines loops."""
     precision = opt_prop_def(StringAttr)
-    """How dots multiply f32 operands: `ieee`, `tf32` or `tf32x3`."""
+    """The precision of products of f32 operands: `ieee`, `tf32` or `tf32x3`."""
     math = opt_prop_def(StringAttr)
-    """Which elementary functions are taken: `fast` or `accurate`."""
+    """The choice of elementary functions: `fast` or `accurate`."""
     dynamic = opt_prop_def(UnitAttr)
-    """Whether sizes and strides are run-time arguments."""
+    """True if sizes and strides are run-time arguments."""
     body = region_def("single_block")
-    """What the kernel does."""
+    """The body of the kernel."""
 
     traits = traits_def(
         IsolatedFromAbove(), SymbolOpInterface(), NoTerminator(), BodyIsCallable()
@@ -109,13 +109,13 @@ class KernelOp(IRDLOperation):
         return names(axes)
 
     def set_arguments(self, arguments: Sequence[tuple[str, Sequence[str]]]) -> None:
-        """Record the arguments anew after the block's arguments have changed."""
+        """Records the arguments anew after the block's arguments have changed."""
         self.function_type = FunctionType.from_lists([a.type for a in self.args], [])
         self.arg_attrs = ArrayAttr([argument_attributes(n, axes) for n, axes in arguments])
 
     @property
     def is_accurate(self) -> bool:
-        """Whether elementary functions are to be as accurate as PyTorch's."""
+        """True if elementary functions are to be as accurate as PyTorch's."""
         return self.math is not None and self.math.data == "accurate"
 
     def int_hint(self, hint: str) -> int | None:
@@ -124,7 +124,7 @@ class KernelOp(IRDLOperation):
         return attr.value.data if isinstance(attr, IntegerAttr) else None
 
     def set_hint(self, hint: str, value: int | str) -> None:
-        """Set a launch hint."""
+        """Sets a launch hint."""
         attr = IntegerAttr(value, i32) if isinstance(value, int) else StringAttr(value)
         self.properties[hint] = attr
 

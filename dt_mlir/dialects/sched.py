@@ -53,7 +53,7 @@ from dt_mlir.traversal import operations, operations_of
 
 @dataclass(frozen=True)
 class Options:
-    """What a parameter may be: `{64, 128}`."""
+    """A set of options for an argument: `{64, 128}`."""
 
     values: tuple[int | str, ...]
     """Numbers and names, all different."""
@@ -63,13 +63,17 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Knob:
+class KnobReference:
     """A reference to a knob, whose options several arguments share."""
 
     name: str
 
     def __str__(self) -> str:
         return self.name
+
+
+Open = Options | KnobReference
+"""A set of options, or a knob's."""
 
 
 class Argument(NamedTuple):
@@ -79,16 +83,16 @@ class Argument(NamedTuple):
     """
 
     key: str | None
-    """What stands before the colon."""
-    value: int | str | Options | Knob
+    """The label before the colon."""
+    value: int | str | Open
     """A number or a name."""
-    factor: int | Options | Knob | None = None
-    """What stands after a slash."""
+    factor: int | Open | None = None
+    """The number after a slash."""
 
     @property
     def is_open(self) -> bool:
-        """Whether a set or a knob stands where a number or a name will."""
-        return isinstance(self.value, Options | Knob) or isinstance(self.factor, Options | Knob)
+        """True if a set or a knob stands where a number or a name will."""
+        return isinstance(self.value, Open) or isinstance(self.factor, Open)
 
     def __str__(self) -> str:
         head = "" if self.key is None else f"{self.key}:"
@@ -96,7 +100,7 @@ class Argument(NamedTuple):
         return f"{head}{self.value}{tail}"
 
 
-def _as_attribute(value: int | str | Options | Knob | None) -> Attribute:
+def _as_attribute(value: int | str | Open | None) -> Attribute:
     match value:
         case None:
             return NoneAttr()
@@ -106,11 +110,11 @@ def _as_attribute(value: int | str | Options | Knob | None) -> Attribute:
             return StringAttr(value)
         case Options(values):
             return ArrayAttr([_as_attribute(item) for item in values])
-        case Knob(name):
+        case KnobReference(name):
             return SymbolRefAttr(name)
 
 
-def _as_value(attr: Attribute) -> int | str | Options | Knob | None:
+def _as_value(attr: Attribute) -> int | str | Open | None:
     match attr:
         case IntegerAttr():
             return attr.value.data
@@ -119,7 +123,7 @@ def _as_value(attr: Attribute) -> int | str | Options | Knob | None:
         case ArrayAttr():
             return Options(tuple(_as_option(item) for item in attr))
         case SymbolRefAttr():
-            return Knob(attr.root_reference.data)
+            return KnobReference(attr.root_reference.data)
         case _:
             return None
 
@@ -184,11 +188,11 @@ def _parse_option(parser: AttrParser) -> int | str:
     return parser.parse_identifier() if number is None else number
 
 
-def _parse_open(parser: AttrParser) -> Options | Knob | None:
-    """Parse `{64, 128}` or `@BM`, if one of them follows."""
+def _parse_open(parser: AttrParser) -> Open | None:
+    """Parses `{64, 128}` or `@BM`, if one of them follows."""
     symbol = parser.parse_optional_symbol_name()
     if symbol is not None:
-        return Knob(symbol.data)
+        return KnobReference(symbol.data)
     if parser.parse_optional_punctuation("{") is None:
         return None
     values = [_parse_option(parser)]
@@ -205,9 +209,9 @@ def _options(parser: AttrParser, values: Sequence[int | str]) -> Options:
 
 
 def parse_argument(parser: AttrParser) -> ArgumentAttr:
-    """Parse `64`, `x`, `x : 128`, `x : x1 by 8`, `x : {64, 128}`, `x : @BM`."""
+    """Parses `64`, `x`, `x : 128`, `x : x1 by 8`, `x : {64, 128}`, `x : @BM`."""
     key: str | None = None
-    value: int | str | Options | Knob | None = _parse_open(parser)
+    value: int | str | Open | None = _parse_open(parser)
     if value is None:
         value = _parse_option(parser)
         if isinstance(value, str) and parser.parse_optional_punctuation(":"):
@@ -215,7 +219,7 @@ def parse_argument(parser: AttrParser) -> ArgumentAttr:
             value = _parse_open(parser)
             if value is None:
                 value = _parse_option(parser)
-    factor: int | Options | Knob | None = None
+    factor: int | Open | None = None
     if isinstance(value, str) and parser.parse_optional_keyword("by"):
         factor = _parse_open(parser)
         if factor is None:
@@ -223,8 +227,8 @@ def parse_argument(parser: AttrParser) -> ArgumentAttr:
     return ArgumentAttr.get(Argument(key, value, factor))
 
 
-def _shown(value: int | str | Options | Knob) -> str:
-    return f"@{value.name}" if isinstance(value, Knob) else str(value)
+def _shown(value: int | str | Open) -> str:
+    return f"@{value.name}" if isinstance(value, KnobReference) else str(value)
 
 
 def _show(argument: Argument) -> str:
@@ -297,7 +301,7 @@ class ScheduleOp(IRDLOperation):
         for op in operations(self):
             for argument in op.argument_list if isinstance(op, DirectiveOp) else ():
                 for part in (argument.value, argument.factor):
-                    if isinstance(part, Knob) and part.name not in known:
+                    if isinstance(part, KnobReference) and part.name not in known:
                         raise VerifyException(f"there is no knob '{part.name}'")
 
     def directives(self) -> list[DirectiveOp]:
@@ -317,7 +321,7 @@ class KnobOp(IRDLOperation):
     sym_name = prop_def(Symbol)
     """The knob's name."""
     options = prop_def(ArrayAttr[StringAttr | IntegerAttr])
-    """What it may be: numbers and names."""
+    """The options: numbers and names."""
 
     assembly_format = "$sym_name custom<OptionsDirective>($options) attr-dict"
     custom_directives = (OptionsDirective,)
@@ -330,7 +334,7 @@ class KnobOp(IRDLOperation):
 
     @property
     def option_set(self) -> Options:
-        """What it may be."""
+        """The options."""
         return Options(tuple(_as_option(item) for item in self.options))
 
     def verify_(self) -> None:
@@ -432,7 +436,7 @@ class DirectiveOp(IRDLOperation):
         return [attr.data for attr in self.arguments]
 
     def set_arguments(self, arguments: Sequence[Argument]) -> None:
-        """Give it other arguments."""
+        """Gives it other arguments."""
         self.arguments = ArrayAttr([ArgumentAttr.get(argument) for argument in arguments])
 
 

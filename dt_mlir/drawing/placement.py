@@ -1,4 +1,4 @@
-"""Which elements each program instance of a kernel writes, in which steps.
+"""The elements that each program instance of a kernel writes, step by step.
 
 Found by running the block program without what it computes: stores keep their places, and what
 they store is a constant.
@@ -42,11 +42,11 @@ class Step(NamedTuple):
     instance: int
     """The program id."""
     ranges: tuple[tuple[int, int], ...]
-    """For each axis of the output the first index and the one after the last."""
+    """The first index along each axis of the output, and the one after the last."""
 
 
 class Placement(NamedTuple):
-    """Where a kernel's program instances write."""
+    """The elements that a kernel's program instances write."""
 
     kernel: str
     """The function that the kernel computes."""
@@ -55,7 +55,7 @@ class Placement(NamedTuple):
     sizes: tuple[int, ...]
     """Their sizes."""
     steps: list[Step]
-    """What is stored, in the order in which it is."""
+    """The stored regions, in program order."""
 
 
 class _Recorder(TileFunctions):
@@ -113,7 +113,7 @@ def default_sizes(module: ModuleOp) -> dict[str, int]:
 
 
 def placements(module: ModuleOp, given: Mapping[str, int]) -> list[Placement]:
-    """Where the program instances of each kernel write.
+    """Returns the elements that the program instances of each kernel write.
 
     Args:
         module: a module of the `tile` level.

@@ -13,7 +13,7 @@ _MARGIN, _TITLE, _GAP = 46, 24, 18
 _COLORS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
 """From the first program instance to the last; dark to light also in shades of grey."""
 _MOST_NUMBERS = 256
-"""Of more program instances no numbers are drawn."""
+"""The largest number of program instances that are drawn with their numbers."""
 
 
 def _color(part: float) -> tuple[int, int, int]:
@@ -42,7 +42,7 @@ def _bounds(steps: Sequence[Step]) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def _draw(root: ElementTree.Element, placement: Placement, top: float) -> float:
-    """Draw one kernel's output; gives the height that it takes."""
+    """Draws one kernel's output; returns the height that it takes."""
     sizes = (1, 1, *placement.sizes)
     height, width = max(1, sizes[-2]), max(1, sizes[-1])
     wide = WIDTH - 2 * _MARGIN

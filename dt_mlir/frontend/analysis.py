@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import FileLineColLoc
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, Note, did_you_mean, make_location
 from dt_mlir.dialects.formats import MOST_INDEX
-from dt_mlir.dialects.sched import Knob
+from dt_mlir.dialects.sched import KnobReference
 from dt_mlir.element_types import ELEMENT_TYPES
 from dt_mlir.frontend.syntax import (
     Call,
@@ -22,8 +22,8 @@ from dt_mlir.frontend.syntax import (
     Number,
     Position,
     Prefix,
-    Program,
     Read,
+    SyntaxTree,
 )
 
 CONSTANTS = ("inf", "nan", "pi")
@@ -53,7 +53,7 @@ OUTPUT_DIRECTIVES = ("compile", "compile_to_kernel")
 KINDS = {
     "Func": "a function", "In": "an input", "SIn": "an input", "Var": "a label", "RVar": "a label",
 }  # fmt: skip
-"""What each kind of declaration declares."""
+"""The kinds of declarations, in words."""
 
 
 def _one_of(name: str, labels: list[str]) -> str:
@@ -74,7 +74,7 @@ def _indices(count: int) -> str:
 class Symbols:
     """A program whose names have been checked."""
 
-    program: Program
+    program: SyntaxTree
     declarations: dict[str, Declaration]
     definitions: dict[str, Definition]
     order: list[str]
@@ -91,12 +91,12 @@ class Symbols:
         return make_location(at.file or self.program.file, at.line, at.column)
 
     def kind(self, name: str) -> str | None:
-        """How a name was declared, or None."""
+        """Returns the declaration of a name, or None."""
         found = self.declarations.get(name)
         return None if found is None else found.kind
 
     def is_label(self, name: str) -> bool:
-        """Whether a name is a label."""
+        """Returns whether a name is a label."""
         return self.kind(name) in ("Var", "RVar")
 
     def labels(self) -> list[str]:
@@ -105,7 +105,7 @@ class Symbols:
 
 
 class _Checker:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: SyntaxTree) -> None:
         self.program = program
         self.symbols = Symbols(program, {}, {}, [], {}, [], [])
         self.used: dict[str, set[str]] = {}
@@ -397,7 +397,7 @@ class _Checker:
             visit(name, [])
 
     def _knobs(self) -> None:
-        """Check the names of knobs and alternatives, and that each knob turns something."""
+        """Checks the names of knobs and alternatives, and that each knob turns something."""
         known: dict[str, Position] = {}
         named = [*self.program.knobs, *(a for a in self.program.alternatives if a.name is not None)]
         for item in named:
@@ -418,7 +418,7 @@ class _Checker:
                         f"'{argument.value}' is a knob, and cannot name the inner part of a split",
                         item.name_at, "give the part another name",
                     )  # fmt: skip
-                if isinstance(argument.factor, Knob):
+                if isinstance(argument.factor, KnobReference):
                     used.add(argument.factor.name)
                     if argument.factor.name not in knobs:
                         raise self.error(
@@ -442,11 +442,11 @@ class _Checker:
                         item.name_at,
                     )
         for item in self.program.all_directives():
-            declared = self.symbols.declarations.get(item.target)
+            declared = self.symbols.declarations.get(item.function)
             if declared is None or declared.kind != "Func":
                 functions = list(self.symbols.definitions)
-                hint = did_you_mean(item.target, functions)
-                raise self.error(f"'{item.target}' is not a function", item.at, hint)
+                hint = did_you_mean(item.function, functions)
+                raise self.error(f"'{item.function}' is not a function", item.at, hint)
             if item.name in OUTPUT_DIRECTIVES:
                 self._output(item)
         self.symbols.schedule += [
@@ -459,7 +459,7 @@ class _Checker:
             raise self.error(
                 "nothing is compiled", at, "end the program with '….compile();'"
             )
-        wanted = {item.target for item in self.symbols.outputs}
+        wanted = {item.function for item in self.symbols.outputs}
         pending = list(wanted)
         while pending:
             for used in self.used[pending.pop()]:
@@ -483,8 +483,8 @@ class _Checker:
                 )
         for other in self.symbols.outputs:
             note = Note("the other one is here", self.symbols.location(other.at))
-            if other.target == item.target:
-                raise self.error(f"'{item.target}' is compiled twice", item.at, None, (note,))
+            if other.function == item.function:
+                raise self.error(f"'{item.function}' is compiled twice", item.at, None, (note,))
             if other.name != item.name or other.arguments != item.arguments:
                 raise self.error(
                     "the outputs of a program are compiled in one way", item.at, None, (note,)
@@ -493,8 +493,8 @@ class _Checker:
 
 
 @compiling()
-def analyse(program: Program) -> Symbols:
-    """Check the names of a program.
+def analyse(program: SyntaxTree) -> Symbols:
+    """Checks the names of a program.
 
     Raises:
         CompileError: at the first mistake.

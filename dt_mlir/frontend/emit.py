@@ -16,17 +16,17 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import dt, sched
-from dt_mlir.dialects.sched import Argument, Knob
+from dt_mlir.dialects.sched import Argument, KnobReference
 from dt_mlir.element_types import ELEMENT_TYPES, compute_type
 from dt_mlir.frontend.analysis import Symbols, analyse
 from dt_mlir.frontend.expressions import ExpressionEmitter
 from dt_mlir.frontend.parser import parse_program
-from dt_mlir.frontend.syntax import Declaration, DirectiveCall, Program
+from dt_mlir.frontend.syntax import Declaration, DirectiveCall, SyntaxTree
 
 
 @compiling()
 def compile_text(text: str, file: str) -> tuple[ModuleOp, list[Note]]:
-    """Compile a program's text to a module of the `dt` level.
+    """Compiles a program's text to a module of the `dt` level.
 
     Args:
         text: the program.
@@ -42,8 +42,8 @@ def compile_text(text: str, file: str) -> tuple[ModuleOp, list[Note]]:
     return emit(symbols), symbols.warnings
 
 
-def emit_program(program: Program) -> ModuleOp:
-    """Emit the module of a syntax tree.
+def emit_program(program: SyntaxTree) -> ModuleOp:
+    """Emits the module of a syntax tree.
 
     Raises:
         CompileError: at the first mistake.
@@ -53,7 +53,7 @@ def emit_program(program: Program) -> ModuleOp:
 
 @compiling()
 def emit(symbols: Symbols) -> ModuleOp:
-    """Emit the module of a checked program.
+    """Emits the module of a checked program.
 
     Raises:
         CompileError: where an operator is not defined on its operands' types.
@@ -80,7 +80,7 @@ def emit(symbols: Symbols) -> ModuleOp:
         ops.append(sched.ScheduleOp(Region(Block(schedule))))
     for item in symbols.outputs:
         dynamic = any(a.key == "dynamic" and a.value == 1 for a in item.arguments)
-        op = dt.OutputOp(item.target, item.name == "compile_to_kernel", dynamic)
+        op = dt.OutputOp(item.function, item.name == "compile_to_kernel", dynamic)
         op.location = symbols.location(item.at)
         ops.append(op)
     return ModuleOp(ops)
@@ -109,9 +109,9 @@ def _schedule(symbols: Symbols) -> list[Operation]:
 def _directive(symbols: Symbols, item: DirectiveCall, knobs: set[str]) -> sched.DirectiveOp:
     def known(argument: Argument) -> Argument:
         value = argument.value
-        return argument._replace(value=Knob(value)) if value in knobs else argument  # pyright: ignore
+        return argument._replace(value=KnobReference(value)) if value in knobs else argument  # pyright: ignore
 
-    directive = sched.DirectiveOp(item.name, item.target, [known(a) for a in item.arguments])
+    directive = sched.DirectiveOp(item.name, item.function, [known(a) for a in item.arguments])
     directive.location = symbols.location(item.name_at)
     return directive
 
@@ -149,7 +149,7 @@ def _function(symbols: Symbols, name: str, elements: dict[str, Attribute]) -> dt
     return op
 
 
-def set_types(program: Program, types: Iterable[tuple[str, str]]) -> Program:
+def set_types(program: SyntaxTree, types: Iterable[tuple[str, str]]) -> SyntaxTree:
     """A program with element types declared anew.
 
     Args:

@@ -109,7 +109,7 @@ class ExpressionEmitter:
         self.block = block
 
     def emit(self, expr: Expr) -> Value:
-        """Emit an expression.
+        """Emits an expression.
 
         Raises:
             CompileError: where an operator is not defined on its operands' types.
@@ -333,7 +333,7 @@ class ExpressionEmitter:
     def _folded(
         self, symbol: str, left: int | float, right: int | float, at: Position
     ) -> Number:
-        """What an operator makes of two numbers."""
+        """Returns the value of an operator on two numbers."""
         try:
             value = _FOLD[symbol](left, right)
         except ZeroDivisionError:

@@ -1,4 +1,4 @@
-"""What people write who come from C or Python, and what DT has instead."""
+"""Habits of C and Python programmers, each with its form in DT."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from lark.visitors import v_args
 
 from dt_mlir.cache_folder import private_file
 from dt_mlir.diagnostics import CompileError, make_location
-from dt_mlir.dialects.sched import Argument, Knob, Options
+from dt_mlir.dialects.sched import Argument, KnobReference, Options
 from dt_mlir.frontend.habits import habit_at
 from dt_mlir.frontend.syntax import (
     Alternatives,
@@ -28,8 +28,8 @@ from dt_mlir.frontend.syntax import (
     Number,
     Position,
     Prefix,
-    Program,
     Read,
+    SyntaxTree,
 )
 
 _EXPECTED = {
@@ -78,8 +78,8 @@ MOST_CHARACTERS = 2**20
 """The longest text that is taken for a program."""
 
 
-def parse_program(text: str, file: str) -> Program:
-    """Parse a program.
+def parse_program(text: str, file: str) -> SyntaxTree:
+    """Parses a program.
 
     Args:
         text: the program.
@@ -102,7 +102,7 @@ def parse_program(text: str, file: str) -> Program:
         token = error.token
         location = make_location(file, token.line or 1, token.column or 1)
         raise CompileError(error.message, location, error.hint) from None
-    assert isinstance(program, Program)
+    assert isinstance(program, SyntaxTree)
     program.file = file
     return program
 
@@ -171,8 +171,8 @@ class _Builder(Transformer[Token, Any]):
     def start(
         self,
         *statements: list[Declaration] | Definition | DirectiveCall | KnobDefinition | Alternatives,
-    ) -> Program:
-        program = Program("")
+    ) -> SyntaxTree:
+        program = SyntaxTree("")
         for statement in statements:
             match statement:
                 case Definition():
@@ -244,7 +244,7 @@ class _Builder(Transformer[Token, Any]):
 
     def keyed_split(self, key: Token, value: Token, factor: int | str | Options) -> Argument:
         if isinstance(factor, str):
-            return Argument(str(key), str(value), Knob(factor))
+            return Argument(str(key), str(value), KnobReference(factor))
         return Argument(str(key), str(value), factor)
 
     def knob(self, name: Token, value: Options | Alternatives) -> KnobDefinition | Alternatives:

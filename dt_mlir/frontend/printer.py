@@ -18,8 +18,8 @@ from dt_mlir.frontend.syntax import (
     Name,
     Number,
     Prefix,
-    Program,
     Read,
+    SyntaxTree,
 )
 
 _LEVELS = (
@@ -54,7 +54,7 @@ def print_number(value: float) -> str:
 
 
 def shortest_single(value: float) -> float:
-    """Of the numbers that are a value when they are rounded to f32 the one with fewest digits."""
+    """Returns the shortest decimal number that rounds to a value in f32."""
     shorter = (float(f"{value:.{digits}g}") for digits in range(1, 10))
     return next((number for number in shorter if _single(number) == value), value)
 
@@ -106,7 +106,7 @@ def print_definition(item: Definition) -> str:
 
 def print_directive(item: DirectiveCall) -> str:
     """`f.block(x:128, y:64);`"""
-    return f"{item.target}.{item.name}({', '.join(map(str, item.arguments))});"
+    return f"{item.function}.{item.name}({', '.join(map(str, item.arguments))});"
 
 
 def print_knob(item: KnobDefinition) -> str:
@@ -127,7 +127,7 @@ def _print_branch(directives: Sequence[DirectiveCall]) -> str:
     return shown[0].removesuffix(";") if len(shown) == 1 else f"({' '.join(shown)})"
 
 
-def print_program(program: Program) -> str:
+def print_program(program: SyntaxTree) -> str:
     """A whole program in canonical DT, a statement in each line."""
     lines = [
         *print_declarations(program.declarations),

@@ -50,8 +50,8 @@ from dt_mlir.frontend.syntax import (
     Number,
     Position,
     Prefix,
-    Program,
     Read,
+    SyntaxTree,
 )
 
 _INFIX: dict[str, tuple[str, Attribute]] = {
@@ -90,13 +90,13 @@ Raised = tuple[Expr, Attribute | None]
 """A tree and the element type that emitting it gives; None for a number."""
 
 
-def raise_module(module: ModuleOp) -> Program:
+def raise_module(module: ModuleOp) -> SyntaxTree:
     """The program that a module of the `dt` level stands for.
 
     Raises:
         CompileError: where the module holds what no program says.
     """
-    program = Program(_file(module))
+    program = SyntaxTree(_file(module))
     raiser = _Raiser(module)
     for op in module.ops:
         match op:
@@ -127,8 +127,8 @@ def raise_module(module: ModuleOp) -> Program:
     return program
 
 
-def _schedule(schedule: sched.ScheduleOp, program: Program) -> None:
-    """Put the statements of a schedule into a program."""
+def _schedule(schedule: sched.ScheduleOp, program: SyntaxTree) -> None:
+    """Puts the statements of a schedule into a program."""
     for op in schedule.body.block.ops:
         match op:
             case sched.KnobOp():
@@ -145,7 +145,7 @@ def _directive(op: Operation) -> DirectiveCall:
     assert isinstance(op, sched.DirectiveOp)
     # As a parameter, the text of a program has a knob's name like any other.
     arguments = tuple(
-        a._replace(value=a.value.name) if isinstance(a.value, sched.Knob) else a
+        a._replace(value=a.value.name) if isinstance(a.value, sched.KnobReference) else a
         for a in op.argument_list
     )
     return DirectiveCall(op.target_name, op.directive.data, arguments, _at(op), _at(op))

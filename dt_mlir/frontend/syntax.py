@@ -104,7 +104,7 @@ class Definition:
 class DirectiveCall:
     """`f.block(x:128)`."""
 
-    target: str
+    function: str
     name: str
     arguments: tuple[Argument, ...]
     at: Position
@@ -130,7 +130,7 @@ class Alternatives:
 
 
 @dataclass
-class Program:
+class SyntaxTree:
     """A whole program, each kind of statement in the order of the text."""
 
     file: str

@@ -1,4 +1,4 @@
-"""How far what a target computes may be from the exact value, function by function.
+"""Error bounds of the target's elementary functions.
 
 The bounds hold for f32 and f64, in units of the last place of the result, on every target and on
 Triton's interpreter; `benchmarks/accuracy.py` measures how far they are used up.
@@ -61,7 +61,7 @@ FAST: dict[str, Ulps] = {
     "math.log1p": 16.0, "math.powf": _power, "sigmoid": _grows(8.0, 1.5), "silu": _grows(10.0, 1.5),
     "gelu": _half_normal, "softplus": _grows(24.0, 1.5),
 }  # fmt: skip
-"""For fast kernels. What is not named is rounded correctly."""
+"""Bounds of fast kernels. Functions without an entry are rounded correctly."""
 
 ACCURATE: dict[str, Ulps] = {
     "math.exp": 2.5, "math.exp2": 2.5, "math.log": 2.0, "math.log2": 2.0, "math.log10": 3.0,
@@ -69,7 +69,7 @@ ACCURATE: dict[str, Ulps] = {
     "math.tanh": 2.0, "math.expm1": 2.0, "math.log1p": 2.0, "math.powf": 16.0,
     "math.fma": 1.0, "sigmoid": 4.0, "silu": 5.0, "gelu": _half_normal, "softplus": 4.0,
 }  # fmt: skip
-"""For accurate ones."""
+"""Bounds of accurate kernels."""
 
 
 _PRODUCTS = {"tf32": 2.0**13, "tf32x3": 2.0**4}
@@ -77,7 +77,7 @@ _PRODUCTS = {"tf32": 2.0**13, "tf32x3": 2.0**4}
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How accurately the kernels of a program compute.
+    """The accuracy that a program's kernels compute with.
 
     Args:
         accurate: whether all of them have `math(accurate)`.
@@ -89,7 +89,7 @@ class Accuracy:
 
     @staticmethod
     def of(module: ModuleOp) -> Accuracy:
-        """What the schedule beside an algorithm asks for, at its coarsest."""
+        """Returns the coarsest accuracy that the schedule beside an algorithm asks for."""
         accurate: set[str] = set()
         fused: set[str] = set()
         product = 0.0
@@ -114,6 +114,6 @@ class Accuracy:
         return Accuracy(functions <= accurate | fused, product)
 
     def ulps(self, name: str, operands: list[Array]) -> Array | float:
-        """How far a function's result may be from the exact one of its operands."""
+        """Returns a bound on the error of a function's result, given exact operands."""
         found = (ACCURATE if self.accurate else FAST).get(name, 0.5)
         return found(*operands) if callable(found) else found

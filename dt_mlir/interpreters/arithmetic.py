@@ -1,4 +1,4 @@
-"""What numbers are to an interpreter.
+"""The arithmetic of an interpreter: its representation of numbers, and their operations.
 
 The interpreters of the three levels know loops, tiles and memory; what an element is, and what
 `arith.addf` makes of two of them, an `Arithmetic` says. Values are arrays of elements that
@@ -27,7 +27,7 @@ Value = Any
 
 
 class Character(StrEnum):
-    """What the elements of an input have in common, so that a wrong identity or mask shows."""
+    """A property that all elements of an input share, so that a wrong identity or mask shows."""
 
     ANY = "any"
     """Positive and negative ones in any order."""
@@ -105,7 +105,7 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def stored(self, value: Value, type: Attribute) -> Value:
-        """What memory of an element type holds of a value."""
+        """Returns a value as memory of an element type holds it."""
 
     @abstractmethod
     def apply(self, op: Operation, operands: Sequence[Value]) -> Value:
@@ -115,7 +115,7 @@ class Arithmetic(ABC):
     def reduce(
         self, kind: ReductionKind, value: Value, axes: tuple[int, ...], type: Attribute
     ) -> Value:
-        """Reduce along axes; not for `dot`, `argmax` and `argmin`."""
+        """Reduces along axes; not for `dot`, `argmax` and `argmin`."""
 
     @abstractmethod
     def arg_reduce(
@@ -167,7 +167,7 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def differ(self, a: Value, b: Value) -> Array:
-        """Which elements of two results cannot be one value."""
+        """Returns where two results cannot be the same value."""
 
     @abstractmethod
     def undecided(self, a: Value, b: Value) -> Array:

@@ -41,7 +41,7 @@ class Format:
     """The exponent of the least normal number."""
     largest: float
     saturates: bool = False
-    """Whether it depends on the target what becomes of what is too large."""
+    """True if it depends on the target what becomes of what is too large."""
 
 
 def float_format(type: Attribute) -> Format:
@@ -68,7 +68,7 @@ class Bounded:
     value: Array
     error: Array
     signed: Array = None
-    """Where a value that is zero has the sign of `value` in every computation; None: nowhere."""
+    """True where a zero has the sign of `value` in every computation; None: nowhere."""
 
     def __post_init__(self) -> None:
         if self.signed is None:
@@ -82,12 +82,12 @@ class Bounded:
 
     @property
     def has_sign(self) -> Array:
-        """Where the sign is decided: of zeros that have one, and of what is exact and no zero."""
+        """Returns where the sign is decided: of zeros that have one, and of exact numbers."""
         return self.signed | ((self.error == 0) & (self.value != 0))
 
     @property
     def is_exact(self) -> Array:
-        """Which elements have no error."""
+        """Returns where elements have no error."""
         return self.error == 0
 
     def corners(self) -> tuple[Array, Array]:
@@ -103,7 +103,7 @@ def distance(a: Array, b: Array) -> Array:
 
 
 def signs_differ(a: Bounded, b: Bounded) -> Array:
-    """Where two values are zeros of different signs, both of them decided."""
+    """Returns where two values are zeros of different signs, both of them decided."""
     zeros = (a.value == 0) & (b.value == 0) & (a.error == 0) & (b.error == 0)
     if not (np.any(zeros) and a.value.dtype.kind == "f" and b.value.dtype.kind == "f"):
         return np.zeros(np.shape(zeros), bool)
@@ -129,7 +129,7 @@ def nearest(value: Array, type: Attribute) -> Array:
 
 
 def rounded(value: Array, error: Array, type: Attribute, ulps: Array | float = 0.5) -> Bounded:
-    """What an operation gives in a floating-point type.
+    """Returns the result of an operation in a floating-point type.
 
     Args:
         value: its result as computed in float64.
@@ -205,7 +205,7 @@ def by_corners(
 
 
 def any_error(operands: Sequence[Bounded]) -> Array:
-    """Where some operand has an error."""
+    """Returns where some operand has an error."""
     result: Array = np.asarray(False)
     for x in operands:
         result = result | (x.error > 0)
@@ -264,7 +264,7 @@ def wrapped(value: Array, type: IntegerType) -> Array:
 
 
 def is_exact_sum(values: Array, errors: Array, axes: tuple[int, ...], type: Attribute) -> Array:
-    """Which sums along axes are exact in every order: no partial sum needs more digits."""
+    """Returns where sums along axes are exact in every order: no partial sum needs more digits."""
     digits = float_format(type).digits
     total = np.sum(np.abs(values), axis=axes)
     exact = np.all(errors == 0, axis=axes)

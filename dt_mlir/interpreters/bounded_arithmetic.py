@@ -130,7 +130,7 @@ def round_to(value: Array, type: Attribute) -> Array:
 
 
 def comparison(op: arith.CmpfOp | arith.CmpiOp) -> Callable[[Array, Array], Array]:
-    """What a comparison computes: unordered ones hold where an operand is not a number."""
+    """Returns the function of a comparison; unordered ones hold where an operand is NaN."""
     name = predicate_of(op)
     if isinstance(op, arith.CmpiOp):
         function = PREDICATES[name[-2:]]
@@ -476,7 +476,7 @@ def _truncated(x: Bounded, type: Attribute) -> Bounded:
 
 
 def _undecided(a: Bounded, b: Bounded, product: Callable[[Array, Array], Array]) -> Array:
-    """Which sums of products hold one that is undecided."""
+    """Returns where sums of products contain one that is undecided."""
     ones = [np.ones(x.value.shape) for x in (a, b)]
     found = product(np.isinf(a.error) * 1.0, ones[1]) + product(ones[0], np.isinf(b.error) * 1.0)
     for x, y in ((a, b), (b, a)):
@@ -488,7 +488,7 @@ def _undecided(a: Bounded, b: Bounded, product: Callable[[Array, Array], Array])
 
 
 def _is_short(operands: list[Bounded], magnitude: Array, type: Attribute) -> bool:
-    """Whether no partial sum of products needs more digits than there are."""
+    """Returns whether no partial sum of products needs more digits than there are."""
     limit = 2.0 ** bounded.float_format(type).digits
     for fraction in (0, 4):
         scaled = [x.value * 2.0**fraction for x in operands]

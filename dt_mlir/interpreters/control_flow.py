@@ -24,14 +24,14 @@ class ControlFlowFunctions(ScfFunctions):
 
     @impl(scf.IfOp)
     def run_if(self, interpreter: Interpreter, op: scf.IfOp, args: PythonValues) -> PythonValues:
-        """Run the branch that the condition chooses."""
+        """Runs the branch that the condition chooses."""
         holds = bool(np.all(self.arithmetic.truth(args[0])))
         region = op.true_region if holds else op.false_region
         return interpreter.run_ssacfg_region(region, ())
 
     @impl(scf.ForOp)
     def run_for(self, interpreter: Interpreter, op: scf.ForOp, args: PythonValues) -> PythonValues:
-        """Run a loop."""
+        """Runs a loop."""
         start, end, step = (int(value) for value in args[:3])
         if step < 1:
             raise ExecutionError(f"a loop has the step {step}, and would not end", op)

@@ -109,7 +109,7 @@ class DtFunctions(LevelFunctions):
     def run_reduce(
         self, interpreter: Interpreter, op: dt.ReduceOp, args: PythonValues
     ) -> PythonValues:
-        """Reduce over labels."""
+        """Reduces over labels."""
         before = len(self.alive)
         self.alive.extend(op.label_names)
         yielded = interpreter.run_ssacfg_region(op.body, (), "reduce")
@@ -142,5 +142,5 @@ class DtFunctions(LevelFunctions):
     def run_yield(
         self, interpreter: Interpreter, op: dt.YieldOp, args: PythonValues
     ) -> tuple[TerminatorValue, PythonValues]:
-        """End a body."""
+        """Ends a body."""
         return ReturnedValues(args), ()

@@ -125,7 +125,7 @@ class ExactArithmetic(Arithmetic):
 
     exponentials: bool = False
     whole: BoundedArithmetic = field(default_factory=lambda: BoundedArithmetic(Accuracy()))
-    """What integers are computed with."""
+    """The arithmetic of integers."""
 
     def constant(self, attr: FloatAttr[Any] | IntegerAttr[Any]) -> Bounded:
         if isinstance(attr.type, AnyFloat):

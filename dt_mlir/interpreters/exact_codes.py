@@ -41,7 +41,7 @@ _POSITIVE, _NEGATIVE = 1 << _SIGN, 2 << _SIGN
 _BOTH = (1 << _SIGN) - 1
 """The bits of both residues."""
 _SCALE = 2**8
-"""What numbers are multiplied by where they are ordered."""
+"""The multiplier of numbers that are compared."""
 _GENERATOR = 4
 """A square that is not 1, and thus of order q."""
 _LEAST_POWER = -1130

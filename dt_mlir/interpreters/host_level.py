@@ -66,7 +66,7 @@ class HostFunctions(LevelFunctions):
     def run_launch(
         self, interpreter: Interpreter, op: host.LaunchOp, args: PythonValues
     ) -> PythonValues:
-        """Run a kernel."""
+        """Runs a kernel."""
         interpreter.call_op(op.kernel, args)
         for value in args:
             if isinstance(value, Buffer):

@@ -1,4 +1,4 @@
-"""What the interpreters of the host part and of the levels have in common."""
+"""The common part of the interpreters of the host part and of the levels."""
 
 from __future__ import annotations
 

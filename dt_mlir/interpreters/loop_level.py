@@ -34,7 +34,7 @@ from dt_mlir.traversal import operations
 
 
 def carries_nothing(op: loop.LoopLike) -> bool:
-    """Whether no trip of a loop sees what another does.
+    """Returns whether no trip of a loop sees what another does.
 
     So it is where every buffer that is written inside is indexed by the loop along one and the
     same axis, wherever it is written or read.
@@ -69,14 +69,14 @@ class LoopFunctions(LevelFunctions):
     def run_kernel(
         self, interpreter: Interpreter, op: loop.KernelOp, args: tuple[Any, ...]
     ) -> PythonValues:
-        """Run all instances of a kernel."""
+        """Runs all instances of a kernel."""
         return interpreter.run_ssacfg_region(op.body, args, op.sym_name.data)
 
     @impl(loop.GridOp)
     def run_grid(
         self, interpreter: Interpreter, op: loop.GridOp, args: PythonValues
     ) -> PythonValues:
-        """Run the body for each block, in the order of the walk."""
+        """Runs the body for each block, in the order of the walk."""
         for instance, origins in enumerate(grid_origins(op, self.sizes)):
             self.instance = instance
             interpreter.run_ssacfg_region(op.body, origins, "grid")
@@ -84,7 +84,7 @@ class LoopFunctions(LevelFunctions):
 
     @impl(loop.ForOp)
     def run_for(self, interpreter: Interpreter, op: loop.ForOp, args: PythonValues) -> PythonValues:
-        """Run a loop's trips."""
+        """Runs a loop's trips."""
         self._trips(interpreter, op, args)
         return ()
 
@@ -92,7 +92,7 @@ class LoopFunctions(LevelFunctions):
     def run_reduce(
         self, interpreter: Interpreter, op: loop.ReduceOp, args: PythonValues
     ) -> PythonValues:
-        """Run a loop's trips and combine what they yield."""
+        """Runs a loop's trips and combines what they yield."""
         count, trips = self._trips(interpreter, op, args)
         rank = self.depth + 1
         if not trips:
@@ -127,7 +127,7 @@ class LoopFunctions(LevelFunctions):
     def run_yield(
         self, interpreter: Interpreter, op: loop.YieldOp, args: PythonValues
     ) -> tuple[TerminatorValue, PythonValues]:
-        """End the body of a reduction."""
+        """Ends the body of a reduction."""
         return ReturnedValues(args), ()
 
     @impl(loop.SizeOp)
@@ -151,7 +151,7 @@ class LoopFunctions(LevelFunctions):
     def run_read(
         self, interpreter: Interpreter, op: loop.ReadOp, args: PythonValues
     ) -> PythonValues:
-        """Read elements."""
+        """Reads elements."""
         base, *indices = args
         assert isinstance(base, Buffer)
         alone = not isinstance(op.base.owner, Block)
@@ -162,7 +162,7 @@ class LoopFunctions(LevelFunctions):
     def run_write(
         self, interpreter: Interpreter, op: loop.WriteOp, args: PythonValues
     ) -> PythonValues:
-        """Write elements."""
+        """Writes elements."""
         value, base, *indices = args
         assert isinstance(base, Buffer)
         # A local buffer is one instance's own; inside it may be written again.
@@ -185,7 +185,7 @@ class LoopFunctions(LevelFunctions):
         ]
 
     def _nothing(self, type: Attribute) -> Value:
-        """What no trip yields."""
+        """Returns the value of a loop without a trip."""
         return self.arithmetic.from_array(np.zeros((0,) + (1,) * self.depth), type)
 
     def _indices(self, op: loop.LoopLike, args: PythonValues) -> list[Any]:
@@ -204,7 +204,7 @@ class LoopFunctions(LevelFunctions):
     def _trips(
         self, interpreter: Interpreter, op: loop.LoopLike, args: PythonValues
     ) -> tuple[int, list[PythonValues]]:
-        """Run a loop; gives the number of its indices and what its trips yield."""
+        """Runs a loop; returns the number of its indices and what its trips yield."""
         results: list[PythonValues] = []
         count = 0
         for index in self._indices(op, args):

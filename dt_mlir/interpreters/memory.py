@@ -23,7 +23,7 @@ DONE = -3
 
 
 class ExecutionError(CompileError):
-    """What an interpreter found a program to do that it must not."""
+    """An illegal access or operation that an interpreter found in a program."""
 
 
 def _place(place: Sequence[int]) -> str:
@@ -35,13 +35,13 @@ class Buffer:
     """A tensor, an intermediate or a local buffer."""
 
     name: str
-    """What messages call it."""
+    """The name in messages."""
     element: Attribute
     """The element type in memory."""
     values: Value
     """The elements; what nothing has written is there but means nothing."""
     writer: Array
-    """For each element the program instance that wrote it, `NEVER` or `GIVEN`."""
+    """The program instance that wrote each element, `NEVER` or `GIVEN`."""
 
     @staticmethod
     def given(name: str, element: Attribute, values: Value) -> Buffer:
@@ -105,14 +105,14 @@ class Buffer:
         return mapped(lambda array: np.asarray(array[where]), self.values)
 
     def finish(self) -> None:
-        """Take note that the kernel which wrote has ended."""
+        """Takes note that the kernel which wrote has ended."""
         self.writer[self.writer >= 0] = DONE
 
     def write(
         self, op: Operation, indices: Sequence[Array], value: Value, instance: int,
         mask: Array | bool = True,
     ) -> None:  # fmt: skip
-        """Write elements.
+        """Writes elements.
 
         Args:
             op: who writes.

@@ -59,7 +59,7 @@ def run_module(
     arithmetic: Arithmetic,
     tiles: TileFunctions | None = None,
 ) -> dict[str, Value]:
-    """Run a module of the `dt`, `loop` or `tile` level, or of several at once.
+    """Runs a module of the `dt`, `loop` or `tile` level, or of several at once.
 
     Args:
         module: the module.

@@ -19,7 +19,7 @@ from xdsl.interpreter import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from dt_mlir.builders.scalars import ScalarBuilder
+from dt_mlir.builders.scalars import expand_function
 from dt_mlir.dialects import elem
 from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.elementwise import APPLICABLE
@@ -33,11 +33,11 @@ _INDEX: dict[type[Operation], Callable[..., Any]] = {
     arith.CeilDivSIOp: lambda a, b: -(-a // b), arith.RemSIOp: np.remainder,
     arith.MinSIOp: np.minimum, arith.MaxSIOp: np.maximum,
 }  # fmt: skip
-"""What is done with indices, which are never negative."""
+"""The operations on indices, which are never negative."""
 
 
 def is_index(type: Attribute) -> bool:
-    """Whether values of a type are indices, or tiles of them."""
+    """Returns whether values of a type are indices, or tiles of them."""
     return isinstance(element_of(type), IndexType)
 
 
@@ -46,9 +46,11 @@ class _ScalarFunctions(InterpreterFunctions):
 
     def __init__(self, arithmetic: Arithmetic) -> None:
         self.arithmetic = arithmetic
+        self.expanding: list[str] = []
+        """The functions whose expansions are run, each inside the one before."""
 
     def run(self, interpreter: Interpreter, op: Operation, args: PythonValues) -> PythonValues:
-        """Run one operation."""
+        """Runs one operation."""
         if isinstance(op, arith.ConstantOp):
             if is_index(op.result.type):
                 assert isinstance(op.value, IntegerAttr)
@@ -64,18 +66,20 @@ class _ScalarFunctions(InterpreterFunctions):
 
     def _expanded(self, interpreter: Interpreter, op: elem.ApplyOp, args: PythonValues) -> Any:
         """Runs a function of another package as what it is in terms of others."""
-        name = op.function.data
-        expansion = APPLICABLE[name].expansion
-        assert expansion is not None
         block = Block(arg_types=[value.type for value in op.arguments])
-        apply = elem.ApplyOp(name, block.args)
+        apply = elem.ApplyOp(op.function.data, block.args)
+        apply.location = op.location
         block.add_op(apply)
-        result = expansion(ScalarBuilder(apply), *block.args)
+        result = expand_function(apply, self.expanding)
         values: dict[SSAValue, Any] = dict(zip(block.args, args))
-        for inner in block.ops:
-            if inner is not apply:
-                known = tuple(values[operand] for operand in inner.operands)
-                values.update(zip(inner.results, self.run(interpreter, inner, known)))
+        self.expanding.append(op.function.data)
+        try:
+            for inner in block.ops:
+                if inner is not apply:
+                    known = tuple(values[operand] for operand in inner.operands)
+                    values.update(zip(inner.results, self.run(interpreter, inner, known)))
+        finally:
+            self.expanding.pop()
         return values[result]
 
     @staticmethod

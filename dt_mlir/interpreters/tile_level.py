@@ -69,7 +69,7 @@ class TileFunctions(LevelFunctions):
     def run_kernel(
         self, interpreter: Interpreter, op: tile.KernelOp, args: tuple[Any, ...]
     ) -> PythonValues:
-        """Run all instances of a kernel."""
+        """Runs all instances of a kernel."""
         self.least = op.least_extents
         count = 1
         for label, block in op.grid:
@@ -127,7 +127,7 @@ class TileFunctions(LevelFunctions):
     def run_mask(
         self, interpreter: Interpreter, op: tile.MaskOp, args: PythonValues
     ) -> PythonValues:
-        """Which indices are below a bound; all, where the mask is printed as none."""
+        """Returns which indices are below a bound; all, where the mask is printed as none."""
         index, bound = args
         below = np.asarray(index) < bound
         divisor = None if op.divisor is None else op.divisor.value.data
@@ -161,7 +161,7 @@ class TileFunctions(LevelFunctions):
     def run_load(
         self, interpreter: Interpreter, op: tile.LoadOp, args: PythonValues
     ) -> PythonValues:
-        """Load a tile."""
+        """Loads a tile."""
         base, indices = args[0], args[1 : 1 + len(op.indices)]
         assert isinstance(base, Buffer)
         axes = axis_names(op.result.type)
@@ -190,7 +190,7 @@ class TileFunctions(LevelFunctions):
     def run_store(
         self, interpreter: Interpreter, op: tile.StoreOp, args: PythonValues
     ) -> PythonValues:
-        """Store a tile."""
+        """Stores a tile."""
         value, base, *rest = args
         assert isinstance(base, Buffer)
         axes = axis_names(op.value.type)
@@ -203,7 +203,7 @@ class TileFunctions(LevelFunctions):
 
     @impl(tile.MapOp)
     def run_map(self, interpreter: Interpreter, op: tile.MapOp, args: PythonValues) -> PythonValues:
-        """Compute all elements of a tile at once."""
+        """Computes all elements of a tile at once."""
         axes = axis_names(op.result.type)
         inputs = [aligned(value, v.type, axes) for value, v in zip(args, op.inputs)]
         (result,) = interpreter.run_ssacfg_region(op.body, tuple(inputs), "map")
@@ -215,7 +215,7 @@ class TileFunctions(LevelFunctions):
     def run_yield(
         self, interpreter: Interpreter, op: tile.YieldOp, args: PythonValues
     ) -> tuple[TerminatorValue, PythonValues]:
-        """End the body of a map."""
+        """Ends the body of a map."""
         return ReturnedValues(args), ()
 
     def _along(self, value: Value, type: Attribute, axis: str) -> tuple[Value, int]:
@@ -231,7 +231,7 @@ class TileFunctions(LevelFunctions):
     def run_reduce(
         self, interpreter: Interpreter, op: tile.ReduceOp, args: PythonValues
     ) -> PythonValues:
-        """Reduce along an axis."""
+        """Reduces along an axis."""
         value, place = self._along(args[0], op.value.type, op.axis.data)
         type = element_of(op.result.type)
         return (self.arithmetic.reduce(op.kind.data, value, (place,), type),)
@@ -240,7 +240,7 @@ class TileFunctions(LevelFunctions):
     def run_arg_reduce(
         self, interpreter: Interpreter, op: tile.ArgReduceOp, args: PythonValues
     ) -> PythonValues:
-        """Find the extremes along an axis."""
+        """Finds the extremes along an axis."""
         last: list[Value] = []
         for given, operand in zip(args, op.operands):
             value, place = self._along(given, operand.type, op.axis.data)

@@ -1,4 +1,4 @@
-"""What kernels are called with: inputs by place or by name, sizes of labels, and `out`."""
+"""The arguments of kernels: inputs by place or by name, sizes of labels, and `out`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGEST_SIZE = 2**63 - 1
 
 
 class Calls:
-    """How a program is called.
+    """The signature of a program.
 
     Args:
         function: what to call the kernel in messages.
@@ -38,7 +38,7 @@ class Calls:
             raise refusal("'out' is a parameter of every kernel", "call the input something else")
 
     def signature(self) -> inspect.Signature:
-        """What `help` and editors show."""
+        """Returns the signature that `help` and editors show."""
         kinds = inspect.Parameter
         given = [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in self.names]
         sizes = "sizes"

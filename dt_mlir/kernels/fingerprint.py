@@ -1,4 +1,4 @@
-"""What a function does, as text: PyTorch keeps compiled graphs on disk by their operators' names.
+"""Fingerprints of functions: PyTorch keeps compiled graphs on disk by their operators' names.
 
 An operator whose backward has changed must have another name, or a graph that was compiled with
 the old one is taken for it.
@@ -16,7 +16,7 @@ from typing import Any
 _LIBRARIES = {"torch", "triton", "numpy", "dt_mlir", *sys.stdlib_module_names} - {"__main__"}
 """Whose functions their names tell."""
 _PROCESS = uuid.uuid4().hex
-"""For what cannot be told: it is like nothing in another process."""
+"""The fingerprint of a function without a text: it equals none of another process."""
 
 
 def fingerprint(*values: Any) -> str:

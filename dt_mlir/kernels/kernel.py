@@ -40,7 +40,7 @@ Tensor = Any
 
 
 def interpret() -> None:
-    """Run kernels on the CPU, by Triton's interpreter, in this process.
+    """Runs kernels on the CPU, by Triton's interpreter, in this process.
 
     Raises:
         CompileError: if Triton is imported already: it decides then.
@@ -56,7 +56,7 @@ def interpret() -> None:
 
 @contextmanager
 def _noted() -> Generator[None]:
-    """Add to errors the line of Python, or of DT, at which they are."""
+    """Adds to errors the line of Python, or of DT, at which they are."""
     try:
         yield
     except CompileError as error:
@@ -66,7 +66,7 @@ def _noted() -> Generator[None]:
 
 
 def _called(launching: Callable[[], Any]) -> Any:
-    """Call a generated module; what it refuses is shown at the user's call, not its own lines."""
+    """Calls a generated module; what it refuses is shown at the user's call, not its own lines."""
     try:
         return launching()
     except (TypeError, ValueError, RuntimeError) as error:
@@ -86,7 +86,7 @@ def copied(make: Any, given: tuple[Any, ...], backward: tuple[Any, Any] | None) 
 
 
 class Kernel:
-    """What a program is compiled to: called on tensors, it gives the outputs.
+    """A compiled program: called on tensors, it returns the outputs.
 
     It is compiled when it is first called, for the element types of the tensors whose type the
     program leaves open; what was compiled is kept in memory and on disk (`$DT_MLIR_CACHE`).
@@ -101,7 +101,7 @@ class Kernel:
         self.program = program
         self.static = static
         self._open = program.open_inputs
-        outputs = [d.target for d in program.tree.directives if d.name in OUTPUT_DIRECTIVES]
+        outputs = [d.function for d in program.tree.directives if d.name in OUTPUT_DIRECTIVES]
         self.name = outputs[0] if outputs else "program"
         self._calls = Calls(self.name, program)
         self._places = [self._calls.tensors.index(name) for name in self._open]
@@ -120,7 +120,7 @@ class Kernel:
             self._made_operator()
 
     def __call__(self, /, *tensors: Tensor, **options: Any) -> Any:
-        """Compute the outputs.
+        """Computes the outputs.
 
         Args:
             tensors: the tensors in the order of their declarations, then the scalars.
@@ -160,7 +160,7 @@ class Kernel:
 
     @compiling()
     def check(self) -> None:
-        """Check what does not depend on the types of tensors, the schedule above all.
+        """Checks what does not depend on the types of tensors, the schedule above all.
 
         Raises:
             CompileError: at the first mistake.
@@ -184,7 +184,7 @@ class Kernel:
         return None
 
     def _first_call(self, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """Compute the outputs in a call unlike those before, or one that PyTorch watches."""
+        """Computes the outputs in a call unlike those before, or one that PyTorch watches."""
         inputs = self._calls.placed(inputs, options)
         tensors = self._calls.tensors
         modes.refuse_unknown(self.name, tensors, inputs[: len(tensors)])
@@ -221,7 +221,7 @@ class Kernel:
         return self.operator(*inputs, **options)
 
     def _call(self, /, *inputs: Any, **options: Any) -> Any:
-        """Compute the outputs for plain tensors, without gradients."""
+        """Computes the outputs for plain tensors, without gradients."""
         known = launch.key_of(inputs, options)
         key, pointers = (None, []) if known is None else known
         plan = None if key is None else self._plans.get(key)
@@ -268,7 +268,7 @@ class Kernel:
 
     @property
     def _variant(self) -> str:
-        """What tells its operator from those of other kernels of the program."""
+        """The suffix that tells its operator from those of other kernels of the program."""
         return "static" if self.static else ""
 
     @property
@@ -277,7 +277,7 @@ class Kernel:
         return self._made_operator().operator
 
     def register_autograd(self, backward: Any, *, setup_context: Any = None) -> None:
-        """Let autograd differentiate the kernel, as `torch.library.register_autograd` does.
+        """Lets autograd differentiate the kernel, as `torch.library.register_autograd` does.
 
         Args:
             backward: called with a context and a gradient for each output; gives a gradient, or
@@ -365,7 +365,7 @@ class Kernel:
 
     @compiling()
     def _text(self, types: Mapping[str, str]) -> str:
-        """What the program is; the places of a program that is written in Python do not count."""
+        """Returns the program's identity; places in Python files are not part of it."""
         return self._tree(types).to_dt()
 
     @compiling()
@@ -467,7 +467,7 @@ class Kernel:
         return svg(placements(self._lowered("tile", self.types_of(types)), sizes))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the program, its picture and the generated code."""
+        """Returns HTML for a notebook: the program, its picture and the generated code."""
         from html import escape
 
         try:

@@ -1,4 +1,4 @@
-"""What PyTorch does with calls besides making them, and tensors that kernels cannot read."""
+"""Modes of PyTorch that watch calls, and tensors that kernels cannot read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch.nn import Parameter
 
 
 def are_active() -> bool:
-    """Whether a mode watches calls: forward-mode derivatives, tracing, counting, fake tensors."""
+    """Returns whether a mode watches calls: forward derivatives, tracing, fake tensors."""
     return bool(
         forward_ad._current_level >= 0  # pyright: ignore[reportPrivateUsage]
         or torch._C._len_torch_dispatch_stack()  # pyright: ignore[reportPrivateUsage]
@@ -23,7 +23,7 @@ def are_active() -> bool:
 
 
 def are_traced(tensors: Sequence[Any]) -> bool:
-    """Whether a call is to be seen as an operator: a mode watches, or tensors stand for others."""
+    """Returns whether PyTorch must see a call as one of an operator."""
     return are_active() or any(
         isinstance(value, torch.Tensor) and (_is_internal(value) or value.device.type == "meta")
         for value in tensors
@@ -31,7 +31,7 @@ def are_traced(tensors: Sequence[Any]) -> bool:
 
 
 def refuse_unknown(kernel: str, names: Sequence[str], values: Sequence[Any]) -> None:
-    """Refuse tensors whose elements are not where a kernel would look for them.
+    """Refuses tensors whose elements are not where a kernel would look for them.
 
     Args:
         kernel: what to call the kernel.
@@ -89,5 +89,5 @@ def _refuse_device(kernel: str, name: str, device: str) -> None:
 
 
 def _is_internal(value: Any) -> bool:
-    """Whether a tensor is of PyTorch's own classes for tracing."""
+    """Returns whether a tensor is of PyTorch's own classes for tracing."""
     return type(value).__module__.startswith("torch._subclasses.")

@@ -19,7 +19,7 @@ from dt_mlir.language.program import Program
 from dt_mlir.runtime.execute import torch_dtype
 
 NAMESPACE = "dt_mlir"
-"""Where the operators are, as in `torch.ops.dt_mlir.mm_0f3a…`."""
+"""The namespace of the operators, as in `torch.ops.dt_mlir.mm_0f3a…`."""
 _known: dict[tuple[str, str], Operator] = {}
 
 
@@ -117,13 +117,13 @@ class Operator:
     def register_autograd(
         self, backward: Callable[..., Any], setup_context: Callable[..., Any] | None = None
     ) -> None:
-        """Give the operator a backward, in place of the one that it may have."""
+        """Gives the operator a backward, in place of the one that it may have."""
         self.operator.register_autograd(backward, setup_context=setup_context or _save)
         self.has_backward = True
 
 
 def _save(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    """Save the tensors among the inputs."""
+    """Saves the tensors among the inputs."""
     ctx.save_for_backward(*(x for x in inputs if isinstance(x, torch.Tensor)))
 
 

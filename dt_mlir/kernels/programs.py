@@ -110,12 +110,12 @@ def compile(*functions: Func, dynamic: bool = False, static: bool = False) -> Ke
 
 @dataclass(frozen=True)
 class Tuned:
-    """What came of a search."""
+    """The outcome of a search."""
 
     program: Program
     """The algorithm under the fastest schedule of the space."""
     milliseconds: float
-    """How long it takes."""
+    """The time of a call, in milliseconds."""
     outcome: Outcome
     """All that was measured."""
 
@@ -150,7 +150,7 @@ def tune(
     seed: int = 0,
     progress: bool = True,
 ) -> Tuned:
-    """Find the fastest schedule of a space for tensors of some types and sizes.
+    """Finds the fastest schedule of a space for tensors of some types and sizes.
 
     What was measured before, here or by `dt-tune`, is not measured again. Without a GPU, Triton's
     interpreter is timed, which says nothing about a GPU.
@@ -336,7 +336,7 @@ class Autotuned(Kernel):
     def __init__(self, program: Program, options: Mapping[str, Any]) -> None:
         self.options = dict(options)
         self.found: dict[tuple[Any, ...], Tuned] = {}
-        """What was found, by the tensors' types and shapes, and by sizes that no tensor has."""
+        """The kernels found, by the tensors' types and shapes, and by sizes that no tensor has."""
         known = inspect.signature(tune).parameters.values()
         names = [p.name for p in known if p.kind is p.KEYWORD_ONLY and p.name != "space"]
         for name in options:
@@ -370,7 +370,7 @@ class Autotuned(Kernel):
         return kernel._call(*inputs, **options)
 
     def _search(self, key: tuple[Any, ...], given: Sequence[Any], labels: dict[str, Any]) -> None:
-        """Find a schedule, once it is known that the tensors fit."""
+        """Finds a schedule, once it is known that the tensors fit."""
         interface = self._made_operator().interface
         sizes_of(self.name, interface, given, labels)
         check_types(self.name, interface, given, self.program.open_inputs)

@@ -1,4 +1,4 @@
-"""Whether tensors fit a program: their axes, sizes, types and devices."""
+"""Checks of tensors against a program: their axes, sizes, types and devices."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def sizes_of(
 def check_types(
     function: str, interface: Interface, values: Sequence[Any], open_inputs: Sequence[str]
 ) -> None:
-    """Refuse tensors of other element types, or on different devices.
+    """Refuses tensors of other element types, or on different devices.
 
     Raises:
         TypeError: for another element type than the program declares.

@@ -31,7 +31,7 @@ class Knob:
 
 @dataclass(frozen=True)
 class Choices:
-    """What an argument may be, of which one is chosen: `one_of(64, 128)`."""
+    """The options of an argument, of which one is chosen: `one_of(64, 128)`."""
 
     options: Options
 
@@ -49,7 +49,7 @@ Size = int | Knob | Choices
 """A number, or a space of them."""
 
 
-Walk = Named | Knob | Choices | str
+NameLike = Named | Knob | Choices | str
 """A label or a function, or its name; of `map` a split as well: `"x:x1/8"`."""
 
 

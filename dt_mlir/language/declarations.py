@@ -9,7 +9,7 @@ from dt_mlir.frontend.syntax import Definition, Name, Read
 from dt_mlir.language.expressions import Built, Expr, expression
 from dt_mlir.language.names import Declared
 from dt_mlir.language.places import here, refusal, serial
-from dt_mlir.language.schedule import Schedule, Target
+from dt_mlir.language.schedule import Schedule, ScheduledFunction
 
 
 class _Value(Declared, Expr):
@@ -59,13 +59,13 @@ class RVar(Label):
 
 
 class _Tensor(Declared):
-    """What is read at indices."""
+    """The base of a read."""
 
     def __iter__(self) -> Never:
         raise TypeError(f"'{self.name}' is read at labels, and is not a sequence")
 
     def unread(self, *others: object) -> Never:
-        """Refuse the tensor where one of its elements is meant."""
+        """Refuses the tensor where one of its elements is meant."""
         raise refusal(
             f"'{self.name}' stands for all its elements here",
             f"read one at labels, as in {self.name}[x], or {self.name}[()] if it has none",
@@ -120,7 +120,7 @@ class SIn(_Value):
     kind = "SIn"
 
 
-class Func(_Tensor, Target):
+class Func(_Tensor, ScheduledFunction):
     """A function of labels, defined once: `mm[x, y] = rdot(A[x, k], B[k, y], k)`.
 
     It has an element for each index of its labels, of which there may be up to six, or none:
@@ -139,11 +139,11 @@ class Func(_Tensor, Target):
 
     def __init__(self, name: str, type: object = None) -> None:
         Declared.__init__(self, name, type)
-        Target.__init__(self, name, Schedule())
+        ScheduledFunction.__init__(self, name, Schedule())
         self.definition: tuple[int, Definition, frozenset[Declared]] | None = None
 
     def __setitem__(self, labels: object, value: object) -> None:
-        """Define the function.
+        """Defines the function.
 
         Args:
             labels: the labels of its axes, in order.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Literal, Self
 
-from dt_mlir.language.arguments import Choices, Size, Walk
+from dt_mlir.language.arguments import Choices, NameLike, Size
 from dt_mlir.language.checked import checked
 
 
@@ -30,7 +30,7 @@ class Directives(ABC):
         return self.direct("inline")
 
     @checked("fuse_at(consumer, label)")
-    def fuse_at(self, /, consumer: Walk, label: Walk) -> Self:
+    def fuse_at(self, /, consumer: NameLike, label: NameLike) -> Self:
         """Computes a function inside a loop of its consumer, just before it is used.
 
         As much of it is computed as one iteration of that loop needs; the loops over labels that
@@ -57,7 +57,7 @@ class Directives(ABC):
 
     @checked("split(x=64, …)")
     def split(self, /, **sizes: Size) -> Self:
-        """Splits the loop of a function over a label into a loop over pieces and one over a piece.
+        """Splits the loop of a function over a label into two, over pieces and over a piece.
 
         The inner loop keeps the body, and is the one that `tensorize` steps. `reorder` calls the
         outer one `x_outer`. A loop of a reduction cannot be split. Halide, TVM: `split`.
@@ -68,7 +68,7 @@ class Directives(ABC):
         return self.direct("split", **sizes)
 
     @checked("reorder(x, y, …)")
-    def reorder(self, /, *order: Walk) -> Self:
+    def reorder(self, /, *order: NameLike) -> Self:
         """Interchanges sequential loops of a function, outermost first.
 
         The loops must be nested directly in one another. Where `split` made two loops of one over
@@ -93,7 +93,7 @@ class Directives(ABC):
         return self.direct("tensorize", **sizes)
 
     @checked("map(x, y, …)")
-    def map(self, /, *order: Walk) -> Self:
+    def map(self, /, *order: NameLike) -> Self:
         """Sets the order in which program ids walk the grid of blocks, slowest first.
 
         `x:x1/8` splits the blocks of `x` into groups of 8: `x1` counts the blocks in a group and

@@ -13,7 +13,7 @@ from dt_mlir.language.names import Declared, type_name_of
 from dt_mlir.language.places import here, refusal
 
 Value = "Expr | int | float | bool"
-"""What may stand in an expression; numbers have no type of their own."""
+"""The operands of expressions; numbers have no type of their own."""
 
 
 _METHODS = {
@@ -200,7 +200,7 @@ class Expr:
 
 
 class Built(Expr):
-    """What an operator or a call builds.
+    """Builds the expression of an operator or a call.
 
     A class beside those of labels and scalars: Python asks the right side of a comparison first
     where its class is derived from the left side's, and would turn the comparison around.

@@ -16,204 +16,204 @@ __all__ = [
 ]  # fmt: skip
 
 Value = Expr | int | float
-"""What may stand in an expression; numbers have no type of their own."""
+"""The operands of expressions; numbers have no type of their own."""
 
 
 def exp(x: Value) -> Expr:
-    """Gives e to the power x."""
+    """Returns e to the power x."""
     return call("exp", x)
 
 
 def exp2(x: Value) -> Expr:
-    """Gives 2 to the power x."""
+    """Returns 2 to the power x."""
     return call("exp2", x)
 
 
 def expm1(x: Value) -> Expr:
-    """Gives exp(x) - 1, exact for small x."""
+    """Returns exp(x) - 1, exact for small x."""
     return call("expm1", x)
 
 
 def log(x: Value) -> Expr:
-    """Gives the natural logarithm."""
+    """Returns the natural logarithm."""
     return call("log", x)
 
 
 def log2(x: Value) -> Expr:
-    """Gives the logarithm to base 2."""
+    """Returns the logarithm to base 2."""
     return call("log2", x)
 
 
 def log10(x: Value) -> Expr:
-    """Gives the logarithm to base 10."""
+    """Returns the logarithm to base 10."""
     return call("log10", x)
 
 
 def log1p(x: Value) -> Expr:
-    """Gives log(1 + x), exact for small x."""
+    """Returns log(1 + x), exact for small x."""
     return call("log1p", x)
 
 
 def sqrt(x: Value) -> Expr:
-    """Gives the square root."""
+    """Returns the square root."""
     return call("sqrt", x)
 
 
 def rsqrt(x: Value) -> Expr:
-    """Gives one over the square root."""
+    """Returns one over the square root."""
     return call("rsqrt", x)
 
 
 def sin(x: Value) -> Expr:
-    """Gives the sine."""
+    """Returns the sine."""
     return call("sin", x)
 
 
 def cos(x: Value) -> Expr:
-    """Gives the cosine."""
+    """Returns the cosine."""
     return call("cos", x)
 
 
 def tan(x: Value) -> Expr:
-    """Gives the tangent."""
+    """Returns the tangent."""
     return call("tan", x)
 
 
 def tanh(x: Value) -> Expr:
-    """Gives the hyperbolic tangent."""
+    """Returns the hyperbolic tangent."""
     return call("tanh", x)
 
 
 def erf(x: Value) -> Expr:
-    """Gives the error function."""
+    """Returns the error function."""
     return call("erf", x)
 
 
 def floor(x: Value) -> Expr:
-    """Gives the largest whole number not above x."""
+    """Returns the largest whole number not above x."""
     return call("floor", x)
 
 
 def ceil(x: Value) -> Expr:
-    """Gives the smallest whole number not below x."""
+    """Returns the smallest whole number not below x."""
     return call("ceil", x)
 
 
 def trunc(x: Value) -> Expr:
-    """Gives x without its fraction."""
+    """Returns x without its fraction."""
     return call("trunc", x)
 
 
 def round(x: Value) -> Expr:
-    """Gives the nearest whole number, halves to even."""
+    """Returns the nearest whole number, halves to even."""
     return call("round", x)
 
 
 def abs(x: Value) -> Expr:
-    """Gives the absolute value."""
+    """Returns the absolute value."""
     return call("abs", x)
 
 
 def sign(x: Value) -> Expr:
-    """Gives -1, 0 or 1."""
+    """Returns -1, 0 or 1."""
     return call("sign", x)
 
 
 def sigmoid(x: Value) -> Expr:
-    """Gives 1 / (1 + exp(-x))."""
+    """Returns 1 / (1 + exp(-x))."""
     return call("sigmoid", x)
 
 
 def relu(x: Value) -> Expr:
-    """Gives maximum(x, 0)."""
+    """Returns maximum(x, 0)."""
     return call("relu", x)
 
 
 def gelu(x: Value) -> Expr:
-    """Gives x times the normal distribution function of x (exact)."""
+    """Returns x times the normal distribution function of x (exact)."""
     return call("gelu", x)
 
 
 def silu(x: Value) -> Expr:
-    """Gives x * sigmoid(x)."""
+    """Returns x * sigmoid(x)."""
     return call("silu", x)
 
 
 def softplus(x: Value) -> Expr:
-    """Gives log(1 + exp(x))."""
+    """Returns log(1 + exp(x))."""
     return call("softplus", x)
 
 
 def maximum(x: Value, y: Value) -> Expr:
-    """Gives the larger; NaN wins."""
+    """Returns the larger; NaN wins."""
     return call("maximum", x, y)
 
 
 def minimum(x: Value, y: Value) -> Expr:
-    """Gives the smaller; NaN wins."""
+    """Returns the smaller; NaN wins."""
     return call("minimum", x, y)
 
 
 def pow(x: Value, y: Value) -> Expr:
-    """Gives x to the power y, as x ** y."""
+    """Returns x to the power y, as x ** y."""
     return call("pow", x, y)
 
 
 def fma(x: Value, y: Value, z: Value) -> Expr:
-    """Gives x * y + z, rounded once."""
+    """Returns x * y + z, rounded once."""
     return call("fma", x, y, z)
 
 
 def clamp(x: Value, low: Value, high: Value) -> Expr:
-    """Gives minimum(maximum(x, low), high)."""
+    """Returns minimum(maximum(x, low), high)."""
     return call("clamp", x, low, high)
 
 
 def rsum(value: Value, *labels: Label) -> Expr:
-    """Gives the sum over the labels."""
+    """Returns the sum over the labels."""
     return call("rsum", value, *labels)
 
 
 def rprod(value: Value, *labels: Label) -> Expr:
-    """Gives the product over the labels."""
+    """Returns the product over the labels."""
     return call("rprod", value, *labels)
 
 
 def rmax(value: Value, *labels: Label) -> Expr:
-    """Gives the maximum over the labels."""
+    """Returns the maximum over the labels."""
     return call("rmax", value, *labels)
 
 
 def rmin(value: Value, *labels: Label) -> Expr:
-    """Gives the minimum over the labels."""
+    """Returns the minimum over the labels."""
     return call("rmin", value, *labels)
 
 
 def rmean(value: Value, *labels: Label) -> Expr:
-    """Gives the mean over the labels."""
+    """Returns the mean over the labels."""
     return call("rmean", value, *labels)
 
 
 def rany(value: Value, *labels: Label) -> Expr:
-    """Gives the disjunction over the labels."""
+    """Returns the disjunction over the labels."""
     return call("rany", value, *labels)
 
 
 def rall(value: Value, *labels: Label) -> Expr:
-    """Gives the conjunction over the labels."""
+    """Returns the conjunction over the labels."""
     return call("rall", value, *labels)
 
 
 def rargmax(value: Value, *labels: Label) -> Expr:
-    """Gives the index of the first maximum over the labels."""
+    """Returns the index of the first maximum over the labels."""
     return call("rargmax", value, *labels)
 
 
 def rargmin(value: Value, *labels: Label) -> Expr:
-    """Gives the index of the first minimum over the labels."""
+    """Returns the index of the first minimum over the labels."""
     return call("rargmin", value, *labels)
 
 
 def rdot(a: Value, b: Value, *labels: Label) -> Expr:
-    """Gives the sum of the products of two operands over the labels."""
+    """Returns the sum of the products of two operands over the labels."""
     return call("rdot", a, b, *labels)

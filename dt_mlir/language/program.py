@@ -26,7 +26,7 @@ from dt_mlir.language.schedule import Schedule
 class Program:
     """An algorithm, its schedule, and what is compiled of it."""
 
-    tree: syntax.Program
+    tree: syntax.SyntaxTree
     """The syntax tree."""
 
     @classmethod
@@ -75,7 +75,7 @@ class Program:
             (f.definition for f in functions if f.definition is not None), key=lambda d: d[0]
         )
         place = here()
-        tree = syntax.Program(place.file or "-")
+        tree = syntax.SyntaxTree(place.file or "-")
         tree.declarations += [item.declaration for item in items]
         tree.definitions += [definition for _, definition, _ in definitions]
         schedule = Schedule()

@@ -12,7 +12,7 @@ from dt_mlir.diagnostics import CompileError, did_you_mean, make_location
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.parser import parse_program
 from dt_mlir.frontend.printer import print_program
-from dt_mlir.frontend.syntax import Alternatives, DirectiveCall, KnobDefinition, Program
+from dt_mlir.frontend.syntax import Alternatives, DirectiveCall, KnobDefinition, SyntaxTree
 from dt_mlir.language.arguments import Knob, arguments_of
 from dt_mlir.language.directives import Directives
 from dt_mlir.language.names import Named
@@ -21,7 +21,7 @@ from dt_mlir.registry import directive_names, find_directive
 from dt_mlir.scheduling.directive import Directive
 
 
-class Target(Directives):
+class ScheduledFunction(Directives):
     """A function as a schedule sees it. Directives of plug-ins are methods, too."""
 
     def __init__(self, name: str, schedule: Schedule) -> None:
@@ -29,7 +29,7 @@ class Target(Directives):
         self.directives = schedule
 
     def direct(self, name: str, /, *arguments: object, **sizes: object) -> Self:
-        """Add a directive by its name, as a plug-in's is added.
+        """Adds a directive by its name, as a plug-in's is added.
 
         Raises:
             CompileError: if there is no such directive, or a value is not an argument.
@@ -45,7 +45,7 @@ class Target(Directives):
         return self
 
     def apply(self, change: Directive | Schedule) -> Self:
-        """Add a directive of a plug-in with its types checked, or a whole schedule.
+        """Adds a directive of a plug-in with its types checked, or a whole schedule.
 
         Args:
             change: an instance of the directive's class, whatever function it names, or a
@@ -84,15 +84,15 @@ class Target(Directives):
 
 
 class Schedule:
-    """What is said of how functions are computed, in the order in which it was said."""
+    """The directives of a program, in the order in which they were given."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[int, DirectiveCall]] = []
         self.knobs: dict[str, tuple[int, KnobDefinition]] = {}
         self.alternatives: list[tuple[int, Alternatives]] = []
 
-    def __getitem__(self, function: str | Named) -> Target:
-        """What directives of a function are called on: `schedule["mm"].block(x=128)`.
+    def __getitem__(self, function: str | Named) -> ScheduledFunction:
+        """Returns the object that takes a function's directives: `schedule["mm"].block(x=128)`.
 
         Raises:
             CompileError: if it is neither a function nor a name.
@@ -100,10 +100,10 @@ class Schedule:
         name = function.name if isinstance(function, Named) else function
         if not isinstance(name, str) or not name.isidentifier():  # pyright: ignore
             raise refusal(f"{name!r} is not a name of a function")
-        return Target(name, self)
+        return ScheduledFunction(name, self)
 
     def add(self, call: DirectiveCall, knobs: list[Knob]) -> None:
-        """Add a directive and the knobs that it names.
+        """Adds a directive and the knobs that it names.
 
         Raises:
             CompileError: if there is another knob of one's name.
@@ -118,20 +118,20 @@ class Schedule:
             raise refusal(f"there are two knobs '{definition.name}'", None, definition.at)
 
     def extend(self, other: Schedule) -> None:
-        """Add all that another schedule says."""
+        """Adds all that another schedule says."""
         for number, definition in other.knobs.values():
             self._add_knob(number, definition)
         self.calls += [(next(serial), call) for _, call in other.calls]
         self.alternatives += [(next(serial), choice) for _, choice in other.alternatives]
 
-    def fill(self, program: Program) -> None:
-        """Write the schedule into a program's syntax tree."""
+    def fill(self, program: SyntaxTree) -> None:
+        """Writes the schedule into a program's syntax tree."""
         program.knobs += [item for _, item in sorted(self.knobs.values(), key=lambda pair: pair[0])]
         program.directives += [item for _, item in sorted(self.calls, key=lambda pair: pair[0])]
         program.alternatives += [item for _, item in self.alternatives]
 
     @staticmethod
-    def of(program: Program) -> Schedule:
+    def of(program: SyntaxTree) -> Schedule:
         """The schedule of a syntax tree."""
         found = Schedule()
         found.knobs = {item.name: (next(serial), item) for item in program.knobs}
@@ -145,7 +145,7 @@ class Schedule:
 
     def to_dt(self) -> str:
         """The schedule in canonical DT, a directive in each line."""
-        program = Program("-")
+        program = SyntaxTree("-")
         self.fill(program)
         some = program.directives or program.alternatives or program.knobs
         return print_program(program) if some else ""
@@ -159,7 +159,7 @@ class Schedule:
 
     @staticmethod
     def parse(text: str, file: str = "<schedule>") -> Schedule:
-        """Read directives, knobs and alternatives.
+        """Reads directives, knobs and alternatives.
 
         Raises:
             CompileError: if the text is something else.
@@ -177,14 +177,14 @@ class Schedule:
         return Schedule.of(program)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the schedule as DT; the file is whole or not there."""
+        """Writes the schedule as DT; the file is whole or not there."""
         from dt_mlir.files import write_output
 
         write_output(os.fspath(path), self.to_dt())
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Schedule:
-        """Read what `save` has written.
+        """Reads what `save` has written.
 
         Raises:
             OSError: if the file cannot be read.

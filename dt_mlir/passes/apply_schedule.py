@@ -59,7 +59,7 @@ def decoded(op: sched.DirectiveOp, arguments: Sequence[sched.Argument]) -> Direc
 
 
 def _check_decided(module: ModuleOp) -> None:
-    """Check that the schedule is one, and no space of schedules."""
+    """Checks that the schedule is one, and no space of schedules."""
     space = Space(module)
     if not space.dimensions:
         return

@@ -52,7 +52,7 @@ class _Binder:
 
 
 class _Program:
-    """What the conversion knows of a module of the `dt` level."""
+    """The state of the conversion of a module of the `dt` level."""
 
     def __init__(self, module: ModuleOp) -> None:
         self.module = module
@@ -226,7 +226,7 @@ class _KernelBuilder:
         return used
 
     def lower(self, value: SSAValue, chain: list[_Binder]) -> SSAValue:
-        """Lower what computes a value to the block of the chain's last binder, or further out."""
+        """Lowers what computes a value to the block of the chain's last binder, or further out."""
         for binder in chain:
             found = binder.lowered.get(value)
             if found is not None:

@@ -40,7 +40,7 @@ from dt_mlir.traversal import operations
 
 @dataclass
 class _Scope:
-    """Where operations go, and what builds them."""
+    """An insertion point, and the builder at it."""
 
     block: Block
     order: list[Axis]
@@ -169,7 +169,7 @@ class _Converter:
         return scope.index.constant(0) if op.origin is None else self.env[op.origin]
 
     def _end(self, op: loop.LoopLike, scope: _Scope) -> SSAValue:
-        """Where a loop ends: at its extent, but not beyond its label."""
+        """Inserts the end of a loop: that of its extent, but not beyond its label."""
         size = self._size(op.label_name)
         if op.origin is None or op.extent_size is None:
             return size
@@ -177,7 +177,7 @@ class _Converter:
         return scope.index.minimum(end, size, f"{op.label_name}_end")
 
     def _enter(self, op: loop.LoopLike, start: SSAValue, scope: _Scope) -> None:
-        """Define a loop's index for one trip from `start`."""
+        """Defines a loop's index for one trip from `start`."""
         if not op.is_tile:
             self.env[op.iv] = start
             return
@@ -401,7 +401,7 @@ class _Converter:
         return scope.loads[place]
 
     def _forward(self, op: loop.ReadOp, scope: _Scope) -> SSAValue:
-        """What was written to a local buffer, its axes renamed to those of the reader."""
+        """Inserts the value written to a local buffer, its axes renamed to those of the reader."""
         value = self.written[op.base]
         write = write_to(op.base)
         renaming = {
@@ -449,7 +449,7 @@ def _multiply(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SS
 
 
 def _check_marks(kernel: loop.KernelOp) -> None:
-    """Check that the attributes which directives have put on operations have a place to go to.
+    """Checks that the attributes which directives have put on operations have a place to go to.
 
     Raises:
         CompileError: at a loop of one trip, a local buffer or a size, which become no operation.

@@ -18,7 +18,7 @@ from dt_mlir.dialects.loop import WalkAttr
 def lower_grid(
     grid: loop.GridOp, index: IndexBuilder, sizes: dict[str, SSAValue]
 ) -> list[SSAValue]:
-    """Emit the walk over the blocks.
+    """Emits the walk over the blocks.
 
     Args:
         grid: the grid.

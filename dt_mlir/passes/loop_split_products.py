@@ -25,7 +25,7 @@ WHOLE_LIMIT = 1024
 
 
 def split_products(kernel: loop.KernelOp, same: dict[str, str], fixed: dict[str, int]) -> None:
-    """Step the products of a kernel that become a multiplication and a sum on tiles.
+    """Steps the products of a kernel that become a multiplication and a sum on tiles.
 
     Such a product is a tile over all of its labels at once; a smaller step of the reduction
     makes it smaller. Where the reduction's axis comes from a local buffer, it must stay whole.
@@ -55,7 +55,7 @@ def split_products(kernel: loop.KernelOp, same: dict[str, str], fixed: dict[str,
 
 
 def _reads_buffer(op: loop.ReduceOp) -> bool:
-    """Whether a local buffer is read along a reduction's axis."""
+    """Returns whether a local buffer is read along a reduction's axis."""
     return any(
         isinstance(use.operation, loop.ReadOp)
         and isinstance(use.operation.base.owner, loop.LocalOp)

@@ -38,7 +38,7 @@ class SchedSelectPass(ModulePass):
     name = "sched-select"
 
     choices: tuple[str, ...]
-    """What is chosen, each as `name:option`."""
+    """The choices, each as `name:option`."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         point: dict[str, Option] = {}

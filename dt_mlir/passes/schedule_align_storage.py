@@ -10,7 +10,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from dt_mlir.analysis.nests import argument_named
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import host
-from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Sizes
 
 _MULTIPLES = Sizes(least=1)
@@ -38,38 +38,38 @@ class AlignStoragePass(Directive):
         _MULTIPLES, "The labels whose extents are padded, each with the number."
     )
 
-    def rewrite(self, target: Target) -> None:
-        kernel = target.program.kernel_of(self.function)
-        home = target.program.home_of(self.function)
+    def rewrite(self, site: Site) -> None:
+        kernel = site.program.kernel_of(self.function)
+        home = site.program.home_of(self.function)
         if kernel is None and home is not None:
-            raise target.error(
+            raise site.error(
                 f"'{self.function}' is fused into the kernel of '{home.root.data}', and has no "
                 "storage",
                 "leave out one of the two directives",
             )
-        if self.function in target.program.outputs():
-            raise target.error(
+        if self.function in site.program.outputs():
+            raise site.error(
                 f"'{self.function}' is compiled: its storage is the caller's",
                 "align what other kernels of the program read",
             )
-        if target.program.host.kernel_only is not None:
-            raise target.error(
+        if site.program.host.kernel_only is not None:
+            raise site.error(
                 "only kernels are compiled: their caller owns all storage", "write f.compile()"
             )
-        argument = argument_named(target.kernel, self.function)
+        argument = argument_named(site.kernel, self.function)
         assert argument is not None, "a kernel writes what its root computes"
-        axes = target.kernel.axes_of(argument)
-        alloc = target.program.tensor_values()[self.function].owner
+        axes = site.kernel.axes_of(argument)
+        alloc = site.program.tensor_values()[self.function].owner
         assert isinstance(alloc, host.AllocOp)
         for label, multiple in _MULTIPLES.items(self.multiples):
             if label not in axes:
-                raise target.error(
+                raise site.error(
                     f"'{label}' is not a label of '{self.function}'", did_you_mean(label, axes)
                 )
             axis = axes.index(label)
             known = alloc.alignment[axis]
             if known not in (1, multiple):
-                raise target.error(
+                raise site.error(
                     f"the extent of '{label}' is already a multiple of {known}, "
                     f"which contradicts {multiple}",
                     "leave one of them out", "align_storage",

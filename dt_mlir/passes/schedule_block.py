@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.analysis.bounds import check_written_once, infer_bounds
-from dt_mlir.analysis.nests import function_labels, labels_in, loop_of, writes_of
+from dt_mlir.analysis.nests import function_labels, labels_in, own_loops, writes_of
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects.loop import WalkAttr
-from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Sizes
 
 _SIZES = Sizes(least=1)
@@ -35,45 +35,48 @@ class BlockPass(Directive):
         _SIZES, "The labels to partition, output labels only, with the extent of a block."
     )
 
-    def rewrite(self, target: Target) -> None:
-        kernel = target.kernel
+    def rewrite(self, site: Site) -> None:
+        kernel = site.kernel
         grid = kernel.grid
         write = writes_of(kernel, self.function)[0]
         labels = function_labels(kernel, write)
-        indices = dict(zip(labels, write.index_values()))
+        loops = own_loops(kernel, write)
         for label, extent in _SIZES.items(self.sizes):
             if label not in labels:
                 if label in labels_in(kernel):
-                    raise target.error(
+                    raise site.error(
                         f"label '{label}' is not one of the output '{self.function}'",
                         f"only {', '.join(labels) or 'no label'} can be blocked; "
                         f"to step the loop over '{label}' use tensorize({label}:…)",
                     )
-                raise target.error(
+                raise site.error(
                     f"there is no label '{label}' in the kernel of '{self.function}'",
                     did_you_mean(label, labels) or f"'{self.function}' has {', '.join(labels)}",
                 )
             known = grid.block_sizes.get(label)
             if known is not None:
                 if known != extent:
-                    raise target.error(
+                    raise site.error(
                         f"'{label}' already has blocks of {known}, which contradicts {extent}",
                         "leave one of them out", "block",
                     )  # fmt: skip
                 continue
             if grid.mapped is not None:
-                raise target.error(
+                raise site.error(
                     "the grid is already mapped", "block all labels before map", "map"
                 )
-            index = indices[label]
-            assert not isinstance(index, int)
-            own = loop_of(index)
+            if label not in loops:
+                raise site.error(
+                    f"'{self.function}' has no loop over '{label}' that can be blocked",
+                    f"it has loops over {', '.join(loops) or 'no label'}",
+                )
+            own = loops[label]
             if own.origin is not None:
-                raise target.error(
+                raise site.error(
                     f"the loop over '{label}' is already split", "block it before that"
                 )
             if own.step_size > 0 and extent % own.step_size:
-                raise target.error(
+                raise site.error(
                     f"a block of {extent} is not a multiple of the tile of {own.step_size} "
                     f"along '{label}'",
                     f"choose a multiple of {own.step_size}",
@@ -85,4 +88,4 @@ class BlockPass(Directive):
             if own.step_size == 0:
                 own.set_step(0)
         infer_bounds(kernel)
-        check_written_once(kernel, target.program.outputs())
+        check_written_once(kernel, site.program.outputs())

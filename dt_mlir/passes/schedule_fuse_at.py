@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from dt_mlir.analysis.bounds import check_written_once, infer_bounds_of
 from dt_mlir.passes.schedule_fuse_at_nests import check_fusible, find_loops, fuse
-from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Name
 
 
@@ -34,9 +34,9 @@ class FuseAtPass(Directive):
     consumer: str = parameter(Name("function"), "The function in whose nest it is computed.")
     label: str = parameter(Name("label"), "The label of the loop in which it is computed.")
 
-    def rewrite(self, target: Target) -> None:
-        producer = target.kernel
-        home = check_fusible(target, producer, self.consumer)
-        loops = find_loops(target, home, self.consumer, self.label, self.function)
-        infer_bounds_of(fuse(target, producer, home, loops))
-        check_written_once(home, target.program.outputs())
+    def rewrite(self, site: Site) -> None:
+        producer = site.kernel
+        home = check_fusible(site, producer, self.consumer)
+        loops = find_loops(site, home, self.consumer, self.label, self.function)
+        infer_bounds_of(fuse(site, producer, home, loops))
+        check_written_once(home, site.program.outputs())

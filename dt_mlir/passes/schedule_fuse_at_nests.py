@@ -23,39 +23,39 @@ from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array
 from dt_mlir.dialects.identifiers import value_hint
-from dt_mlir.scheduling.directive import Target
+from dt_mlir.scheduling.directive import Site
 
 Binding = tuple[SSAValue | int | None, ...]
-"""For each axis of a fused function the index that it is computed at; None: its own loop."""
+"""The index at which each axis of a fused function is computed; None: its own loop."""
 
 
-def check_fusible(target: Target, producer: loop.KernelOp, consumer: str) -> loop.KernelOp:
-    """Check what must hold before a producer can move; gives the kernel that it moves to.
+def check_fusible(site: Site, producer: loop.KernelOp, consumer: str) -> loop.KernelOp:
+    """Checks what must hold before a producer can move; returns the kernel that it moves to.
 
     Raises:
         CompileError: where it cannot.
     """
-    program, name = target.program, target.function
+    program, name = site.program, site.function
     home = program.home_of(consumer)
     if home is None and program.is_inlined(consumer):
-        raise target.error(
+        raise site.error(
             f"'{consumer}' is inlined, and has no loops of its own",
             f"fuse '{name}' into the function that reads '{consumer}'",
         )
     if home is None:
-        raise target.error(
+        raise site.error(
             f"there is no function '{consumer}' to fuse into",
             did_you_mean(consumer, program.functions()),
         )
     if home is producer:
-        raise target.error(f"'{name}' cannot be fused into itself")
-    check_movable(target, producer, "fuse", home)
+        raise site.error(f"'{name}' cannot be fused into itself")
+    check_movable(site, producer, "fuse", home)
     for kernel in program.users_of(name):
         argument = argument_named(kernel, name)
         if kernel not in (home, producer) and argument is not None and reads_of(argument):
             user = kernel.root.data
             fusible = argument_named(home, user) is not None
-            raise target.error(
+            raise site.error(
                 f"'{user}' needs '{name}' outside the kernel of '{home.root.data}'",
                 (f"fuse '{user}' too, or " if fusible else "") + f"leave '{name}' unfused",
             )
@@ -63,12 +63,12 @@ def check_fusible(target: Target, producer: loop.KernelOp, consumer: str) -> loo
 
 
 def check_movable(
-    target: Target, producer: loop.KernelOp, verb: str, home: loop.KernelOp | None = None
+    site: Site, producer: loop.KernelOp, verb: str, home: loop.KernelOp | None = None
 ) -> None:
     """Checks that nothing shapes the kernel of a function that goes elsewhere.
 
     Args:
-        target: what the directive is applied to.
+        site: what the directive is applied to.
         producer: the kernel of the function.
         verb: what the directive does to the function.
         home: the kernel that the function moves to, if there is a single one.
@@ -76,24 +76,24 @@ def check_movable(
     Raises:
         CompileError: where it cannot move.
     """
-    name = target.function
+    name = site.function
     if producer.grid.label_names:
-        raise target.error(f"'{name}' is already partitioned into blocks", f"{verb} it first")
+        raise site.error(f"'{name}' is already partitioned into blocks", f"{verb} it first")
     for hint in ("num_warps", "num_stages", "precision", "math"):
         if hint in producer.properties:
             where = "its readers" if home is None else f"'{home.root.data}.{hint}(…)'"
-            raise target.error(
+            raise site.error(
                 f"'{name}' has a '{hint}', which belongs to the kernel that it is {verb}d into",
                 f"set it for {where}" if home is None else f"write {where}",
             )
-    if any(m > 1 for m in host.alignment_of(target.program.tensor_values()[name])):
-        raise target.error(f"the storage of '{name}' is aligned, and {verb}d it has none")
+    if any(m > 1 for m in host.alignment_of(site.program.tensor_values()[name])):
+        raise site.error(f"the storage of '{name}' is aligned, and {verb}d it has none")
     if any(op.is_tile for op in loops_in(producer)):
-        raise target.error(f"the loops of '{name}' are already tiled", f"{verb} it first")
+        raise site.error(f"the loops of '{name}' are already tiled", f"{verb} it first")
 
 
 def find_loops(
-    target: Target, home: loop.KernelOp, consumer: str, label: str, producer: str
+    site: Site, home: loop.KernelOp, consumer: str, label: str, producer: str
 ) -> list[loop.LoopLike]:
     """The loops over a label in the nests of a consumer that use a producer.
 
@@ -111,7 +111,7 @@ def find_loops(
         labels.extend(axes)
         index = axes.get(label)
         if isinstance(index, int):
-            raise target.error(
+            raise site.error(
                 f"'{consumer}' is computed only where '{label}' is {index}, without a loop",
                 "fuse it at another label, or further out",
             )
@@ -127,20 +127,20 @@ def find_loops(
         )
     if label not in labels:
         known = list(dict.fromkeys(labels))
-        raise target.error(
+        raise site.error(
             f"'{consumer}' has no loop over '{label}'",
             did_you_mean(label, known) or f"it has loops over {', '.join(known) or 'no label'}",
         )
     outside = [read for read in reads if not any(encloses(op, read) for op in found)]
     if len(outside) == len(reads):
-        raise target.error(
+        raise site.error(
             f"'{consumer}' does not use '{producer}'"
             + (f" in its loop over '{label}'" if reads else ""),
             f"fuse '{producer}' where it is used",
         )
     if outside:
         user = _function_of(home, outside[0])
-        raise target.error(
+        raise site.error(
             f"'{user}' needs '{producer}' outside the loop over '{label}' of '{consumer}'",
             "fuse it further out, at a loop around every use",
         )
@@ -162,19 +162,19 @@ def _function_of(kernel: loop.KernelOp, op: Operation) -> str:
 
 
 def fuse(
-    target: Target,
+    site: Site,
     producer: loop.KernelOp,
     home: loop.KernelOp,
     loops: Sequence[loop.LoopLike],
 ) -> list[loop.LocalOp]:
-    """Move a producer's nest into loops of another kernel, and take its kernel from the host.
+    """Moves a producer's nest into loops of another kernel, and takes its kernel from the host.
 
     Returns:
         The buffers that hold the producer's values now, whose loops walk its whole domain.
     """
-    name = target.function
-    stays = name in target.program.outputs()
-    argument = _take_arguments(target, producer, home)
+    name = site.function
+    stays = name in site.program.outputs()
+    argument = _take_arguments(site, producer, home)
     buffers: list[loop.LocalOp] = []
     for place in loops:
         groups: dict[Binding, list[loop.ReadOp]] = {}
@@ -182,59 +182,59 @@ def fuse(
             if encloses(place, read):
                 groups.setdefault(_binding(read, place), []).append(read)
         for binding, reads in groups.items():
-            buffer = _insert(target, producer, home, place.body.block, binding, reads, stays)
+            buffer = _insert(site, producer, home, place.body.block, binding, reads, stays)
             buffers.append(buffer)
             for read in reads:
                 read.operands[0] = buffer.result
-    _settle_arguments(target, producer, home, stays)
-    target.program.fused(name, home)
+    _settle_arguments(site, producer, home, stays)
+    site.program.fused(name, home)
     if not stays:
-        target.program.drop_tensor(name)
+        site.program.drop_tensor(name)
     return buffers
 
 
-def inline(target: Target, producer: loop.KernelOp, home: loop.KernelOp) -> None:
+def inline(site: Site, producer: loop.KernelOp, home: loop.KernelOp) -> None:
     """Replaces the reads of a producer in a kernel by copies of its nest without its loops."""
-    for read in reads_of(_take_arguments(target, producer, home)):
+    for read in reads_of(_take_arguments(site, producer, home)):
         assert read.parent is not None
         buffer = _insert(
-            target, producer, home, read.parent, tuple(read.index_values()), [read], False
+            site, producer, home, read.parent, tuple(read.index_values()), [read], False
         )
         (write,) = (u.operation for u in buffer.result.uses)
         assert isinstance(write, loop.WriteOp)
         read.result.replace_all_uses_with(write.value)
         for op in (read, write, buffer):
             Rewriter.erase_op(op)
-    _settle_arguments(target, producer, home, False)
+    _settle_arguments(site, producer, home, False)
 
 
 def _take_arguments(
-    target: Target, producer: loop.KernelOp, home: loop.KernelOp
+    site: Site, producer: loop.KernelOp, home: loop.KernelOp
 ) -> BlockArgument:
     """Gives a kernel the arguments of a producer; returns the one that is the producer's tensor."""
     wanted = {*home.argument_names, *producer.argument_names}
-    _set_arguments(target.program, home, wanted)
-    argument = argument_named(home, target.function)
+    _set_arguments(site.program, home, wanted)
+    argument = argument_named(home, site.function)
     assert argument is not None
     return argument
 
 
 def _settle_arguments(
-    target: Target, producer: loop.KernelOp, home: loop.KernelOp, stays: bool
+    site: Site, producer: loop.KernelOp, home: loop.KernelOp, stays: bool
 ) -> None:
     """Gives a kernel the labels of a producer, and its launch the arguments that the kernel has.
 
     Args:
-        target: what the directive is applied to.
+        site: what the directive is applied to.
         producer: the producer's kernel.
         home: the kernel that computes the producer now.
         stays: whether the kernel writes the producer's tensor.
     """
     if not stays:
-        _set_arguments(target.program, home, {*home.argument_names} - {target.function})
+        _set_arguments(site.program, home, {*home.argument_names} - {site.function})
     labels = {*_labels(home), *_labels(producer)}
-    home.labels = name_array([x for x in target.program.labels() if x in labels])
-    launch, values = target.program.launch_of(home), target.program.tensor_values()
+    home.labels = name_array([x for x in site.program.labels() if x in labels])
+    launch, values = site.program.launch_of(home), site.program.tensor_values()
     launch.operands = [values[argument] for argument in home.argument_names]
 
 
@@ -243,7 +243,7 @@ def _labels(kernel: loop.KernelOp) -> set[str]:
 
 
 def _binding(read: loop.ReadOp, place: loop.LoopLike) -> Binding:
-    """What a read fixes around a place: a number, or the index of a loop that encloses it."""
+    """Returns the index that a read fixes around a place: a number, or an enclosing loop's."""
     return tuple(
         index if isinstance(index, int) or encloses(loop_of(index), place) else None
         for index in read.index_values()
@@ -251,7 +251,7 @@ def _binding(read: loop.ReadOp, place: loop.LoopLike) -> Binding:
 
 
 def _insert(
-    target: Target,
+    site: Site,
     producer: loop.KernelOp,
     home: loop.KernelOp,
     block: Block,
@@ -259,19 +259,19 @@ def _insert(
     reads: list[loop.ReadOp],
     stays: bool,
 ) -> loop.LocalOp:
-    """Insert a copy of the producer's nest before its first use in a block."""
+    """Inserts a copy of the producer's nest before its first use in a block."""
     first: Operation = reads[0]
     while first.parent is not block:
         parent = first.parent_op()
         assert parent is not None
         first = parent
-    argument = argument_named(producer, target.function)
+    argument = argument_named(producer, site.function)
     assert argument is not None
     assert isinstance(argument.type, MemRefType)
     labels = producer.axes_of(argument)
-    buffer = loop.LocalOp(target.function, labels, argument.type)
-    buffer.location = target.location or producer.location
-    buffer.result.name_hint = value_hint(target.function)
+    buffer = loop.LocalOp(site.function, labels, argument.type)
+    buffer.location = site.location or producer.location
+    buffer.result.name_hint = value_hint(site.function)
     block.insert_op_before(buffer, first)
 
     mapper: dict[SSAValue, SSAValue] = {}
@@ -283,7 +283,7 @@ def _insert(
     block.insert_ops_before(nest, first)
     write = next(u.operation for u in buffer.result.uses if isinstance(u.operation, loop.WriteOp))
     if stays:
-        ours = argument_named(home, target.function)
+        ours = argument_named(home, site.function)
         assert ours is not None
         copy = loop.WriteOp(write.value, ours, write.index_values())
         copy.location = write.location
@@ -297,7 +297,7 @@ def _insert(
 
 
 def _bind(op: loop.LoopLike, bound: SSAValue | int) -> None:
-    """Replace a loop by what its index is bound to."""
+    """Replaces a loop by what its index is bound to."""
     iv = op.iv
     for user in [use.operation for use in iv.uses]:
         if isinstance(user, loop.AccessOp):
@@ -327,7 +327,7 @@ def _bind(op: loop.LoopLike, bound: SSAValue | int) -> None:
 
 
 def _set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str]) -> None:
-    """Give a kernel the arguments of these names, in the order of a kernel's arguments."""
+    """Gives a kernel the arguments of these names, in the order of a kernel's arguments."""
     values = program.tensor_values()
     order = program.in_argument_order(wanted)
     block = kernel.body.block

@@ -8,7 +8,7 @@ from typing import ClassVar
 from dt_mlir.analysis.bounds import check_written_once, infer_bounds
 from dt_mlir.analysis.nests import argument_named, reads_of
 from dt_mlir.passes.schedule_fuse_at_nests import check_movable, inline
-from dt_mlir.scheduling.directive import Directive, Phase, Target
+from dt_mlir.scheduling.directive import Directive, Phase, Site
 
 
 @dataclass(frozen=True)
@@ -29,23 +29,23 @@ class InlinePass(Directive):
     name = "schedule-inline"
     phase: ClassVar[Phase] = Phase.FUSION
 
-    def rewrite(self, target: Target) -> None:
-        producer = target.kernel
-        check_movable(target, producer, "inline")
+    def rewrite(self, site: Site) -> None:
+        producer = site.kernel
+        check_movable(site, producer, "inline")
         users = [
             kernel
-            for kernel in target.program.users_of(self.function)
+            for kernel in site.program.users_of(self.function)
             if kernel is not producer
             and (argument := argument_named(kernel, self.function)) is not None
             and reads_of(argument)
         ]
         if not users:
-            raise target.error(
+            raise site.error(
                 f"nothing reads '{self.function}'", "only a function that another reads is inlined"
             )
         for kernel in users:
-            inline(target, producer, kernel)
-        target.program.inlined(self.function, users[0])
+            inline(site, producer, kernel)
+        site.program.inlined(self.function, users[0])
         for kernel in users:
             infer_bounds(kernel)
-            check_written_once(kernel, target.program.outputs())
+            check_written_once(kernel, site.program.outputs())

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import UnitAttr
 
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects.loop import WalkAttr
-from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Names, parse_argument
 
 
@@ -33,19 +33,19 @@ class MapPass(Directive):
         Names(splits=True), "The blocked labels and the inner parts of splits, slowest first."
     )
 
-    def rewrite(self, target: Target) -> None:
-        grid = target.kernel.grid
+    def rewrite(self, site: Site) -> None:
+        grid = site.kernel.grid
         if not grid.label_names:
-            raise target.error("the grid has no blocks to walk", "block the output first")
-        order = self._order(target, grid.label_names)
+            raise site.error("the grid has no blocks to walk", "block the output first")
+        order = self._order(site, grid.label_names)
         if grid.mapped is not None and order != grid.walk_order:
-            raise target.error(
+            raise site.error(
                 "the grid is already mapped in another order", "leave one of them out", "map"
             )
         grid.set_order(order)
         grid.mapped = UnitAttr()
 
-    def _order(self, target: Target, labels: tuple[str, ...]) -> list[WalkAttr]:
+    def _order(self, site: Site, labels: tuple[str, ...]) -> list[WalkAttr]:
         items = [parse_argument(item) for item in self.order]
         splits = {a.key: (str(a.value), a.factor) for a in items if a.key is not None}
         bare = [str(a.value) for a in items if a.key is None]
@@ -54,23 +54,23 @@ class MapPass(Directive):
         inner: dict[str, str] = {}
         for label, (name, _) in splits.items():
             if label not in labels:
-                raise target.error(
+                raise site.error(
                     f"'{label}' is not a blocked label", did_you_mean(label, labels)
                 )
             if name == label:
                 # The outer half keeps the label's own name: the inner one is what is left.
                 if len(unknown) != 1:
-                    raise target.error(
+                    raise site.error(
                         f"it is not clear which name is the inner part of '{label}'",
                         f"name it, as in '{label}:{label}1/{splits[label][1]}'",
                     )
                 name = unknown[0]
             elif name in labels:
-                raise target.error(
+                raise site.error(
                     f"'{name}' is a label and cannot name the inner part of '{label}'"
                 )
             if name in inner:
-                raise target.error(f"'{name}' names the inner parts of two splits")
+                raise site.error(f"'{name}' names the inner parts of two splits")
             inner[name] = label
         order: list[WalkAttr] = []
         for item in items:
@@ -83,29 +83,29 @@ class MapPass(Directive):
             elif name in labels:
                 order.append(WalkAttr(name))
             else:
-                raise target.error(
+                raise site.error(
                     f"'{name}' is not a blocked label", did_you_mean(name, [*labels, *inner])
                 )
-        self._check(target, order, labels, inner)
+        self._check(site, order, labels, inner)
         return order
 
     def _check(
-        self, target: Target, order: list[WalkAttr], labels: tuple[str, ...], inner: dict[str, str]
+        self, site: Site, order: list[WalkAttr], labels: tuple[str, ...], inner: dict[str, str]
     ) -> None:
         names = {label: name for name, label in inner.items()}
         for label in labels:
             parts = sorted(walk.part for walk in order if walk.label == label)
             if not parts:
-                raise target.error(
+                raise site.error(
                     f"the blocks of '{label}' are left out", "name every blocked label once"
                 )
             if parts not in (["whole"], ["inner", "outer"]):
                 if parts == ["outer"]:
-                    raise target.error(
+                    raise site.error(
                         f"the inner part '{names[label]}' of '{label}' is left out",
                         f"name '{names[label]}' too",
                     )
-                raise target.error(f"label '{label}' is named twice")
+                raise site.error(f"label '{label}' is named twice")
 
 
 def _factor(factor: object) -> int:

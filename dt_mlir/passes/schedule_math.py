@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.dialects.kernel import KernelOp
-from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Choice
 
 
@@ -27,5 +27,5 @@ class MathPass(Directive):
 
     accuracy: str = parameter(Choice(KernelOp.ACCURACIES), "Which functions are taken.")
 
-    def rewrite(self, target: Target) -> None:
-        target.set_hint("math", self.accuracy)
+    def rewrite(self, site: Site) -> None:
+        site.set_hint("math", self.accuracy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Integer
 
 
@@ -25,5 +25,5 @@ class NumStagesPass(Directive):
 
     stages: int = parameter(Integer(most=64), "The number of stages.")
 
-    def rewrite(self, target: Target) -> None:
-        target.set_hint("num_stages", self.stages)
+    def rewrite(self, site: Site) -> None:
+        site.set_hint("num_stages", self.stages)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Integer
 
 
@@ -28,5 +28,5 @@ class NumWarpsPass(Directive):
         "The number of warps of a program instance, a power of two.",
     )
 
-    def rewrite(self, target: Target) -> None:
-        target.set_hint("num_warps", self.warps)
+    def rewrite(self, site: Site) -> None:
+        site.set_hint("num_warps", self.warps)

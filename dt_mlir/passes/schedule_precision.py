@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.dialects.kernel import KernelOp
-from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Choice
 
 
@@ -28,5 +28,5 @@ class PrecisionPass(Directive):
 
     precision: str = parameter(Choice(KernelOp.PRECISIONS), "How operands are rounded.")
 
-    def rewrite(self, target: Target) -> None:
-        target.set_hint("precision", self.precision)
+    def rewrite(self, site: Site) -> None:
+        site.set_hint("precision", self.precision)

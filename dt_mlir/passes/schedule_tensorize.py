@@ -8,14 +8,14 @@ from typing import ClassVar
 from dt_mlir.analysis.nests import labels_in, locals_of, loop_of, loops_over, write_to
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import loop
-from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Sizes
 
 _SIZES = Sizes(least=0)
 
 
 def _merged(kernel: loop.KernelOp, label: str) -> str | None:
-    """What became of a fused function's label whose loop is its consumer's."""
+    """Says what became of a fused function's label whose loop is its consumer's."""
     for buffer in locals_of(kernel):
         if label in buffer.label_names:
             index = write_to(buffer.result).index_values()[buffer.label_names.index(label)]
@@ -44,12 +44,12 @@ class TensorizePass(Directive):
         _SIZES, "The labels whose loops are stepped, with the number of elements of a step."
     )
 
-    def rewrite(self, target: Target) -> None:
-        kernel = target.kernel
+    def rewrite(self, site: Site) -> None:
+        kernel = site.kernel
         for label, step in _SIZES.items(self.sizes):
             loops = [op for op in loops_over(kernel, label) if not op.is_outer]
             if not loops:
-                raise target.error(
+                raise site.error(
                     f"there is no loop over '{label}' in the kernel of '{self.function}'",
                     _merged(kernel, label)
                     or did_you_mean(label, labels_in(kernel))
@@ -60,17 +60,17 @@ class TensorizePass(Directive):
                 wanted = extent if step == 0 and extent is not None else step
                 if op.is_tile and op.step_size != wanted:
                     known = op.step_size or "its whole extent"
-                    raise target.error(
+                    raise site.error(
                         f"the loop over '{label}' already has tiles of {known}, "
                         f"which contradicts {step or 'its whole extent'}",
                         "leave one of them out", "tensorize",
                     )  # fmt: skip
                 if extent is not None and step and extent % step:
-                    raise target.error(
+                    raise site.error(
                         f"a block of {extent} is not a multiple of the tile of {step} "
                         f"along '{label}'",
                         f"choose a divisor of {extent}, or 0 for the whole block",
                     )
-                if target.location is not None:
-                    op.location = target.fused_location(op.location)
+                if site.location is not None:
+                    op.location = site.fused_location(op.location)
                 op.set_step(step)

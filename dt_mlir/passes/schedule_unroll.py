@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i32
 from dt_mlir.analysis.nests import labels_in, loops_over
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects.tile.printing import RANGE_OPTIONS
-from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Sizes
 
 _FACTORS = Sizes(least=2)
@@ -37,19 +37,19 @@ class UnrollPass(Directive):
         _FACTORS, "The labels whose loops are unrolled, with how many steps become one."
     )
 
-    def rewrite(self, target: Target) -> None:
-        kernel = target.kernel
+    def rewrite(self, site: Site) -> None:
+        kernel = site.kernel
         for label, factor in _FACTORS.items(self.factors):
             loops = loops_over(kernel, label)
             if not loops:
-                raise target.error(
+                raise site.error(
                     f"there is no loop over '{label}' in the kernel of '{self.function}'",
                     did_you_mean(label, labels_in(kernel))
                     or f"there are loops over {', '.join(labels_in(kernel)) or 'no label'}",
                 )
             sequential = [op for op in loops if not op.has_one_trip]
             if not sequential:
-                raise target.error(
+                raise site.error(
                     f"the loop over '{label}' has one trip, and nothing to unroll",
                     f"tensorize '{label}' in smaller steps, or leave unroll out",
                 )
@@ -58,12 +58,12 @@ class UnrollPass(Directive):
                 known = dict(given.data) if isinstance(given, DictionaryAttr) else {}
                 wanted = IntegerAttr(factor, i32)
                 if known.get("loop_unroll_factor", wanted) != wanted:
-                    raise target.error(
+                    raise site.error(
                         f"the loop over '{label}' already has another factor",
                         "leave one of them out", "unroll",
                     )  # fmt: skip
-                if target.location is not None:
-                    op.location = target.fused_location(op.location)
+                if site.location is not None:
+                    op.location = site.fused_location(op.location)
                 op.attributes[RANGE_OPTIONS] = DictionaryAttr(
                     known | {"loop_unroll_factor": wanted}
                 )

@@ -109,7 +109,7 @@ def merge_equal(block: Block, known: _Known) -> None:
 
 
 def remove_dead(kernel: tile.KernelOp) -> None:
-    """Remove the operations of a kernel whose results nothing uses and that have no effect."""
+    """Removes the operations of a kernel whose results nothing uses and that have no effect."""
     for op in reversed(operations(kernel)):
         is_dead = bool(op.results) and not any(result.uses for result in op.results)
         if is_dead and op.parent is not None and is_side_effect_free(op):

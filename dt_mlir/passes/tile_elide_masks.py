@@ -42,7 +42,7 @@ def masked_select(op: tile.MapOp) -> tuple[SSAValue, SSAValue, Number] | None:
 
 
 def beyond(value: SSAValue, mask: SSAValue, pads: Pads) -> Number | None:
-    """What a value is where a mask is false; None if that is not known.
+    """Returns a value's number where a mask is false; None if it is not known.
 
     Args:
         value: a tile or a scalar.
@@ -96,7 +96,7 @@ def _loads_behind(value: SSAValue, mask: SSAValue, found: dict[tile.LoadOp, None
 
 
 def _candidates(type: Attribute, wanted: Number) -> list[Number]:
-    """What may stand in for masked elements of a type, likeliest first."""
+    """Returns candidates for the fill value of masked elements of a type, likeliest first."""
     if isinstance(type, AnyFloat):
         if type.bitwidth == 8:
             # f8e4m3 has no infinities.
@@ -115,7 +115,7 @@ def _same(a: Number | None, b: Number) -> bool:
 
 
 def elide_masks(kernel: tile.KernelOp) -> None:
-    """Drop the selections of a kernel whose masked elements are already what they select.
+    """Drops the selections of a kernel whose masked elements are already what they select.
 
     What stands in for the masked elements of a load is chosen so that this happens: before
     `exp` it is minus infinity, whose exponential is the identity of a sum.

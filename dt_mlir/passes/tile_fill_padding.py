@@ -41,7 +41,7 @@ class _Storage:
         self.loads = [op for op in users if isinstance(op, tile.LoadOp)]
 
     def ends(self, bound: SSAValue, axis: int) -> bool:
-        """Whether an index is the size of an axis, without the padding."""
+        """Returns whether an index is the size of an axis, without the padding."""
         fixed = self.fixed(axis)
         if fixed is not None and constant_index(bound) == fixed:
             return True
@@ -72,12 +72,12 @@ def _mask_of(op: tile.LoadOp | tile.StoreOp, index: SSAValue) -> tile.MaskOp | N
 
 
 def _is_zero(number: float | int | None) -> bool:
-    """Whether a number is known and positive zero, which the padding holds."""
+    """Returns whether a number is known and positive zero, which the padding holds."""
     return number == 0 and math.copysign(1.0, number) > 0
 
 
 def fill(storage: _Storage) -> set[int]:
-    """Make the kernel that stores a tensor store zeros in its padding.
+    """Makes the kernel that stores a tensor store zeros in its padding.
 
     Returns:
         The axes whose padding it fills: those along which its tiles are multiples of the
@@ -125,7 +125,7 @@ def fill(storage: _Storage) -> set[int]:
 
 
 def _cleared(store: tile.StoreOp, masks: list[SSAValue]) -> SSAValue:
-    """What a store stores, and zeros where one of some masks is false."""
+    """Inserts the stored value, with zeros where one of some masks is false."""
     zero = identity(ReductionKind.ADD, element_of(store.value.type))
 
     def select(builder: Builder, found: list[SSAValue]) -> SSAValue:
@@ -143,7 +143,7 @@ def _cleared(store: tile.StoreOp, masks: list[SSAValue]) -> SSAValue:
 
 
 def unmask(storage: _Storage, filled: set[int]) -> None:
-    """Drop masks of loads beyond which there is only padding, and the same zeros in it."""
+    """Drops masks of loads beyond which there is only padding, and the same zeros in it."""
     for load in storage.loads:
         if load.pad is None or not _is_zero(load.pad.value.data):
             continue
@@ -163,7 +163,7 @@ def unmask(storage: _Storage, filled: set[int]) -> None:
 
 
 def _stays_inside(storage: _Storage, mask: SSAValue, index: SSAValue, axis: int) -> bool:
-    """Whether a tile of indices that a mask ends at the size of an axis ends in its padding."""
+    """Returns whether a tile of indices, masked at the size of an axis, ends in its padding."""
     extent = _tile_along(index)
     op = mask.owner
     return (

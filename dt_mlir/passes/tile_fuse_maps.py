@@ -37,7 +37,7 @@ class _Group:
         self._add(consumer)
 
     def grow(self) -> None:
-        """Take in the maps that only the group uses, until there is none left."""
+        """Takes in the maps that only the group uses, until there is none left."""
         while self.ready:
             place = heappop(self.ready)
             value = self.results[place]
@@ -63,7 +63,7 @@ class _Group:
                 heappush(self.ready, place)
 
     def _may_be_fused(self, value: SSAValue) -> bool:
-        """Whether a value is a map's of the same axes and block; others may use it yet."""
+        """Returns whether a value is a map's of the same axes and block; others may use it yet."""
         owner = value.owner
         return (
             isinstance(owner, tile.MapOp)
@@ -73,7 +73,7 @@ class _Group:
         )
 
     def fuse(self) -> None:
-        """Put one map in the place of the group's, the last of which has its operations last."""
+        """Puts one map in the place of the group's, the last of which has its operations last."""
         if len(self.maps) == 1:
             return
         results = {op.result for op in self.maps}
@@ -107,7 +107,7 @@ class _Group:
 
 
 def fuse_maps(kernel: tile.KernelOp) -> None:
-    """Fuse the maps of a kernel into those that alone use them."""
+    """Fuses the maps of a kernel into those that alone use them."""
     for op in reversed(operations_of(kernel, tile.MapOp)):
         if op.parent is not None:
             group = _Group(op)

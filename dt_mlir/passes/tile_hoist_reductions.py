@@ -28,10 +28,10 @@ DEFAULT_WARPS = 4
 
 
 class _Step(NamedTuple):
-    """How a loop combines one of its values with a tile that it reduces."""
+    """The combination of a loop-carried value with a tile that the loop reduces."""
 
     number: int
-    """Which of the loop's values it is."""
+    """The number of the loop-carried value."""
     reduction: tile.ReduceOp
     combination: Operation
 
@@ -61,7 +61,7 @@ def _step(loop: scf.ForOp, number: int) -> _Step | None:
 
 
 def _combines(op: Operation, reduction: tile.ReduceOp) -> bool:
-    """Whether an operation on two values does with them what a reduction does with elements."""
+    """Returns whether an operation combines two values as a reduction combines elements."""
     if isinstance(op, tile.MapOp):
         block = op.body.block
         inner = list(block.ops)
@@ -73,7 +73,7 @@ def _combines(op: Operation, reduction: tile.ReduceOp) -> bool:
 
 
 def _fits(reduction: tile.ReduceOp, threads: int) -> bool:
-    """Whether the threads' registers can hold a tile of partial results."""
+    """Returns whether the threads' registers can hold a tile of partial results."""
     type = reduction.value.type
     axes = axes_of(type)
     if any(axis.is_symbolic for axis in axes):
@@ -85,7 +85,7 @@ def _fits(reduction: tile.ReduceOp, threads: int) -> bool:
 
 
 def _is_identity(value: SSAValue, reduction: tile.ReduceOp) -> bool:
-    """Whether a value is what a reduction starts from."""
+    """Returns whether a value is what a reduction starts from."""
     owner = value.owner
     if isinstance(owner, tile.FillOp):
         owner = owner.value.owner

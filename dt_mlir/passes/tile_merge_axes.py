@@ -53,7 +53,7 @@ def _same_value(a: SSAValue, b: SSAValue) -> bool:
 
 
 def _meet(kernel: tile.KernelOp, a: str, b: str) -> bool:
-    """Whether some tile has both axes, or an operation takes tiles of one and of the other."""
+    """Returns whether some tile has both axes, or an operation has operands with either."""
     for value in values_of(kernel):
         found = {axis.name for axis in axes_of(value.type)}
         if {a, b} <= found:

@@ -28,7 +28,7 @@ def _loop_of(value: SSAValue) -> scf.ForOp | None:
 
 
 class _Indices:
-    """What a kernel's indices are computed from."""
+    """The definitions of a kernel's indices."""
 
     def __init__(self) -> None:
         self._keys: dict[SSAValue, Hashable] = {}
@@ -65,7 +65,7 @@ class _Indices:
         return self._sources[value]
 
     def follows_program(self, value: SSAValue) -> bool:
-        """Whether a value is another one in another program instance."""
+        """Returns whether a value is another one in another program instance."""
         return any(isinstance(op, tile.ProgramIdOp) for op in self.sources(value))
 
 

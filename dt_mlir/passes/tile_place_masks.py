@@ -94,7 +94,7 @@ class _Masks:
 
 
 def _within(origin: SSAValue, extent: int, bound: SSAValue | None) -> bool:
-    """Whether a tile ends at a known bound or before, wherever it starts below that."""
+    """Returns whether a tile ends at a known bound or before, wherever it starts below that."""
     end = None if bound is None else constant_index(bound)
     start = constant_index(origin)
     if end is None:
@@ -105,7 +105,7 @@ def _within(origin: SSAValue, extent: int, bound: SSAValue | None) -> bool:
 
 
 def _before(op: Operation, user: Operation) -> bool:
-    """Whether an operation comes before a user, in its block or in one around."""
+    """Returns whether an operation comes before a user, in its block or in one around."""
     inner: Operation | None = user
     while inner is not None and inner.parent is not op.parent:
         inner = inner.parent_op()
@@ -113,7 +113,7 @@ def _before(op: Operation, user: Operation) -> bool:
 
 
 def place_masks(kernel: tile.KernelOp) -> None:
-    """Make the axes of a kernel physical and mask what depends on where they end."""
+    """Makes the axes of a kernel physical and masks what depends on where they end."""
     masks = _Masks(kernel)
     masks.make_physical()
     for op in operations(kernel):
@@ -150,7 +150,7 @@ def _zero(type: Attribute) -> FloatAttr | IntegerAttr:
 def _mask_operand(
     masks: _Masks, op: Operation, operand: int, axis: str, kind: ReductionKind
 ) -> None:
-    """Give the elements of an operand beyond the end of an axis the reduction's identity."""
+    """Gives the elements of an operand beyond the end of an axis the reduction's identity."""
     mask = masks.of_axis(axis, op)
     if mask is None:
         return
@@ -169,7 +169,7 @@ def _mask_operand(
 
 
 def check_sizes(kernel: tile.KernelOp) -> None:
-    """Check that each tile is within Triton's limit, as far as extents are known.
+    """Checks that each tile is within Triton's limit, as far as extents are known.
 
     Raises:
         CompileError: at the loop that makes it too large, naming the tile's extents.

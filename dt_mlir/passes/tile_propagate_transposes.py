@@ -18,7 +18,7 @@ from dt_mlir.traversal import operations
 
 
 def _can_move(value: SSAValue) -> bool:
-    """Whether what computes a value can as well compute it with its axes in another order."""
+    """Returns whether a value's producer can compute it with its axes in another order."""
     owner = value.owner
     if len(axes_of(value.type)) < 2:
         return True
@@ -59,7 +59,7 @@ def _reorder(value: SSAValue, axes: Sequence[Axis]) -> SSAValue:
 
 
 def propagate_transposes(kernel: tile.KernelOp) -> None:
-    """Remove the transposes of a kernel whose operands can be computed in the other order."""
+    """Removes the transposes of a kernel whose operands can be computed in the other order."""
     for op in operations(kernel):
         if isinstance(op, tile.TransposeOp) and op.parent is not None and _can_move(op.value):
             result = _reorder(op.value, axes_of(op.result.type))

@@ -19,7 +19,7 @@ BODY_DIALECTS = ("loop", "arith", "math", "elem")
 
 
 def check_kernel(kernel: loop.KernelOp) -> None:
-    """Check that a kernel is one of the `loop` level that can be lowered.
+    """Checks that a kernel is one of the `loop` level that can be lowered.
 
     Raises:
         CompileError: at the first operation that is out of place.

@@ -9,15 +9,23 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from dt_mlir.dialects.sched import Argument, DirectiveOp, Knob, KnobOp, Options, ScheduleOp
+from dt_mlir.dialects.sched import (
+    Argument,
+    DirectiveOp,
+    KnobOp,
+    KnobReference,
+    Open,
+    Options,
+    ScheduleOp,
+)
 from dt_mlir.passes.apply_schedule import decoded
 
 
 def _decisions(op: DirectiveOp, knobs: dict[str, Options]) -> Iterator[list[Argument]]:
     """The directive's arguments with each option of what they leave open, one after the other."""
 
-    def options(part: int | str | Options | Knob | None) -> tuple[int | str | None, ...]:
-        if isinstance(part, Knob):
+    def options(part: int | str | Open | None) -> tuple[int | str | None, ...]:
+        if isinstance(part, KnobReference):
             return knobs[part.name].values
         return part.values if isinstance(part, Options) else (part,)
 

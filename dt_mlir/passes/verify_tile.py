@@ -22,7 +22,7 @@ BODY_DIALECTS = ("tile", "scf", "arith", "math", "elem")
 
 
 def check_kernel(kernel: tile.KernelOp) -> None:
-    """Check that a kernel is one that the emitter takes.
+    """Checks that a kernel is one that the emitter takes.
 
     Raises:
         CompileError: at the first operation that is out of place.

@@ -1,4 +1,4 @@
-"""How a module fails under a pipeline."""
+"""Failures of modules under a pipeline."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Failure:
     sizes: Mapping[str, int] = field(compare=False, default_factory=dict[str, int])
     """The sizes that show it; empty if none are needed."""
     character: Character | None = field(compare=False, default=None)
-    """What the inputs are like that show it; None if none are needed."""
+    """The character of the inputs that show it; None if none are needed."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is done with a module.
+    """The pipeline and the checks that a module is subjected to.
 
     Args:
         passes: the pipeline.
@@ -55,7 +55,7 @@ class Experiment:
 def failure_of(
     parse: Callable[[], ModuleOp], experiment: Experiment, sizes: Mapping[str, int]
 ) -> Failure | None:
-    """Run an experiment; None if nothing fails.
+    """Runs an experiment; None if nothing fails.
 
     Args:
         parse: makes the module.
@@ -82,7 +82,7 @@ def failure_of(
         current = "the input"
         verify_semantics(
             stages, experiment.mode, sizes=sizes,
-            kernel=experiment.kernel and refusal is None, masks=None,
+            kernel=experiment.kernel and refusal is None,
             characters=experiment.characters,
         )  # fmt: skip
         if refusal is not None:

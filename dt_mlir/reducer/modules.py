@@ -31,7 +31,7 @@ class ModuleCase:
         return module_text(self.module, debuginfo=True) + "\n"
 
     def key(self) -> object:
-        """What makes two cases the same."""
+        """The identity of a case."""
         return self.text(), tuple(sorted(self.sizes.items())), self.passes
 
 
@@ -68,7 +68,7 @@ def _erased(op: Operation) -> bool:
 
 
 def _settled(op: Operation) -> bool:
-    """Replace the scalar result of an operation by the number 1."""
+    """Replaces the scalar result of an operation by the number 1."""
     if len(op.results) != 1 or isinstance(op, arith.ConstantOp) or not op.results[0].uses:
         return False
     type = op.results[0].type
@@ -88,7 +88,7 @@ def _settled(op: Operation) -> bool:
 
 
 def _bypassed(op: Operation) -> bool:
-    """Replace the result of an operation by an operand of the same type."""
+    """Replaces the result of an operation by an operand of the same type."""
     if len(op.results) != 1 or op.regions:
         return False
     result = op.results[0]

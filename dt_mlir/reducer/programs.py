@@ -17,8 +17,8 @@ from dt_mlir.frontend.syntax import (
     Name,
     Number,
     Prefix,
-    Program,
     Read,
+    SyntaxTree,
 )
 
 
@@ -26,7 +26,7 @@ from dt_mlir.frontend.syntax import (
 class ProgramCase:
     """A program, the sizes that it is run at, and how many passes of the pipeline are run."""
 
-    program: Program
+    program: SyntaxTree
     sizes: Mapping[str, int]
     passes: tuple[int, ...]
     """The numbers of the passes that are run."""
@@ -36,7 +36,7 @@ class ProgramCase:
         return print_program(self.program)
 
     def key(self) -> object:
-        """What makes two cases the same."""
+        """The identity of a case."""
         return self.text(), tuple(sorted(self.sizes.items())), self.passes
 
 
@@ -108,7 +108,7 @@ def _outputs(items: list[DirectiveCall]) -> list[DirectiveCall]:
     return [item for item in items if item.name in OUTPUT_DIRECTIVES]
 
 
-def _without_function(program: Program, name: str) -> Program:
+def _without_function(program: SyntaxTree, name: str) -> SyntaxTree:
     """Without a function: where it was read stands a 1."""
 
     def gone(expr: Expr) -> Expr:
@@ -122,13 +122,13 @@ def _without_function(program: Program, name: str) -> Program:
     directives = [
         d
         for d in program.directives
-        if d.target != name and all(name not in (a.key, a.value) for a in d.arguments)
+        if d.function != name and all(name not in (a.key, a.value) for a in d.arguments)
     ]
     return replace(program, definitions=definitions, directives=directives)
 
 
-def _inlined(program: Program, function: Definition) -> Program:
-    """With a function's expression where it was read."""
+def _inlined(program: SyntaxTree, function: Definition) -> SyntaxTree:
+    """Substitutes a function's expression where it was read."""
 
     def inside(expr: Expr) -> Expr:
         children = [inside(child) for child in _children(expr)]
@@ -151,8 +151,8 @@ def _substituted(expr: Expr, indices: Mapping[str, Expr]) -> Expr:
     return _rebuilt(expr, [_substituted(child, indices) for child in _children(expr)])
 
 
-def _without_axis(program: Program, definition: Definition, axis: int) -> Program:
-    """With a function of one axis less; where it was walked inside stands index 0."""
+def _without_axis(program: SyntaxTree, definition: Definition, axis: int) -> SyntaxTree:
+    """Removes an axis of a function; index 0 replaces the label inside."""
     label, name = definition.labels[axis], definition.name
 
     def outside(expr: Expr) -> Expr:
@@ -178,7 +178,7 @@ def _without_axis(program: Program, definition: Definition, axis: int) -> Progra
     directives: list[DirectiveCall] = []
     for item in program.directives:
         arguments = tuple(a for a in item.arguments if label not in (a.key, a.value))
-        if item.target != name or len(arguments) == len(item.arguments):
+        if item.function != name or len(arguments) == len(item.arguments):
             directives.append(item)
         elif arguments:
             directives.append(replace(item, arguments=arguments))
@@ -238,7 +238,7 @@ def _simpler(expr: Expr) -> Iterator[Expr]:
 
 
 def _smaller_arguments(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argument, ...]]:
-    """With an argument less, or a smaller number."""
+    """Removes an argument, or makes a number smaller."""
     if len(arguments) > 1:
         for i in range(len(arguments)):
             yield arguments[:i] + arguments[i + 1 :]
@@ -252,7 +252,7 @@ def _smaller_arguments(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argume
                         yield (*arguments[:i], new, *arguments[i + 1 :])
 
 
-def _cleaned(case: ProgramCase, program: Program) -> ProgramCase:
+def _cleaned(case: ProgramCase, program: SyntaxTree) -> ProgramCase:
     """A case with this program, without declarations that nothing uses."""
     used: set[str] = set()
 
@@ -266,7 +266,7 @@ def _cleaned(case: ProgramCase, program: Program) -> ProgramCase:
         used.update((definition.name, *definition.labels))
         note(definition.expression)
     for directive in program.directives:
-        used.add(directive.target)
+        used.add(directive.function)
         for argument in directive.arguments:
             used.update(x for x in (argument.key, argument.value) if isinstance(x, str))
     declarations = [d for d in program.declarations if d.name in used]

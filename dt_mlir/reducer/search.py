@@ -29,9 +29,9 @@ class Reducer(Generic[State]):
     key: Callable[[State], object]
     seconds: float = 120.0
     tries: int = 0
-    """How many cases were tried."""
+    """The number of cases that were tried."""
     finished: bool = False
-    """Whether no smaller candidate fails."""
+    """True if no smaller candidate fails."""
 
     def reduce(self, state: State) -> State:
         """The smallest case found."""

@@ -67,7 +67,7 @@ class CompiledKernel:
     registers: int | None
     spills: int | None
     fault: str | None = None
-    """What is wrong with its machine code."""
+    """The defects of its machine code."""
 
     def problems(self) -> list[str]:
         """Why it cannot run: what the target cannot hold of it, and faults of its assembler."""
@@ -87,7 +87,7 @@ class CompiledKernel:
 
 @dataclass
 class Launch:
-    """What a kernel is compiled for: its parameters' types and constants."""
+    """The specialization of a kernel: its parameters' types and constants."""
 
     name: str
     signature: dict[str, str]
@@ -96,7 +96,7 @@ class Launch:
 
 
 def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
-    """What the kernels of a module are compiled for, with contiguous tensors of some sizes.
+    """Returns the specializations of a module's kernels, for contiguous tensors of some sizes.
 
     Args:
         module: a module of the `tile` level.
@@ -151,7 +151,7 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
 
 
 def _alignment(launch: Launch) -> dict[tuple[int], list[list[object]]]:
-    """What a launch tells Triton of PyTorch's tensors: they start at multiples of 16 bytes."""
+    """Triton's attribute of tensors that start at multiples of 16 bytes, as PyTorch's do."""
     return {
         (number,): [["tt.divisibility", 16]]
         for number, type in enumerate(launch.signature.values())
@@ -170,7 +170,7 @@ def _parameter_type(arg: SSAValue) -> str:
 def compile_for(
     module: ModuleOp, source: str, architecture: str, sizes: Mapping[str, int]
 ) -> list[CompiledKernel]:
-    """Compile the kernels of a module to machine code.
+    """Compiles the kernels of a module to machine code.
 
     Args:
         module: the module at the `tile` level.
@@ -222,7 +222,7 @@ def compile_for(
 def summarise(
     text: str, file: str, architecture: str, given: Mapping[str, int], other: int
 ) -> list[tuple[str, bool, list[str]]]:
-    """Compile a program's text for a target.
+    """Compiles a program's text for a target.
 
     Args:
         text: the program.

@@ -108,7 +108,7 @@ def _is_whole(text: str) -> bool:
 
 
 def load(path: Path, source: str) -> ModuleType:
-    """Run an entry's module; no bytecode is kept, which nothing would check.
+    """Runs an entry's module; no bytecode is kept, which nothing would check.
 
     Args:
         path: the entry's file, in which Triton looks for kernels.

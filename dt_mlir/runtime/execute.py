@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def prepare_triton() -> str:
-    """Choose the device, before Triton is imported: the GPU, or Triton's interpreter on the CPU.
+    """Chooses the device, before Triton is imported: the GPU, or Triton's interpreter on the CPU.
 
     Returns:
         `cuda` or `cpu`.
@@ -42,7 +42,7 @@ def prepare_triton() -> str:
 
 
 def prepare_on_cpu() -> str:
-    """Choose Triton's interpreter, before Triton is imported.
+    """Chooses Triton's interpreter, before Triton is imported.
 
     Returns:
         `cpu`; `cuda` where it is too late, as kernels run on the GPU in this process.
@@ -53,7 +53,7 @@ def prepare_on_cpu() -> str:
 
 
 def prepare_library(source: str) -> None:
-    """Give Triton's interpreter the device library, if it is to run a module that calls it."""
+    """Gives Triton's interpreter the device library, if it is to run a module that calls it."""
     if os.environ.get("TRITON_INTERPRET") == "1" and "libdevice" in source:
         from dt_mlir.runtime.interpreted_library import install
 
@@ -153,7 +153,7 @@ def reference(
     sizes: Mapping[str, int],
     accuracy: Accuracy | None = None,
 ) -> dict[str, Bounded]:
-    """What the algorithm says of inputs: floats in float64, with the error that is allowed.
+    """Returns the algorithm's results: floats in float64, with the error that is allowed.
 
     Args:
         module: the program at the `dt` level.
@@ -180,7 +180,7 @@ def reference(
 
 @dataclass(frozen=True)
 class Checked:
-    """What came of running a program and comparing it with its algorithm."""
+    """The outcome of running a program and comparing it with its algorithm."""
 
     device: str
     """`cuda`, `cpu` (by Triton's interpreter) or `tiles` (by ours, at the `tile` level)."""
@@ -199,7 +199,7 @@ def run_and_check(
     special: bool = False,
     tiles: ModuleOp | None = None,
 ) -> Checked:
-    """Run an emitted module on made-up inputs and compare it with the algorithm.
+    """Runs an emitted module on made-up inputs and compare it with the algorithm.
 
     Args:
         module: the program at the `dt` level, its schedule beside it.
@@ -257,7 +257,7 @@ def check_tiles(
     seed: int = 0,
     special: bool = False,
 ) -> Checked:
-    """Run a module of the `tile` level with our interpreter and compare it with the algorithm.
+    """Runs a module of the `tile` level with our interpreter and compare it with the algorithm.
 
     Args:
         module: the program at the `dt` level, its schedule beside it.
@@ -322,7 +322,7 @@ def lay_out(tensor: Any, layout: str) -> Any:
 
 
 def compare(got: Any, want: Bounded) -> tuple[float, str | None]:
-    """Compare an array with what it may be.
+    """Compares an array with what it may be.
 
     Returns:
         The largest difference, and the first element that is wrong in words, if there is one.

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def install() -> None:
-    """Give the stubs of `triton.language.extra.libdevice` NumPy's functions."""
+    """Gives the stubs of `triton.language.extra.libdevice` NumPy's functions."""
     import numpy as np
     import triton.language as tl
     from triton.language.extra import libdevice

@@ -29,10 +29,10 @@ except ImportError:
     TensorGuards = None
 
 MOST_PLANS = 4096
-"""How many plans a kernel keeps; when there are more, it begins anew."""
+"""The number of plans that a kernel keeps; when there are more, it begins anew."""
 
 MISSED: Any = object()
-"""What a plan gives for a call that it is not for."""
+"""The result of a plan for a call that it is not for."""
 
 
 _INTERPRETER = threading.RLock()
@@ -46,7 +46,7 @@ def alone() -> AbstractContextManager[Any]:
 def key_of(
     inputs: Sequence[Any], options: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], list[int]] | None:
-    """What a call's launches follow from, and where its tensors are.
+    """Returns the key that a call's launches follow from, and the addresses of its tensors.
 
     Args:
         inputs: tensors and numbers.
@@ -124,7 +124,7 @@ class _Launch(NamedTuple):
 
 
 class _Guards:
-    """Whether calls have the key of another, found faster than by making theirs.
+    """True if calls have the key of another, found faster than by making theirs.
 
     Args:
         inputs: the other call's tensors, then its numbers.
@@ -251,7 +251,7 @@ class Plan:
             self._guards = _Guards.of(inputs, outs, self._single)
 
     def __call__(self, inputs: tuple[Any, ...], pointers: list[int], out: Any = None) -> Any:
-        """Make the launches, on the current stream of the tensors' device.
+        """Makes the launches, on the current stream of the tensors' device.
 
         Args:
             inputs: tensors and numbers.
@@ -292,7 +292,7 @@ class Plan:
             run(*filled, stream=stream)
 
     def _touches(self, pointers: list[int]) -> bool:
-        """Whether a result may share memory with another tensor: whether their ranges meet."""
+        """Returns whether a result's memory range overlaps another tensor's."""
         spans = self._spans
         for place in range(self._read, len(pointers)):
             start, end = pointers[place], pointers[place] + spans[place]
@@ -305,7 +305,7 @@ class Plan:
 def record(
     wrapper: FunctionType, inputs: tuple[Any, ...], options: Mapping[str, Any]
 ) -> tuple[Any, Plan | None]:
-    """Call a generated wrapper, and note its launches.
+    """Calls a generated wrapper, and notes its launches.
 
     Args:
         wrapper: the wrapper.
@@ -388,7 +388,7 @@ _sound: set[str] = set()
 
 
 def _check(compiled: Any) -> None:
-    """Refuse to run a kernel whose machine code has a fault of the assembler's."""
+    """Refuses to run a kernel whose machine code has a fault of the assembler's."""
     cubin = compiled.asm.get("cubin")
     if cubin is None or compiled.hash in _sound:
         return

@@ -1,4 +1,4 @@
-"""What NVIDIA's tools say of a compiled kernel's machine code."""
+"""Inspection of a compiled kernel's machine code with NVIDIA's tools."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def resource_usage(cubin: bytes) -> tuple[int | None, int | None]:
 
 
 def fault(cubin: bytes) -> str | None:
-    """What is wrong with a cubin whatever it computes; None if nothing is known to be.
+    """Returns a defect of a cubin whatever it computes; None if none is known.
 
     The ptxas of CUDA 12.8 sometimes adds to a uniform register that it meant to set before and
     did not, where the operands of two products share a descriptor. The kernel then reads shared
@@ -65,7 +65,7 @@ def unwritten_registers(assembly: str) -> list[int]:
 
 
 def _width(name: str) -> int:
-    """How many registers an instruction writes."""
+    """Returns the number of registers that an instruction writes."""
     parts = name.split(".")
     if "256" in parts:
         return 8

@@ -1,1 +1,1 @@
-"""What scheduling directives share: their declaration, and views of kernels, nests and bounds."""
+"""The framework of scheduling directives: their declaration, parameters and spaces."""

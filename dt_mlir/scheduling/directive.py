@@ -33,23 +33,23 @@ class Phase(IntEnum):
     """When `apply-schedule` applies a directive."""
 
     FUSION = 1
-    """What is computed where."""
+    """The place of each function's computation."""
     PARTITION = 2
-    """What one program instance computes."""
+    """The block of a program instance."""
     ORDER = 3
     """The order of the loops in it."""
     TILING = 4
-    """What is computed at once."""
+    """The tile that is computed at once."""
     MAPPING = 5
-    """Which program instance computes what."""
+    """The order of program instances."""
     STORAGE = 6
-    """How what a kernel leaves to others lies in memory."""
+    """The layout of a kernel's results in memory."""
     HINTS = 7
-    """What the target is told."""
+    """Hints to the target."""
 
 
 def parameter(kind: Kind, doc: str) -> Any:
-    """Declare a parameter of a directive.
+    """Declares a parameter of a directive.
 
     Args:
         kind: what it may be.
@@ -59,13 +59,13 @@ def parameter(kind: Kind, doc: str) -> Any:
 
 
 @dataclass
-class Target:
-    """What a directive is applied to."""
+class Site:
+    """The function that a directive is applied to, and the directive's place in the source."""
 
     program: LoopProgram
     function: str
     location: LocationAttr | None
-    """Where the directive stands in the source."""
+    """The directive's place in the source."""
     directive: str
 
     def error(
@@ -118,7 +118,7 @@ class Target:
         )
 
     def set_hint(self, hint: str, value: int | str) -> None:
-        """Set a launch hint of the kernel.
+        """Sets a launch hint of the kernel.
 
         Raises:
             CompileError: if the function is not a root, or the hint already has another value.
@@ -181,7 +181,7 @@ class Directive(ModulePass):
 
     @classmethod
     def signature(cls) -> str:
-        """How the directive is written: `block(label:number, …)`."""
+        """Returns the directive's signature: `block(label:number, …)`."""
         return f"{cls.directive_name()}({', '.join(k.form for _, k, _ in cls.parameters())})"
 
     @classmethod
@@ -226,17 +226,17 @@ class Directive(ModulePass):
         return f"{self.function}.{self.directive_name()}({shown});"
 
     @abstractmethod
-    def rewrite(self, target: Target) -> None:
+    def rewrite(self, site: Site) -> None:
         """Do what the directive says.
 
-        What is refused is refused with `target.error`; the module is as it was then.
+        What is refused is refused with `site.error`; the module is as it was then.
 
         Raises:
             CompileError: where the directive is not legal.
         """
 
     def run(self, program: LoopProgram, location: LocationAttr | None) -> None:
-        """Apply the directive to a program, which it may leave half changed where it refuses.
+        """Applies the directive to a program, which it may leave half changed where it refuses.
 
         Args:
             program: a program of the `loop` level.
@@ -251,7 +251,7 @@ class Directive(ModulePass):
             named = f"{self.function}.{self.directive_name()}: {error}"
             raise CompileError(named, location, error.hint) from None
         name = self.directive_name()
-        checked.rewrite(Target(program, self.function, location, name))
+        checked.rewrite(Site(program, self.function, location, name))
         program.record(checked.text())
         if location is not None:
             program.places.setdefault((self.function, name), location)
@@ -272,7 +272,7 @@ def apply_directives(
     directives: Sequence[tuple[Directive, LocationAttr | None]],
     observer: Observer | None = None,
 ) -> None:
-    """Apply directives one after the other, all of them or none.
+    """Applies directives one after the other, all of them or none.
 
     They work on a copy, which takes the module's place in the end.
 

@@ -30,11 +30,11 @@ class Kind(ABC):
     @property
     @abstractmethod
     def form(self) -> str:
-        """How the parameter is written, for messages and documentation."""
+        """The form of the parameter, for messages and documentation."""
 
     @property
     def takes_rest(self) -> bool:
-        """Whether the parameter takes all remaining arguments."""
+        """True if the parameter takes all remaining arguments."""
         return False
 
     @abstractmethod

@@ -21,8 +21,9 @@ from dt_mlir.dialects.sched import (
     AlternativesOp,
     Argument,
     DirectiveOp,
-    Knob,
     KnobOp,
+    KnobReference,
+    Open,
     Options,
     ScheduleOp,
 )
@@ -34,20 +35,20 @@ Point = dict[str, Option]
 
 @dataclass
 class Dimension:
-    """What one decision is about."""
+    """The subject of a decision."""
 
     name: str
     """A knob's or a choice's name; of a set where it stands, as in `f.block.x`."""
     options: tuple[Option, ...]
-    """What it may be."""
+    """The options."""
     branches: set[tuple[str, int] | None] = field(default_factory=set[tuple[str, int] | None])
     """The alternatives in which it occurs, each with its dimension; None for what always counts."""
     texts: tuple[str, ...] = ()
-    """Of alternatives, the directives of each in DT."""
+    """The directives of each alternative, in DT."""
 
     @property
     def is_choice(self) -> bool:
-        """Whether it is about alternatives."""
+        """True if it is about alternatives."""
         return bool(self.texts)
 
     def __str__(self) -> str:
@@ -57,7 +58,7 @@ class Dimension:
         return f"{self.name} = {{{', '.join(shown)}}}"
 
     def is_active(self, point: Mapping[str, Option]) -> bool:
-        """Whether it matters where some alternatives are taken."""
+        """Returns whether it matters where some alternatives are taken."""
         return any(at is None or point.get(at[0]) == at[1] for at in self.branches)
 
 
@@ -114,7 +115,7 @@ class Space:
         self.sets[op] = []
         for argument in op.argument_list:
             for part in (argument.value, argument.factor):
-                if isinstance(part, Knob):
+                if isinstance(part, KnobReference):
                     self.dimensions[part.name].branches.add(branch)
                 elif isinstance(part, Options):
                     key = "" if argument.key is None else f".{argument.key}"
@@ -153,7 +154,7 @@ def _text(op: Operation) -> str:
 
 
 def select(module: ModuleOp, point: Mapping[str, Option]) -> None:
-    """Decide dimensions of a module's schedule.
+    """Decides dimensions of a module's schedule.
 
     Args:
         module: the module; it is changed.
@@ -186,11 +187,11 @@ def select(module: ModuleOp, point: Mapping[str, Option]) -> None:
 
 
 def _decide(op: DirectiveOp, point: Mapping[str, Option], sets: list[str]) -> None:
-    """Put options where sets and knobs stand; `sets` are the sets' names in their order."""
+    """Puts options where sets and knobs stand; `sets` are the sets' names in their order."""
     pending = iter(sets)
 
-    def decided(part: Option | Options | Knob | None) -> Option | Options | Knob | None:
-        if isinstance(part, Knob):
+    def decided(part: Option | Open | None) -> Option | Open | None:
+        if isinstance(part, KnobReference):
             return point.get(part.name, part)
         return point.get(next(pending), part) if isinstance(part, Options) else part
 
@@ -203,7 +204,7 @@ def _decide(op: DirectiveOp, point: Mapping[str, Option], sets: list[str]) -> No
 
 
 def _take(op: AlternativesOp, branch: Block) -> None:
-    """Put the directives of a branch in the place of the alternatives."""
+    """Puts the directives of a branch in the place of the alternatives."""
     block = op.parent_block()
     assert block is not None
     for directive in list(branch.ops):
@@ -219,7 +220,7 @@ def _drop_unused_knobs(schedules: list[ScheduleOp]) -> None:
             for op in schedule.directives()
             for argument in op.argument_list
             for part in (argument.value, argument.factor)
-            if isinstance(part, Knob)
+            if isinstance(part, KnobReference)
         }
         for op in list(schedule.body.block.ops):
             if isinstance(op, KnobOp) and op.sym_name.data not in used:

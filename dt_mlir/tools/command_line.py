@@ -1,4 +1,4 @@
-"""What the command-line tools share: arguments, errors, files."""
+"""The common part of the command-line tools: arguments, errors, files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ArgumentParser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **kwargs)
 
     def parse(self, args: Sequence[str] | None) -> argparse.Namespace:
-        """Parse a command line; a mistake ends the program with a message and status 2."""
+        """Parses a command line; a mistake ends the program with a message and status 2."""
         found, rest = self.parse_known_args(args)
         wrong = [item for item in rest if item.startswith("-")]
         if wrong:
@@ -82,7 +82,7 @@ def parse_sizes(text: str | None, option: str) -> dict[str, int]:
 
 
 def parse_choices(text: str | None, option: str) -> dict[str, int | str]:
-    """What `BM=64,f.precision=tf32` chooses of a space of schedules.
+    """Returns the point of a space of schedules that `BM=64,f.precision=tf32` chooses.
 
     Raises:
         CompileError: where the text is not of that form.
@@ -96,7 +96,7 @@ def parse_choices(text: str | None, option: str) -> dict[str, int | str]:
 
 
 def run_tool(body: Callable[[SourceTexts], None]) -> int:
-    """Run a tool's body; a mistake of the user's becomes a message on standard error.
+    """Runs a tool's body; a mistake of the user's becomes a message on standard error.
 
     Returns:
         The exit status.

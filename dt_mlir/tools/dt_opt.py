@@ -160,7 +160,7 @@ class DtOptMain(xDSLOptMain):
         return tuple(found)
 
     def run(self) -> None:
-        """Read, run the passes, print.
+        """Reads, runs the passes, prints.
 
         Raises:
             CompileError: where the input, a pass or an option is wrong.

@@ -18,7 +18,7 @@ from dt_mlir.tools.command_line import ArgumentParser, parse_pairs, parse_sizes,
 from dt_mlir.tools.parsing import read_module
 
 TRIALS = 500
-"""How many candidates of a large space are tried where nothing is said."""
+"""The default number of candidates that are tried of a large space."""
 
 
 def _positive(text: str) -> int:

@@ -24,7 +24,7 @@ from dt_mlir.tools.verification import Verification, add_verification
 from dt_mlir.verifier import verify_module
 
 LEVELS = ("dt", "loop", "tile", "triton", "ttir", "ptx", "amdgcn", "stats")
-"""What `--emit` prints; what follows `triton` needs Triton, but no GPU."""
+"""The forms that `--emit` prints; those after `triton` need Triton, but no GPU."""
 
 
 def _parser() -> ArgumentParser:
@@ -89,7 +89,7 @@ def _show(module: ModuleOp, debuginfo: bool) -> str:
 def _best(
     module: ModuleOp, types: list[tuple[str, str]], args: Namespace
 ) -> dict[str, int | str]:
-    """What the fastest recorded schedule chooses; where it comes from goes to standard error."""
+    """Returns the choices of the fastest recorded schedule; its source goes to standard error."""
     from pathlib import Path
 
     from dt_mlir.tuning.best import recorded_best

@@ -62,7 +62,7 @@ class LocatedParser(Parser):
 def parse_mlir(
     context: Context, text: str, name: str, implicit_module: bool = True, first_line: int = 0
 ) -> ModuleOp:
-    """Parse a module of any level.
+    """Parses a module of any level.
 
     Raises:
         CompileError: at the first place where the text is no IR.
@@ -104,7 +104,7 @@ _STRING = re.compile(r'//[^\n]*|"(?>(?:[^"\\\n]|\\.)*)("?)')
 
 
 def _check_strings(text: str, name: str, first_line: int) -> None:
-    """Check that each quote is closed on its line.
+    """Checks that each quote is closed on its line.
 
     xDSL's lexer needs exponential time to find that one is not.
 
@@ -121,7 +121,7 @@ def _check_strings(text: str, name: str, first_line: int) -> None:
 
 
 def read_module(path: str, sources: SourceTexts, load: Sequence[str] = ()) -> ModuleOp:
-    """Read a program (`.dt`) or a module of any level, and verify it.
+    """Reads a program (`.dt`) or a module of any level, and verifies it.
 
     Args:
         path: the file; `-` is IR on standard input.
@@ -157,7 +157,7 @@ def read_module(path: str, sources: SourceTexts, load: Sequence[str] = ()) -> Mo
 
 
 def parse_dt(text: str, name: str, sources: SourceTexts) -> ModuleOp:
-    """Parse a DT program; warnings go to standard error.
+    """Parses a DT program; warnings go to standard error.
 
     Raises:
         CompileError: at the first mistake.
@@ -173,7 +173,7 @@ def parse_dt(text: str, name: str, sources: SourceTexts) -> ModuleOp:
 
 
 def show_note(note: Note, sources: SourceTexts) -> None:
-    """Print a warning to standard error."""
+    """Prints a warning to standard error."""
     print(sources.show(note.location, "warning", note.message), file=sys.stderr)
 
 

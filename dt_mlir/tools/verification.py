@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def add_verification(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a tool's parser."""
+    """Adds the options to a tool's parser."""
     group = parser.add_argument_group("checking what passes do")
     add = group.add_argument
     add(
@@ -89,7 +89,7 @@ class Verification:
             )
 
     def after(self, item: ModulePass, module: ModuleOp) -> None:
-        """Keep the module after a pass."""
+        """Keeps the module after a pass."""
         if self.recorder is not None:
             self.recorder.after(item, module)
 

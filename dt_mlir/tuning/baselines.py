@@ -1,4 +1,4 @@
-"""What candidates are compared with: functions of the same tensors."""
+"""The baselines of candidates: functions of the same tensors."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class Baseline:
     """A function in a Python file that takes what the program's wrapper takes."""
 
     name: str
-    """What the table and the plot call it."""
+    """The name in the table and the plot."""
     file: str
     """The file."""
     function: str
     """The function's name."""
     checked: bool = True
-    """Whether it must compute what the program does, to a hundredth; a copy need not."""
+    """True if it must compute what the program does, to a hundredth; a copy need not."""
 
     @staticmethod
     def parse(text: str) -> Baseline:
-        """Read `name=file.py:function`.
+        """Reads `name=file.py:function`.
 
         Raises:
             CompileError: if the text is not of that form, or there is no such file.
@@ -58,7 +58,7 @@ def _function(file: str, name: str) -> Any:
 def measure_baseline(
     baseline: Baseline, algorithm: str, sizes: Mapping[str, int], method: str
 ) -> Measured:
-    """Run a baseline, check its result, and time it; see `measuring.measure`."""
+    """Runs a baseline, check its result, and time it; see `measuring.measure`."""
     try:
         function = _function(baseline.file, baseline.function)
         inputs = prepared(algorithm, tuple(sizes.items()), method)

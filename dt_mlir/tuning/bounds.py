@@ -21,13 +21,13 @@ class Traffic:
     """The bytes of a program's tensors."""
 
     inputs: int
-    """Of what is given."""
+    """The bytes of the inputs."""
     results: int
-    """Of outputs and intermediates."""
+    """The bytes of outputs and intermediates."""
 
     @staticmethod
     def of(module: ModuleOp, sizes: Mapping[str, int]) -> Traffic:
-        """Count the bytes of a module's host part.
+        """Counts the bytes of a module's host part.
 
         Args:
             module: a module of the `tile` level.

@@ -30,7 +30,7 @@ from dt_mlir.tuning.bounds import Traffic, least_milliseconds
 
 @dataclass(frozen=True)
 class Built:
-    """What came of compiling a candidate."""
+    """The outcome of compiling a candidate."""
 
     status: str
     """`ok`, `refused` by the compiler, `failed` in Triton, or `unfit` for the device."""
@@ -40,17 +40,17 @@ class Built:
     resources: dict[str, dict[str, int | None]] = field(
         default_factory=dict[str, dict[str, "int | None"]]
     )
-    """For each kernel its registers, spilled bytes, bytes of shared memory and threads."""
+    """The registers, spilled bytes, bytes of shared memory and threads of each kernel."""
     accuracy: Accuracy = field(default_factory=Accuracy)
-    """How accurately its kernels compute."""
+    """The accuracy of its kernels."""
     checked: bool = False
-    """Whether the result was compared with the algorithm when it was compiled."""
+    """True if the result was compared with the algorithm when it was compiled."""
     least_milliseconds: float = 0.0
-    """What no program that moves as many bytes falls short of; 0 if that is not known."""
+    """The milliseconds that moving as many bytes takes at least; 0 if that is not known."""
 
 
 def build(text: str, file: str, sizes: Mapping[str, int], on_gpu: bool) -> Built:
-    """Compile a candidate.
+    """Compiles a candidate.
 
     Args:
         text: the program with its schedule.
@@ -89,7 +89,7 @@ def build(text: str, file: str, sizes: Mapping[str, int], on_gpu: bool) -> Built
 
 
 def _too_much(resources: Mapping[str, Mapping[str, int | None]]) -> str:
-    """What the device cannot hold of kernels; empty if it can hold them."""
+    """Returns the resources of kernels that exceed the device's; empty if none does."""
     import torch
 
     properties: Any = torch.cuda.get_device_properties(torch.cuda.current_device())
@@ -156,7 +156,7 @@ def _scalar(element: Attribute) -> object:
 
 
 def replace_kernels(emitted: ModuleType, names: Collection[str], found: dict[str, Any]) -> None:
-    """Make launches of an emitted module compile, and no more.
+    """Makes launches of an emitted module compile, and no more.
 
     Args:
         emitted: the module; it is changed.

@@ -1,4 +1,4 @@
-"""What has been measured, in an SQLite database.
+"""The database of measurements, in SQLite.
 
 A record is a program with one schedule, at some sizes, on a device and with versions of what
 compiles it. It belongs to no space: what a space once measured counts in each that has the
@@ -21,7 +21,7 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.scheduling.space import Point
 
 _KIND = 0x44544D02
-"""What SQLite's files say of whose they are; the last digits are the version."""
+"""The application id of the database's files; the last digits are the version."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS candidates (
     id INTEGER PRIMARY KEY,
@@ -57,7 +57,7 @@ def default_path() -> Path:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where candidates are measured."""
+    """The setting in which candidates are measured."""
 
     algorithm: str
     """The program without its schedule, in canonical DT; element types are in it."""
@@ -71,7 +71,7 @@ class Setting:
 
 @dataclass
 class Record:
-    """What is known of a candidate."""
+    """The record of a candidate."""
 
     program: str
     """The program with its schedule, in canonical DT."""
@@ -82,11 +82,11 @@ class Record:
     resources: dict[str, dict[str, int | None]] = field(
         default_factory=dict[str, dict[str, "int | None"]]
     )
-    """For each kernel its registers, spilled bytes, bytes of shared memory and threads."""
+    """The registers, spilled bytes, bytes of shared memory and threads of each kernel."""
     times: list[float] = field(default_factory=list[float])
     """Milliseconds, one mean for each round."""
     point: Point = field(default_factory=dict[str, "int | str"])
-    """What was chosen of the space that it was last met in."""
+    """The choices in the space that it was last met in."""
 
     @property
     def milliseconds(self) -> float | None:
@@ -126,7 +126,7 @@ class Database:
         self._connection.close()
 
     def save(self, setting: Setting, record: Record) -> None:
-        """Remember a candidate's status and resources; its times are added by `add_time`."""
+        """Remembers a candidate's status and resources; its times are added by `add_time`."""
         with self._connection as connection:
             connection.execute(
                 "INSERT INTO candidates (algorithm, program, sizes, device, versions, status,"
@@ -142,7 +142,7 @@ class Database:
             )  # fmt: skip
 
     def add_time(self, setting: Setting, program: str, method: str, milliseconds: float) -> None:
-        """Remember one round's mean time of a candidate that has been saved."""
+        """Remembers one round's mean time of a candidate that has been saved."""
         with self._connection as connection:
             connection.execute(
                 "INSERT INTO measurements (candidate, method, milliseconds)"
@@ -155,7 +155,7 @@ class Database:
             )  # fmt: skip
 
     def load(self, setting: Setting, method: str) -> dict[str, Record]:
-        """What is known of a program's candidates in a setting, by the text of each."""
+        """Returns the records of a program's candidates in a setting, by the text of each."""
         found: dict[str, Record] = {}
         ids: dict[int, Record] = {}
         with closing(self._connection.cursor()) as cursor:
@@ -178,7 +178,7 @@ class Database:
         return found
 
     def settings(self, algorithm: str) -> list[Setting]:
-        """Where a program's candidates have been measured, the latest first."""
+        """Returns the settings in which a program's candidates were measured, latest first."""
         rows = self._connection.execute(
             "SELECT sizes, device, versions FROM candidates WHERE algorithm = ?"
             " GROUP BY sizes, device, versions ORDER BY MAX(id) DESC",

@@ -31,9 +31,9 @@ class Prepared:
     sample: Sample
     """The indices at which results are checked."""
     reference: Callable[[Accuracy], dict[str, Bounded]]
-    """What the algorithm says at those, by output, for kernels of an accuracy."""
+    """The algorithm's results at those, by output, for kernels of an accuracy."""
     axes: dict[str, list[str | int]]
-    """By output its labels."""
+    """The labels of each output."""
     outputs: list[tuple[tuple[int, ...], Any]]
     """The outputs' shapes and PyTorch's element types."""
     device: str
@@ -53,7 +53,7 @@ class Prepared:
         return found[0] if len(found) == 1 else tuple(found)
 
     def check(self, results: Any, accuracy: Accuracy) -> None:
-        """Compare results with what the algorithm says.
+        """Compares results with what the algorithm says.
 
         Args:
             results: a tensor, or one for each output.
@@ -71,7 +71,7 @@ class Prepared:
                 raise CompileError(f"'{name}' is wrong: {wrong}")
 
     def check_roughly(self, results: Any) -> None:
-        """Compare what something else computes: it may round otherwise.
+        """Compares what something else computes: it may round otherwise.
 
         Args:
             results: its results.
@@ -106,7 +106,7 @@ def _taken(tensor: Any, places: list[tuple[int, Any]]) -> Any:
 
 
 def prepare(module: ModuleOp, sizes: Mapping[str, int], device: str, seed: int = 0) -> Prepared:
-    """Make up inputs and compute a part of what is expected of them.
+    """Makes up inputs and computes a part of what is expected of them.
 
     Floats are uniform in [-1, 1), integers small.
 

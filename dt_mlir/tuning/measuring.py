@@ -25,23 +25,23 @@ from dt_mlir.runtime.execute import loaded, prepare_on_cpu, wrapper_name
 from dt_mlir.tuning.inputs import Prepared, prepare
 
 METHODS = ("events", "graph", "interpreter")
-"""How time is taken: by events around launches, as replays of a CUDA graph, or, on Triton's
+"""The methods of timing: events around launches, replays of a CUDA graph, or, on Triton's
 interpreter, by the clock."""
 WARMUP_MS = 25
 REPETITION_MS = 100
 LOOK_MS = 20
-"""For how long what was never timed is, which decides whether it is timed again."""
+"""The time of a candidate that was never timed, which decides whether it is timed again."""
 _OTHERS = (
     "drawing", "interpreters", "kernels", "language", "reducer", "tools", "tuning", "verification",
 )  # fmt: skip
-"""What has no part in what a kernel becomes."""
+"""The settings that no kernel's code depends on."""
 GRAPH_BELOW_MS = 0.05
 """Kernels that are shorter are timed as graphs."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of running a candidate."""
+    """The outcome of running a candidate."""
 
     status: str
     """`ok`, `failed`, or `wrong`."""
@@ -50,7 +50,7 @@ class Measured:
 
 
 def device_name() -> str:
-    """What the database calls the device."""
+    """Returns the name of the device in the database."""
     import torch
 
     if torch.cuda.is_available():
@@ -98,7 +98,7 @@ def prepared(algorithm: str, sizes: tuple[tuple[str, int], ...], method: str) ->
 
 
 def prepare_process(load: list[str]) -> None:
-    """Make a process ready to compile and to measure.
+    """Makes a process ready to compile and to measure.
 
     Args:
         load: Python files with directives that programs use.
@@ -125,7 +125,7 @@ def measure(
     check: Accuracy | None,
     repetition: int = REPETITION_MS,
 ) -> Measured:
-    """Run an emitted module, check its result if that is wanted, and time it.
+    """Runs an emitted module, check its result if that is wanted, and time it.
 
     Args:
         algorithm: the program without its schedule.

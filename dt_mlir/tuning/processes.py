@@ -34,7 +34,7 @@ class _Process(SpawnProcess):
 
 
 class FreshContext(SpawnContext):
-    """Like `multiprocessing.get_context("spawn")`, but for the main module.
+    """A context as of `multiprocessing.get_context("spawn")` that leaves the main module out.
 
     It knows the processes that it has started, so that none outlives a search.
     """

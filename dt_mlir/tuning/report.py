@@ -83,7 +83,7 @@ def _shown(point: Point) -> str:
 
 
 def plot(outcome: Outcome, path: str, title: str) -> None:
-    """Draw every schedule as a point, sorted by time, and the baselines as lines.
+    """Draws every schedule as a point, sorted by time, and the baselines as lines.
 
     Args:
         outcome: what came of the search.

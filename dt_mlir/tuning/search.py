@@ -9,7 +9,7 @@ from dt_mlir.scheduling.space import Point
 from dt_mlir.tuning.task import Candidate, Task
 
 _NO_TIME = 1e9
-"""What stands for the milliseconds of a candidate that has no time."""
+"""The cost of a candidate that has no time."""
 _MISSES = 50
 """After so many points in a row that have been tried, the space counts as searched."""
 
@@ -58,7 +58,7 @@ class Sampler:
         return found
 
     def tell(self, candidate: Candidate, milliseconds: float | None) -> None:
-        """Say how long a candidate took; None if it has no time."""
+        """Says how long a candidate took; None if it has no time."""
         trial = self.trials[candidate.text]
         # What has no time is to be avoided, too; the estimator only ranks.
         self.study.tell(trial, _NO_TIME if milliseconds is None else milliseconds)

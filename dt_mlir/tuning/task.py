@@ -1,4 +1,4 @@
-"""What is tuned: a program with a space of schedules, at some sizes."""
+"""The task of the tuner: a program with a space of schedules, at some sizes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Candidate:
     """A point of a space of schedules."""
 
     point: Point
-    """What is chosen."""
+    """The choices."""
     text: str
     """The program with that schedule, in canonical DT."""
 

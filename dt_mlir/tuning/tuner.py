@@ -28,7 +28,7 @@ from dt_mlir.tuning.task import Candidate, Task
 from dt_mlir.tuning.workers import Workers
 
 BEST = "the best schedule"
-"""What a comparison calls it."""
+"""The name in a comparison."""
 TIMELESS = ("refused", "failed", "late", "unfit", "wrong")
 """The statuses of candidates that have no time."""
 FINAL = ("refused", "unfit", "wrong")
@@ -37,12 +37,12 @@ FINAL = ("refused", "unfit", "wrong")
 
 @dataclass(frozen=True)
 class Options:
-    """How to search."""
+    """The options of a search."""
 
     jobs: int = 1
-    """How many processes compile at once."""
+    """The number of processes that compile at once."""
     rounds: int = 5
-    """How often what is kept is timed."""
+    """The number of times that a kept candidate is timed."""
     keep: float = 1.5
     """After the first round, what is this much slower than the best is not timed again."""
     timeout: float = 120.0
@@ -52,7 +52,7 @@ class Options:
     budget: float | None = None
     """The seconds after which no further candidate is tried; None for no limit."""
     method: str | None = None
-    """How time is taken (see `measuring.METHODS`); None for what suits the kernel."""
+    """The method of timing (see `measuring.METHODS`); None for the one that suits the kernel."""
     seed: int = 0
     """The seed of orders and of the search."""
     load: tuple[str, ...] = ()
@@ -71,16 +71,16 @@ class Progress(Protocol):
 
 @dataclass
 class Outcome:
-    """What came of a search."""
+    """The outcome of a search."""
 
     records: dict[str, Record]
-    """What is known of the candidates of the space that were tried, by the text of each."""
+    """The records of the space's candidates that were tried, by the text of each."""
     candidates: dict[str, Candidate]
     """Those candidates."""
     size: int
     """The number of schedules of the space."""
     method: str
-    """How time was taken."""
+    """The method of timing."""
     comparison: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     """The times of the best schedule (`BEST`) and of the baselines, by name, in rounds that they
     took part in together."""
@@ -100,7 +100,7 @@ class Outcome:
         return ranked[0] if ranked else None
 
     def statuses(self) -> Counter[str]:
-        """How many records there are of each status."""
+        """Returns the number of records of each status."""
         return Counter(record.status for record in self.records.values())
 
     def reasons(self, status: str) -> Counter[str]:
@@ -150,7 +150,7 @@ class Tuner:
         self.missing: dict[str, str] = {}
         self.workers = workers
         self.failed: set[str] = set()
-        """What failed or was late in this search, which is not tried once more in it."""
+        """The candidates that failed or were late in this search, which does not repeat them."""
 
     def _usual_method(self) -> str:
         if not self.on_gpu:
@@ -159,7 +159,7 @@ class Tuner:
         return "graph" if "graph" in known else "events"
 
     def run(self) -> Outcome:
-        """Search.
+        """Searches.
 
         Raises:
             CompileError: if inputs cannot be made up, or a result not be checked.
@@ -191,7 +191,7 @@ class Tuner:
         self._compare()
 
     def _run(self, function: Callable[..., Measured], *args: object) -> Measured:
-        """Run something in the process that measures."""
+        """Runs something in the process that measures."""
         assert self.workers is not None
         wanted = (self.setting.algorithm, self.setting.sizes, self.method)
         return self.workers.run(wanted, function, *args)
@@ -218,7 +218,7 @@ class Tuner:
                 sampler.tell(candidate, None if record is None else record.milliseconds)
 
     def _try(self, batch: Sequence[Candidate]) -> None:
-        """Compile what is not known, and time it once."""
+        """Compiles what is not known, and times it once."""
         self.tried.update({candidate.text: candidate for candidate in batch})
         texts = [candidate.text for candidate in batch]
         known = [text for text in texts if self._is_done(text, 1)]
@@ -255,7 +255,7 @@ class Tuner:
         return found
 
     def _build(self, texts: Iterable[str]) -> Iterator[str]:
-        """Compile what this search has not compiled; yields what can be run."""
+        """Compiles what this search has not compiled; yields what can be run."""
         assert self.workers is not None
         new: list[str] = []
         for text in texts:
@@ -279,7 +279,7 @@ class Tuner:
             self.failed.add(text)
 
     def _measure(self, text: str) -> float | None:
-        """Time a candidate once, and check it if it never was; None if it fails."""
+        """Times a candidate once, and checks it if it never was; None if it fails."""
         record = self.records.get(text)
         for _ in self._build([text]):
             pass
@@ -300,7 +300,7 @@ class Tuner:
         return measured.milliseconds
 
     def _save(self, record: Record) -> None:
-        """Remember a record; bad luck takes no time away from what has one."""
+        """Remembers a record; bad luck takes no time away from what has one."""
         if record.program in self.tried:
             record.point = self.tried[record.program].point
         known = self.records.get(record.program)
@@ -312,7 +312,7 @@ class Tuner:
         self.database.save(self.setting, record)
 
     def _change_method(self) -> None:
-        """Time short kernels as graphs: launching takes longer than they do."""
+        """Times short kernels as graphs: launching takes longer than they do."""
         best = self._best()
         short = best is not None and best < GRAPH_BELOW_MS
         if self.options.method is not None or self.method != "events" or not short:
@@ -332,7 +332,7 @@ class Tuner:
         return [text for text, time in times.items() if time <= most]
 
     def _further_rounds(self) -> None:
-        """Time what was kept in rounds whose order is drawn anew."""
+        """Times what was kept in rounds whose order is drawn anew."""
         kept = self._kept()
         rounds = self.options.rounds
         self.progress.expect(sum(max(0, rounds - len(self.records[t].times)) for t in kept))
@@ -346,7 +346,7 @@ class Tuner:
                 self.progress.step(self._best())
 
     def _compare(self) -> None:
-        """Time the best schedule and the baselines against each other.
+        """Times the best schedule and the baselines against each other.
 
         Their ratios mean something only where they are taken in one process, so that the best is
         timed again.

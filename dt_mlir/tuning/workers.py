@@ -23,7 +23,7 @@ PREPARATION = 600.0
 """The seconds after which making up inputs and what is expected of them is ended."""
 
 Prepared = tuple[str, Mapping[str, int], str]
-"""What inputs are made up for: the algorithm, its sizes and the method."""
+"""The key of made-up inputs: the algorithm, its sizes and the method."""
 
 
 class _Pool(ProcessPool):
@@ -37,7 +37,7 @@ class _Pool(ProcessPool):
         )
 
     def end(self) -> None:
-        """End all of them, those too that the pool starts while it is being stopped."""
+        """Ends all of them, those too that the pool starts while it is being stopped."""
         self.stop()
         self.processes.end()
         self.join()
@@ -69,7 +69,7 @@ class Workers:
         self.stop()
 
     def stop(self) -> None:
-        """End all processes, whatever they do."""
+        """Ends all processes, whatever they do."""
         if self._compilers is not None:
             self._compilers.end()
             self._compilers = None
@@ -84,7 +84,7 @@ class Workers:
     def build(
         self, texts: Sequence[str], sizes: Mapping[str, int], on_gpu: bool
     ) -> Iterator[tuple[str, Built]]:
-        """Compile candidates; yields each with what came of it, as they become ready.
+        """Compiles candidates; yields each with what came of it, as they become ready.
 
         Args:
             texts: the programs with their schedules.
@@ -111,7 +111,7 @@ class Workers:
     def run(
         self, wanted: Prepared, function: Callable[..., Measured], *args: object
     ) -> Measured:
-        """Run something in the process that measures.
+        """Runs something in the process that measures.
 
         Args:
             wanted: what its inputs are made up for.
@@ -143,7 +143,7 @@ _Result = TypeVar("_Result", Built, Measured)
 
 
 def _result(future: Any, kind: type[_Result]) -> _Result:
-    """What a process made of its task, or what became of the process."""
+    """Returns the result of a process' task, or the failure of the process."""
     try:
         return future.result()
     except FutureTimeoutError:

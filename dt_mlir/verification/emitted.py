@@ -22,7 +22,7 @@ class NotRunError(Exception):
 
 
 def run_emitted(module: ModuleOp, inputs: Inputs, sizes: Mapping[str, int]) -> dict[str, Value]:
-    """Emit a module and run it.
+    """Emits a module and runs it.
 
     Args:
         module: a module of the `tile` level.

@@ -33,14 +33,14 @@ element of each row."""
 
 @dataclass
 class MaskReport:
-    """What was found of the masks of a module."""
+    """The findings on a module's masks."""
 
     masks: int = 0
     """The number of masks that a kernel has at these sizes."""
     tried: int = 0
     """The number of changes of a mask at an index."""
     without_effect: list[str] = field(default_factory=list[str])
-    """For each mask the indices at which a change has no effect, in words."""
+    """The indices at which a change has no effect, for each mask, in words."""
 
     def __str__(self) -> str:
         if not self.masks:

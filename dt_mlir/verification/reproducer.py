@@ -30,7 +30,7 @@ def saved_inputs(given: Given) -> bytes:
 
 
 def load_inputs(path: str, module: ModuleOp) -> Given:
-    """Read what `saved_inputs` has written.
+    """Reads what `saved_inputs` has written.
 
     Args:
         path: the file.
@@ -69,7 +69,7 @@ def load_inputs(path: str, module: ModuleOp) -> Given:
 def write_reproducer(
     error: SemanticsError, stages: Sequence[Stage], path: Path, load: Sequence[str] = ()
 ) -> None:
-    """Write the IR before the pass that is at fault, the passes from there and the inputs.
+    """Writes the IR before the pass that is at fault, the passes from there and the inputs.
 
     Args:
         error: what was found; a note with the command is added to it.

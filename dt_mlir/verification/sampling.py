@@ -30,9 +30,9 @@ class Sample:
     """Some indices of each label."""
 
     sizes: dict[str, int]
-    """How many indices of each label there are."""
+    """The number of indices of each label."""
     indices: dict[str, Array]
-    """For each label that is sampled its indices, ascending."""
+    """The indices of each label that is sampled, ascending."""
 
     def places(self, axes: list[str | int]) -> list[tuple[int, Array]]:
         """The axes of a tensor that are sampled, each with the indices to take."""
@@ -50,7 +50,7 @@ class Sample:
 def sample(
     module: ModuleOp, sizes: Mapping[str, int], most: int = 2**22, seed: int = 0
 ) -> Sample:
-    """Choose indices, so that there is not too much to compute.
+    """Chooses indices, so that there is not too much to compute.
 
     Args:
         module: a program at the `dt` level.

@@ -74,19 +74,19 @@ class Given:
     inputs: Inputs
     """The inputs, as that arithmetic has them."""
     character: Character = Character.ANY
-    """What the inputs are like."""
+    """The character of the inputs."""
 
 
 @dataclass
 class Report:
-    """What was compared."""
+    """The result of a verification."""
 
     passes: int = 0
-    """How many passes ran."""
+    """The number of passes that ran."""
     changes: int = 0
-    """How many of them changed the module."""
+    """The number of passes that changed the module."""
     modes: Counter[Mode] = field(default_factory=Counter[Mode])
-    """How many of these were decided in which arithmetic."""
+    """The number of these that were decided in each arithmetic."""
     cases: list[Case] = field(default_factory=list[Case])
     """The cases in which they were compared."""
     near_steps: int = 0
@@ -96,11 +96,11 @@ class Report:
     undecided: int = 0
     """The number of them that can be any value, so that comparing them decides nothing."""
     notes: list[str] = field(default_factory=list[str])
-    """What was decided in another way, and why."""
+    """Remarks on passes that were decided in another way, with the reason."""
     masks: MaskReport | None = None
-    """What was found of the last stage's masks, if it has kernels of the `tile` level."""
+    """The findings on the last stage's masks, if it has kernels of the `tile` level."""
     kernel: str = ""
-    """What became of the emitted kernel."""
+    """The outcome of running the emitted kernel."""
 
     def __str__(self) -> str:
         shown = "; ".join(
@@ -172,13 +172,13 @@ class Recorder:
         self.stages = [Stage(module.clone(), None)]
 
     def after(self, item: ModulePass, module: ModuleOp) -> None:
-        """Keep what a pass has made."""
+        """Keeps what a pass has made."""
         self.stages.append(Stage(module.clone(), item))
 
     def applied(
         self, directive: Directive, location: Attribute | None, module: ModuleOp
     ) -> None:
-        """Keep what a directive of a schedule has made; see `OBSERVER`."""
+        """Keeps what a directive of a schedule has made; see `OBSERVER`."""
         self.stages.append(Stage(without_schedule(module), directive, location))
 
 
@@ -192,7 +192,7 @@ def without_schedule(module: ModuleOp) -> ModuleOp:
 
 
 def arithmetic_for(mode: Mode, module: ModuleOp) -> Arithmetic:
-    """What elements are, in a mode and for a module."""
+    """Returns the arithmetic of a mode for a module."""
     if mode is Mode.BOUNDED:
         return BoundedArithmetic(Accuracy.of(module))
     return ExactArithmetic(exponentials=mode is Mode.EXPONENTIAL)
@@ -204,10 +204,10 @@ def verify_semantics(
     given: Given | None = None,
     sizes: Mapping[str, int] | None = None,
     kernel: bool = True,
-    masks: bool | None = False,
+    masks: bool = False,
     characters: Sequence[Character] = tuple(Character),
 ) -> Report:
-    """Compare each stage of a pipeline with the one before it.
+    """Compares each stage of a pipeline with the one before it.
 
     Args:
         stages: the input and what each pass made of it.
@@ -217,7 +217,7 @@ def verify_semantics(
         sizes: sizes of labels that are used in place of chosen ones.
         kernel: whether to run the emitted kernel too, if the last stage can be emitted.
         masks: whether to change each element of each mask of the last stage, rather than the two
-            at its bound; None: none.
+            at its bound, and to do so at given sizes.
         characters: what inputs of given sizes are like.
 
     Raises:
@@ -235,7 +235,7 @@ class _Check:
         given: Given | None,
         sizes: dict[str, int],
         kernel: bool,
-        masks: bool | None,
+        masks: bool,
         characters: Sequence[Character],
     ) -> None:
         self.mode = mode if given is None else given.mode
@@ -269,7 +269,7 @@ class _Check:
         self.report.cases, self.report.near_steps = self.cases, len(self.near_steps)
         self.results: dict[tuple[int, Mode, int], dict[str, Value]] = {}
         self.decided: dict[tuple[int, str], list[int]] = {}
-        """For each stage and result the number of undecided elements and of all elements."""
+        """The number of undecided elements and of all elements, for each stage and result."""
         self.places: dict[str, Attribute] = {}
         for op in stages[0].module.walk():
             if isinstance(op, dt.FuncOp):
@@ -290,9 +290,8 @@ class _Check:
         last = self.stages[-1][1].module
         has_kernels = any(isinstance(op, tile.KernelOp) for op in last.ops)
         # Sizes of the caller's may be large, and masks take many runs.
-        asked = self.masks or (self.masks is not None and self.near_steps)
-        if self.given is None and asked and has_kernels:
-            self.report.masks = check_masks(last, self.cases[0].sizes, self.masks is True)
+        if self.given is None and (self.masks or self.near_steps) and has_kernels:
+            self.report.masks = check_masks(last, self.cases[0].sizes, self.masks)
         if self.kernel:
             self._emitted()
         return self.report
@@ -343,7 +342,7 @@ class _Check:
                 ) from error  # fmt: skip
 
     def _interfaces(self) -> None:
-        """Compare what the stages take."""
+        """Compares what the stages take."""
         known = Interface.of(self.stages[0][1].module)
         outputs = output_names(self.stages[0][1].module)
         for number, stage in self.stages[1:]:
@@ -437,7 +436,7 @@ class _Check:
         return mode
 
     def _check_decided(self, index: int) -> None:
-        """Check that comparing a stage with the one before has decided something of each result.
+        """Checks that comparing a stage with the one before has decided something of each result.
 
         Raises:
             SemanticsError: naming the result of which nothing was decided.

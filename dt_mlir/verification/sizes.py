@@ -37,12 +37,12 @@ class Case:
     sizes: dict[str, int]
     """A size for each label."""
     character: Character = Character.ANY
-    """What the elements of the inputs have in common."""
+    """The character of the inputs."""
 
 
 @dataclass
 class _Steps:
-    """How a label is walked."""
+    """The steps and extents of the loops over a label."""
 
     steps: set[int] = field(default_factory=set[int])
     """Steps, blocks and extents of tiles of more than one element."""
@@ -165,7 +165,7 @@ def cases_near_steps(modules: Sequence[ModuleOp]) -> list[Case]:
 
 @dataclass
 class _Known:
-    """What the modules of a pipeline say of the labels."""
+    """Returns the steps and extents of each label's loops in the modules of a pipeline."""
 
     interface: Interface
     steps: dict[str, _Steps]

@@ -1,4 +1,4 @@
-"""What programs mean: small ones for each part of the language, with and without schedules."""
+"""Small programs for each part of the language, with and without schedules."""
 
 import pytest
 

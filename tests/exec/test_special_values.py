@@ -132,7 +132,7 @@ def test_functions_that_level_off_stay_between_their_limits(
 @pytest.mark.parametrize("target", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("source", ["f8e4m3", "f8e5m2"])
 def test_widening_keeps_every_byte(source: str, target: str) -> None:
-    """What is infinite or not a number stays so."""
+    """Values that are infinite or not a number stay so."""
     types = {"f8e4m3": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2}
     types |= {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
     values = torch.arange(256, dtype=torch.uint8).view(types[source])

@@ -1,4 +1,4 @@
-"""What programs mean in numbers that were worked out by hand, not by another interpreter."""
+"""Programs against numbers that were worked out by hand, not by another interpreter."""
 
 from typing import Any
 

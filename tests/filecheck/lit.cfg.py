@@ -1,4 +1,4 @@
-"""How lit runs the tests on textual IR."""
+"""Configuration of lit for the tests on textual IR."""
 
 import os
 import sys

@@ -27,13 +27,13 @@ from dt_mlir.verification.semantics import (
 LIMIT = 10
 """The seconds that a case may take; an interpreter can be very slow."""
 BOUNDARIES = int(os.environ.get("FUZZ_BOUNDARIES", "4"))
-"""Of so many cases one is run at every pass boundary too."""
+"""The number of cases of which one is run at every pass boundary too."""
 OUTPUTS = ("compile(", "compile_to_kernel(")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case."""
+    """The outcome of a case."""
 
     kind: str
     """`right`, `refused` (by the compiler), `declined` (by the wrapper, before a launch) or `slow`."""
@@ -92,7 +92,7 @@ def fixed_sizes(case: Case) -> dict[str, int]:
 
 
 def guilty_pass(case: Case) -> str:
-    """Run the IR before and after each pass; what the first wrong one does, or nothing."""
+    """Runs the IR before and after each pass; what the first wrong one does, or nothing."""
     sizes = sizes_of(case)
     if not all(sizes.values()):
         return ""
@@ -117,7 +117,7 @@ def guilty_pass(case: Case) -> str:
 
 
 def check(case: Case) -> Outcome:
-    """Compile and run a case.
+    """Compiles and runs a case.
 
     Raises:
         WrongError: if a result is wrong, or a refusal is not one in words.

@@ -1,4 +1,4 @@
-"""What an emitted module may be made of: anything else in one is a fault of the emitter."""
+"""The syntax that an emitted module may consist of; any other is a fault of the emitter."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class UnexpectedCodeError(AssertionError):
 
 
 def check_emitted(source: str) -> None:
-    """Check that an emitted module holds imports, functions, and calls that are expected.
+    """Checks that an emitted module holds imports, functions, and calls that are expected.
 
     Raises:
         UnexpectedCodeError: at the first statement, name or call that is not.

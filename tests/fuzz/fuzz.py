@@ -28,7 +28,7 @@ BATCH = 100
 
 @dataclass
 class Tally:
-    """What came of many cases."""
+    """The outcomes of many cases."""
 
     kinds: Counter[str] = field(default_factory=Counter[str])
     refusals: Counter[str] = field(default_factory=Counter[str])
@@ -36,7 +36,7 @@ class Tally:
     failures: list[str] = field(default_factory=list[str])
 
     def add(self, other: Tally) -> None:
-        """Add what came of other cases."""
+        """Adds what came of other cases."""
         self.kinds.update(other.kinds)
         self.refusals.update(other.refusals)
         self.decided += other.decided
@@ -44,7 +44,7 @@ class Tally:
 
 
 def run_batch(seed: int, gpu: bool, cases: int = BATCH) -> tuple[Tally, str | None]:
-    """Check the cases of one seed.
+    """Checks the cases of one seed.
 
     Returns:
         The tally, and the smallest failing case as the text of a file, if one fails.
@@ -93,7 +93,7 @@ def _worker(jobs: tuple[int, bool]) -> tuple[Tally, str | None]:
 
 
 def _prepare(gpu: bool) -> None:
-    """Prepare a process: the device is chosen before Triton is imported."""
+    """Prepares a process: the device is chosen before Triton is imported."""
     warnings.simplefilter("ignore")
     os.environ["OMP_NUM_THREADS"] = "1"
     if not gpu:
@@ -115,7 +115,7 @@ def _prepare(gpu: bool) -> None:
 
 
 def main() -> int:
-    """Run the fuzzer."""
+    """Runs the fuzzer."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=10**9, help="stop after so many cases")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many seconds")

@@ -32,7 +32,7 @@ class _SlowError(BaseException):
 
 
 class FaultError(Exception):
-    """What a mutant did that it should not."""
+    """A fault that a mutant showed."""
 
 
 def _stop(*_: object) -> None:
@@ -116,7 +116,7 @@ def one(seed: int, number: int) -> tuple[str, str, int]:
 
 
 def run_batch(seed: int) -> tuple[Counter[str], list[tuple[str, str, str]]]:
-    """Check the mutants of one seed; gives a tally, and for each fault its name, kind and text."""
+    """Checks the mutants of one seed; returns a tally, and for each fault its name, kind and text."""
     from dt_mlir.diagnostics import CompileError
 
     tally: Counter[str] = Counter()
@@ -158,7 +158,7 @@ def run_batch(seed: int) -> tuple[Counter[str], list[tuple[str, str, str]]]:
 
 
 def main() -> int:
-    """Run the fuzzer."""
+    """Runs the fuzzer."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=2000, help="stop after so many mutants")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")

@@ -32,9 +32,9 @@ class Case:
     layout: str = "contiguous"
     seed: int = 0
     special: bool = False
-    """Whether some elements are infinite or not a number."""
+    """True if some elements are infinite or not a number."""
     fixed: bool = False
-    """Whether it is compiled for its sizes."""
+    """True if it is compiled for its sizes."""
 
     def __repr__(self) -> str:
         return self.to_file()
@@ -55,7 +55,7 @@ class Case:
 
     @staticmethod
     def from_file(text: str) -> Case:
-        """Read what `to_file` wrote."""
+        """Reads what `to_file` wrote."""
         found = {
             key.strip(): value.strip()
             for line in text.splitlines()

@@ -1,4 +1,4 @@
-"""What a seeded fault is."""
+"""The description of a seeded fault."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ class Fault:
 
     name: str
     file: str
-    """Where it is, from the root of the repository."""
+    """The file, from the root of the repository."""
     old: str
     """A text that occurs there exactly once."""
     new: str
-    """What takes its place."""
+    """The replacement."""
     summary: str
-    """What is wrong then."""
+    """The consequence of the fault."""

@@ -7,7 +7,7 @@ from fault import Fault
 _ALL = "dt_mlir/"
 _TO_LOOP = _ALL + "passes/convert_dt_to_loop.py"
 _TO_TILE = _ALL + "passes/convert_loop_to_tile.py"
-_EXPAND = _ALL + "passes/expand_elementwise.py"
+_EXPAND = _ALL + "passes/expand_elementwise_functions.py"
 _PLACE = _ALL + "passes/tile_place_masks.py"
 _ELIDE = _ALL + "passes/tile_elide_masks.py"
 _MERGE = _ALL + "passes/tile_merge_axes.py"

@@ -44,7 +44,7 @@ COPIED = (
     "dt_mlir", "dialects", "passes", "tools", "tests", "examples", "docs", "benchmarks",
     "pyproject.toml", "constraints.txt", "Makefile", "README.md", "CONTRIBUTING.md", "LICENSE",
 )  # fmt: skip
-"""What the tests need of the repository."""
+"""The parts of the repository that the tests need."""
 
 NOT_COPIED = shutil.ignore_patterns("__pycache__", ".*", "*.pyc")
 
@@ -75,18 +75,18 @@ CANARY = "this is the copy that is to be tested"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one run of a layer."""
+    """The outcome of one run of a layer."""
 
     failed: bool
     test: str = ""
     """The first test that failed."""
     text: str = ""
-    """What the run wrote."""
+    """The output of the run."""
 
 
 @dataclass
 class Result:
-    """What became of a fault."""
+    """The outcome of a fault."""
 
     fault: Fault
     caught: dict[str, str] = field(default_factory=dict[str, str])
@@ -127,7 +127,7 @@ class Processes:
             self.end(process)
 
     def end(self, process: subprocess.Popen[str]) -> None:
-        """End a process and its children, which share its group."""
+        """Ends a process and its children, which share its group."""
         with self.lock:
             self.running.discard(process)
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -135,7 +135,7 @@ class Processes:
         process.wait()
 
     def end_all(self) -> None:
-        """End everything that still runs."""
+        """Ends everything that still runs."""
         for process in list(self.running):
             self.end(process)
 
@@ -183,14 +183,14 @@ class Workspace:
         }
 
     def apply(self, fault: Fault) -> None:
-        """Put a fault into the copy."""
+        """Puts a fault into the copy."""
         path = self.tree / fault.file
         path.write_text(path.read_text(encoding="utf-8").replace(fault.old, fault.new), "utf-8")
         for stale in path.parent.glob(f"__pycache__/{path.stem}.*"):
             stale.unlink()
 
     def run(self, command: Sequence[str | Path], timeout: float) -> tuple[int | None, str]:
-        """Run a command in the copy."""
+        """Runs a command in the copy."""
         return self.processes.run(command, self.tree, self.env, timeout)
 
     def probe(self) -> str:
@@ -287,7 +287,7 @@ def snapshot(folder: Path) -> Path:
 
 
 def stale(fault: Fault, tree: Path) -> str:
-    """What is wrong with the text of a fault."""
+    """Returns a defect in the text of a fault, or an empty text."""
     path = tree / fault.file
     count = path.read_text(encoding="utf-8").count(fault.old) if path.exists() else 0
     if count != 1:
@@ -328,7 +328,7 @@ class Check:
             shutil.rmtree(folder, ignore_errors=True)
 
     def sanity(self) -> None:
-        """Check that what runs under lit and pytest is the copy: a package that cannot be imported
+        """Checks that what runs under lit and pytest is the copy: a package that cannot be imported
         fails there, and with the words that stand in the copy alone."""
         with self.workspace() as workspace:
             if workspace.probe():
@@ -351,7 +351,7 @@ class Check:
                     raise SystemExit(f"'{tool}' does not run on the copy:\n{text}")
 
     def baseline(self) -> None:
-        """Check that every layer passes without a fault: else each would seem to be noticed."""
+        """Checks that every layer passes without a fault: else each would seem to be noticed."""
         with self.workspace() as workspace:
             for layer in self.layers:
                 started = time.monotonic()
@@ -380,7 +380,7 @@ class Check:
         return result
 
     def all(self, faults: list[Fault], jobs: int) -> list[Result]:
-        """Check faults, several at once; the results are in the faults' order."""
+        """Checks faults, several at once; the results are in the faults' order."""
         found: dict[str, Result] = {}
         pool = ThreadPoolExecutor(jobs)
         try:
@@ -397,12 +397,12 @@ class Check:
 
 
 def say(line: str) -> None:
-    """Show progress at once, also in a file."""
+    """Shows progress at once, also in a file."""
     print(line, flush=True)
 
 
 def report(results: list[Result], layers: list[Layer]) -> bool:
-    """Print the table and the counts; gives whether every fault was noticed."""
+    """Prints the table and the counts; returns whether every fault was noticed."""
     rows = [
         (r.fault.name, r.verdict, "; ".join(r.caught.values()), r.fault.summary) for r in results
     ]
@@ -430,13 +430,13 @@ def report(results: list[Result], layers: list[Layer]) -> bool:
 
 
 def _is_named(result: Result) -> bool:
-    """Whether the pass that a fault is in was named."""
+    """Returns whether the pass that a fault is in was named."""
     item = result.caught.get("semantics", "").partition(":")[0]
     return item in passes_of(result.fault.file)
 
 
 def main() -> int:
-    """Run the check; 0 if every fault was noticed."""
+    """Runs the check; 0 if every fault was noticed."""
     cores = os.cpu_count() or 1
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", nargs="+", metavar="NAME", help="check only these faults")

@@ -1,4 +1,4 @@
-"""Which passes a file of the compiler is a part of."""
+"""The passes that a file of the compiler is a part of."""
 
 from __future__ import annotations
 

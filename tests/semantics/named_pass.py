@@ -107,7 +107,7 @@ def drawn(count: int) -> Iterator[tuple[str, str]]:
 
 
 def main() -> int:
-    """Run the corpus; 1 if a pass is named."""
+    """Runs the corpus; 1 if a pass is named."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--drawn", type=int, default=0, help="so many drawn programs too")
     args = parser.parse_args()

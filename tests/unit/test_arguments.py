@@ -1,4 +1,4 @@
-"""What kernels refuse to be called with: each with a message that names the argument."""
+"""Arguments that kernels refuse, each with a message that names the argument."""
 
 import os
 import subprocess

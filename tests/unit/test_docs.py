@@ -1,5 +1,6 @@
 """The documentation is what the code is: generated pages are fresh, and the tutorial runs."""
 
+import ast
 import os
 import re
 import shutil
@@ -115,3 +116,16 @@ def test_prose_ends_at_120_columns() -> None:
         for number, line in enumerate(prose.splitlines(), start=1):
             if len(line) > 120:
                 assert line.startswith(("|", "    ")), f"{page}:{number} has {len(line)} columns"
+
+
+OPENINGS = "As By For How If In It Like Of That There They This What Where Whether Which Who With".split()
+
+
+def test_docstrings_open_with_a_verb_or_a_noun() -> None:
+    """Checks documentation strings of modules, classes, functions and attributes."""
+    for folder in ("dt_mlir", "docs", "examples", "benchmarks"):
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                    words = str(node.value.value).split(maxsplit=1)
+                    assert not words or words[0] not in OPENINGS, f"{file}:{node.lineno}"

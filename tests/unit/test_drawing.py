@@ -17,7 +17,7 @@ def placed(schedule: str, algorithm: str = "f[x, y] = A[x, y]", **sizes: int) ->
 
 
 def blocks(found: Placement) -> dict[int, tuple[int, ...]]:
-    """For each program instance the first indices that it writes."""
+    """Returns the first indices that each program instance writes."""
     first: dict[int, tuple[int, ...]] = {}
     for step in found.steps:
         first.setdefault(step.instance, tuple(start for start, _ in step.ranges))

@@ -10,7 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 LAYERS = (
-    {"compiling", "diagnostics", "element_types", "elementwise", "traversal"},
+    {"compiling", "diagnostics", "element_types", "traversal"},
+    {"elementwise"},
     {"cache_folder", "dialects", "files"},
     {"verifier"},
     {"frontend", "printing"},
@@ -32,7 +33,7 @@ LAYERS = (
 
 
 def _imports() -> dict[str, set[str]]:
-    """For each module those that it imports, inside functions too."""
+    """Returns the modules that each module imports, inside functions too."""
     files = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
         for path in (ROOT / "dt_mlir").rglob("*.py")

@@ -1,4 +1,4 @@
-"""What is read of machine code, and what is done about faults in it."""
+"""Inspection of machine code, and the handling of faults in it."""
 
 import os
 import re
@@ -60,7 +60,7 @@ def test_registers_that_nothing_writes(lines: str, wanted: list[int]) -> None:
 
 
 def stats(columns: int, folder: Path) -> str:
-    """What `dtc --emit stats` says, in a process in which Triton does not interpret."""
+    """Returns the output of `dtc --emit stats`, in a process in which Triton does not interpret."""
     file = folder / "chain.dt"
     file.write_text(CHAIN.format(columns=columns))
     command = [sys.executable, "-m", "dt_mlir.tools.dtc", file, "--emit", "stats"]

@@ -1,4 +1,4 @@
-"""What the tools do that no text of theirs shows."""
+"""Behaviour of the tools that their output does not show."""
 
 import subprocess
 import sys

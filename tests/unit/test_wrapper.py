@@ -1,4 +1,4 @@
-"""What the wrapper checks, and what it makes of odd inputs."""
+"""The wrapper's checks, and its results on odd inputs."""
 
 from collections.abc import Callable
 from typing import Any

@@ -39,7 +39,7 @@ from dt_mlir.element_types import is_bool, is_float, is_integer
 from dt_mlir.traversal import operations
 
 INLINE = 60
-"""How long an expression may be to stand inside another."""
+"""The longest expression, in characters, that stands inside another."""
 
 _REDUCED = {
     ReductionKind.ADD: "total",
@@ -49,7 +49,7 @@ _REDUCED = {
     ReductionKind.AND: "every",
     ReductionKind.OR: "some",
 }
-"""What to call reduced values that the source has no name for."""
+"""Names of reduced values that the source has no name for."""
 
 
 class KernelPrinter:
@@ -108,7 +108,7 @@ class KernelPrinter:
         return self.names.fresh(hint if not hint[0].isdigit() else default)
 
     def _define(self, value: SSAValue, expression: ast.expr, default: str = "value") -> None:
-        """Bind a value: in place where it is used once, nearby and short, else as a variable."""
+        """Binds a value: in place where it is used once, nearby and short, else as a variable."""
         uses = list(value.uses)
         user = uses[0].operation if len(uses) == 1 else None
         nearby = user is not None and user.parent is self._block_of(value)
@@ -120,7 +120,7 @@ class KernelPrinter:
             self._assign(value, expression, default)
 
     def _must_name(self, user: Operation | None) -> bool:
-        """Whether an operand reads better as a name."""
+        """Returns whether an operand reads better as a name."""
         return isinstance(user, tile.DotOp)
 
     def _assign(self, value: SSAValue, expression: ast.expr, default: str) -> None:
@@ -135,7 +135,7 @@ class KernelPrinter:
         return owner if isinstance(owner, Block) else owner.parent
 
     def _is_tensor(self, value: SSAValue) -> bool:
-        """Whether a value is surely a tensor of Triton's (a loop's index may be a number)."""
+        """Returns whether a value is surely a tensor of Triton's (an index may be a number)."""
         return bool(axes_of(value.type)) or value in self.tensors
 
     # Shapes
@@ -441,7 +441,7 @@ class KernelPrinter:
         return code.call("tl.cast", bound, code.name(self.signature.index))
 
     def _initial(self, value: SSAValue) -> ast.expr:
-        """What a carried variable starts from, as a value of its type."""
+        """Returns the initial value of a loop-carried variable, as a value of its type."""
         attr = constant_of(value)
         if attr is None or (attr.type == f32 and isinstance(attr, FloatAttr)):
             return self.values[value]
@@ -484,7 +484,7 @@ def _range_options(op: scf.ForOp) -> dict[str, ast.expr]:
 
 
 def check_consumed(kernel: tile.KernelOp) -> None:
-    """Check that each attribute which a directive or a pass has left is one that is printed.
+    """Checks that each attribute which a directive or a pass has left is one that is printed.
 
     Raises:
         CompileError: at the operation with an attribute that nothing prints.

@@ -1,4 +1,4 @@
-"""What emitted wrappers call. The functions' text is copied into the module that needs them, so
+"""Support functions of emitted wrappers. Their text is copied into the module that needs them, so
 that it stands alone; nothing here is imported by it.
 """
 
@@ -13,7 +13,7 @@ import triton
 
 
 def _check_tensor(function, name, value, axes, dtype):
-    """Refuse what is not a tensor of these axes and this element type."""
+    """Refuses what is not a tensor of these axes and this element type."""
     if not isinstance(value, torch.Tensor):
         raise TypeError(f"{function}: '{name}' must be a tensor, not {type(value).__name__}")
     if axes is not None and value.dim() != len(axes):
@@ -46,7 +46,7 @@ def _check_scalar(function, name, value, kind, least=None, most=None):
 
 
 def _check_device(function, name, tensor, first_name, first):
-    """Refuse tensors on different devices."""
+    """Refuses tensors on different devices."""
     if tensor.device != first.device:
         raise ValueError(
             f"{function}: '{name}' is on {tensor.device}, but '{first_name}' is on {first.device}"
@@ -54,7 +54,7 @@ def _check_device(function, name, tensor, first_name, first):
 
 
 def _check_size(function, label, name, axis, size, known_name, known_axis, known):
-    """Refuse tensors that disagree about the size of a label."""
+    """Refuses tensors that disagree about the size of a label."""
     if size != known:
         raise ValueError(
             f"{function}: axis {axis} of '{name}' has size {size}, but axis {known_axis} of "
@@ -63,13 +63,13 @@ def _check_size(function, label, name, axis, size, known_name, known_axis, known
 
 
 def _check_least(function, what, size, least, reason):
-    """Refuse a size that is too small for what is done with it."""
+    """Refuses a size that is too small for what is done with it."""
     if size < least:
         raise ValueError(f"{function}: {what} has size {size}, but {reason} needs {least} or more")
 
 
 def _check_fixed(function, label, size, fixed):
-    """Refuse a size that the program is not compiled for."""
+    """Refuses a size that the program is not compiled for."""
     if size != fixed:
         raise ValueError(
             f"{function}: '{label}' has size {size}, but the program is compiled for {fixed}"
@@ -77,14 +77,14 @@ def _check_fixed(function, label, size, fixed):
 
 
 def _check_label(function, label, size):
-    """Refuse what is not the size of a label."""
+    """Refuses what is not the size of a label."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
         raise TypeError(f"{function}: '{label}' must be a size, not {size!r}")
     return size
 
 
 def _check_tile(function, tile, elements, where):
-    """Refuse a tile that Triton cannot hold."""
+    """Refuses a tile that Triton cannot hold."""
     if elements > 2**20:
         raise ValueError(
             f"{function}: a tile of {tile} has {elements} elements, more than Triton's "
@@ -93,7 +93,7 @@ def _check_tile(function, tile, elements, where):
 
 
 def _check_out(function, name, out, shape, dtype, device, inputs):
-    """Refuse a tensor that cannot take the result; allocate one where none is given."""
+    """Refuses a tensor that cannot take the result; allocates one where none is given."""
     if out is None:
         return torch.empty(shape, dtype=dtype, device=device)
     if not isinstance(out, torch.Tensor):
@@ -117,7 +117,7 @@ def _check_out(function, name, out, shape, dtype, device, inputs):
 
 
 def _check_outs(function, out, count):
-    """Refuse anything but a tuple with a tensor for each result."""
+    """Refuses anything but a tuple with a tensor for each result."""
     if out is None:
         return (None,) * count
     if not isinstance(out, tuple | list) or len(out) != count:
@@ -141,7 +141,7 @@ def _default_device(out):
 
 
 def _overlaps_itself(tensor):
-    """Whether two elements of a tensor may share memory."""
+    """Returns whether two elements of a tensor may share memory."""
     reach = 0
     dims = [d for d in zip(tensor.stride(), tensor.shape) if d[1] != 1]
     if tensor.numel() == 0:
@@ -154,7 +154,7 @@ def _overlaps_itself(tensor):
 
 
 def _overlap(a, b):
-    """Whether two tensors share an element's memory (exact, but for very odd strides)."""
+    """Returns whether two tensors share an element's memory (exact, but for very odd strides)."""
     if a.numel() == 0 or b.numel() == 0 or a.device != b.device:
         return False
     # Elements i of a and j of b overlap if the sum below falls short of neither element's width.
@@ -183,7 +183,7 @@ def _overlap(a, b):
 
 
 def _is_wide(reach, *tensors):
-    """Whether what tiles reach, or an offset into the tensors, does not fit in 32 bits."""
+    """Returns whether what tiles reach, or an offset into the tensors, does not fit in 32 bits."""
     return reach >= 2**31 or any(
         sum(max(stride, 1) * (size - 1) for stride, size in zip(t.stride(), t.shape) if size)
         >= 2**31
@@ -203,7 +203,7 @@ def _grid(function, instances):
 
 @contextlib.contextmanager
 def _launching(function, device, kernel):
-    """Launch on a device and its current stream; say what the device cannot hold of a kernel."""
+    """Launches on a device and its current stream; says what the device cannot hold of a kernel."""
     guard = torch.cuda.device(device) if device.type == "cuda" else contextlib.nullcontext()
     if device.type == "cpu" and not triton.knobs.runtime.interpret:
         raise ValueError(

@@ -139,7 +139,7 @@ class FuncOp(IRDLOperation):
     function_type = prop_def(FunctionType)
     """The types of the inputs and of the outputs."""
     arg_attrs = prop_def(ArrayAttr[DictionaryAttr])
-    """For each argument its attributes."""
+    """The attributes of each argument."""
     labels = prop_def(Identifiers, default_value=_NONE)
     """The labels of the algorithm, in declared order."""
     algorithm = prop_def(_Statements, default_value=_NONE)

@@ -149,7 +149,7 @@ class AllocOp(IRDLOperation):
 
     @property
     def alignment(self) -> tuple[int, ...]:
-        """For each axis the number whose multiple its extent is; 1 where it is not padded."""
+        """The number of which each axis' extent is a multiple; 1 where it is not padded."""
         owners = [extent.owner for extent in self.extents]
         return tuple(op.multiple.value.data if isinstance(op, RoundUpOp) else 1 for op in owners)
 

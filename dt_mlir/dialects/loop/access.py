@@ -1,4 +1,4 @@
-"""What loops compute on: tensors, local buffers, sizes."""
+"""Accesses to tensors, local buffers and sizes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from dt_mlir.traversal import operations
 
 
 class AccessOp(IRDLOperation):
-    """What `loop.read` and `loop.write` have in common: an element of a tensor or buffer."""
+    """The common part of `loop.read` and `loop.write`: an element of a tensor or buffer."""
 
     base = operand_def(MemRefType)
     """The tensor or the local buffer."""
@@ -52,7 +52,7 @@ class AccessOp(IRDLOperation):
     """From those to an index for each axis: today a loop index or a number."""
 
     def index_values(self) -> list[SSAValue | int]:
-        """For each axis, the loop index or the number that it is indexed with."""
+        """The induction variable or the number that indexes each axis."""
         result: list[SSAValue | int] = []
         for expr in self.map.data.results:
             form = linear_form(expr)
@@ -76,7 +76,7 @@ class AccessOp(IRDLOperation):
         printer.print_op_attributes(self.attributes)
 
     def check_access(self) -> None:
-        """Check the indices against the base.
+        """Checks the indices against the base.
 
         Raises:
             VerifyException: where they do not fit.

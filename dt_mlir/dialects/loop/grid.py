@@ -156,9 +156,9 @@ class GridOp(IRDLOperation):
     order = prop_def(ArrayAttr[WalkAttr])
     """The walk, slowest first."""
     mapped = opt_prop_def(UnitAttr)
-    """Whether a directive chose the order (else it is the default)."""
+    """True if a directive chose the order (else it is the default)."""
     body = region_def("single_block")
-    """What a program instance does."""
+    """The body of a program instance."""
 
     traits = traits_def(NoTerminator(), HasParent(KernelOp))
 
@@ -188,7 +188,7 @@ class GridOp(IRDLOperation):
         return list(self.order)
 
     def set_order(self, order: Sequence[WalkAttr]) -> None:
-        """Set the walk over the blocks."""
+        """Sets the walk over the blocks."""
         self.order = ArrayAttr(order)
 
     def add_block(self, label: str, extent: int, order: Sequence[WalkAttr]) -> BlockArgument:

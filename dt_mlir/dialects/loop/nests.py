@@ -35,7 +35,7 @@ from dt_mlir.dialects.identifiers import Identifier
 
 
 class LoopLike(IRDLOperation):
-    """What `loop.for` and `loop.reduce` have in common: a walk over one label."""
+    """The common part of `loop.for` and `loop.reduce`: a loop over one label."""
 
     label = prop_def(Identifier)
     """The label that is walked."""
@@ -44,13 +44,13 @@ class LoopLike(IRDLOperation):
     step = prop_def(IntegerAttr)
     """The number of elements of a step; 0 for the loop's whole extent."""
     tile = opt_prop_def(UnitAttr)
-    """Whether the elements of one step are computed at once, as one axis of a tile."""
+    """True if the elements of one step are computed at once, as one axis of a tile."""
     origin = opt_operand_def(IndexType())
-    """Where the loop starts; 0 without it."""
+    """The first index; 0 without it."""
     extent = opt_prop_def(IntegerAttr)
-    """How far it goes from there; to the label's end without it. It ends at the label's size."""
+    """The extent from there; to the label's end without it. The loop ends at the label's size."""
     body = region_def("single_block")
-    """What is done for each index."""
+    """The body of the loop."""
 
     @property
     def label_name(self) -> str:
@@ -79,23 +79,23 @@ class LoopLike(IRDLOperation):
 
     @property
     def is_tile(self) -> bool:
-        """Whether a step's elements are computed at once."""
+        """True if a step's elements are computed at once."""
         return self.tile is not None
 
     @property
     def has_one_trip(self) -> bool:
-        """Whether the loop is known to run at most once."""
+        """True if the loop is known to run at most once."""
         return self.step_size == 0 or (
             self.extent_size is not None and self.extent_size <= self.step_size
         )
 
     @property
     def is_outer(self) -> bool:
-        """Whether the loop only says where an inner one over its label starts."""
+        """True if the loop only says where an inner one over its label starts."""
         return self.step_size > 1 and not self.is_tile
 
     def set_step(self, step: int) -> None:
-        """Step the loop by tiles of so many elements, 0 for its whole extent."""
+        """Steps the loop by tiles of so many elements, 0 for its whole extent."""
         if step == 0 and self.extent_size is not None:
             step = self.extent_size
         self.step = IntegerAttr(step, i64)
@@ -103,7 +103,7 @@ class LoopLike(IRDLOperation):
         self.tile = UnitAttr() if step != 1 else None
 
     def set_range(self, origin: SSAValue | None, extent: int | None) -> None:
-        """Make the loop walk `extent` elements from `origin`, or its whole label."""
+        """Makes the loop walk `extent` elements from `origin`, or its whole label."""
         self.operands = [] if origin is None else [origin]
         self.extent = None if extent is None else IntegerAttr(extent, i64)
 
@@ -221,7 +221,7 @@ class ReduceOp(LoopLike):
     GRAMMAR: ClassVar = "kind value `=` range `:` type, … (`attributes` attr-dict)? region"
 
     kind = prop_def(ReductionKindAttr)
-    """How elements are combined."""
+    """The combination of two elements."""
     result = result_def()
     """The reduced value."""
     extreme = opt_result_def()
@@ -252,7 +252,7 @@ class ReduceOp(LoopLike):
 
     @property
     def yielded(self) -> tuple[SSAValue, ...]:
-        """What the body yields."""
+        """The operands of the body's terminator."""
         last = self.body.block.last_op
         assert isinstance(last, YieldOp)
         return tuple(last.values)

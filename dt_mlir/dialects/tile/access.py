@@ -50,20 +50,20 @@ from dt_mlir.dialects.values import parse_value, parse_values, print_values
 from dt_mlir.element_types import value_type
 
 EVICT_FIRST, EVICT_LAST = "evict_first", "evict_last"
-"""What caches do with elements: forget them before others, or after them (Triton's names)."""
+"""Eviction policies: evict elements before others, or after them (Triton's names)."""
 
 
 class AccessOp(IRDLOperation):
-    """What `tile.load` and `tile.store` have in common: a tile of a tensor's elements."""
+    """The common part of `tile.load` and `tile.store`: a tile of a tensor's elements."""
 
     base = operand_def(MemRefType)
     """The tensor."""
     indices = var_operand_def()
-    """For each of its axes an index, or a tile of indices."""
+    """The index, or the tile of indices, of each axis of the tensor."""
     masks = var_operand_def(TileType)
     """Masks that must all be true for an element to be touched."""
     eviction_policy = opt_prop_def(StringAttr)
-    """What caches are to do with the elements: `evict_first` or `evict_last`."""
+    """The eviction policy: `evict_first` or `evict_last`."""
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
@@ -75,7 +75,7 @@ class AccessOp(IRDLOperation):
         return tuple(found)
 
     def check_access(self, value: Attribute) -> None:
-        """Check indices, masks and the tile's type.
+        """Checks indices, masks and the tile's type.
 
         Raises:
             VerifyException: where they do not fit.
@@ -194,7 +194,7 @@ class LoadOp(AccessOp):
     )
 
     pad = opt_prop_def(FloatAttr | IntegerAttr)
-    """What stands in for masked elements."""
+    """The fill value of masked elements."""
     result = result_def()
     """The tile, its axes in any order."""
 

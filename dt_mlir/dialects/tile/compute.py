@@ -51,7 +51,7 @@ class ReduceOp(IRDLOperation):
     GRAMMAR: ClassVar = "kind value `along` axis-name attr-dict"
 
     kind = prop_def(ReductionKindAttr)
-    """How elements are combined; no `dot`, `argmax` or `argmin`."""
+    """The combination of two elements; not `dot`, `argmax` or `argmin`."""
     value = operand_def(TileType)
     """The tile."""
     axis = prop_def(Identifier)
@@ -159,7 +159,7 @@ class DotOp(IRDLOperation):
     rhs = operand_def(TileType)
     """The right matrix, of the same element type."""
     acc = opt_operand_def(TileType)
-    """What the product is added to."""
+    """The accumulator, to which the product is added."""
     result = result_def(TileType)
     """The product, in the type that the elements are computed in."""
 

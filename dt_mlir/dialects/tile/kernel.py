@@ -199,7 +199,7 @@ def _usual_label(axis: Axis) -> str:
 
 @irdl_op_definition
 class MaskOp(IRDLOperation):
-    """Which indices along an axis are below a bound.
+    """Computes which indices along an axis are below a bound.
 
     `divisor` says that all are if it divides the bound; `whole` that all are if the bound is the
     padded extent of the axis. Then the mask costs nothing once sizes are known.
@@ -215,7 +215,7 @@ class MaskOp(IRDLOperation):
     divisor = opt_prop_def(IntegerAttr)
     """A number that makes the mask true throughout where it divides the bound."""
     whole = opt_prop_def(UnitAttr)
-    """Whether the mask is true throughout where the axis is exactly as long as the bound."""
+    """True if the mask is true throughout where the axis is exactly as long as the bound."""
     result = result_def(TileType)
     """The mask, a tile of the same axis."""
 

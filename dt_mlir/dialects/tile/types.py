@@ -32,7 +32,7 @@ class Axis(NamedTuple):
 
     @property
     def is_symbolic(self) -> bool:
-        """Whether the extent is known only when the kernel is specialised."""
+        """True if the extent is known only when the kernel is specialised."""
         return isinstance(self.extent, str)
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class TileType(ParametrizedAttribute, TypeAttribute):
     axes: ArrayAttr[StringAttr] = param_def()
     """The names of the axes."""
     extents: ArrayAttr[IntAttr | StringAttr] = param_def()
-    """For each axis its extent, or the label whose whole extent it spans."""
+    """Returns the extent of each axis, or the label whose whole extent it spans."""
     element_type: Attribute = param_def()
     """The type of the elements."""
 

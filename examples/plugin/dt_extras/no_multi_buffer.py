@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i1
 
 from dt_mlir.analysis.nests import loops_over
 from dt_mlir.dialects.tile import RANGE_OPTIONS
-from dt_mlir.scheduling.directive import Directive, Phase, Target, parameter
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Name
 
 
@@ -31,14 +31,14 @@ class NoMultiBufferPass(Directive):
 
     label: str = parameter(Name("label"), "The label of the loops.")
 
-    def rewrite(self, target: Target) -> None:
-        loops = loops_over(target.kernel, self.label)
+    def rewrite(self, site: Site) -> None:
+        loops = loops_over(site.kernel, self.label)
         if not loops:
-            raise target.error(f"there is no loop over '{self.label}'")
+            raise site.error(f"there is no loop over '{self.label}'")
         for op in loops:
             known = op.attributes.get(RANGE_OPTIONS)
             options = dict(known.data) if isinstance(known, DictionaryAttr) else {}
             options["disallow_acc_multi_buffer"] = IntegerAttr(1, i1)
             op.attributes[RANGE_OPTIONS] = DictionaryAttr(options)
-            if target.location is not None:
-                op.location = target.fused_location(op.location)
+            if site.location is not None:
+                op.location = site.fused_location(op.location)

@@ -1,4 +1,4 @@
-"""How lit runs the plug-in's tests."""
+"""Configuration of lit for the plug-in's tests."""
 
 import os
 import sys

@@ -17,8 +17,8 @@ class ForgetPass(Directive):
     phase: ClassVar[Phase] = Phase.TILING
     label: str = parameter(Name("label"), "The label.")
 
-    def rewrite(self, target):
-        for op in loops_over(target.kernel, self.label):
+    def rewrite(self, site):
+        for op in loops_over(site.kernel, self.label):
             if isinstance(op, ReduceOp):
                 inner = op.body.block.last_op
                 inner.operands = [op.body.block.first_op.results[0]]

@@ -19,10 +19,10 @@ class MarkPass(Directive):
     phase: ClassVar[Phase] = Phase.HINTS
     label: str = parameter(Name("label"), "The label.")
 
-    def rewrite(self, target):
-        for op in loops_over(target.kernel, self.label):
+    def rewrite(self, site):
+        for op in loops_over(site.kernel, self.label):
             op.attributes["my.mark"] = IntegerAttr(4, i64)
-            op.location = target.fused_location(op.location)
+            op.location = site.fused_location(op.location)
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class BadOptionPass(Directive):
     phase: ClassVar[Phase] = Phase.HINTS
     label: str = parameter(Name("label"), "The label.")
 
-    def rewrite(self, target):
-        for op in loops_over(target.kernel, self.label):
+    def rewrite(self, site):
+        for op in loops_over(site.kernel, self.label):
             op.attributes["triton.range"] = DictionaryAttr({"speed": StringAttr("high")})
 
 
