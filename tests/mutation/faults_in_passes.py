@@ -9,7 +9,8 @@ _TO_LOOP = _ALL + "passes/convert_dt_to_loop.py"
 _TO_TILE = _ALL + "passes/convert_loop_to_tile.py"
 _EXPAND = _ALL + "passes/expand_elementwise_functions.py"
 _PLACE = _ALL + "passes/tile_place_masks.py"
-_ELIDE = _ALL + "passes/tile_elide_masks.py"
+_FILLS = _ALL + "passes/tile_elide_masks_fills.py"
+_MASKED = _ALL + "analysis/masked_values.py"
 _MERGE = _ALL + "passes/tile_merge_axes.py"
 _BOUNDS = _ALL + "analysis/bounds.py"
 _FUSION = _ALL + "passes/schedule_fuse_at_nests.py"
@@ -17,7 +18,7 @@ _AXES = _ALL + "analysis/tile_axes.py"
 _DOTS = _ALL + "analysis/dot_plans.py"
 _GRID = _ALL + "passes/convert_loop_to_tile_grid.py"
 _REDUCE = _ALL + "builders/reductions.py"
-_SCALAR_EVAL = _ALL + "analysis/masked_values.py"
+_SCALAR_EVAL = _ALL + "analysis/known_numbers.py"
 _ALIGN = _ALL + "passes/schedule_align_storage.py"
 _SPLIT = _ALL + "passes/loop_split_products.py"
 _CSE = _ALL + "passes/tile_cse.py"
@@ -311,22 +312,22 @@ TILES = [
         "the right operand of a dot is not masked: 0 * inf",
     ),
     Fault(
-        "unknown-taken-as-identity", _ELIDE,
+        "unknown-taken-as-identity", _FILLS,
         "return a is not None and (", "return a is None or (",
         "masked elements of unknown value count as the identity",
     ),
     Fault(
-        "pad-chosen-twice", _ELIDE,
-        "free = [load for load in loads if load not in decided]", "free = list(loads)",
+        "pad-chosen-twice", _FILLS,
+        "self.mask in owner.masks and owner not in self.decided", "self.mask in owner.masks",
         "what stands in for masked elements serves the last reduction, not each",
     ),
     Fault(
-        "other-masks-count", _ELIDE,
+        "other-masks-count", _MASKED,
         "if chosen is not None and chosen[0] is mask:", "if chosen is not None:",
         "a selection by another axis' mask counts as one by this",
     ),
     Fault(
-        "unmasked-loads-padded", _ELIDE,
+        "unmasked-loads-padded", _MASKED,
         "if mask not in owner.masks:\n                return None",
         "if not owner.masks:\n                return None",
         "a load counts as padded along axes that it is not masked along",

@@ -12,6 +12,7 @@ _SHARED = {
     "analysis/dot_plans.py": ("convert-loop-to-tile", "loop-split-products"),
     "analysis/expressions.py": ("convert-loop-to-tile",),
     "analysis/loop_program.py": ("apply-schedule",),
+    "analysis/known_numbers.py": ("tile-elide-masks",),
     "analysis/masked_values.py": ("tile-elide-masks",),
     "analysis/nests.py": ("apply-schedule",),
     "analysis/tile_axes.py": ("convert-loop-to-tile", "loop-split-products"),
