@@ -16,6 +16,7 @@ GROUPS = (
     ("Bounds of fused functions", "dt_mlir.analysis.bounds",
      ("infer_bounds", "infer_bounds_of", "check_written_once")),
     ("Divisibility of indices", "dt_mlir.analysis.divisibility", ("constant_index", "multiple_of")),
+    ("Reuse of elements", "dt_mlir.analysis.reuse", ("Reuse",)),
     ("Types of tiles", "dt_mlir.dialects.tile.types",
      ("Axis", "tile_type", "axes_of", "axis_names", "element_of")),
     ("Reductions", "dt_mlir.builders.reductions", ("identity", "combination", "combine")),
