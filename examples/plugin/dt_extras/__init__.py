@@ -17,6 +17,12 @@ def _hint_contiguous() -> type[ModulePass]:
     return HintContiguousPass
 
 
+def _choose_num_warps() -> type[ModulePass]:
+    from dt_extras.choose_num_warps import ChooseNumWarpsPass
+
+    return ChooseNumWarpsPass
+
+
 def _hints() -> Dialect:
     from dt_extras.contiguous import Hints
 
@@ -28,5 +34,6 @@ UNIVERSE = Universe(
     all_passes={
         "schedule-no-multi-buffer": _no_multi_buffer,
         "tile-hint-contiguous": _hint_contiguous,
+        "tile-choose-num-warps": _choose_num_warps,
     },
 )
