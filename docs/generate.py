@@ -18,6 +18,8 @@ from xdsl.ir import Dialect, TypeAttribute
 from xdsl.passes import ModulePass
 
 from dt_mlir.compiler import compile_program
+from dt_mlir.drawing.placement import placements
+from dt_mlir.drawing.svg import svg
 from dt_mlir.elementwise import FUNCTIONS
 from dt_mlir.frontend.analysis import REDUCTIONS
 from dt_mlir.frontend.emit import compile_text
@@ -127,6 +129,13 @@ def example_kernel() -> str:
     return f"```python\n{textwrap.dedent(body)}\n```\n"
 
 
+def example_picture() -> str:
+    """Returns the picture of the blocks of a product that README.md shows."""
+    module, _ = compile_text((DOCS.parent / "examples" / "matmul.dt").read_text(), "matmul.dt")
+    run_pipeline(module, default_pipeline("tile"))
+    return svg(placements(module, {"x": 1024, "y": 1024, "k": 256}))
+
+
 FORMATS = """
 ## Formats
 
@@ -193,8 +202,8 @@ def pages() -> dict[Path, str]:
     text = between(language.read_text(), "functions", functions_table())
     found[language] = between(text, "directives", directives_table())
     readme = DOCS.parent / "README.md"
-    text = between(readme.read_text(), "directives", directives_table())
-    found[readme] = between(text, "kernel", example_kernel())
+    found[readme] = between(readme.read_text(), "kernel", example_kernel())
+    found[DOCS / "matmul.svg"] = example_picture()
     found[DOCS / "api.md"] = HEADER + api_page()
     page = DOCS / "extending.md"
     found[page] = between(page.read_text(), "reference", extending_sections())

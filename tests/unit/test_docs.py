@@ -53,11 +53,9 @@ def test_commands(page: str, count: int, tmp_path: Path) -> None:
     assert commands == count
 
 
-@pytest.mark.parametrize(("page", "count"), [("README.md", 1), ("docs/python.md", 6), ("docs/pytorch.md", 8)])
+@pytest.mark.parametrize(("page", "count"), [("docs/python.md", 6), ("docs/pytorch.md", 8)])
 def test_python(page: str, count: int, tmp_path: Path) -> None:
     text = (ROOT / page).read_text()
-    if "<!-- python -->" in text:
-        text = text[text.index("<!-- python -->") : text.index("<!-- end python -->")]
     blocks = [body for language, _, body in BLOCK.findall(text) if language == "python"]
     assert len(blocks) == count
     script = tmp_path / "page.py"
@@ -68,8 +66,6 @@ def test_python(page: str, count: int, tmp_path: Path) -> None:
         [sys.executable, script], env=environment, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
-    if page == "README.md":
-        assert done.stdout == "torch.Size([200, 300])\n"
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "tutorial", "debugging", "tuning", "python", "pytorch", "api", "evaluation"))])

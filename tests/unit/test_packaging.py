@@ -1,7 +1,7 @@
 """sdist -> wheel -> an empty environment: everything imports, and the tools run."""
 
 import os
-import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -67,19 +67,17 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
         )  # fmt: skip
         assert done.returncode == 1
         assert message in done.stderr
-    # The README's example in Python, with the PyTorch and Triton that are here already.
+    # An example in Python, with the PyTorch and Triton that are here already.
     site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
     here = sysconfig.get_path("purelib")
     (site / "torch_and_triton.pth").write_text(f"{here}\n")
-    text = (ROOT / "README.md").read_text()
-    (example,) = re.findall(r"<!-- python -->\s+```python\n(.*?)```", text, re.DOTALL)
-    (tmp_path / "example.py").write_text(example)
+    shutil.copy(ROOT / "examples" / "linear_gelu.py", tmp_path / "example.py")
     variables = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
     environment_of_example = {**variables, "DT_MLIR_CACHE": str(tmp_path / "cache")}
     where = "import dt_mlir; print(dt_mlir.__file__)"
     assert str(environment) in run(python, "-c", where, cwd=tmp_path)
     shown = run(python, tmp_path / "example.py", cwd=tmp_path, env=environment_of_example)
-    assert shown == "torch.Size([200, 300])\n"
+    assert shown.startswith("the largest difference is ")
 
 
 @pytest.mark.parametrize("how", ["installed", "loaded"])
