@@ -18,6 +18,7 @@ from xdsl.ir import Dialect, TypeAttribute
 from xdsl.passes import ModulePass
 
 from dt_mlir.compiler import compile_program
+from dt_mlir.dialects.sched import DirectiveOp
 from dt_mlir.drawing.placement import placements
 from dt_mlir.drawing.svg import svg
 from dt_mlir.elementwise import FUNCTIONS
@@ -37,7 +38,8 @@ def field_docs(cls: type) -> list[tuple[str, str, str]]:
     """Names, kind and sentence of each operand, property, region and result of an operation."""
     found: dict[str, tuple[str, str, str]] = {}
     for base in reversed(cls.__mro__):
-        if not base.__module__.startswith("dt_mlir"):
+        made = issubclass(base, DirectiveOp) and base is not DirectiveOp
+        if not base.__module__.startswith("dt_mlir") or made:
             continue
         tree = ast.parse(textwrap.dedent(inspect.getsource(base)))
         body = tree.body[0].body  # type: ignore[attr-defined]
@@ -72,8 +74,14 @@ def dialect_page(dialect: Dialect) -> str:
     lines = [f"# The `{dialect.name}` dialect", ""]
     lines += (module.__doc__ or "").strip().splitlines()[0:]
     lines.append("")
+    directives = [op for op in dialect.operations if issubclass(op, DirectiveOp)]
     for op in dialect.operations:
-        lines += operation(op)
+        if op not in directives:
+            lines += operation(op)
+    if directives:
+        shown = "\n".join(textwrap.wrap(", ".join(f"`{op.name}`" for op in directives), 118))
+        section = "\n".join(operation(directives[0])).replace(directives[0].name, "sched.NAME")
+        lines += [section, f"The directives of the package are\n{shown}.", ""]
     for attribute in dialect.attributes:
         mark = "!" if issubclass(attribute, TypeAttribute) else "#"
         lines += [f"## `{mark}{attribute.name}`", "", inspect.getdoc(attribute) or "", ""]

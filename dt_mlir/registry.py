@@ -91,8 +91,16 @@ def _target(name: str) -> Callable[[], type[Target]]:
     return load
 
 
+def _sched() -> Dialect:
+    """Returns the dialect of schedules, with an operation for each directive that is known now."""
+    from dt_mlir.dialects.sched import dialect_of
+
+    return dialect_of(directive_names())
+
+
 DIALECTS: dict[str, Callable[[], Dialect]] = {
-    name: _dialect(name) for name in ("dt", "sched", "elem", "host", "loop", "tile")
+    name: _sched if name == "sched" else _dialect(name)
+    for name in ("dt", "sched", "elem", "host", "loop", "tile")
 }
 """The package's dialects."""
 

@@ -1,8 +1,8 @@
 """The `sched` dialect: a schedule as data, beside the algorithm until it is applied.
 
-One generic operation serves every directive, so that a package outside can add a directive
-without extending a dialect. What a directive's arguments must be, its class says
-(`dt_mlir.scheduling.Directive`); `verify-schedule` and `apply-schedule` ask it.
+Each directive has an operation, `sched.block` for `f.block(…)`, which is derived from its name, so
+that a package outside adds a directive without extending the dialect. The directive's class, a
+`dt_mlir.scheduling.Directive`, knows its parameters; `verify-schedule` and `apply-schedule` ask it.
 
 A schedule may be a space: an argument that is a set, a knob that several arguments share, and
 alternatives, as in MLIR's `transform.tune` dialect. `sched-select` decides them.
@@ -10,8 +10,9 @@ alternatives, as in MLIR's `transform.tune` dialect. `sched-select` decides them
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, NamedTuple, Self
 
 from xdsl.dialects.builtin import (
@@ -22,7 +23,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     i64,
 )
-from xdsl.ir import Attribute, Block, Dialect, ParametrizedAttribute, Region
+from xdsl.ir import Attribute, Block, Dialect, Operation, ParametrizedAttribute, Region
 from xdsl.irdl import (
     BaseAttr,
     IRDLOperation,
@@ -47,7 +48,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.dialects.identifiers import Identifier, IdentifierRef, Symbol
+from dt_mlir.dialects.identifiers import IdentifierRef, Symbol
 from dt_mlir.traversal import operations, operations_of
 
 
@@ -145,7 +146,7 @@ _VALUE = (
 
 @irdl_attr_definition
 class ArgumentAttr(ParametrizedAttribute):
-    """An argument of a directive: `64`, `x`, `x : 128` or `x : x1 by 8`.
+    """An argument of a directive: `64`, `x`, `x: 128` or `x: x1 by 8`.
 
     Where a number or a name may stand there may be a set `{64, 128}` or a knob `@BM`.
     """
@@ -209,7 +210,7 @@ def _options(parser: AttrParser, values: Sequence[int | str]) -> Options:
 
 
 def parse_argument(parser: AttrParser) -> ArgumentAttr:
-    """Parses `64`, `x`, `x : 128`, `x : x1 by 8`, `x : {64, 128}`, `x : @BM`."""
+    """Parses `64`, `x`, `x: 128`, `x: x1 by 8`, `x: {64, 128}`, `x: @BM`."""
     key: str | None = None
     value: int | str | Open | None = _parse_open(parser)
     if value is None:
@@ -232,14 +233,14 @@ def _shown(value: int | str | Open) -> str:
 
 
 def _show(argument: Argument) -> str:
-    head = "" if argument.key is None else f"{argument.key} : "
+    head = "" if argument.key is None else f"{argument.key}: "
     tail = "" if argument.factor is None else f" by {_shown(argument.factor)}"
     return f"{head}{_shown(argument.value)}{tail}"
 
 
 @irdl_custom_directive
 class ArgumentsDirective(CustomDirective):
-    """Arguments in parentheses: `(x : 128, y)`."""
+    """Arguments in parentheses: `(x: 128, y)`."""
 
     arguments: AttributeVariable
 
@@ -347,7 +348,7 @@ class KnobOp(IRDLOperation):
 class AlternativesOp(IRDLOperation):
     """Directives of which a schedule of the space has one group; a group may be empty.
 
-    `sched.alternatives @fused { sched.directive "fuse_at" @g(f, x) } { }`
+    `sched.alternatives @fused { sched.fuse_at @g(f, x) } { }`
     """
 
     name = "sched.alternatives"
@@ -396,39 +397,46 @@ class AlternativesOp(IRDLOperation):
         printer.print_op_attributes(self.attributes, print_keyword=True)
 
 
-@irdl_op_definition
 class DirectiveOp(IRDLOperation):
-    """One scheduling directive, `target.directive(arguments)` in the source.
+    """One scheduling directive, `f.block(x:128)` in the source. Each directive has an operation.
 
-    `sched.directive "block" @mm(x : 128, y : 128)`; a split is written `x : x1 by 8`.
+    `sched.block @mm(x: 128, y: 128)`; a split is written `sched.map @mm(x: x1 by 8, y, x1)`.
     """
 
-    name = "sched.directive"
-
-    directive = prop_def(Identifier)
-    """The directive's name."""
-    target = prop_def(IdentifierRef)
-    """The function that it is applied to."""
+    function = prop_def(IdentifierRef)
+    """The function that the directive is applied to."""
     arguments = prop_def(ArrayAttr[ArgumentAttr])
     """Its arguments, in the order of the source."""
 
-    assembly_format = "$directive $target custom<ArgumentsDirective>($arguments) attr-dict"
+    assembly_format = "$function custom<ArgumentsDirective>($arguments) attr-dict"
     custom_directives = (ArgumentsDirective,)
     traits = traits_def(HasParent(ScheduleOp, AlternativesOp))
 
-    def __init__(self, directive: str, target: str, arguments: Sequence[Argument]) -> None:
-        super().__init__(
+    @classmethod
+    def make(cls, directive: str, function: str, arguments: Sequence[Argument]) -> DirectiveOp:
+        """Makes the operation of a directive.
+
+        Args:
+            directive: the directive's name, as in programs.
+            function: the function that it is applied to.
+            arguments: the arguments, in the order of the source.
+        """
+        return directive_op(directive)(
             properties={
-                "directive": StringAttr(directive),
-                "target": SymbolRefAttr(target),
+                "function": SymbolRefAttr(function),
                 "arguments": ArrayAttr([ArgumentAttr.get(a) for a in arguments]),
             }
         )
 
     @property
-    def target_name(self) -> str:
+    def directive_name(self) -> str:
+        """The directive's name, as in programs."""
+        return self.name.removeprefix(_PREFIX)
+
+    @property
+    def function_name(self) -> str:
         """The function that the directive is applied to."""
-        return self.target.root_reference.data
+        return self.function.root_reference.data
 
     @property
     def argument_list(self) -> list[Argument]:
@@ -440,4 +448,28 @@ class DirectiveOp(IRDLOperation):
         self.arguments = ArrayAttr([ArgumentAttr.get(argument) for argument in arguments])
 
 
-Sched = Dialect("sched", [ScheduleOp, KnobOp, AlternativesOp, DirectiveOp], [ArgumentAttr])
+_PREFIX = "sched."
+RESERVED = frozenset({"schedule", "knob", "alternatives"})
+"""The names that no directive can have: those of the dialect's other operations."""
+
+
+@cache
+def directive_op(directive: str) -> type[DirectiveOp]:
+    """Returns the operation of a directive, by the directive's name in programs."""
+    fields = {
+        "name": f"{_PREFIX}{directive}",
+        "__doc__": DirectiveOp.__doc__,
+        "__module__": __name__,
+        "assembly_format": DirectiveOp.assembly_format,
+        "custom_directives": DirectiveOp.custom_directives,
+        "traits": DirectiveOp.traits,
+    }
+    words = "".join(word.capitalize() for word in directive.split("_"))
+    return irdl_op_definition(type(f"{words}Op", (DirectiveOp,), fields))
+
+
+def dialect_of(directives: Iterable[str]) -> Dialect:
+    """Returns the dialect with the operations of some directives, by their names in programs."""
+    operations: list[type[Operation]] = [ScheduleOp, KnobOp, AlternativesOp]
+    operations += [directive_op(name) for name in directives]
+    return Dialect("sched", operations, [ArgumentAttr])

@@ -111,7 +111,7 @@ def _directive(symbols: Symbols, item: DirectiveCall, knobs: set[str]) -> sched.
         value = argument.value
         return argument._replace(value=KnobReference(value)) if value in knobs else argument  # pyright: ignore
 
-    directive = sched.DirectiveOp(item.name, item.function, [known(a) for a in item.arguments])
+    directive = sched.DirectiveOp.make(item.name, item.function, [known(a) for a in item.arguments])
     directive.location = symbols.location(item.name_at)
     return directive
 

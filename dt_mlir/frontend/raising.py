@@ -148,7 +148,7 @@ def _directive(op: Operation) -> DirectiveCall:
         a._replace(value=a.value.name) if isinstance(a.value, sched.KnobReference) else a
         for a in op.argument_list
     )
-    return DirectiveCall(op.target_name, op.directive.data, arguments, _at(op), _at(op))
+    return DirectiveCall(op.function_name, op.directive_name, arguments, _at(op), _at(op))
 
 
 def _file(module: ModuleOp) -> str:

@@ -101,12 +101,12 @@ class Accuracy:
             if not isinstance(op, sched.DirectiveOp):
                 continue
             words = [str(argument.value) for argument in op.argument_list]
-            if op.directive.data == "math" and words == ["accurate"]:
-                accurate.add(op.target_name)
-            elif op.directive.data == "precision":
+            if op.directive_name == "math" and words == ["accurate"]:
+                accurate.add(op.function_name)
+            elif op.directive_name == "precision":
                 product = max(product, _PRODUCTS.get(words[0], 0.0))
-            elif op.directive.data == "fuse_at":
-                fused.add(op.target_name)
+            elif op.directive_name == "fuse_at":
+                fused.add(op.function_name)
         functions = {op.sym_name.data for op in module.ops if isinstance(op, dt.FuncOp)}
         if not functions:
             everywhere = all(kernel.is_accurate for kernel in kernels)

@@ -43,7 +43,7 @@ def decoded(op: sched.DirectiveOp, arguments: Sequence[sched.Argument]) -> Direc
     Raises:
         CompileError: if there is no such directive, or it takes no such arguments.
     """
-    name = op.directive.data
+    name = op.directive_name
     cls = find_directive(name)
     if cls is None:
         known = [*directive_names(), "compile", "compile_to_kernel"]
@@ -53,9 +53,9 @@ def decoded(op: sched.DirectiveOp, arguments: Sequence[sched.Argument]) -> Direc
             or f"there are {', '.join(known)}; a directive of your own is loaded with --load",
         )  # fmt: skip
     try:
-        return cls.decode(op.target_name, arguments)
+        return cls.decode(op.function_name, arguments)
     except ArgumentError as error:
-        raise CompileError(f"{op.target_name}.{name}: {error}", op, error.hint) from None
+        raise CompileError(f"{op.function_name}.{name}: {error}", op, error.hint) from None
 
 
 def _check_decided(module: ModuleOp) -> None:

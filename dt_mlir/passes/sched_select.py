@@ -27,11 +27,11 @@ class SchedSelectPass(ModulePass):
 
     ```
     sched.knob @BM {64, 128}
-    sched.directive "block" @f(x : @BM)
-    sched.alternatives @where { sched.directive "fuse_at" @g(f, x) } { }
+    sched.block @f(x: @BM)
+    sched.alternatives @where { sched.fuse_at @g(f, x) } { }
       -> sched-select{choices="BM:64","where:0"}
-    sched.directive "block" @f(x : 64)
-    sched.directive "fuse_at" @g(f, x)
+    sched.block @f(x: 64)
+    sched.fuse_at @g(f, x)
     ```
     """
 

@@ -118,7 +118,7 @@ def _narrowed(op: Operation) -> bool:
                 a._replace(value=max(1, a.value // 2)) if isinstance(a.value, int) else a
                 for a in arguments
             ]
-            new = sched.DirectiveOp(op.directive.data, op.target_name, halved)
+            new = sched.DirectiveOp.make(op.directive_name, op.function_name, halved)
             new.location = op.location
             block = op.parent_block()
             assert block is not None

@@ -2,7 +2,7 @@
 
 A directive is a pass on the `loop` level. Its class declares its name, its parameters with a
 sentence each, its phase, when it is legal and what it does. The method of `.dt` programs, the
-checks of `sched.directive`, the pass with its options and the documentation come from that.
+checks of `sched.NAME`, the pass with its options and the documentation come from that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from xdsl.passes import ModulePass
 from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import loop
-from dt_mlir.dialects.sched import Argument
+from dt_mlir.dialects.sched import RESERVED, Argument
 from dt_mlir.scheduling.parameters import ArgumentError, Kind
 
 PASS_PREFIX = "schedule-"
@@ -162,7 +162,10 @@ class Directive(ModulePass):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "name" in cls.__dict__:
-            assert cls.name.startswith(PASS_PREFIX), "a directive's pass is named 'schedule-…'"
+            if not cls.name.startswith(PASS_PREFIX):
+                raise ValueError(f"the pass '{cls.name}' of a directive is not named 'schedule-…'")
+            if cls.directive_name() in RESERVED:
+                raise ValueError(f"'{cls.directive_name()}' is not a name for a directive")
             Directive.registry[cls.directive_name()] = cls
 
     @classmethod

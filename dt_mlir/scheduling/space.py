@@ -96,9 +96,8 @@ class Space:
             name = op.sym_name.data
         else:
             firsts = [next(iter(b.block.ops), None) for b in op.branches]
-            named = {
-                f"{d.target_name}.{d.directive.data}" for d in firsts if isinstance(d, DirectiveOp)
-            }
+            found = [d for d in firsts if isinstance(d, DirectiveOp)]
+            named = {f"{d.function_name}.{d.directive_name}" for d in found}
             name = named.pop() if len(named) == 1 else "choice"
         choice = self._add(name, tuple(range(len(op.branches))))
         choice.texts = tuple(
@@ -119,7 +118,7 @@ class Space:
                     self.dimensions[part.name].branches.add(branch)
                 elif isinstance(part, Options):
                     key = "" if argument.key is None else f".{argument.key}"
-                    found = self._add(f"{op.target_name}.{op.directive.data}{key}", part.values)
+                    found = self._add(f"{op.function_name}.{op.directive_name}{key}", part.values)
                     found.branches.add(branch)
                     self.sets[op].append(found.name)
 
@@ -150,7 +149,7 @@ class Space:
 
 def _text(op: Operation) -> str:
     assert isinstance(op, DirectiveOp)
-    return f"{op.target_name}.{op.directive.data}({', '.join(map(str, op.argument_list))})"
+    return f"{op.function_name}.{op.directive_name}({', '.join(map(str, op.argument_list))})"
 
 
 def select(module: ModuleOp, point: Mapping[str, Option]) -> None:

@@ -24,7 +24,7 @@ from dt_mlir.diagnostics import (
     make_location,
 )
 from dt_mlir.frontend.emit import compile_text
-from dt_mlir.registry import DIALECTS
+from dt_mlir.registry import DIALECTS, directive_names
 
 MOST_CHARACTERS = 2**21
 """The longest text that is taken for a module; xDSL reads some 100,000 characters a second."""
@@ -86,10 +86,7 @@ def parse_mlir(
         unknown = re.fullmatch(r"Operation (\S+) is not registered", message)
         if unknown is not None and parser is not None:
             # The parser has gone on to what stands behind the name.
-            known = [op.name for load in DIALECTS.values() for op in load().operations]
-            hint = did_you_mean(unknown[1], known)
-            message = f"there is no operation '{unknown[1]}'"
-            raise CompileError(message, parser.operation_start, hint) from None
+            raise _unknown_operation(unknown[1], parser.operation_start) from None
         raise CompileError(message, location) from None
     except (DiagnosticException, PyRDLError, ValueError) as error:
         # An attribute or an operation that is refused where it is made.
@@ -98,6 +95,18 @@ def parse_mlir(
         raise CompileError(message, place) from None
     except RecursionError:
         raise CompileError("the text is nested too deeply", make_location(name, 1, 1)) from None
+
+
+def _unknown_operation(name: str, location: FileLineColLoc) -> CompileError:
+    dialect, _, directive = name.partition(".")
+    if dialect == "sched":
+        hint = did_you_mean(directive, directive_names())
+        return CompileError(
+            f"there is no directive '{directive}'", location,
+            hint or "--load FILE.py loads a directive of your own",
+        )  # fmt: skip
+    known = [op.name for load in DIALECTS.values() for op in load().operations]
+    return CompileError(f"there is no operation '{name}'", location, did_you_mean(name, known))
 
 
 _STRING = re.compile(r'//[^\n]*|"(?>(?:[^"\\\n]|\\.)*)("?)')

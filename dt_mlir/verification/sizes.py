@@ -289,7 +289,7 @@ def _steps(modules: Sequence[ModuleOp]) -> dict[str, _Steps]:
                 case tile.KernelOp():
                     for label, block in op.grid:
                         note(label, block)
-                case sched.DirectiveOp() if op.directive.data in ("block", "tensorize"):
+                case sched.DirectiveOp() if op.directive_name in ("block", "tensorize"):
                     for argument in op.argument_list:
                         if argument.key is not None and isinstance(argument.value, int):
                             note(argument.key, argument.value)

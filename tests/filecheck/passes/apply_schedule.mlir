@@ -41,5 +41,5 @@ loop.kernel @f_kernel(%g: memref<?xf32> {host.name = "g", host.axes = ["x"]}, %f
   }
 }
 sched.schedule {
-  sched.directive "fuse_at" @g(f, x)
+  sched.fuse_at @g(f, x)
 }

@@ -14,8 +14,8 @@ dt.func @f[x] : f32 {
   dt.yield %1 : f32
 }
 sched.schedule {
-  // CHECK: sched.directive "block" @f(x : 8)
-  sched.directive "block" @f(x : 8)
+  // CHECK: sched.block @f(x: 8)
+  sched.block @f(x: 8)
 }
 // CHECK: dt.output @f dynamic
 dt.output @f dynamic

@@ -16,9 +16,9 @@
 // DECIDED-NEXT: help: everything is decided
 sched.schedule {
   sched.knob @BM {64, 128}
-  sched.directive "block" @f(x : @BM)
+  sched.block @f(x: @BM)
   sched.alternatives @WHERE {
-    sched.directive "map" @f(x : x1 by 4, x1)
+    sched.map @f(x: x1 by 4, x1)
   } {
   }
 }

@@ -112,6 +112,6 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   }
 }
 sched.schedule {
-  sched.directive "block" @A(x : 4)
+  sched.block @A(x: 4)
 }
 // CHECK: error: 'sched.schedule' is not of the 'loop' level

@@ -1,7 +1,7 @@
 // RUN: dt-opt %s -p verify-schedule | filecheck %s
-// CHECK: sched.directive "block" @f(x : 8)
+// CHECK: sched.block @f(x: 8)
 sched.schedule {
-  sched.directive "block" @f(x : 8)
-  sched.directive "precision" @f(tf32)
-  sched.directive "num_warps" @f(warps : 4)
+  sched.block @f(x: 8)
+  sched.precision @f(tf32)
+  sched.num_warps @f(warps: 4)
 }

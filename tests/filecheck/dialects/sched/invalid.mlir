@@ -5,15 +5,21 @@ sched.schedule {
 }
 // CHECK: invalid.mlir:3:1: error: 'sched.schedule' is malformed: a schedule holds directives, not 'arith.constant'
 // -----
-sched.directive "block" @f(x : 128)
-// CHECK: error: 'sched.directive' is malformed: 'sched.directive' expects parent op to be one of 'sched.schedule', 'sched.alternatives'
+sched.block @f(x: 128)
+// CHECK: error: 'sched.block' is malformed: 'sched.block' expects parent op to be one of 'sched.schedule', 'sched.alternatives'
 // -----
 sched.schedule {
-  sched.directive "block" @f(x : )
+  sched.block @f(x: )
 }
-// CHECK: invalid.mlir:{{[0-9]+}}:34: error: identifier expected
+// CHECK: invalid.mlir:{{[0-9]+}}:21: error: identifier expected
 // -----
 sched.schedule {
-  sched.directive "map" @f(x : x1 by y)
+  sched.map @f(x: x1 by y)
 }
-// CHECK: invalid.mlir:{{[0-9]+}}:38: error:
+// CHECK: invalid.mlir:{{[0-9]+}}:25: error:
+// -----
+sched.schedule {
+  sched.vary @f(4)
+}
+// CHECK: error: there is no directive 'vary'
+// CHECK: help: --load FILE.py loads a directive of your own

@@ -17,13 +17,13 @@ sched.schedule {
 // CHECK: error: 'sched.schedule' is malformed: two knobs of a schedule have one name
 // -----
 sched.schedule {
-  sched.directive "block" @f(x : @BM)
+  sched.block @f(x: @BM)
 }
 // CHECK: error: 'sched.schedule' is malformed: there is no knob 'BM'
 // -----
 sched.schedule {
   sched.alternatives {
-    sched.directive "block" @f(x : 1)
+    sched.block @f(x: 1)
   }
 }
 // CHECK: error: 'sched.alternatives' is malformed: there is nothing to choose from: two branches are needed
