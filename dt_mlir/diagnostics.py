@@ -155,7 +155,9 @@ def has_location(op: Operation) -> bool:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` was probably meant to be."""
-    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    names = list(known)
+    longer = [other for other in names if len(name) > 2 and other.startswith(name)]
+    matches = longer or difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     return matches[0] if matches else None
 
 

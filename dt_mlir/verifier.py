@@ -67,11 +67,20 @@ def _first_malformed(
             verify(op)
         except VerifyException as error:
             inner = error.op if isinstance(error, MalformedError) else op
-            return inner, str(error).splitlines()[0]
+            return inner, _sentence(error)
         except Exception:
             # Its verifier relies on what another operation's will name.
             continue
     return None
+
+
+def _sentence(error: VerifyException) -> str:
+    """Returns the message of xDSL's verifier or of ours, in one line."""
+    head, *rest = filter(None, map(str.strip, str(error).splitlines()))
+    if head.startswith("Operation using value defined out of its IsolatedFromAbove parent"):
+        return "its operand is defined outside the region around it, which takes all as arguments"
+    # xDSL gives the reason on the lines below.
+    return " ".join([head, *rest[:1]]) if head.endswith(":") else head
 
 
 def _verify_structure(op: Operation) -> None:

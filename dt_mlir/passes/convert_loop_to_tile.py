@@ -27,7 +27,7 @@ from dt_mlir.analysis.tile_axes import TileAxes, check_buffers, check_tiles
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.builders.reductions import combine, identity, is_more_extreme
 from dt_mlir.builders.values import ValueBuilder
-from dt_mlir.diagnostics import CompileError, has_location
+from dt_mlir.diagnostics import CompileError, directive_location, has_location
 from dt_mlir.dialects import loop, sched, tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.identifiers import value_hint
@@ -461,11 +461,12 @@ def _check_marks(kernel: loop.KernelOp) -> None:
             and (op.is_tile or op.extent_size is not None)
         )
         if gone and op.attributes:
-            what = f"the loop over '{op.label_name}' has one trip and goes" if isinstance(
+            what = f"the loop over '{op.label_name}' has one trip and vanishes" if isinstance(
                 op, loop.LoopLike
             ) else f"'{op.name}' becomes no operation"
             raise CompileError(
-                f"{what}: its attribute '{next(iter(op.attributes))}' would be lost", op,
+                f"{what}: its attribute '{next(iter(op.attributes))}' would be lost",
+                directive_location(op.location),
                 "tensorize it in smaller steps, or leave out what marks it",
             )  # fmt: skip
 

@@ -12,6 +12,7 @@ from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
 from dt_mlir.files import write_output
 from dt_mlir.loading import load_file
 from dt_mlir.pipeline import default_pipeline, pipeline_text, run_pipeline
+from dt_mlir.registry import PASSES
 from dt_mlir.tools.command_line import (
     ArgumentParser,
     parse_choices,
@@ -66,6 +67,7 @@ def _parser() -> ArgumentParser:
     add("--load", action="append", default=[], metavar="FILE.py", help="load directives and passes")
     add("--override", action="store_true", help="loaded passes may take the names of built-in ones")
     add("--print-pipeline", action="store_true", help="print the passes that are run")
+    add("--print-kernels-only", action="store_true", help="print the kernels of IR alone")
     add("--print-debuginfo", action="store_true", help="print locations in IR")
     return parser
 
@@ -80,10 +82,24 @@ def _parse(path: str, sources: SourceTexts) -> ModuleOp:
     return parse_dt(text, path, sources)
 
 
-def _show(module: ModuleOp, debuginfo: bool) -> str:
+def _show(module: ModuleOp, args: Namespace) -> str:
     from dt_mlir.printing import module_text
 
-    return module_text(module, debuginfo) + "\n"
+    return module_text(module, args.print_debuginfo, kernels_only=args.print_kernels_only) + "\n"
+
+
+def _load(path: str, override: bool) -> None:
+    """Loads a file; warns of its passes that nothing runs."""
+    from dt_mlir.scheduling.directive import Directive
+
+    passes, _ = load_file(path, override)
+    for name, cls in passes.items():
+        if not issubclass(cls, Directive) and name not in PASSES and not hasattr(cls, "after"):
+            print(
+                f"warning: {path}: dtc does not run the pass '{name}', which has no 'after'\n"
+                "  help: after = \"tile-cse\" gives it a place; dt-opt -p runs it anywhere",
+                file=sys.stderr,
+            )
 
 
 def _best(
@@ -134,7 +150,7 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         raise CompileError(f"--draw: {args.draw} does not end in .svg")
     given = parse_sizes(args.run, "--run")
     for path in args.load:
-        load_file(path, args.override)
+        _load(path, args.override)
     module = _parse(args.file, sources)
     verify_module(module)
     algorithm = module.clone()
@@ -148,7 +164,7 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     with Verification(args, module) as verification:
         run_pipeline(module, passes, verification.after)
     if args.emit in ("dt", "loop", "tile"):
-        write_output(args.output, _show(module, args.print_debuginfo))
+        write_output(args.output, _show(module, args))
         return
     from dt_mlir.backend.triton.target import emit_module
 

@@ -31,7 +31,7 @@ from dt_mlir.backend.triton.scalars import (
     typed_literal,
 )
 from dt_mlir.backend.triton.signature import Signature
-from dt_mlir.diagnostics import CompileError
+from dt_mlir.diagnostics import CompileError, did_you_mean, directive_location
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
@@ -475,10 +475,12 @@ def _range_options(op: scf.ForOp) -> dict[str, ast.expr]:
         if kind is None or not isinstance(attr, IntegerAttr) or (attr.type == i1) != (kind is bool):
             types = {bool: "i1", int: "i32"}
             shown = ", ".join(f"{n}: {types[k]}" for n, k in _RANGE_OPTIONS.items())
-            raise CompileError(
-                f"'{tile.RANGE_OPTIONS}' has no option '{name}' of this type", op,
-                f"Triton's loops have {shown}",
-            )  # fmt: skip
+            known = f"Triton's loops have {shown}"
+            message = f"'{tile.RANGE_OPTIONS}' has no option '{name}'"
+            if kind is not None:
+                message = f"the option '{name}' is an {types[kind]}, not {attr}"
+            hint = None if kind is not None else did_you_mean(name, _RANGE_OPTIONS)
+            raise CompileError(message, directive_location(op.location), hint or known)
         options[name] = code.constant(kind(attr.value.data))
     return options
 
@@ -493,10 +495,12 @@ def check_consumed(kernel: tile.KernelOp) -> None:
         for name in op.attributes:
             printed = isinstance(op, scf.ForOp) and name == tile.RANGE_OPTIONS
             if not printed and tile.triton_printer(op) is None:
+                hint = "a pass that understands it must take it away before the kernel is printed"
+                if isinstance(op, scf.ForOp):
+                    hint += f"; options of tl.range are printed from '{tile.RANGE_OPTIONS}'"
                 raise CompileError(
-                    f"nothing has consumed the attribute '{name}' of '{op.name}'", op,
-                    "a pass that understands it must take it away before the kernel is printed; "
-                    f"options of Triton's loops are printed from '{tile.RANGE_OPTIONS}'",
+                    f"nothing has consumed the attribute '{name}' of '{op.name}'",
+                    directive_location(op.location), hint,
                 )  # fmt: skip
 
 
