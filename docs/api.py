@@ -2,6 +2,7 @@
 
 import inspect
 import textwrap
+from enum import Enum
 from functools import cache
 from typing import Any
 
@@ -96,8 +97,9 @@ def _bases(cls: type, loader: GriffeLoader) -> list[Class]:
 def class_lines(name: str, cls: type, bases: list[Class]) -> list[str]:
     """The section of a class, whose members are those of the bases of its name, too."""
     lines = [f"### `{name}`", ""]
-    # The constructor of an operation says nothing of it; its page of the dialect does.
-    if cls.__init__ is not object.__init__ and not issubclass(cls, Operation):
+    # The constructors that operations and enumerations inherit say nothing.
+    inherits = issubclass(cls, Operation | Enum) and "__init__" not in cls.__dict__
+    if cls.__init__ is not object.__init__ and not inherits:
         lines += [_signature(name, cls, result=False), ""]
     lines += _sections(bases[0])
     members: dict[str, Any] = {}

@@ -1,6 +1,8 @@
 """Writes the reference of what extensions may use, from signatures and docstrings."""
 
 import importlib
+import re
+import textwrap
 
 from api import class_lines, function_lines, package_loader
 
@@ -12,14 +14,22 @@ GROUPS = (
     ("Loop nests", "dt_mlir.analysis.nests",
      ("loops_in", "loops_over", "labels_in", "locals_of", "write_to", "reads_of", "argument_named",
       "writes_of", "loop_of", "encloses", "function_labels", "check_writes")),
-    ("Loops", "dt_mlir.dialects.loop.nests", ("LoopLike",)),
+    ("Loops", "dt_mlir.dialects.loop",
+     ("LoopLike", "ForOp", "ReduceOp", "LocalOp", "ReadOp", "WriteOp")),
     ("Bounds of fused functions", "dt_mlir.analysis.bounds",
      ("infer_bounds", "infer_bounds_of", "check_written_once")),
     ("Divisibility of indices", "dt_mlir.analysis.divisibility", ("constant_index", "multiple_of")),
+    ("Kernels", "dt_mlir.analysis.kernels", ("kernels_of",)),
+    ("Kernels of both levels", "dt_mlir.dialects.kernel", ("KernelOp",)),
+    ("Operations on tiles", "dt_mlir.dialects.tile",
+     ("RangeOp", "MaskOp", "LoadOp", "StoreOp", "MapOp", "YieldOp", "ReduceOp", "DotOp", "FillOp",
+      "BroadcastOp", "TransposeOp")),
+    ("Numbers of elements", "dt_mlir.analysis.tile_sizes", ("static_elements", "padded")),
     ("Reuse of elements", "dt_mlir.analysis.reuse", ("Reuse",)),
     ("Types of tiles", "dt_mlir.dialects.tile.types",
      ("Axis", "tile_type", "axes_of", "axis_names", "element_of")),
-    ("Reductions", "dt_mlir.builders.reductions", ("identity", "combination", "combine")),
+    ("Building reductions", "dt_mlir.builders.reductions", ("identity", "combination", "combine")),
+    ("Values of the `tile` level", "dt_mlir.builders.values", ("ValueBuilder",)),
     ("Rewriting", "dt_mlir.builders.rewriting", ("replace_op",)),
     ("Elementwise functions", "dt_mlir.elementwise", ("Function", "Domain", "define")),
     ("Scalar arithmetic", "dt_mlir.builders.scalars", ("ScalarBuilder",)),
@@ -39,7 +49,9 @@ def extending_sections() -> str:
         ValueError: if a name is not documented.
     """
     loader = package_loader()
-    lines: list[str] = []
+    anchors = (re.sub(r"[^a-z ]", "", title.lower()).replace(" ", "-") for title, _, _ in GROUPS)
+    links = ", ".join(f"[{title}](#{anchor})" for (title, _, _), anchor in zip(GROUPS, anchors))
+    lines = [*textwrap.wrap(f"{links}.", 118, break_long_words=False), ""]
     for title, module, names in GROUPS:
         lines += [f"## {title}", "", f"`{module}`", ""]
         for name in names:
