@@ -23,7 +23,7 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
@@ -152,30 +152,41 @@ class TileFunctions(LevelFunctions):
         self, op: tile.AccessOp, axes: Sequence[str], indices: Sequence[Any], masks: Sequence[Value]
     ) -> tuple[list[Array], Array]:
         places = [aligned(np.asarray(i), v.type, axes) for i, v in zip(indices, op.indices)]
-        mask: Array = np.ones((1,) * len(axes), bool)
-        for value, operand in zip(masks, op.masks):
-            mask = mask & self.arithmetic.truth(aligned(value, operand.type, axes))
-        return places, mask
+        return places, self._all_true(masks, op.masks, axes)
+
+    def _all_true(
+        self, values: Sequence[Value], operands: Sequence[SSAValue], axes: Sequence[str]
+    ) -> Array:
+        """Returns where all of some truth values hold, as an array of the axes of a tile."""
+        found: Array = np.ones((1,) * len(axes), bool)
+        for value, operand in zip(values, operands):
+            found = found & self.arithmetic.truth(aligned(value, operand.type, axes))
+        return found
 
     @impl(tile.LoadOp)
     def run_load(
         self, interpreter: Interpreter, op: tile.LoadOp, args: PythonValues
     ) -> PythonValues:
         """Loads a tile."""
-        base, indices = args[0], args[1 : 1 + len(op.indices)]
+        bounds, (base, *rest) = args[: len(op.inside)], args[len(op.inside) :]
         assert isinstance(base, Buffer)
         axes = axis_names(op.result.type)
-        places, mask = self._access(op, axes, indices, args[1 + len(op.indices) :])
-        found = base.read(op, places, mask, self.instance)
-        if op.pad is None:
-            return (found,)
-        shape = np.broadcast_shapes(np.shape(mask), *(p.shape for p in places))
-        if shape_of(found) != shape:
-            # A tensor without elements has none to stand in the masked places.
-            found = self.arithmetic.constant(op.pad)
-        return (
-            chosen(mask, spread(found, shape), spread(self.arithmetic.constant(op.pad), shape)),
+        indices, masks = rest[: len(op.indices)], rest[len(op.indices) :]
+        places, mask = self._access(op, axes, indices, masks)
+        inside = self._all_true(bounds, op.inside, axes)
+        found = base.read(op, places, mask & inside, self.instance)
+        shape = np.broadcast_shapes(
+            np.shape(mask), np.shape(inside), *(p.shape for p in places)
         )
+        for holds, other in ((inside, op.fill), (mask, op.pad)):
+            if other is None:
+                continue
+            if shape_of(found) != shape:
+                # A tensor without elements has none to stand in the masked places.
+                found = self.arithmetic.constant(other)
+            number = spread(self.arithmetic.constant(other), shape)
+            found = chosen(holds, spread(found, shape), number)
+        return (found,)
 
     def note_store(self, base: Buffer, places: Sequence[Array], mask: Array) -> None:
         """Hears of what the current instance is about to store; there is nothing to do.

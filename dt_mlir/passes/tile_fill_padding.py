@@ -145,7 +145,8 @@ def _cleared(store: tile.StoreOp, masks: list[SSAValue]) -> SSAValue:
 def unmask(storage: _Storage, filled: set[int]) -> None:
     """Drops masks of loads beyond which there is only padding, and the same zeros in it."""
     for load in storage.loads:
-        if load.pad is None or not _is_zero(load.pad.value.data):
+        # Without its masks a load with bounds has its fill value in lanes, not zero.
+        if load.pad is None or load.inside or not _is_zero(load.pad.value.data):
             continue
         kept: list[SSAValue] = []
         for mask in load.masks:

@@ -123,7 +123,8 @@ def place_masks(kernel: tile.KernelOp) -> None:
                 needed = [mask for mask in found if mask is not None]
                 if needed:
                     zero = _zero(element_of(op.result.type))
-                    new = tile.LoadOp(op.base, op.indices, axes_of(op.result.type), needed, zero)
+                    axes = axes_of(op.result.type)
+                    new = tile.LoadOp(op.base, op.indices, axes, needed, zero, op.inside, op.fill)
                     replace_op(op, new)
             case tile.StoreOp():
                 found = [masks.of_axis(name, op) for name in op.access_axes()]

@@ -283,14 +283,19 @@ class KernelPrinter:
 
     def _load(self, op: tile.LoadOp) -> None:
         axes = axes_of(op.result.type)
+        masks = [self._spread(mask, axes) for mask in op.masks]
+        bounds = [self._spread(bound, axes) for bound in op.inside]
+        other = op.fill if op.pad is None else op.pad
         keywords: dict[str, ast.expr] = {}
-        mask = self._masks(op, axes)
-        if mask is not None:
-            assert op.pad is not None
-            keywords = {"mask": mask, "other": literal(op.pad)}
+        if other is not None:
+            keywords = {"mask": code.total("&", [*masks, *bounds]), "other": literal(other)}
         self.tensors.add(op.result)
         pointer = self._pointer(op, axes)
         loaded = code.call("tl.load", pointer, **keywords, **_eviction(op))
+        if op.fill is not None and str(op.fill) != str(other):
+            # Lanes that are masked off keep the pad, whatever their bounds.
+            outside = code.total("&", [*masks, code.inverted(code.total("&", bounds))])
+            loaded = code.call("tl.where", outside, typed_literal(op.fill), loaded)
         self._assign(op.result, loaded, "loaded")
 
     def _store(self, op: tile.StoreOp) -> None:

@@ -113,11 +113,23 @@ class AccessOp(IRDLOperation):
             )
 
 
-    def print_access(self, printer: Printer, pad: Number | None = None) -> None:
-        """Prints ` %A[%x, %y] masked [%m] pad 0.0 eviction_policy evict_first {…}`."""
+    def print_access(
+        self,
+        printer: Printer,
+        pad: Number | None = None,
+        inside: Sequence[SSAValue] = (),
+        fill: Number | None = None,
+    ) -> None:
+        """Prints ` %A[%x, %y] inside [%i] fill 1.0 masked [%m] pad 0.0 eviction_policy … {…}`."""
         printer.print_string(" ")
         printer.print_ssa_value(self.base)
         print_values(printer, self.indices)
+        if inside:
+            printer.print_string(" inside ")
+            print_values(printer, inside)
+        if fill is not None:
+            printer.print_string(" fill ")
+            print_number(printer, fill)
         if self.masks:
             printer.print_string(" masked ")
             print_values(printer, self.masks)
@@ -140,6 +152,8 @@ class _Access(NamedTuple):
     indices: list[SSAValue]
     masks: list[SSAValue]
     pad: Number | None
+    inside: list[SSAValue]
+    fill: Number | None
     eviction_policy: StringAttr | None
     attributes: dict[str, Attribute]
 
@@ -161,21 +175,31 @@ def _parse_access(parser: Parser, pads: bool) -> _Access:
     base = parse_value(parser)
     if not isinstance(base.type, MemRefType):
         parser.raise_error(f"expected a tensor in memory, not a value of {base.type}", place)
+    element = value_type(base.type.element_type)
     indices = parse_values(parser)
+    inside: list[SSAValue] = []
+    fill: Number | None = None
+    if pads and parser.parse_optional_keyword("inside"):
+        inside = parse_values(parser)
+        parser.parse_keyword("fill")
+        fill = _parse_number(parser, element)
     masks = parse_values(parser) if parser.parse_optional_keyword("masked") else []
-    pad: Number | None = None
-    if pads and parser.parse_optional_keyword("pad"):
-        place = parser.pos
-        number = parser.expect(lambda: parse_optional_number(parser), "expected a number")
-        try:
-            pad = constant(number, value_type(base.type.element_type))
-        except VerifyException as error:
-            parser.raise_error(str(error), place)
+    pad = _parse_number(parser, element) if pads and parser.parse_optional_keyword("pad") else None
     policy = None
     if parser.parse_optional_keyword("eviction_policy"):
         policy = StringAttr(parser.parse_str_literal())
     attributes = parser.parse_optional_attr_dict()
-    return _Access(SSAValue.get(base, type=MemRefType), indices, masks, pad, policy, attributes)
+    tensor = SSAValue.get(base, type=MemRefType)
+    return _Access(tensor, indices, masks, pad, inside, fill, policy, attributes)
+
+
+def _parse_number(parser: Parser, element: Attribute) -> Number:
+    place = parser.pos
+    number = parser.expect(lambda: parse_optional_number(parser), "expected a number")
+    try:
+        return constant(number, element)
+    except VerifyException as error:
+        parser.raise_error(str(error), place)
 
 
 @irdl_op_definition
@@ -183,18 +207,28 @@ class LoadOp(AccessOp):
     """Loads a tile of a tensor's elements.
 
     An index without axes is one place, a tile of indices is one for each of its elements. Where
-    a mask is false nothing is read, and `pad` stands in. What a kernel loads from it never
-    stores to, so that a load may be moved and merged like any pure operation.
+    a mask is false nothing is read, and the lane holds `pad`: what that is a pass may choose, since
+    nothing that the program computes depends on such a lane. `inside` tells where indices are in
+    bounds. Elsewhere nothing is read, and the element is `fill`, which is part of the algorithm
+    (a boundary condition). What a kernel loads from it never stores to, so that a load may be moved
+    and merged like any pure operation.
+
+    `%a = tile.load %A[%i] inside [%in] fill 1.0 masked [%x_mask] pad 0.0`
     """
 
     name = "tile.load"
     GRAMMAR: ClassVar = (
-        "value `[` values `]` (`masked` `[` values `]` `pad` number)? "
+        "value `[` values `]` (`inside` `[` values `]` `fill` number)? "
+        "(`masked` `[` values `]` `pad` number)? "
         "(`eviction_policy` string)? attr-dict (`:` type)?"
     )
 
+    inside = var_operand_def()
+    """Predicates that are all true where the indices are in bounds."""
     pad = opt_prop_def(FloatAttr | IntegerAttr)
-    """The fill value of masked elements."""
+    """The number that lanes hold where a mask is false."""
+    fill = opt_prop_def(FloatAttr | IntegerAttr)
+    """The value of elements out of bounds."""
     result = result_def()
     """The tile, its axes in any order."""
 
@@ -207,11 +241,13 @@ class LoadOp(AccessOp):
         axes: Sequence[Axis],
         masks: Sequence[SSAValue] = (),
         pad: Attribute | None = None,
+        inside: Sequence[SSAValue] = (),
+        fill: Attribute | None = None,
     ) -> None:
         assert isinstance(base.type, MemRefType)
         super().__init__(
-            operands=[base, indices, masks],
-            properties={"pad": pad},
+            operands=[inside, base, indices, masks],
+            properties={"pad": pad, "fill": fill},
             result_types=[tile_type(value_type(base.type.element_type), axes)],
         )
 
@@ -225,11 +261,14 @@ class LoadOp(AccessOp):
         if element_of(type) != element:
             parser.raise_error(f"an element of {found.base.type} is not of {type}", place)
         return found.finish(
-            cls(found.base, found.indices, axes_of(type), found.masks, found.pad)
-        )
+            cls(
+                found.base, found.indices, axes_of(type), found.masks, found.pad, found.inside,
+                found.fill,
+            )
+        )  # fmt: skip
 
     def print(self, printer: Printer) -> None:
-        self.print_access(printer, self.pad)
+        self.print_access(printer, self.pad, self.inside, self.fill)
         type = self.result.type
         print_result_type(printer, type, lambda: _spanned(element_of(type), self.indices))
 
@@ -239,8 +278,17 @@ class LoadOp(AccessOp):
             raise VerifyException("the tile must have the axes that the indices have")
         if bool(self.masks) != (self.pad is not None):
             raise VerifyException("a load has a pad where it has masks, and only there")
-        if self.pad is not None and self.pad.type != element_of(self.result.type):
-            raise VerifyException(f"the pad must be of type {element_of(self.result.type)}")
+        if bool(self.inside) != (self.fill is not None):
+            raise VerifyException("a load has a fill where it has bounds, and only there")
+        for name, number in (("pad", self.pad), ("fill", self.fill)):
+            if number is not None and number.type != element_of(self.result.type):
+                raise VerifyException(f"the {name} must be of type {element_of(self.result.type)}")
+        for bound in self.inside:
+            check_tile(bound.type)
+            if element_of(bound.type) != i1:
+                raise VerifyException("a bound is an 'i1' or a tile of them")
+            if not set(axis_names(bound.type)) <= set(self.access_axes()):
+                raise VerifyException("a bound has an axis that the indices have not")
 
 
 @irdl_op_definition

@@ -206,7 +206,7 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
   %v = tile.fill %c : !tile.of<x: 8, f32>
-  %a = "tile.load"(%A, %x) <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (memref<?xf32>, !tile.of<x: 8, index>) -> !tile.of<x: 8, f16>
+  %a = "tile.load"(%A, %x) <{operandSegmentSizes = array<i32: 0, 1, 1, 0>}> : (memref<?xf32>, !tile.of<x: 8, index>) -> !tile.of<x: 8, f16>
 }
 // CHECK: 'tile.load' is malformed: an element of memref<?xf32> is not of type f16
 // -----
@@ -238,7 +238,52 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   %c = arith.constant 0.0 : f32
   %v = tile.fill %c : !tile.of<x: 8, f32>
   %m = tile.mask %x below %p
-  %a = "tile.load"(%A, %x, %m) <{operandSegmentSizes = array<i32: 1, 1, 1>, pad = 0 : i32}> : (memref<?xf32>, !tile.of<x: 8, index>, !tile.of<x: 8, i1>) -> !tile.of<x: 8, f32>
+  %a = "tile.load"(%m, %A, %x) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (!tile.of<x: 8, i1>, memref<?xf32>, !tile.of<x: 8, index>) -> !tile.of<x: 8, f32>
+}
+// CHECK: 'tile.load' is malformed: a load has a fill where it has bounds, and only there
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = tile.mask %x below %p
+  %a = tile.load %A[%x] inside [%v] fill 0.0
+}
+// CHECK: 'tile.load' is malformed: a bound is an 'i1' or a tile of them
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = tile.mask %x below %p
+  %n = tile.mask %y below %p
+  %a = tile.load %A[%x] inside [%n] fill 0.0
+}
+// CHECK: 'tile.load' is malformed: a bound has an axis that the indices have not
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = tile.mask %x below %p
+  %a = tile.load %A[%x] inside [%m]
+}
+// CHECK: error: Expected 'fill'
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = tile.mask %x below %p
+  %a = "tile.load"(%A, %x, %m) <{operandSegmentSizes = array<i32: 0, 1, 1, 1>, pad = 0 : i32}> : (memref<?xf32>, !tile.of<x: 8, index>, !tile.of<x: 8, i1>) -> !tile.of<x: 8, f32>
 }
 // CHECK: 'tile.load' is malformed: the pad must be of type f32
 // -----

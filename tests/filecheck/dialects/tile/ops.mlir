@@ -31,6 +31,9 @@ tile.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k
   // CHECK-NEXT: tile.load %{{.*}}[%[[X]], %[[K]]] masked [%[[M]]] pad -inf
   // CHECK-NEXT: eviction_policy "evict_last" {my.mark = 4 : i64} : !tile.of<k, x: 32, f16>
   %o = tile.load %A[%x, %k] masked [%m] pad -inf eviction_policy "evict_last" {my.mark = 4} : !tile.of<k, x: 32, f16>
+  // Elements out of bounds have a value of the algorithm's, lanes of a mask one of a pass' choice.
+  // CHECK-NEXT: tile.load %{{.*}}[%[[X]], %[[K]]] inside [%[[M]]] fill -inf masked [%[[M]]] pad 0.0
+  %bounded = tile.load %A[%x, %k] inside [%m] fill -inf masked [%m] pad 0.0
   // CHECK-NEXT: %[[B:.*]] = tile.map (%[[U:.*]] = %[[A]], %[[V:.*]] = %[[S]]) {
   %b = tile.map (%u = %a, %v = %s) {
     %0 = arith.addf %u, %v : f16
