@@ -28,6 +28,25 @@ def check_writes(kernel: loop.KernelOp) -> None:
         raise CompileError(f"the kernel never writes '{kernel.root.data}'", kernel)
 
 
+def check_reductions(kernel: loop.KernelOp) -> None:
+    """Checks that reductions can be lowered to tiles.
+
+    Raises:
+        CompileError: at one with a domain, or with a region that combines.
+    """
+    for op in operations_of(kernel, loop.ReduceOp):
+        if op.kind is None:
+            raise CompileError(
+                "a reduction with a region that combines is not lowered to tiles", op,
+                "reduce each value by itself, by a named combination",
+            )  # fmt: skip
+        if op.domain is not None:
+            raise CompileError(
+                "a reduction with a domain is not lowered to tiles", op,
+                "yield the neutral element where the constraints do not hold",
+            )  # fmt: skip
+
+
 def loops_in(op: Operation) -> Iterator[loop.LoopLike]:
     """The loops in an operation, outer before inner."""
     yield from operations_of(op, loop.LoopLike)

@@ -24,6 +24,7 @@ from xdsl.interpreter import (
     register_impls,
 )
 from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir.affine import AffineConstraintKind, AffineSet
 
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind
@@ -43,6 +44,9 @@ def carries_nothing(op: loop.LoopLike) -> bool:
     written: set[SSAValue] = set()
     for inner in operations(op):
         if isinstance(inner, loop.LoopLike) and inner.origin is op.iv:
+            return False
+        if isinstance(inner, loop.ReduceOp) and inner.domain is not None:
+            # The indices that are reduced depend on those of the loops around.
             return False
         if isinstance(inner, loop.AccessOp):
             accesses.setdefault(inner.base, []).append(inner)
@@ -64,6 +68,8 @@ class LoopFunctions(LevelFunctions):
         self.depth = 0
         self.instance = 0
         self.independent: dict[loop.LoopLike, bool] = {}
+        self.bounds: dict[loop.ReduceOp, PythonValues] = {}
+        """The values that the domain of a reduction depends on, where it runs."""
 
     @impl_callable(loop.KernelOp)
     def run_kernel(
@@ -93,7 +99,12 @@ class LoopFunctions(LevelFunctions):
         self, interpreter: Interpreter, op: loop.ReduceOp, args: PythonValues
     ) -> PythonValues:
         """Runs a loop's trips and combines what they yield."""
+        bounds, args = args[: len(op.bounds)], args[len(op.bounds) :]
+        if op.domain is not None:
+            self.bounds[op] = bounds
         count, trips = self._trips(interpreter, op, args)
+        if op.combination is not None:
+            return self._combined(interpreter, op, count, trips)
         rank = self.depth + 1
         if not trips:
             trips = [tuple(self._nothing(value.type) for value in op.yielded)]
@@ -101,7 +112,7 @@ class LoopFunctions(LevelFunctions):
         for values in zip(*trips):
             together = joined([with_rank(value, rank) for value in values], 0)
             yielded.append(together)
-        kind, type = op.kind.data, op.result.type
+        kind, type = op.named_kind, op.result.type
         if kind is ReductionKind.DOT:
             return (self.arithmetic.dot(yielded[0], yielded[1], (0,), (count,), type),)
 
@@ -122,6 +133,25 @@ class LoopFunctions(LevelFunctions):
         )
         extreme, position = self.arithmetic.arg_reduce(kind, value, index, op.yielded[0].type)
         return (position,) if op.extreme is None else (position, extreme)
+
+    def _combined(
+        self,
+        interpreter: Interpreter,
+        op: loop.ReduceOp,
+        count: int,
+        trips: Sequence[PythonValues],
+    ) -> PythonValues:
+        """Combines the states of trips, one after the other, with the neutral state."""
+        assert op.init is not None
+        assert op.combination is not None
+        state: PythonValues = tuple(self.arithmetic.constant(number) for number in op.init)
+        for trip in trips:
+            # Trips that were run at once have a place along the first axis each.
+            full = [with_rank(value, self.depth + 1) for value in trip]
+            for i in range(count // len(trips)):
+                one = [mapped(lambda array, i=i: array[i % len(array)], value) for value in full]
+                state = interpreter.run_ssacfg_region(op.combination, (*state, *one), "combine")
+        return state
 
     @impl_terminator(loop.YieldOp)
     def run_yield(
@@ -195,6 +225,9 @@ class LoopFunctions(LevelFunctions):
         end = size if op.extent_size is None else min(size, start + op.extent_size)
         if op.is_outer:
             return list(range(start, end, op.step_size))
+        if isinstance(op, loop.ReduceOp) and op.domain is not None:
+            domain, others = op.domain.data, [int(value) for value in self.bounds[op]]
+            return [i for i in range(start, end) if _holds(domain, [i, *others])]
         if op not in self.independent:
             self.independent[op] = carries_nothing(op)
         if self.independent[op]:
@@ -214,6 +247,23 @@ class LoopFunctions(LevelFunctions):
             results.append(interpreter.run_ssacfg_region(op.body, (index,), op.label_name))
             self.depth -= at_once
         return count, results
+
+
+def _holds(domain: AffineSet, values: Sequence[int]) -> bool:
+    """Returns whether values of its dimensions, then its symbols, satisfy a set's constraints."""
+    dims, symbols = values[: domain.num_dims], values[domain.num_dims :]
+    for constraint in domain.constraints:
+        left, right = (side.eval(dims, symbols) for side in (constraint.lhs, constraint.rhs))
+        match constraint.kind:
+            case AffineConstraintKind.ge:
+                holds = left >= right
+            case AffineConstraintKind.le:
+                holds = left <= right
+            case AffineConstraintKind.eq:
+                holds = left == right
+        if not holds:
+            return False
+    return True
 
 
 def _shape(value: Value) -> tuple[int, ...]:

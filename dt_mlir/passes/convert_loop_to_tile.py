@@ -227,7 +227,7 @@ class _Converter:
 
     def _reduce(self, op: loop.ReduceOp, scope: _Scope) -> SSAValue:
         axes = self.axes.axes(self.axes.of(op.result))
-        kind = op.kind.data
+        kind = op.named_kind
         once = self._has_one_trip(op)
         if kind is ReductionKind.DOT:
             return self._product(op, axes, scope, once)
@@ -336,7 +336,7 @@ class _Converter:
         self, op: loop.ReduceOp, axes: list[Axis], scope: _Scope, once: bool
     ) -> tuple[SSAValue, SSAValue]:
         """The extreme elements and their indices."""
-        kind = op.kind.data
+        kind = op.named_kind
         if once:
             self._enter(op, self._start(op, scope), scope)
             self._block(op.body.block, scope)
@@ -379,7 +379,7 @@ class _Converter:
         value = self._spread(op, value, axes, scope)
         index = self._spread(op, index, axes, scope)
         axis = self.axes.loops[op].name
-        found = scope.builder.insert(tile.ArgReduceOp(op.kind.data, value, index, axis))
+        found = scope.builder.insert(tile.ArgReduceOp(op.named_kind, value, index, axis))
         return found.results[0], found.results[1]
 
     def _indices(self, op: loop.AccessOp, scope: _Scope) -> list[SSAValue]:

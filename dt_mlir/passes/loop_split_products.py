@@ -32,7 +32,7 @@ def split_products(kernel: loop.KernelOp, same: dict[str, str], fixed: dict[str,
     """
     axes = TileAxes(kernel, same_in(kernel, same), fixed)
     for op in list(loops_in(kernel)):
-        if not isinstance(op, loop.ReduceOp) or op.kind.data is not ReductionKind.DOT:
+        if not isinstance(op, loop.ReduceOp) or op.named_kind is not ReductionKind.DOT:
             continue
         if not op.is_tile or _reads_buffer(op):
             continue

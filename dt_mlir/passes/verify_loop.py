@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from dt_mlir.analysis.loop_program import LoopProgram
-from dt_mlir.analysis.nests import check_writes, loops_in, reads_of
+from dt_mlir.analysis.nests import check_reductions, check_writes, loops_in, reads_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
 
@@ -29,6 +29,7 @@ def check_kernel(kernel: loop.KernelOp) -> None:
         if dialect not in BODY_DIALECTS and inner.name != "builtin.unrealized_conversion_cast":
             raise CompileError(f"'{inner.name}' cannot stand in a 'loop.kernel'", inner)
     check_writes(kernel)
+    check_reductions(kernel)
     for argument, name in zip(kernel.args, kernel.argument_names):
         writes = [
             use.operation for use in argument.uses if isinstance(use.operation, loop.WriteOp)

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
+    AffineSetAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
     IndexType,
     IntegerAttr,
     StringAttr,
     UnitAttr,
+    i32,
     i64,
 )
-from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
+from xdsl.ir import Attribute, BlockArgument, OpResult, Region, SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
     opt_operand_def,
     opt_prop_def,
-    opt_result_def,
+    opt_region_def,
     prop_def,
     region_def,
     result_def,
     traits_def,
     var_operand_def,
+    var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -32,6 +40,7 @@ from xdsl.utils.exceptions import VerifyException
 from dt_mlir.dialects.dt import check_reduction
 from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
 from dt_mlir.dialects.identifiers import Identifier
+from dt_mlir.dialects.numbers import Number, constant, parse_optional_number, print_number
 
 
 class LoopLike(IRDLOperation):
@@ -104,8 +113,12 @@ class LoopLike(IRDLOperation):
 
     def set_range(self, origin: SSAValue | None, extent: int | None) -> None:
         """Makes the loop walk `extent` elements from `origin`, or its whole label."""
-        self.operands = [] if origin is None else [origin]
+        self.set_origin(origin)
         self.extent = None if extent is None else IntegerAttr(extent, i64)
+
+    def set_origin(self, origin: SSAValue | None) -> None:
+        """Makes the loop start at a value, or at 0."""
+        self.operands = [] if origin is None else [origin]
 
     def verify_(self) -> None:
         if not self.body.block.args or any(
@@ -215,18 +228,48 @@ class ReduceOp(LoopLike):
     accumulates in; `argmax` and `argmin` give an index, i64: the loop's, or the one that the body
     yields beside its element. They can give the extreme itself too, for a reduction around them:
     `loop.reduce argmax %k = k of f : i64, f32 {…}`.
+
+    In place of a named combination a reduction has a region that combines two states of several
+    values, and the neutral state. The combination is associative and commutative. A domain
+    restricts the reduction to the indices that satisfy affine constraints on the reduction's own
+    index, which is the first dimension, and on other values; the body does not run for others.
+    Neither is lowered to tiles yet.
+
+    ```
+    %top, %total = loop.reduce %k = k of f where affine_set<(d0, d1) : (d1 - d0 >= 0)>(%i)
+        : f32, f32 init (-inf, 0.0) {
+      …
+      loop.yield %a, %one : f32, f32
+    } combine (%a0, %n0, %a1, %n1) {
+      …
+      loop.yield %a, %n : f32, f32
+    }
+    ```
     """
 
     name = "loop.reduce"
-    GRAMMAR: ClassVar = "kind value `=` range `:` type, … (`attributes` attr-dict)? region"
+    GRAMMAR: ClassVar = (
+        "kind? value `=` range (`where` affine-set `(` values `)`)? `:` type, … "
+        "(`init` `(` number, … `)`)? (`attributes` attr-dict)? region "
+        "(`combine` `(` value, … `)` region)?"
+    )
 
-    kind = prop_def(ReductionKindAttr)
-    """The combination of two elements."""
+    bounds = var_operand_def(IndexType())
+    """The values of the domain's other dimensions, and of its symbols."""
+    kind = opt_prop_def(ReductionKindAttr)
+    """The combination of two elements, if it is a named one."""
+    domain = opt_prop_def(AffineSetAttr)
+    """The constraints on the indices that are reduced; all are without it."""
+    init = opt_prop_def(ArrayAttr[FloatAttr | IntegerAttr])
+    """The neutral state of a combination that is not a named one."""
     result = result_def()
     """The reduced value."""
-    extreme = opt_result_def()
-    """The extreme element whose index the result is."""
+    rest = var_result_def()
+    """The other values of the state; of an index reduction the extreme element."""
+    combination = opt_region_def("single_block")
+    """The combination of two states, if it is not a named one."""
 
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(RecursiveMemoryEffect())
 
     def __init__(
@@ -239,16 +282,32 @@ class ReduceOp(LoopLike):
         extreme: Attribute | None = None,
     ) -> None:
         super().__init__(
-            operands=[[]],
+            operands=[[], []],
             properties={
                 "kind": ReductionKindAttr(kind),
                 "label": StringAttr(label),
                 "function": StringAttr(function),
                 "step": IntegerAttr(1, i64),
             },
-            regions=[body],
+            regions=[[], body],
             result_types=[type, [] if extreme is None else [extreme]],
         )
+
+    def set_origin(self, origin: SSAValue | None) -> None:
+        bounds = list(self.bounds)
+        self.operands = bounds + ([] if origin is None else [origin])
+        self.properties["operandSegmentSizes"] = _segments(len(bounds), origin is not None)
+
+    @property
+    def named_kind(self) -> ReductionKind:
+        """The named combination of a reduction that has one."""
+        assert self.kind is not None
+        return self.kind.data
+
+    @property
+    def extreme(self) -> OpResult | None:
+        """The extreme element whose index the result is."""
+        return self.rest[0] if self.rest else None
 
     @property
     def yielded(self) -> tuple[SSAValue, ...]:
@@ -262,37 +321,130 @@ class ReduceOp(LoopLike):
         last = self.body.block.last_op
         if not isinstance(last, YieldOp):
             raise VerifyException("the body of a reduction must end in a 'loop.yield'")
-        kind, types = self.kind.data, [v.type for v in last.values]
+        domain = None if self.domain is None else self.domain.data
+        wanted = 0 if domain is None else domain.num_dims + domain.num_symbols - 1
+        if len(self.bounds) != wanted:
+            raise VerifyException(
+                "a domain needs a value for each symbol, and for each dimension but the first"
+            )
+        if domain is not None and not domain.num_dims:
+            raise VerifyException("the first dimension of a domain is the reduction's index")
+        types = [v.type for v in last.values]
+        if self.kind is None:
+            self._check_combination(types)
+            return
+        if self.combination is not None or self.init is not None:
+            raise VerifyException("a named combination has neither a region nor a neutral state")
+        kind = self.kind.data
         if kind.is_arg and len(types) == 2 and types.pop() != i64:
             raise VerifyException(f"the index that '{kind}' reduces must be an i64")
         check_reduction(kind, types, self.result.type)
-        if self.extreme is not None and (not kind.is_arg or self.extreme.type != types[0]):
+        if len(self.rest) > 1 or (self.rest and not kind.is_arg):
+            raise VerifyException(f"'{kind}' has one result")
+        if self.extreme is not None and self.extreme.type != types[0]:
             raise VerifyException(f"'{kind}' of {types[0]} gives no extreme of {self.extreme.type}")
+
+    def _check_combination(self, types: list[Attribute]) -> None:
+        if self.combination is None or self.init is None:
+            raise VerifyException("a reduction needs a named combination, or a region and 'init'")
+        state = [value.type for value in self.results]
+        if types != state:
+            raise VerifyException("the body of a reduction yields a state, of the results' types")
+        if [number.type for number in self.init] != state:
+            raise VerifyException("the neutral state is of the results' types")
+        block = self.combination.block
+        last = block.last_op
+        if [arg.type for arg in block.args] != [*state, *state]:
+            raise VerifyException("the region that combines takes two states")
+        if not isinstance(last, YieldOp) or [v.type for v in last.values] != state:
+            raise VerifyException("the region that combines must end in a 'loop.yield' of a state")
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        kind = ReductionKindAttr(parser.parse_str_enum(ReductionKind))
+        kind = parser.parse_optional_str_enum(ReductionKind)
         iv, properties, operands = cls._parse_range(parser)
+        if kind is not None:
+            properties["kind"] = ReductionKindAttr(kind)
+        bounds: list[SSAValue] = []
+        if parser.parse_optional_keyword("where"):
+            place = parser.pos
+            domain = parser.parse_attribute()
+            if not isinstance(domain, AffineSetAttr):
+                parser.raise_error("expected an affine_set", place)
+            properties["domain"] = domain
+            names = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_unresolved_operand
+            )
+            bounds = [parser.resolve_operand(name, IndexType()) for name in names]
+        properties["operandSegmentSizes"] = _segments(len(bounds), bool(operands))
         parser.parse_punctuation(":")
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        if parser.parse_optional_keyword("init"):
+            properties["init"] = cls._parse_state(parser, types)
         attrs = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_region([iv])
+        regions = [body]
+        if parser.parse_optional_keyword("combine"):
+            args = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=False)
+            )
+            if len(args) != 2 * len(types):
+                parser.raise_error(f"expected {2 * len(types)} values: two states")
+            pairs = zip(args, [*types, *types])
+            regions.insert(0, parser.parse_region([arg.resolve(type) for arg, type in pairs]))
         return cls.create(
-            operands=operands,
-            properties={"kind": kind, **properties},
+            operands=[*bounds, *operands],
+            properties=properties,
             attributes=dict(attrs.data) if attrs else {},
-            regions=[body],
+            regions=regions,
             result_types=types,
         )
 
+    @staticmethod
+    def _parse_state(parser: Parser, types: Sequence[Attribute]) -> ArrayAttr[Number]:
+        place = parser.pos
+        numbers = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN,
+            lambda: parser.expect(lambda: parse_optional_number(parser), "expected a number"),
+        )
+        if len(numbers) != len(types):
+            parser.raise_error(f"expected {len(types)} numbers, one for each result", place)
+        try:
+            return ArrayAttr([constant(number, type) for number, type in zip(numbers, types)])
+        except VerifyException as error:
+            parser.raise_error(str(error), place)
+
     def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.kind.data}")
+        if self.kind is not None:
+            printer.print_string(f" {self.kind.data}")
         self._print_range(printer)
+        if self.domain is not None:
+            printer.print_string(" where ")
+            printer.print_attribute(self.domain)
+            with printer.in_parens():
+                printer.print_list(self.bounds, printer.print_ssa_value)
         printer.print_string(" : ")
         printer.print_list(self.results, lambda result: printer.print_attribute(result.type))
+        if self.init is not None:
+            printer.print_string(" init ")
+            with printer.in_parens():
+                printer.print_list(self.init, lambda number: print_number(printer, number))
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+        if self.combination is not None:
+            printer.print_string(" combine ")
+            with printer.in_parens():
+                printer.print_list(self.combination.block.args, printer.print_ssa_value)
+            printer.print_string(" ")
+            printer.print_region(
+                self.combination, print_entry_block_args=False, print_empty_block=False
+            )
+
+
+def _segments(bounds: int, origin: bool) -> DenseArrayBase:
+    """Returns the property that tells the operands of a reduction apart."""
+    return DenseArrayBase.from_list(i32, [bounds, int(origin)])
 
 
 @irdl_op_definition

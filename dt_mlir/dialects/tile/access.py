@@ -29,14 +29,8 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.dialects.tile.formats import (
-    Number,
-    constant,
-    parse_optional_number,
-    parse_result_type,
-    print_number,
-    print_result_type,
-)
+from dt_mlir.dialects.numbers import Number, constant, parse_optional_number, print_number
+from dt_mlir.dialects.tile.formats import parse_result_type, print_result_type
 from dt_mlir.dialects.tile.types import (
     Axis,
     TileType,

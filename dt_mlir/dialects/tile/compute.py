@@ -25,10 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from dt_mlir.dialects.dt import check_reduction
 from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
 from dt_mlir.dialects.identifiers import Identifier
-from dt_mlir.dialects.tile.formats import (
-    parse_result_type,
-    print_result_type,
-)
+from dt_mlir.dialects.tile.formats import parse_result_type, print_result_type
 from dt_mlir.dialects.tile.types import (
     Axis,
     TileType,

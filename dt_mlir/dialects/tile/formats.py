@@ -1,4 +1,4 @@
-"""Pieces of assembly format: operands without types, numbers, and types that are inferred.
+"""Pieces of assembly format: types of results that are inferred.
 
 Operands of the `tile` dialect are defined before they are used, so that their types are known
 where they are read. The type of a result is written where it cannot be inferred from them.
@@ -7,24 +7,12 @@ where they are read. The type of a result is written where it cannot be inferred
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, isinf, isnan, nan
 
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    FloatAttr,
-    IndexType,
-    IntegerAttr,
-    IntegerType,
-    i1,
-)
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.lexer import Position
-
-Number = FloatAttr | IntegerAttr
-"""A constant scalar."""
 
 
 def parse_result_type(
@@ -50,48 +38,3 @@ def print_result_type(
         pass
     printer.print_string(mark)
     printer.print_attribute(type)
-
-
-def parse_optional_number(parser: Parser) -> int | float | None:
-    """Parses a number, if there is one: `1.5`, `-3`, `true`, `inf`, `-inf`, `nan`."""
-    negative = parser.parse_optional_punctuation("-") is not None
-    if parser.parse_optional_keyword("inf"):
-        number = inf
-    elif parser.parse_optional_keyword("nan"):
-        number = nan
-    else:
-        number = parser.parse_optional_number(allow_boolean=not negative)
-    if number is None:
-        return parser.raise_error("expected a number after '-'") if negative else None
-    return -number if negative else number
-
-
-def constant(number: int | float, type: Attribute) -> Number:
-    """Returns a number as a constant of a type.
-
-    Raises:
-        VerifyException: if the type does not hold it.
-    """
-    if isinstance(type, AnyFloat):
-        return FloatAttr(float(number), type)
-    if isinstance(type, IntegerType | IndexType) and isinstance(number, int):
-        return IntegerAttr(number, type)
-    raise VerifyException(f"{number} is not of type {type}")
-
-
-def print_number(printer: Printer, attr: Number) -> None:
-    """Prints a constant without its type; a float with the fewest digits that mean the same."""
-    if isinstance(attr, IntegerAttr):
-        number = attr.value.data
-        printer.print_string(str(number) if attr.type != i1 else str(number != 0).lower())
-        return
-    value, type = attr.value.data, attr.type
-    if isnan(value):
-        printer.print_string("nan")
-    elif isinf(value):
-        printer.print_string("inf" if value > 0 else "-inf")
-    else:
-        shown = (f"{value:.{digits}g}" for digits in range(1, 18))
-        text = next(text for text in shown if FloatAttr(float(text), type) == attr)
-        digits, exponent, power = text.partition("e")
-        printer.print_string(f"{digits if '.' in digits else digits + '.0'}{exponent}{power}")

@@ -20,10 +20,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.dialects.tile.formats import (
-    parse_result_type,
-    print_result_type,
-)
+from dt_mlir.dialects.tile.formats import parse_result_type, print_result_type
 from dt_mlir.dialects.tile.map_line import line_of, parse_line, print_line
 from dt_mlir.dialects.tile.types import (
     TileType,

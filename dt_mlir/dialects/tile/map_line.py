@@ -18,12 +18,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.comparisons import PREDICATES
-from dt_mlir.dialects.tile.formats import (
-    Number,
-    constant,
-    parse_optional_number,
-    print_number,
-)
+from dt_mlir.dialects.numbers import Number, constant, parse_optional_number, print_number
 from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.dialects.values import parse_optional_value
 

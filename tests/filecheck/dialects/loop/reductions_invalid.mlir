@@ -1,0 +1,126 @@
+// RUN: INVALID | filecheck %s
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0 = loop.reduce add %k = k of f where affine_set<(d0, d1) : (d1 - d0 >= 0)>(%x, %x) : f32 {
+        loop.yield %c : f32
+      }
+    }
+  }
+}
+// CHECK: error: 'loop.reduce' is malformed: a domain needs a value for each symbol, and for each dimension but the first
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0 = loop.reduce add %k = k of f where 4(%x) : f32 {
+        loop.yield %c : f32
+      }
+    }
+  }
+}
+// CHECK: error: expected an affine_set
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0 = loop.reduce add %k = k of f : f32 init (0.0) {
+        loop.yield %c : f32
+      }
+    }
+  }
+}
+// CHECK: error: 'loop.reduce' is malformed: a named combination has neither a region nor a neutral state
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0 = loop.reduce %k = k of f : f32 {
+        loop.yield %c : f32
+      }
+    }
+  }
+}
+// CHECK: error: 'loop.reduce' is malformed: a reduction needs a named combination, or a region and 'init'
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0:2 = loop.reduce add %k = k of f : f32, f32 {
+        loop.yield %c : f32
+      }
+    }
+  }
+}
+// CHECK: error: 'loop.reduce' is malformed: 'add' has one result
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0:2 = loop.reduce %k = k of f : f32, f32 init (0.0) {
+        loop.yield %c, %c : f32, f32
+      }
+    }
+  }
+}
+// CHECK: error: expected 2 numbers, one for each result
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0 = loop.reduce %k = k of f : i32 init (0.5) {
+        loop.yield %c : f32
+      }
+    }
+  }
+}
+// CHECK: error: 0.5 is not of type i32
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0 = loop.reduce %k = k of f : f32 init (0.0) {
+        loop.yield %c : f32
+      } combine (%a) {
+        loop.yield %c : f32
+      }
+    }
+  }
+}
+// CHECK: error: expected 2 values: two states
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0 = loop.reduce %k = k of f : f32 init (0.0) {
+        loop.yield %c, %c : f32, f32
+      } combine (%a, %b) {
+        loop.yield %a : f32
+      }
+    }
+  }
+}
+// CHECK: error: 'loop.reduce' is malformed: the body of a reduction yields a state, of the results' types
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0 = loop.reduce %k = k of f : f32 init (0.0) {
+        loop.yield %c : f32
+      } combine (%a, %b) {
+        loop.yield %a, %b : f32, f32
+      }
+    }
+  }
+}
+// CHECK: error: 'loop.reduce' is malformed: the region that combines must end in a 'loop.yield' of a state

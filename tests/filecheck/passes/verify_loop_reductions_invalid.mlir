@@ -1,0 +1,44 @@
+// RUN: dt-opt %s -p verify-loop --split-input-file --verify-diagnostics | filecheck %s
+// RUN: dt-opt %s -p convert-loop-to-tile --split-input-file --verify-diagnostics | filecheck %s
+host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "k"]} {
+  %x = host.size x
+  %f = host.alloc f[x](%x) : memref<?xf32>
+  host.launch @f_kernel(%A, %f)
+  host.return %f
+}
+loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %r = loop.reduce %k = k of f : f32 init (0.0) {
+        %0 = loop.read %A[%x, %k]
+        loop.yield %0 : f32
+      } combine (%a, %b) {
+        %s = arith.addf %a, %b : f32
+        loop.yield %s : f32
+      }
+      loop.write %r, %f[%x]
+    }
+  }
+}
+// CHECK: error: a reduction with a region that combines is not lowered to tiles
+// CHECK: help: reduce each value by itself, by a named combination
+// -----
+host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "k"]} {
+  %x = host.size x
+  %f = host.alloc f[x](%x) : memref<?xf32>
+  host.launch @f_kernel(%A, %f)
+  host.return %f
+}
+loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %r = loop.reduce add %k = k of f where affine_set<(d0, d1) : (d1 - d0 >= 0)>(%x) : f32 {
+        %0 = loop.read %A[%x, %k]
+        loop.yield %0 : f32
+      }
+      loop.write %r, %f[%x]
+    }
+  }
+}
+// CHECK: error: a reduction with a domain is not lowered to tiles
+// CHECK: help: yield the neutral element where the constraints do not hold
