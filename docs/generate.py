@@ -14,6 +14,7 @@ from pathlib import Path
 from api import api_page
 from extending import extending_sections
 from language_modules import directives_module, functions_module
+from pass_examples import EXAMPLES, example
 from xdsl.ir import Dialect, TypeAttribute
 from xdsl.passes import ModulePass
 
@@ -89,7 +90,10 @@ def dialect_page(dialect: Dialect) -> str:
 
 
 def pass_page(cls: type[ModulePass]) -> str:
-    lines = [f"# `{cls.name}`", "", inspect.getdoc(cls) or "", ""]
+    """Returns the page of a pass, with IR that a pipeline made in place of the sketch of it."""
+    sketch = re.compile(r"\n*^```\n.*?^```$", re.MULTILINE | re.DOTALL)
+    text = inspect.getdoc(cls) or ""
+    lines = [f"# `{cls.name}`", "", sketch.sub("", text) if cls.name in EXAMPLES else text, ""]
     options = option_documentation(cls)
     if options:
         lines += ["| option | meaning |", "| --- | --- |"]
@@ -97,6 +101,7 @@ def pass_page(cls: type[ModulePass]) -> str:
         lines.append("")
     if issubclass(cls, Directive):
         lines += [f"In a program: `f.{cls.signature()}`. Phase: {cls.phase.name.lower()}.", ""]
+    lines += example(cls.name)
     return HEADER + "\n".join(lines).rstrip() + "\n"
 
 

@@ -83,13 +83,12 @@ class TileMergeAxesPass(ModulePass):
     """Makes axes one that run over the same indices and never meet in a tile.
 
     What one fused function produces and another consumes are then the same axis, and nothing
-    needs renaming.
+    needs renaming. The ranges are equal, and `tile-cse` makes one of them.
 
     ```
     %l = tile.range l from %c0 to %n
-    %l_1 = tile.range l_1 = l from %c0 to %n
+    %l_1 = tile.range l_1 = l from %c0 to %n   ->   %l_1 = tile.range l from %c0 to %n
     ```
-    gives two ranges of the axis `l`, which `cse` makes one.
     """
 
     name = "tile-merge-axes"

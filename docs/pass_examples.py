@@ -1,0 +1,113 @@
+"""Examples of passes: the IR of a small program before and after a pass.
+
+The pages of passes show them. They are made when the pages are written, so that they cannot be
+stale, and that a pass does something with its example is checked.
+"""
+
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import STAGES, run_pipeline
+from dt_mlir.printing import module_text
+
+SHIFTED = "Func f; In A; Var x, y;\nf[x, y] = A[x, y] + 1;\n"
+SUMS = "Func f; In A; Var x; RVar k;\nf[x] = rsum(A[x, k], k);\n"
+PRODUCT = "Func f; In A, B; Var x, y; RVar k;\nf[x, y] = rdot(A[x, k], B[k, y], k);\n"
+TWO = "Func g, f; In A; Var x, y;\ng[x] = A[x, 0] * 2;\nf[x, y] = A[x, y] + g[x];\n"
+SOFTMAX = (
+    "Func top, f; In A; Var x, y;\ntop[x] = rmax(A[x, y], y);\n"
+    "f[x, y] = exp(A[x, y] - top[x]);\ntop.fuse_at(f, x);\n"
+)
+CONVERTED = ("convert-dt-to-loop",)
+
+EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "dt-set-types": (SHIFTED, (), '{types="A:f16"}'),
+    "convert-dt-to-loop": (SUMS, (), ""),
+    "sched-select": (
+        f"{SHIFTED}BX = {{16, 32}};\nf.block(x:BX);\nf.tensorize(x:BX) | none;\n", (),
+        '{choices="BX:32","f.tensorize:0"}',
+    ),
+    "apply-schedule": (f"{SUMS}f.block(x:16);\nf.tensorize(x:16, k:32);\n", CONVERTED, ""),
+    "schedule-inline": (TWO, CONVERTED, "{function=g}"),
+    "schedule-fuse-at": (TWO, CONVERTED, "{function=g consumer=f label=x}"),
+    "schedule-block": (SHIFTED, CONVERTED, '{function=f sizes="x:16"}'),
+    "schedule-split": (SHIFTED, CONVERTED, '{function=f sizes="x:4"}'),
+    "schedule-reorder": (SHIFTED, CONVERTED, "{function=f order=y,x}"),
+    "schedule-tensorize": (SUMS, CONVERTED, '{function=f sizes="x:4","k:32"}'),
+    "schedule-map": (
+        SHIFTED, (*CONVERTED, 'schedule-block{function=f sizes="x:16","y:16"}'),
+        '{function=f order="x:x1/8","y","x1"}',
+    ),
+    "schedule-align-storage": (TWO, CONVERTED, '{function=g multiples="x:16"}'),
+    "schedule-num-warps": (SHIFTED, CONVERTED, "{function=f warps=8}"),
+    "schedule-num-stages": (SHIFTED, CONVERTED, "{function=f stages=3}"),
+    "schedule-precision": (PRODUCT, CONVERTED, "{function=f precision=tf32}"),
+    "schedule-math": (SHIFTED, CONVERTED, "{function=f accuracy=accurate}"),
+    "schedule-unroll": (SUMS, CONVERTED, '{function=f factors="k:4"}'),
+    "loop-fix-sizes": (
+        f"{SUMS}f.block(x:16);\nf.tensorize(x:16, k:0);\n", CONVERTED, '{sizes="k:100"}'
+    ),
+    "loop-split-products": (
+        f"{PRODUCT.replace('In A, B', 'In A : f64, B : f64')}"
+        "f.block(x:64, y:64);\nf.tensorize(x:64, y:64, k:32);\n", STAGES["loop"], "",
+    ),
+    "convert-loop-to-tile": (
+        f"{PRODUCT}f.block(x:16, y:16);\nf.tensorize(x:16, y:16, k:16);\n", STAGES["loop"], ""
+    ),
+    "tile-merge-axes": (f"{SOFTMAX}f.block(x:4);\nf.tensorize(x:4, y:0);\n", STAGES["tile"], ""),
+    "tile-cse": (f"{SOFTMAX}f.block(x:4);\nf.tensorize(x:4, y:0);\n", STAGES["tile"], ""),
+    "tile-propagate-transposes": (
+        "Func f; In A, B; Var x, y; RVar k;\nf[x, y] = rdot(A[k, x], exp(B[y, k]), k);\n"
+        "f.block(x:16, y:16);\nf.tensorize(x:16, y:16, k:16);\n", STAGES["tile"], "",
+    ),
+    "tile-place-masks": (
+        f"{SHIFTED}f.block(x:16);\nf.tensorize(x:16, y:32);\n", STAGES["tile"], ""
+    ),
+    "tile-elide-masks": (
+        "Func f; In A; Var x; RVar k;\nf[x] = rsum(exp(A[x, k]), k);\nf.tensorize(k:32);\n",
+        STAGES["tile"], "",
+    ),
+    "tile-fill-padding": (
+        "Func g, f; In A; Var x; RVar k;\ng[k] = A[k] * 2;\nf[x] = rsum(g[k] * x, k);\n"
+        "g.align_storage(k:16);\ng.tensorize(k:16);\nf.tensorize(k:16);\n", STAGES["tile"], "",
+    ),
+    "tile-hoist-reductions": (f"{SUMS}f.tensorize(k:32);\n", STAGES["tile"], ""),
+    "tile-fuse-maps": (
+        "Func g, f; In A; Var x;\ng[x] = A[x] * 2;\nf[x] = exp(g[x]);\ng.fuse_at(f, x);\n"
+        "f.block(x:16);\nf.tensorize(x:16);\n", STAGES["tile"], "",
+    ),
+    "tile-place-evictions": (f"{SOFTMAX}f.block(x:1);\nf.tensorize(y:64);\n", STAGES["tile"], ""),
+    "expand-elementwise": (
+        "Func f; In A; Var x;\nf[x] = relu(A[x]);\nf.tensorize(x:16);\n", STAGES["tile"], ""
+    ),
+}  # fmt: skip
+"""A program for each pass, the passes in front of it (of a level's pipeline those before its first
+place), and its options."""
+
+
+def example(name: str) -> list[str]:
+    """Returns the lines of a pass' example; none for passes that only check.
+
+    Raises:
+        ValueError: if the pass does not change its example.
+    """
+    if name not in EXAMPLES:
+        return []
+    program, front, options = EXAMPLES[name]
+    outputs = [word.strip() for word in program.split(";")[0].removeprefix("Func ").split(",")]
+    text = f"{program}{outputs[-1]}.compile();\n"
+    if name in front:
+        front = front[: front.index(name)]
+    before, _ = compile_text(text, "example.dt")
+    run_pipeline(before, front)
+    after = before.clone()
+    run_pipeline(after, [f"{name}{options}"])
+    if module_text(before) == module_text(after):
+        raise ValueError(f"{name} does not change its example")
+    # What the host part has for it is the same in most examples.
+    kernels = module_text(before, kernels_only=True) != module_text(after, kernels_only=True)
+    shown = [module_text(module, kernels_only=kernels) or module_text(module)
+             for module in (before, after)]  # fmt: skip
+    return [
+        "## Example", "", "```", *text.splitlines(), "```", "", "In front of the pass:", "",
+        "```mlir", *shown[0].splitlines(), "```", "", f"Behind `{name}{options}`:", "",
+        "```mlir", *shown[1].splitlines(), "```", "",
+    ]  # fmt: skip
