@@ -171,7 +171,9 @@ class Directives(ABC):
         """Unrolls the sequential loops over a label by a factor.
 
         The loop keeps its steps; Triton copies its body when it compiles the kernel (`tl.range(…,
-        loop_unroll_factor=…)`). Halide, TVM: `unroll`.
+        loop_unroll_factor=…)`). Where the bounds are constants, as of a program that is compiled
+        for a size, and the factor is the number of trips or more, no loop is left
+        (`tl.static_range`). Halide, TVM: `unroll`.
 
         Args:
             factors: the labels whose loops are unrolled, with how many steps become one.

@@ -21,7 +21,9 @@ class UnrollPass(Directive):
     """Unrolls the sequential loops over a label by a factor.
 
     The loop keeps its steps; Triton copies its body when it compiles the kernel
-    (`tl.range(…, loop_unroll_factor=…)`). Halide, TVM: `unroll`.
+    (`tl.range(…, loop_unroll_factor=…)`). Where the bounds are constants, as of a program that is
+    compiled for a size, and the factor is the number of trips or more, no loop is left
+    (`tl.static_range`). Halide, TVM: `unroll`.
 
     ```
     loop.for %y = y step 16 tile of f {

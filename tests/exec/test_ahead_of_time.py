@@ -86,6 +86,17 @@ def test_device_library(compiler: Compile, target: str) -> None:
     assert not problems
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_unrolled_whole(compiler: Compile, target: str) -> None:
+    text = (
+        "Func f; In A; Var x; RVar j, k; f[x] = rsum(A[x, k] * (k + 1), k) + rsum(A[x, j] * j, j);"
+        " f.block(x:16); f.tensorize(x:16, k:16); f.unroll(k:8, j:128); f.compile();"
+    )
+    ((_, has_code, problems),) = compiler(text, "unrolled", target, {"k": 100, "j": 100}, 100)
+    assert has_code
+    assert not problems
+
+
 def test_what_a_target_cannot_hold_is_said(compiler: Compile) -> None:
     text = (
         "Func f; In A : f16, B : f16; Var x, y; RVar k; f[x, y] = rdot(A[x, k], B[k, y], k);"

@@ -34,6 +34,8 @@ PROGRAMS = {
     "diagonal": "f[x] = A[x, x]; f.tensorize(x:8);",
     # reductions
     "row sum": "f[x] = rsum(A[x, k], k); f.block(x:8); f.tensorize(x:8, k:16);",
+    "unrolled": "f[x] = rsum(A[x, k] * (k + 1), k); f.block(x:8); f.tensorize(x:8, k:16); f.unroll(k:2);",
+    "unrolled, whole if sizes are fixed": "f[x] = rsum(A[x, k] * (k + 1) + rmax(A[x, y], y), k); f.tensorize(x:8, k:8); f.unroll(k:64, y:64);",
     "row sum unscheduled": "f[x] = rsum(A[x, k], k);",
     "total": "f[] = rsum(A[x, y], x, y); f.tensorize(x:4, y:8);",
     "total scalar": "f[] = rsum(V[x], x) / 2;",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
@@ -427,6 +427,10 @@ class KernelPrinter:
             bounds = bounds[1:]
         options = _range_options(op)
         function = "tl.range" if options else "range"
+        if _is_unrolled(op, options):
+            # The loop vanishes: its index is a constant of each copy of the body.
+            function, options = "tl.static_range", {}
+            self.wide.discard(iv)
         with self.writer.loop(index, code.call(function, *bounds, **options)):
             self._block(op.body.block)
             last = op.body.block.last_op
@@ -488,6 +492,19 @@ def _range_options(op: scf.ForOp) -> dict[str, ast.expr]:
             raise CompileError(message, directive_location(op.location), hint or known)
         options[name] = code.constant(kind(attr.value.data))
     return options
+
+
+def _is_unrolled(op: scf.ForOp, options: Mapping[str, ast.expr]) -> bool:
+    """Returns whether a loop is unrolled by all of its trips, and nothing else is asked of it."""
+    factor = options.get("loop_unroll_factor")
+    bounds = [constant_of(value) for value in (op.lb, op.ub, op.step)]
+    if len(options) != 1 or not isinstance(factor, ast.Constant):
+        return False
+    known = [int(bound.value.data) for bound in bounds if bound is not None]
+    if len(known) < 3 or not isinstance(factor.value, int):
+        return False
+    first, last, step = known
+    return 0 < last - first <= factor.value * step
 
 
 def check_consumed(kernel: tile.KernelOp) -> None:
