@@ -43,6 +43,12 @@ def value_hint(name: str) -> str | None:
     return _NUMBERS.sub("", name) or None
 
 
+def memory_hint(name: str, kind: str = "ptr") -> str | None:
+    """The hint of the memory of a tensor, or of a `buffer`: its elements have the name itself."""
+    hint = value_hint(name)
+    return None if hint is None else f"{hint}_{kind}"
+
+
 class IdentifierConstraint(AttrConstraint[StringAttr]):
     """A string that is a name, as DT has them."""
 

@@ -33,7 +33,7 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, loop, sched
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import name_array
-from dt_mlir.dialects.identifiers import value_hint
+from dt_mlir.dialects.identifiers import memory_hint, value_hint
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.printer import print_declarations, print_definition, print_directive
 from dt_mlir.frontend.raising import raise_module
@@ -178,7 +178,7 @@ class _KernelBuilder:
         self.entry = Block(arg_types=[program.memref_of(name) for name in self.arguments])
         self.values = dict(zip(self.arguments, self.entry.args))
         for name, value in self.values.items():
-            value.name_hint = value_hint(name)
+            value.name_hint = memory_hint(name)
         self.free: dict[Operation, frozenset[str]] = {}
         self.operands: dict[Operation, tuple[SSAValue, ...]] = {}
         """The operands in the function of the operations that have moved to the kernel."""

@@ -22,7 +22,7 @@ from dt_mlir.analysis.nests import (
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array
-from dt_mlir.dialects.identifiers import value_hint
+from dt_mlir.dialects.identifiers import memory_hint
 from dt_mlir.scheduling.directive import Site
 
 Binding = tuple[SSAValue | int | None, ...]
@@ -271,7 +271,7 @@ def _insert(
     labels = producer.axes_of(argument)
     buffer = loop.LocalOp(site.function, labels, argument.type)
     buffer.location = site.location or producer.location
-    buffer.result.name_hint = value_hint(site.function)
+    buffer.result.name_hint = memory_hint(site.function, "buffer")
     block.insert_op_before(buffer, first)
 
     mapper: dict[SSAValue, SSAValue] = {}
@@ -335,7 +335,7 @@ def _set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str]
     fresh = {}
     for name in order:
         arg = block.insert_arg(values[name].type, len(block.args))
-        arg.name_hint = value_hint(name)
+        arg.name_hint = memory_hint(name)
         fresh[name] = arg
         if name in old:
             old[name].replace_all_uses_with(arg)
