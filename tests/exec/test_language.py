@@ -40,6 +40,7 @@ PROGRAMS = {
     "total": "f[] = rsum(A[x, y], x, y); f.tensorize(x:4, y:8);",
     "total scalar": "f[] = rsum(V[x], x) / 2;",
     "all kinds": "f[x] = rmax(A[x, k], k) - rmin(A[x, k], k) + rmean(A[x, k], k) + rprod(A[x, k] / 4 + 1, k); f.block(x:4); f.tensorize(x:4, k:8);",
+    "integer products": "f[x] = rprod(cast(A[x, k] * 3, i32) * 2 + 3, k); f.block(x:4); f.tensorize(x:4, k:8);",
     "truth": "f[x] = where(rany(A[x, k] > 0.9, k), 1, 0) + where(rall(A[x, k] > -0.9, k), 2, 0); f.tensorize(x:4, k:8);",
     "arguments": "f[x] = rargmax(A[x, k], k) - rargmin(A[x, k], k); f.tensorize(x:4, k:8);",
     "arguments whole": "f[x] = rargmax(floor(A[x, k] * 3), k); f.tensorize(x:4, k:0);",

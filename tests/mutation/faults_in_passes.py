@@ -312,19 +312,14 @@ TILES = [
         "the right operand of a dot is not masked: 0 * inf",
     ),
     Fault(
-        "unknown-taken-as-identity", _FILLS,
-        "return a is not None and (", "return a is None or (",
-        "masked elements of unknown value count as the identity",
+        "unknown-taken-as-identity", _SCALAR_EVAL,
+        "return true if true == false else None", "return true",
+        "a choice by an unknown condition counts as its first value",
     ),
     Fault(
         "pad-chosen-twice", _FILLS,
         "self.mask in owner.masks and owner not in self.decided", "self.mask in owner.masks",
         "what stands in for masked elements serves the last reduction, not each",
-    ),
-    Fault(
-        "other-masks-count", _MASKED,
-        "if chosen is not None and chosen[0] is mask:", "if chosen is not None:",
-        "a selection by another axis' mask counts as one by this",
     ),
     Fault(
         "unmasked-loads-padded", _MASKED,
