@@ -146,7 +146,7 @@ BACKEND = [
     ),
     Fault(
         "pad-not-printed", _KERNEL,
-        'keywords = {"mask": mask, "other": literal(op.pad)}', 'keywords = {"mask": mask}',
+        ', "other": literal(other)}', "}",
         "nothing is said of what stands in for masked elements",
     ),
     Fault(

@@ -505,7 +505,7 @@ MORE = [
     ),
     Fault(
         "padding-for-any-identity", _FILL,
-        "if load.pad is None or not _is_zero(load.pad.value.data):", "if load.pad is None:",
+        "load.inside or not _is_zero(load.pad.value.data):", "load.inside:",
         "a maximum or a product sees the zeros of the padding",
     ),
     Fault(
