@@ -287,7 +287,7 @@ TILES = [
     ),
     Fault(
         "loads-lose-a-mask", _PLACE,
-        "axes_of(op.result.type), needed, zero)", "axes_of(op.result.type), needed[-1:], zero)",
+        "axes, needed, zero, op.inside", "axes, needed[-1:], zero, op.inside",
         "a load along two axes is masked along the last only",
     ),
     Fault(
