@@ -63,6 +63,12 @@ def load_file(path: str, override: bool = False) -> Loaded:
         and item.__module__ == spec.name
         and hasattr(item, "name")
     }
+    for name, cls in passes.items():
+        if not isinstance(getattr(cls, "after", None), str | None):
+            raise CompileError(
+                f"{path}: 'after' of the pass '{name}' is not the name of a pass", None,
+                'write after = "tile-cse", for example',
+            )
     taken = [name for name in passes if name in PASSES]
     if taken and not override:
         raise CompileError(

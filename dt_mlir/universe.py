@@ -19,9 +19,10 @@ _previous = sys.excepthook
 def show_refusal(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Prints a refusal as `dt-opt` does; any other exception as before.
+    """Prints a refusal without a traceback; any other exception as before.
 
-    xDSL's tools let exceptions of passes reach the interpreter, which would print a traceback.
+    xDSL's tools let exceptions of passes reach the interpreter, which would print a traceback. The
+    operations that they parse have no locations.
     """
     if isinstance(error, CompileError):
         print(SourceTexts().show_error(error), file=sys.stderr)

@@ -40,6 +40,21 @@ def beyond(value: SSAValue, mask: SSAValue, pads: Pads) -> Number | None:
         mask: a mask along one axis.
         pads: what stands in for the masked elements of the loads that may be chosen.
     """
+    return _beyond(value, mask, pads, {})
+
+
+def _beyond(
+    value: SSAValue, mask: SSAValue, pads: Pads, found: dict[SSAValue, Number | None]
+) -> Number | None:
+    # Values are used several times: without what is found already this takes exponential time.
+    if value not in found:
+        found[value] = _beyond_owner(value, mask, pads, found)
+    return found[value]
+
+
+def _beyond_owner(
+    value: SSAValue, mask: SSAValue, pads: Pads, found: dict[SSAValue, Number | None]
+) -> Number | None:
     axis = axis_names(mask.type)[0]
     owner = value.owner
     match owner:
@@ -47,7 +62,7 @@ def beyond(value: SSAValue, mask: SSAValue, pads: Pads) -> Number | None:
             attr = owner.value
             return attr.value.data if isinstance(attr, FloatAttr | IntegerAttr) else None
         case tile.FillOp():
-            return beyond(owner.value, mask, pads)
+            return _beyond(owner.value, mask, pads, found)
         case tile.LoadOp():
             if mask not in owner.masks:
                 return None
@@ -55,14 +70,15 @@ def beyond(value: SSAValue, mask: SSAValue, pads: Pads) -> Number | None:
                 return pads[owner]
             return None if owner.pad is None else owner.pad.value.data
         case tile.TransposeOp() | tile.BroadcastOp():
-            return beyond(owner.value, mask, pads) if axis in axis_names(value.type) else None
+            along = axis in axis_names(value.type)
+            return _beyond(owner.value, mask, pads, found) if along else None
         case tile.MapOp():
             chosen = masked_select(owner)
             if chosen is not None and chosen[0] is mask:
                 return chosen[2]
             known: dict[SSAValue, Number] = {}
             for arg, operand in zip(owner.body.block.args, owner.inputs):
-                number = 0 if operand is mask else beyond(operand, mask, pads)
+                number = 0 if operand is mask else _beyond(operand, mask, pads, found)
                 if number is not None:
                     known[arg] = number
             return evaluate(owner.body.block, known).get(owner.yielded)

@@ -22,7 +22,8 @@ def parse_optional_number(parser: Parser) -> int | float | None:
     elif parser.parse_optional_keyword("nan"):
         number = nan
     else:
-        number = parser.parse_optional_number(allow_boolean=not negative)
+        boolean = None if negative else parser.parse_optional_boolean()
+        number = parser.parse_optional_number(allow_boolean=False) if boolean is None else boolean
     if number is None:
         return parser.raise_error("expected a number after '-'") if negative else None
     return -number if negative else number
@@ -34,11 +35,12 @@ def constant(number: int | float, type: Attribute) -> Number:
     Raises:
         VerifyException: if the type does not hold it.
     """
-    if isinstance(type, AnyFloat):
+    if isinstance(type, AnyFloat) and not isinstance(number, bool):
         return FloatAttr(float(number), type)
     if isinstance(type, IntegerType | IndexType) and isinstance(number, int):
-        return IntegerAttr(number, type)
-    raise VerifyException(f"{number} is not of type {type}")
+        return IntegerAttr(int(number), type)
+    shown = str(number).lower() if isinstance(number, bool) else number
+    raise VerifyException(f"{shown} is not of type {type}")
 
 
 def print_number(printer: Printer, attr: Number) -> None:

@@ -14,7 +14,6 @@ from dt_mlir.analysis.nests import loops_in
 from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.analysis.tile_sizes import TILE_LIMIT, padded, static_elements
 from dt_mlir.dialects import loop
-from dt_mlir.dialects.elem import ReductionKind
 
 PRODUCT_LIMIT = 2**15
 """The most elements of a product's tile that a step is made for: what registers can hold."""
@@ -32,7 +31,7 @@ def split_products(kernel: loop.KernelOp, same: dict[str, str], fixed: dict[str,
     """
     axes = TileAxes(kernel, same_in(kernel, same), fixed)
     for op in list(loops_in(kernel)):
-        if not isinstance(op, loop.ReduceOp) or op.named_kind is not ReductionKind.DOT:
+        if not isinstance(op, loop.ReduceOp) or not op.is_dot:
             continue
         if not op.is_tile or _reads_buffer(op):
             continue

@@ -122,15 +122,18 @@ def place_masks(kernel: tile.KernelOp) -> None:
                 found = [masks.of_axis(name, op) for name in op.access_axes()]
                 needed = [mask for mask in found if mask is not None]
                 if needed:
-                    zero = _zero(element_of(op.result.type))
-                    axes = axes_of(op.result.type)
-                    new = tile.LoadOp(op.base, op.indices, axes, needed, zero, op.inside, op.fill)
+                    pad = _zero(element_of(op.result.type)) if op.pad is None else op.pad
+                    axes, all_masks = axes_of(op.result.type), [*op.masks, *needed]
+                    new = tile.LoadOp(
+                        op.base, op.indices, axes, all_masks, pad, op.inside, op.fill
+                    )
                     replace_op(op, new)
             case tile.StoreOp():
                 found = [masks.of_axis(name, op) for name in op.access_axes()]
                 needed = [mask for mask in found if mask is not None]
                 if needed:
-                    replace_op(op, tile.StoreOp(op.value, op.base, op.indices, needed))
+                    all_masks = [*op.masks, *needed]
+                    replace_op(op, tile.StoreOp(op.value, op.base, op.indices, all_masks))
             case tile.ReduceOp():
                 _mask_operand(masks, op, 0, op.axis.data, op.kind.data)
             case tile.ArgReduceOp():

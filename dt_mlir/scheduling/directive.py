@@ -164,7 +164,8 @@ class Directive(ModulePass):
         if "name" in cls.__dict__:
             if not cls.name.startswith(PASS_PREFIX):
                 raise ValueError(f"the pass '{cls.name}' of a directive is not named 'schedule-…'")
-            if cls.directive_name() in RESERVED:
+            name = cls.directive_name()
+            if name in RESERVED or not (name.isascii() and name.isidentifier()):
                 raise ValueError(f"'{cls.directive_name()}' is not a name for a directive")
             Directive.registry[cls.directive_name()] = cls
 

@@ -94,7 +94,8 @@ def _load(path: str, override: bool) -> None:
 
     passes, _ = load_file(path, override)
     for name, cls in passes.items():
-        if not issubclass(cls, Directive) and name not in PASSES and not hasattr(cls, "after"):
+        placed = issubclass(cls, Directive) or getattr(cls, "after", None) is not None
+        if not placed and name not in PASSES:
             print(
                 f"warning: {path}: dtc does not run the pass '{name}', which has no 'after'\n"
                 "  help: after = \"tile-cse\" gives it a place; dt-opt -p runs it anywhere",
@@ -135,6 +136,8 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         raise CompileError(
             f"--emit: there is no level '{args.emit}'", None, did_you_mean(args.emit, LEVELS)
         )
+    if args.print_kernels_only and args.emit not in ("loop", "tile"):
+        raise CompileError("--print-kernels-only goes with --emit loop and --emit tile")
     types = parse_pairs(args.dtype, "--dtype")
     level = args.emit if args.emit in ("dt", "loop", "tile") else "tile"
     choices = parse_choices(args.choose, "--choose")

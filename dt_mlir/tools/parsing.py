@@ -93,6 +93,10 @@ def parse_mlir(
         message = str(error).strip().splitlines()[0]
         place = make_location(name, 1, 1) if parser is None else parser.operation_start
         raise CompileError(message, place) from None
+    except NotImplementedError as error:
+        # xDSL's affine expressions are not semi-affine.
+        place = make_location(name, 1, 1) if parser is None else parser.operation_start
+        raise CompileError(f"this is not supported: {error}", place) from None
     except RecursionError:
         raise CompileError("the text is nested too deeply", make_location(name, 1, 1)) from None
 

@@ -281,13 +281,14 @@ TILES = [
     ),
     Fault(
         "stores-lose-a-mask", _PLACE,
-        "tile.StoreOp(op.value, op.base, op.indices, needed)",
-        "tile.StoreOp(op.value, op.base, op.indices, needed[:1])",
+        "tile.StoreOp(op.value, op.base, op.indices, all_masks)",
+        "tile.StoreOp(op.value, op.base, op.indices, all_masks[:1])",
         "a store along two axes is masked along the first only",
     ),
     Fault(
         "loads-lose-a-mask", _PLACE,
-        "axes, needed, zero, op.inside", "axes, needed[-1:], zero, op.inside",
+        "axes_of(op.result.type), [*op.masks, *needed]",
+        "axes_of(op.result.type), [*op.masks, *needed[-1:]]",
         "a load along two axes is masked along the last only",
     ),
     Fault(

@@ -18,6 +18,12 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, BlockArgument, OpResult, Region, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineExpr,
+)
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -305,6 +311,11 @@ class ReduceOp(LoopLike):
         return self.kind.data
 
     @property
+    def is_dot(self) -> bool:
+        """True if it sums the products of two operands."""
+        return self.kind is not None and self.kind.data is ReductionKind.DOT
+
+    @property
     def extreme(self) -> OpResult | None:
         """The extreme element whose index the result is."""
         return self.rest[0] if self.rest else None
@@ -329,6 +340,12 @@ class ReduceOp(LoopLike):
             )
         if domain is not None and not domain.num_dims:
             raise VerifyException("the first dimension of a domain is the reduction's index")
+        if domain is not None:
+            for constraint in domain.constraints:
+                for side in (constraint.lhs, constraint.rhs):
+                    _check_divisors(side)
+        if self.is_outer and (domain is not None or self.kind is None):
+            raise VerifyException("a reduction over pieces has neither a domain nor a region")
         types = [v.type for v in last.values]
         if self.kind is None:
             self._check_combination(types)
@@ -440,6 +457,21 @@ class ReduceOp(LoopLike):
             printer.print_region(
                 self.combination, print_entry_block_args=False, print_empty_block=False
             )
+
+
+def _check_divisors(expr: AffineExpr) -> None:
+    """Checks that the divisors of an expression are positive numbers.
+
+    Raises:
+        VerifyException: if one is not.
+    """
+    for part in expr.dfs():
+        if isinstance(part, AffineBinaryOpExpr) and part.kind in (
+            AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.CeilDiv, AffineBinaryOpKind.Mod,
+        ):  # fmt: skip
+            divisor = part.rhs
+            if not isinstance(divisor, AffineConstantExpr) or divisor.value <= 0:
+                raise VerifyException(f"a domain divides by a positive number, not by {divisor}")
 
 
 def _segments(bounds: int, origin: bool) -> DenseArrayBase:

@@ -1,4 +1,5 @@
 // RUN: dt-opt %s -p verify-loop --split-input-file --verify-diagnostics | filecheck %s
+// RUN: dt-opt %s -p loop-split-products,verify-loop --split-input-file --verify-diagnostics | filecheck %s
 // RUN: dt-opt %s -p convert-loop-to-tile --split-input-file --verify-diagnostics | filecheck %s
 host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "k"]} {
   %x = host.size x

@@ -124,3 +124,51 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
   }
 }
 // CHECK: error: 'loop.reduce' is malformed: the region that combines must end in a 'loop.yield' of a state
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0 = loop.reduce add %k = k step 2 of f where affine_set<(d0, d1) : (d1 - d0 >= 0)>(%x) : f32 {
+        loop.yield %c : f32
+      }
+    }
+  }
+}
+// CHECK: error: 'loop.reduce' is malformed: a reduction over pieces has neither a domain nor a region
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0 = loop.reduce add %k = k of f where affine_set<(d0) : (d0 floordiv 0 >= 0)>() : f32 {
+        loop.yield %c : f32
+      }
+    }
+  }
+}
+// CHECK: error: 'loop.reduce' is malformed: a domain divides by a positive number, not by 0
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0 = loop.reduce add %k = k of f where affine_set<(d0)[s0] : (d0 mod s0 >= 0)>(%x) : f32 {
+        loop.yield %c : f32
+      }
+    }
+  }
+}
+// CHECK: error: {{.*}}
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %c = arith.constant 1.0 : f32
+      %0 = loop.reduce add %k = k of f where affine_set<()[s0] : (s0 >= 0)>() : f32 {
+        loop.yield %c : f32
+      }
+    }
+  }
+}
+// CHECK: error: 'loop.reduce' is malformed: the first dimension of a domain is the reduction's index

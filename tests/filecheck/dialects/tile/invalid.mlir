@@ -283,6 +283,17 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   %c = arith.constant 0.0 : f32
   %v = tile.fill %c : !tile.of<x: 8, f32>
   %m = tile.mask %x below %p
+  %a = tile.load %A[%x] inside [%m] fill true
+}
+// CHECK: error: true is not of type f32
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = tile.mask %x below %p
   %a = "tile.load"(%A, %x, %m) <{operandSegmentSizes = array<i32: 0, 1, 1, 1>, pad = 0 : i32}> : (memref<?xf32>, !tile.of<x: 8, index>, !tile.of<x: 8, i1>) -> !tile.of<x: 8, f32>
 }
 // CHECK: 'tile.load' is malformed: the pad must be of type f32
