@@ -93,6 +93,9 @@ def parse_mlir(
         message = str(error).strip().splitlines()[0]
         place = make_location(name, 1, 1) if parser is None else parser.operation_start
         raise CompileError(message, place) from None
+    except OverflowError:
+        place = make_location(name, 1, 1) if parser is None else parser.operation_start
+        raise CompileError("a number is too large for its type", place, "write inf") from None
     except NotImplementedError as error:
         # xDSL's affine expressions are not semi-affine.
         place = make_location(name, 1, 1) if parser is None else parser.operation_start

@@ -241,7 +241,11 @@ def _converted(op: Operation, attr: FloatAttr | IntegerAttr) -> FloatAttr | Inte
     if op.name == "arith.extui" and isinstance(attr.type, IntegerType):
         number = int(number) % 2**attr.type.width.data
     if isinstance(target, AnyFloat):
-        return FloatAttr(float(number), target)
+        try:
+            return FloatAttr(float(number), target)
+        except OverflowError:
+            # Beyond its largest number a type has infinities.
+            return FloatAttr(math.copysign(math.inf, number), target)
     assert isinstance(target, IntegerType | IndexType)
     return IntegerAttr(int(number), target, truncate_bits=True)
 

@@ -287,6 +287,18 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 }
 // CHECK: error: true is not of type f32
 // -----
+tile.kernel @k(%A: memref<?xf16> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %y = tile.range y: 4 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %m = tile.mask %x below %p
+  %a = tile.load %A[%x] inside [%m] fill 1.0e30
+}
+// CHECK: error: a number is too large for its type
+// CHECK: help: write inf
+// -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
   %p = tile.program_id
   %x = tile.range x: 8 from %p
