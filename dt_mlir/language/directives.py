@@ -57,7 +57,7 @@ class Directives(ABC):
 
     @checked("split(x=64, …)")
     def split(self, /, **sizes: Size) -> Self:
-        """Splits the loop of a function over a label into two, over pieces and over a piece.
+        """Splits the loop over a label into two, over pieces and over a piece.
 
         The inner loop keeps the body, and is the one that `tensorize` steps. `reorder` calls the
         outer one `x_outer`. A loop of a reduction cannot be split. Halide, TVM: `split`.

@@ -21,7 +21,7 @@ _SIZES = Sizes(least=2)
 
 @dataclass(frozen=True)
 class SplitPass(Directive):
-    """Splits the loop of a function over a label into two, over pieces and over a piece.
+    """Splits the loop over a label into two, over pieces and over a piece.
 
     The inner loop keeps the body, and is the one that `tensorize` steps. `reorder` calls the outer
     one `x_outer`. A loop of a reduction cannot be split. Halide, TVM: `split`.

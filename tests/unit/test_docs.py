@@ -102,7 +102,7 @@ def test_ir_examples_parse() -> None:
                 verify_module(parse_mlir(context, body, str(page)))
                 count += 1
     assert count >= 50
-    for page in (ROOT / "docs" / "passes").glob("*.md"):
+    for page in (*ROOT.glob("docs/passes/*.md"), *ROOT.glob("docs/dialects/*.md")):
         blocks = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
         for language, body in blocks:
             assert language == "mlir" or "%" not in body, f"{page} has IR that is not parsed"

@@ -116,9 +116,7 @@ class AllocOp(IRDLOperation):
 
     Its extents are the sizes of its labels, or those rounded up, of which the rest is padding.
 
-    ```
-    %f = host.alloc f[x, y](%x, %y) : memref<?x?xf32>
-    ```
+    `%f = host.alloc f[x, y](%x, %y) : memref<?x?xf32>`
     """
 
     name = "host.alloc"

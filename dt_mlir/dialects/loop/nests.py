@@ -63,7 +63,7 @@ class LoopLike(IRDLOperation):
     origin = opt_operand_def(IndexType())
     """The first index; 0 without it."""
     extent = opt_prop_def(IntegerAttr)
-    """The extent from there; to the label's end without it. The loop ends at the label's size."""
+    """The extent from there, up to the label's end; all of it without a number."""
     body = region_def("single_block")
     """The body of the loop."""
 
@@ -236,21 +236,14 @@ class ReduceOp(LoopLike):
     `loop.reduce argmax %k = k of f : i64, f32 {…}`.
 
     In place of a named combination a reduction has a region that combines two states of several
-    values, and the neutral state. The combination is associative and commutative. A domain
-    restricts the reduction to the indices that satisfy affine constraints on the reduction's own
-    index, which is the first dimension, and on other values; the body does not run for others.
-    Neither is lowered to tiles yet.
+    values, and the neutral state:
+    `loop.reduce %k = k of f : f32, f32 init (-inf, 0.0) {…} combine (%a0, %n0, %a1, %n1) {…}`. The
+    combination is associative and commutative.
 
-    ```
-    %top, %total = loop.reduce %k = k of f where affine_set<(d0, d1) : (d1 - d0 >= 0)>(%i)
-        : f32, f32 init (-inf, 0.0) {
-      …
-      loop.yield %a, %one : f32, f32
-    } combine (%a0, %n0, %a1, %n1) {
-      …
-      loop.yield %a, %n : f32, f32
-    }
-    ```
+    A domain restricts the reduction to the indices that satisfy affine constraints on its own
+    index, which is the first dimension, and on other values:
+    `where affine_set<(d0, d1) : (d1 - d0 >= 0)>(%i)`. The body does not run for other indices.
+    Neither a region nor a domain is lowered to tiles yet.
     """
 
     name = "loop.reduce"

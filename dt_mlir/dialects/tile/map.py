@@ -43,14 +43,8 @@ class MapOp(IRDLOperation):
     they have are in the result's order. A body of one operation is written in one line, with its
     constants; a constant has the element type of the last operand where none is written.
 
-    ```
-    %s = tile.map arith.select %mask, %x, -inf
-    %s = tile.map (%a = %x, %b = %y) {
-      %c = arith.subf %a, %b : f32
-      %d = math.exp2 %c : f32
-      tile.yield %d : f32
-    }
-    ```
+    `%s = tile.map arith.select %mask, %x, -inf`, or with a body
+    `%s = tile.map (%a = %x, %b = %y) { %c = arith.subf %a, %b : f32 … tile.yield %c : f32 }`.
     """
 
     name = "tile.map"
