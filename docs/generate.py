@@ -23,8 +23,8 @@ from dt_mlir.dialects.sched import DirectiveOp
 from dt_mlir.drawing.placement import placements
 from dt_mlir.drawing.svg import svg
 from dt_mlir.elementwise import FUNCTIONS
-from dt_mlir.frontend.analysis import REDUCTIONS
 from dt_mlir.frontend.emit import compile_text
+from dt_mlir.frontend.symbols import REDUCTIONS
 from dt_mlir.pipeline import STAGES, default_pipeline, run_pipeline
 from dt_mlir.printing import module_text
 from dt_mlir.registry import DIALECTS, PASSES

@@ -8,7 +8,7 @@ import inspect
 import textwrap
 
 from dt_mlir.elementwise import FUNCTIONS
-from dt_mlir.frontend.analysis import REDUCTIONS
+from dt_mlir.frontend.symbols import REDUCTIONS
 from dt_mlir.registry import PASSES
 from dt_mlir.scheduling.directive import Directive
 from dt_mlir.scheduling.parameters import Choice, Integer, Kind, Name, Names, Sizes

@@ -12,6 +12,7 @@ from enum import Enum, auto
 from functools import cache
 from typing import Any, NamedTuple
 
+from dt_mlir.boundary_conditions import BOUNDARIES
 from dt_mlir.diagnostics import CompileError
 
 
@@ -81,7 +82,8 @@ FUNCTIONS: dict[str, Function] = {
 """The functions that a program may call, by name."""
 
 RESERVED = frozenset(
-    "rsum rprod rmax rmin rmean rany rall rargmax rargmin rdot len cast where reshape".split()
+    "rsum rprod rmax rmin rmean rany rall rargmax rargmin rdot len size cast where reshape".split()
+    + list(BOUNDARIES)
 )
 """The names that programs call with a meaning of their own."""
 

@@ -30,7 +30,7 @@ def infer_bounds_of(buffers: Iterable[loop.LocalOp]) -> None:
     """
     for buffer in _consumers_first(buffers):
         write, reads = write_to(buffer.result), reads_of(buffer.result)
-        for axis, index in enumerate(write.index_values()):
+        for axis, index in enumerate(write.simple_indices()):
             if isinstance(index, int):
                 continue
             own = loop_of(index)
@@ -78,8 +78,8 @@ def _buffers_behind(value: SSAValue) -> list[loop.LocalOp]:
     return list(found)
 
 
-def _range_of(index: SSAValue | int) -> tuple[SSAValue | None, int | None]:
-    if isinstance(index, int):
+def _range_of(index: SSAValue | int | None) -> tuple[SSAValue | None, int | None]:
+    if not isinstance(index, SSAValue):
         return None, None
     op = loop_of(index)
     return op.origin, op.extent_size
@@ -115,8 +115,8 @@ def check_written_once(kernel: loop.KernelOp, outputs: set[str]) -> None:
 
 
 def _check_write(kernel: loop.KernelOp, name: str, write: loop.WriteOp, hint: str) -> None:
-    indices = [index for index in write.index_values() if not isinstance(index, int)]
-    if len(set(indices)) < len(write.index_values()):
+    indices = [index for index in write.simple_indices() if not isinstance(index, int)]
+    if len(set(indices)) < len(write.simple_indices()):
         raise CompileError(
             f"'{name}' is an output but only a part of it would be written", write, hint
         )

@@ -91,7 +91,8 @@ class Expressions:
             renamed = dict(self._axes.renaming(write, owner))
             return frozenset(renamed.get(op, op) for op in self._loops_of(write.value))
         if isinstance(owner, loop.ReduceOp):
-            inner = frozenset[loop.LoopLike]().union(*map(self._loops_of, owner.yielded))
+            values = (*owner.yielded, *owner.bounds)
+            inner = frozenset[loop.LoopLike]().union(*map(self._loops_of, values))
             return inner - {owner}
         operands = owner.operands
         first = self._loops_of(operands[0]) if operands else frozenset[loop.LoopLike]()
@@ -106,9 +107,9 @@ class Expressions:
             if isinstance(base.owner, loop.LocalOp):
                 number = self._number_of(write_to(base).value)
             else:
-                indices = op.index_values()
-                places = [i if isinstance(i, int) else (self._number_of(i),) for i in indices]
-                number = self._number((base, *places))
+                values = map(self._number_of, op.indices)
+                access = (op.map, op.sizes, op.boundary, op.exterior)
+                number = self._number((base, *access, *values))
         elif isinstance(op, arith.ConstantOp):
             number = self._number(op.value)
         else:
@@ -132,7 +133,8 @@ class Expressions:
     def _key(self, value: SSAValue) -> Hashable:
         owner = value.owner
         if isinstance(owner, loop.ReduceOp):
-            return (owner.kind, owner.label, *map(self._number_of, owner.yielded))
+            values = map(self._number_of, (*owner.yielded, *owner.bounds))
+            return (owner.kind, owner.label, owner.domain, *values)
         if isinstance(owner, Block) and isinstance(op := owner.parent_op(), loop.LoopLike):
             label = op.label_name
             return "index", self._axes.same.get(label, label)

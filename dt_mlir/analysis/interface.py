@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import (
@@ -11,11 +11,13 @@ from xdsl.dialects.builtin import (
     UnrankedMemRefType,
 )
 from xdsl.ir import Attribute, Operation
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.ir.affine import AffineConstantExpr
 from xdsl.utils.disjoint_set import DisjointSet
 
+from dt_mlir.analysis.algorithm_sizes import AlgorithmSizes, bounds_of
 from dt_mlir.analysis.equivalence import classes_of
 from dt_mlir.analysis.lone_kernels import runnable_function
+from dt_mlir.analysis.size_system import Bound, Definition, fit
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import dt, host
 from dt_mlir.traversal import operations, operations_of
@@ -52,6 +54,12 @@ class Interface:
     """The least size of labels that need one."""
     fixed: dict[str, int] = field(default_factory=dict[str, int])
     """The sizes that the program is compiled for."""
+    axis_only: set[str] = field(default_factory=set[str])
+    """Labels that only name the size of an axis, as far as the module says."""
+    definitions: list[Definition] = field(default_factory=list[Definition])
+    """The sizes that follow from others, each after those that it depends on."""
+    bounds: list[Bound] = field(default_factory=list[Bound])
+    """The indices that must not leave an axis."""
 
     @staticmethod
     def of(module: ModuleOp) -> Interface:
@@ -90,11 +98,44 @@ class Interface:
                 raise CompileError(f"the labels {', '.join(group)} have one size")
             size = chosen.pop() if chosen else DEFAULT_SIZES[i % len(DEFAULT_SIZES)]
             found.update(dict.fromkeys(group, size))
+        self.settle(found, {**found, **given}, given)
+        for label, size in given.items():
+            if found[label] != size:
+                raise CompileError(
+                    f"the size of '{label}' follows from others and is {found[label]}, not {size}",
+                    None, "give the sizes of the tensors' axes that it depends on",
+                )  # fmt: skip
         return found
+
+    def derived(self) -> set[str]:
+        """Returns the labels whose sizes follow from others."""
+        defined = {item.label for item in self.definitions}
+        return {label for group in self.groups if defined & set(group) for label in group}
+
+    def settle(
+        self, sizes: dict[str, int], wanted: Mapping[str, int], kept: Iterable[str] = ()
+    ) -> None:
+        """Gives labels the sizes that follow from others, and others such that indices fit.
+
+        Args:
+            sizes: a size for each label; free ones change where that helps.
+            wanted: sizes that labels should have, if others can be chosen so.
+            kept: labels whose sizes do not change.
+
+        Raises:
+            CompileError: if a size divides by one that is 0.
+        """
+        if not self.definitions and not self.bounds:
+            return
+        try:
+            fit(sizes, wanted, self.definitions, self.bounds, self.groups, kept)
+        except ZeroDivisionError:
+            raise CompileError("the size of a label divides by one that is 0") from None
 
     def free_labels(self) -> list[str]:
         """The labels that no input axis is bound to, of those that the program uses."""
         bound = {a for item in self.inputs for a in item.axes or () if isinstance(a, str)}
+        bound |= {item.label for item in self.definitions}
         return [
             group[0] for group in self.groups if not bound & set(group) and self.used & set(group)
         ]
@@ -108,6 +149,21 @@ class Interface:
         for label, number in self.least.items():
             if label in self.used and sizes[label] < number:
                 raise CompileError(f"'{label}' has size {sizes[label]}, but needs {number}")
+        for item in self.definitions:
+            try:
+                value = item.value(sizes)
+            except ZeroDivisionError:
+                raise CompileError(f"the size of '{item.label}' divides by one that is 0") from None
+            if value < 0:
+                raise CompileError(f"the size of '{item.label}' is {value}: a tensor is too small")
+            if value != sizes[item.label]:
+                raise CompileError(
+                    f"'{item.label}' has size {sizes[item.label]}, but {value} follows from others"
+                )
+        for bound in self.bounds:
+            problem = bound.problem(sizes)
+            if problem is not None:
+                raise CompileError(problem)
         for label, number in self.fixed.items():
             if sizes.get(label, number) != number:
                 raise CompileError(
@@ -145,6 +201,12 @@ class Interface:
         if groups[0] != groups[1]:
             shown = ["; ".join(" = ".join(g) for g in found) for found in groups]
             return f"labels have one size where '{shown[1]}', and had where '{shown[0]}'"
+        followed = [{d.label: d for d in x.definitions} for x in (self, other)]
+        if followed[0] != followed[1]:
+            return "sizes of labels follow from others in another way"
+        checked = [{bound._replace(reason="") for bound in x.bounds} for x in (self, other)]
+        if checked[0] != checked[1]:
+            return "other indices are checked"
         needs = [x.least_of_groups() for x in (self, other)]
         if needs[0] != needs[1]:
             return f"the least sizes of labels are {needs[1]}, and were {needs[0]}"
@@ -173,12 +235,20 @@ class _Algorithm:
         }
         self.least: dict[str, int] = {}
         self.used: set[str] = set()
+        self.bounded: list[tuple[dt.ReadOp, int]] = []
+        self.bounds: list[Bound] = []
         self.numbers: list[tuple[str, int, int]] = []
+        self.sizes = AlgorithmSizes.of(module)
+        for op in module.ops:
+            if isinstance(op, dt.InputOp) and op.axis_labels is not None:
+                self.axes[op.sym_name.data] = [label or 1 for label in op.axis_labels]
 
     def interface(self) -> Interface:
         for name in self._needed():
             for op in operations(self.functions[name]):
                 self._visit(op)
+        for read, axis in self.bounded:
+            self._bound(read, axis)
         for name, axis, number in self.numbers:
             self._read_at_number(name, axis, number)
         inputs = [
@@ -190,7 +260,16 @@ class _Algorithm:
             if isinstance(op, dt.InputOp)
         ]  # fmt: skip
         groups = classes_of(self.same, self.labels)
-        return Interface(inputs, self.labels, self.used, groups, self.least)
+        definitions = self.sizes.needed(self.used, self.axes)
+        self.used.update(label for item in definitions for label in (item.label, *item.sizes))
+        return Interface(
+            inputs, self.labels, self.used, groups, self.least, {}, self._axis_only(),
+            definitions, self.bounds,
+        )  # fmt: skip
+
+    def _axis_only(self) -> set[str]:
+        ops = (op for op in self.module.ops if isinstance(op, dt.LabelOp))
+        return {op.sym_name.data for op in ops if op.axis is not None}
 
     def _needed(self) -> list[str]:
         """The functions that the outputs need."""
@@ -209,10 +288,10 @@ class _Algorithm:
             case dt.FuncOp():
                 self.used.update(op.label_names)
             case dt.ReduceOp():
-                self.used.update(op.label_names)
-                for label in op.label_names if op.kind.data.needs_elements else ():
+                self.used.update(op.used_labels)
+                for label in op.label_names if op.needs_elements else ():
                     self.least[label] = max(self.least.get(label, 0), 1)
-            case dt.IndexOp() | dt.SizeOp():
+            case dt.IndexOp() | dt.SizeOp() | dt.ClampOp():
                 self.used.add(op.label.data)
             case dt.ReadOp():
                 self._read(op)
@@ -229,15 +308,27 @@ class _Algorithm:
             if source in self.functions
             else self.axes[source]
         )
-        for axis, expr in enumerate(op.map.data.results):
-            if isinstance(expr, AffineConstantExpr):
+        self.used.update(op.size_labels)
+        for axis, expr in enumerate(op.indices):
+            label, first = self.sizes.sizing_label(op, expr), known[axis]
+            if op.is_guarded or (label is None and not isinstance(expr, AffineConstantExpr)):
+                self.bounded.append((op, axis))
+            elif isinstance(expr, AffineConstantExpr):
                 self.numbers.append((source, axis, expr.value + 1))
-            elif isinstance(expr, AffineDimExpr):
-                label, first = op.used_labels[expr.position], known[axis]
-                if isinstance(first, int):
-                    known[axis] = label
-                else:
-                    self.same.union(first, label)
+            elif isinstance(first, int):
+                assert label is not None
+                known[axis] = label
+            else:
+                assert label is not None
+                self.same.union(first, label)
+
+    def _bound(self, read: dt.ReadOp, axis: int) -> None:
+        """Notes what a read asks of the size of an axis."""
+        function = self.functions.get(read.source_name)
+        axes = self.axes[read.source_name] if function is None else function.label_names
+        label = axes[axis]
+        if isinstance(label, str):
+            self.bounds += bounds_of(read, axis, label)
 
     def _read_at_number(self, name: str, axis: int, number: int) -> None:
         """Notes that an axis is read at a number, which makes it as large as that at least."""
@@ -270,8 +361,21 @@ def _of_host(function: host.FuncOp) -> Interface:
             if label and number:
                 least[label] = max(least.get(label, 0), number)
         inputs.append(Input(name, type.element_type, axes))
+    definitions = [
+        Definition(op.label.data, op.size.data, op.used_sizes, op.inferred is not None)
+        for op in function.definitions()
+    ]
+    bounds = [
+        Bound(
+            op.expr, op.scope, op.used_sizes, op.label.data, op.reason.data, op.constraints
+        )
+        for op in function.bounds()
+    ]
     fixed = function.fixed_sizes()
-    return Interface(inputs, labels, set(labels), list(groups.values()), least, fixed)
+    return Interface(
+        inputs, labels, set(labels), list(groups.values()), least, fixed, set(), definitions,
+        bounds,
+    )  # fmt: skip
 
 
 def output_names(module: ModuleOp) -> list[str]:

@@ -32,7 +32,7 @@ def check_reductions(kernel: loop.KernelOp) -> None:
     """Checks that reductions can be lowered to tiles.
 
     Raises:
-        CompileError: at one with a domain, or with a region that combines.
+        CompileError: at one with a region that combines, or an index reduction with a domain.
     """
     for op in operations_of(kernel, loop.ReduceOp):
         if op.kind is None:
@@ -40,10 +40,10 @@ def check_reductions(kernel: loop.KernelOp) -> None:
                 "a reduction with a region that combines is not lowered to tiles", op,
                 "reduce each value by itself, by a named combination",
             )  # fmt: skip
-        if op.domain is not None:
+        if op.domain is not None and op.named_kind.is_arg:
             raise CompileError(
-                "a reduction with a domain is not lowered to tiles", op,
-                "yield the neutral element where the constraints do not hold",
+                f"'{op.named_kind}' with a domain is not lowered to tiles", op,
+                "yield an element that is never the extreme one where the constraints do not hold",
             )  # fmt: skip
 
 
@@ -137,6 +137,6 @@ def own_loops(kernel: loop.KernelOp, write: loop.WriteOp) -> dict[str, loop.Loop
     """
     return {
         label: loop_of(index)
-        for label, index in zip(function_labels(kernel, write), write.index_values())
+        for label, index in zip(function_labels(kernel, write), write.simple_indices())
         if not isinstance(index, int)
     }

@@ -69,7 +69,7 @@ class TileAxes:
         if isinstance(owner, loop.ReadOp) and isinstance(owner.base.owner, loop.LocalOp):
             return self._of_buffer(owner)
         if isinstance(owner, loop.ReduceOp):
-            found = frozenset[loop.LoopLike]().union(*map(self.of, owner.yielded))
+            found = frozenset[loop.LoopLike]().union(*map(self.of, (*owner.yielded, *owner.bounds)))
             return found - {owner}
         return frozenset[loop.LoopLike]().union(*map(self.of, owner.operands))
 
@@ -88,7 +88,7 @@ class TileAxes:
         """The loops over a buffer's axes where it is written, with those where it is read."""
         pairs: list[tuple[loop.LoopLike, loop.LoopLike]] = []
         for ours, theirs in zip(write.index_values(), read.index_values()):
-            if isinstance(ours, int) or isinstance(theirs, int) or ours is theirs:
+            if not isinstance(ours, SSAValue) or not isinstance(theirs, SSAValue) or ours is theirs:
                 continue
             pairs.append((loop_of(ours), loop_of(theirs)))
         return pairs
@@ -107,7 +107,7 @@ def check_tiles(kernel: loop.KernelOp, axes: TileAxes) -> None:
                 "only a loop that is not tiled can enclose the loops over its pieces",
             )  # fmt: skip
         if isinstance(op, loop.WriteOp):
-            indexed = {loop_of(index) for index in op.index_values() if not isinstance(index, int)}
+            indexed = {loop_of(i) for i in op.simple_indices() if not isinstance(i, int)}
             for around in axes.of(op.value) - indexed:
                 raise CompileError(
                     f"what is written depends on the loop over '{around.label_name}', which no "
@@ -123,11 +123,13 @@ def check_buffers(kernel: loop.KernelOp, axes: TileAxes) -> None:
     """
     for buffer in locals_of(kernel):
         write = write_to(buffer.result)
-        for index in write.index_values():
+        for index in write.simple_indices():
             if isinstance(index, int) or encloses(loop_of(index), buffer):
                 continue
             _check_one_trip(buffer, loop_of(index))
         for read in reads_of(buffer.result):
+            if len(read.simple_indices()) < len(buffer.labels):
+                raise _refusal(buffer, "it is read at an index that is no label by itself")
             pairs = axes.renaming(write, read)
             for ours, theirs in pairs:
                 _check_one_trip(buffer, theirs)

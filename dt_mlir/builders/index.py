@@ -53,11 +53,15 @@ class IndexBuilder:
         """a * b"""
         if constant_index(a) == 1:
             return b
-        return a if constant_index(b) == 1 else self._binary(arith.MuliOp, a, b, hint)
+        if constant_index(b) == 1:
+            return a
+        return self._folded(a, b, operator.mul) or self._binary(arith.MuliOp, a, b, hint)
 
     def sub(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a - b"""
-        return self._binary(arith.SubiOp, a, b, hint)
+        if constant_index(b) == 0:
+            return a
+        return self._folded(a, b, operator.sub) or self._binary(arith.SubiOp, a, b, hint)
 
     def div(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a // b, of numbers that are not negative"""
@@ -77,3 +81,7 @@ class IndexBuilder:
     def minimum(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """The smaller"""
         return self._folded(a, b, min) or self._binary(arith.MinSIOp, a, b, hint)
+
+    def maximum(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
+        """The larger"""
+        return self._folded(a, b, max) or self._binary(arith.MaxSIOp, a, b, hint)

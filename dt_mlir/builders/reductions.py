@@ -2,41 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, SSAValue
 
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.element_types import is_float
-
-
-def identity(kind: ReductionKind, type: Attribute) -> FloatAttr | IntegerAttr:
-    """Returns the identity of a reduction of a kind in a type."""
-    if isinstance(type, AnyFloat):
-        value = {
-            ReductionKind.MUL: 1.0,
-            ReductionKind.MAXIMUM: -math.inf,
-            ReductionKind.ARGMAX: -math.inf,
-            ReductionKind.MINIMUM: math.inf,
-            ReductionKind.ARGMIN: math.inf,
-        }.get(kind, 0.0)
-        return FloatAttr(value, type)
-    assert isinstance(type, IntegerType)
-    width = type.width.data
-    least, most = -(2 ** (width - 1)), 2 ** (width - 1) - 1
-    number = {
-        ReductionKind.MUL: 1,
-        ReductionKind.AND: -1,
-        ReductionKind.MAXIMUM: least,
-        ReductionKind.ARGMAX: least,
-        ReductionKind.MINIMUM: most,
-        ReductionKind.ARGMIN: most,
-    }.get(kind, 0)
-    return IntegerAttr(number, type)
-
 
 Binary = arith.FloatingPointLikeBinaryOperation | arith.SignlessIntegerBinaryOperation
 

@@ -6,10 +6,18 @@ emitter, and come back as one word when a program is printed as DT) and the kind
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import auto
 
-from xdsl.dialects.builtin import FunctionType, StringAttr
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    FunctionType,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+)
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
@@ -121,6 +129,31 @@ class ApplyOp(IRDLOperation):
     def signature(self) -> FunctionType:
         """The types of the operands and of the result."""
         return FunctionType.from_lists([a.type for a in self.arguments], [self.result.type])
+
+
+def identity(kind: ReductionKind, type: Attribute) -> FloatAttr | IntegerAttr:
+    """Returns the identity of a reduction of a kind in a type."""
+    if isinstance(type, AnyFloat):
+        value = {
+            ReductionKind.MUL: 1.0,
+            ReductionKind.MAXIMUM: -math.inf,
+            ReductionKind.ARGMAX: -math.inf,
+            ReductionKind.MINIMUM: math.inf,
+            ReductionKind.ARGMIN: math.inf,
+        }.get(kind, 0.0)
+        return FloatAttr(value, type)
+    assert isinstance(type, IntegerType)
+    width = type.width.data
+    least, most = -(2 ** (width - 1)), 2 ** (width - 1) - 1
+    number = {
+        ReductionKind.MUL: 1,
+        ReductionKind.AND: -1,
+        ReductionKind.MAXIMUM: least,
+        ReductionKind.ARGMAX: least,
+        ReductionKind.MINIMUM: most,
+        ReductionKind.ARGMIN: most,
+    }.get(kind, 0)
+    return IntegerAttr(number, type)
 
 
 Elem = Dialect("elem", [ApplyOp], [ReductionKindAttr])

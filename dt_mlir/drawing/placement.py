@@ -16,10 +16,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.kernels import kernels_of
-from dt_mlir.builders.reductions import identity
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
-from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded import Array

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from xdsl.dialects.builtin import FileLineColLoc
-
+from dt_mlir.boundary_conditions import BOUNDARIES, CONSTANT
 from dt_mlir.compiling import compiling
-from dt_mlir.diagnostics import CompileError, Note, did_you_mean, make_location
-from dt_mlir.dialects.formats import MOST_INDEX
+from dt_mlir.diagnostics import CompileError, Note, did_you_mean
+from dt_mlir.dialects.indices import MOST_INDEX
 from dt_mlir.dialects.sched import KnobReference
 from dt_mlir.element_types import ELEMENT_TYPES
+from dt_mlir.frontend.indices import Axis, NotPositiveError
+from dt_mlir.frontend.sizes import infer_sizes
+from dt_mlir.frontend.symbols import CONSTANTS, REDUCTIONS, Symbols, split_reduction
 from dt_mlir.frontend.syntax import (
     Call,
     Declaration,
@@ -25,26 +25,6 @@ from dt_mlir.frontend.syntax import (
     Read,
     SyntaxTree,
 )
-
-CONSTANTS = ("inf", "nan", "pi")
-"""Names that stand for numbers unless a program declares them."""
-
-REDUCTIONS = {
-    name: f"the {what} over the labels"
-    for name, what in {
-        "rsum": "sum",
-        "rprod": "product",
-        "rmax": "maximum",
-        "rmin": "minimum",
-        "rmean": "mean",
-        "rany": "disjunction",
-        "rall": "conjunction",
-        "rargmax": "index of the first maximum",
-        "rargmin": "index of the first minimum",
-        "rdot": "sum of the products of two operands",
-    }.items()
-}
-"""The reductions by name."""
 
 OUTPUT_DIRECTIVES = ("compile", "compile_to_kernel")
 """The directives that say what the program is compiled for; they are no part of the schedule."""
@@ -70,45 +50,10 @@ def _indices(count: int) -> str:
     return "1 index" if count == 1 else f"{count} indices"
 
 
-@dataclass
-class Symbols:
-    """A program whose names have been checked."""
-
-    program: SyntaxTree
-    declarations: dict[str, Declaration]
-    definitions: dict[str, Definition]
-    order: list[str]
-    """The defined functions, each after those that it reads."""
-    ranks: dict[str, int]
-    """The rank of each input tensor that something reads."""
-    outputs: list[DirectiveCall]
-    schedule: list[DirectiveCall]
-    """The directives that stand in no alternative."""
-    warnings: list[Note] = field(default_factory=list[Note])
-
-    def location(self, at: Position) -> FileLineColLoc:
-        """The location attribute of a position in the program."""
-        return make_location(at.file or self.program.file, at.line, at.column)
-
-    def kind(self, name: str) -> str | None:
-        """Returns the declaration of a name, or None."""
-        found = self.declarations.get(name)
-        return None if found is None else found.kind
-
-    def is_label(self, name: str) -> bool:
-        """Returns whether a name is a label."""
-        return self.kind(name) in ("Var", "RVar")
-
-    def labels(self) -> list[str]:
-        """The labels in declared order."""
-        return [d.name for d in self.declarations.values() if self.is_label(d.name)]
-
-
 class _Checker:
     def __init__(self, program: SyntaxTree) -> None:
         self.program = program
         self.symbols = Symbols(program, {}, {}, [], {}, [], [])
-        self.used: dict[str, set[str]] = {}
         self.first_reads: dict[str, Position] = {}
 
     def error(
@@ -120,10 +65,12 @@ class _Checker:
         self._declare()
         self._define()
         for definition in self.symbols.definitions.values():
-            self.used[definition.name] = set()
+            self.symbols.used[definition.name] = set()
             self._expression(definition.expression, definition, set(definition.labels))
         self._order()
         self._directives()
+        self._sizes()
+        self.symbols.sizes = infer_sizes(self.symbols)
         return self.symbols
 
     def _declare(self) -> None:
@@ -143,6 +90,11 @@ class _Checker:
                         did_you_mean(item.type, ELEMENT_TYPES)
                         or f"there are {', '.join(ELEMENT_TYPES)}",
                     )
+            if item.size is not None and item.kind not in ("Var", "RVar"):
+                raise self.error(
+                    "only the declaration of a label gives a value, its size", item.at,
+                    f"functions are defined by '{item.name}[x] = …'; a type stands behind a colon",
+                )
             declarations[item.name] = item
 
     def _define(self) -> None:
@@ -242,26 +194,116 @@ class _Checker:
             )
 
     def _use(self, name: str, definition: Definition) -> None:
-        self.used[definition.name].add(name)
+        self.symbols.used[definition.name].add(name)
 
-    def _read(self, expr: Read, definition: Definition, scope: set[str]) -> None:
+    def _index(
+        self, index: Expr, definition: Definition, scope: set[str], guarded: bool
+    ) -> None:
+        """Checks the index of an axis."""
+        match index:
+            case Name(name, at) if name not in self.symbols.declarations:
+                self._label(name, at)
+            case Number(float(), at):
+                raise self.error("an index is a whole number", at)
+            case Number(int(value), at) if abs(value) > MOST_INDEX:
+                raise self.error(f"an index is at most {MOST_INDEX}", at)
+            case _:
+                self._expression(index, definition, scope)
+        try:
+            form = self.symbols.index_form(index)
+        except NotPositiveError as error:
+            raise self.error(
+                "an index divides by a positive number, or by sizes", error.at
+            ) from None
+        constant = None if form is None else form.constant
+        if constant is not None and constant < 0 and not guarded:
+            raise self.error(
+                "an index cannot be negative", index.at,
+                "a boundary condition says what lies outside, as in 'repeat_edge(A[x - 1])'",
+            )  # fmt: skip
+
+    def _boundary(self, expr: Call, definition: Definition, scope: set[str]) -> None:
+        """Checks a read under a boundary condition."""
+        arguments = expr.arguments
+        wanted = 2 if expr.name == CONSTANT else 1
+        shown = "a read and the value outside" if wanted == 2 else "a read"
+        example = f"{expr.name}(A[x - 1]{', 0' if wanted == 2 else ''})"
+        if len(arguments) != wanted or not isinstance(arguments[0], Read):
+            raise self.error(f"'{expr.name}' takes {shown}", expr.at, f"as in '{example}'")
+        self._read(arguments[0], definition, scope, guarded=True)
+        for value in arguments[1:]:
+            self._expression(value, definition, scope)
+
+    def _axis_size(self, expr: Call) -> None:
+        """Checks the size of a tensor's axis: `size(X, 2)`."""
+        match expr.arguments:
+            case (Name(name, at), Number(int(axis), axis_at)):
+                kind = self._declared(name, at, "In").kind
+                if kind not in ("In", "Func"):
+                    raise self.error(f"'{name}' is {KINDS[kind]} and has no axes", at)
+                if kind == "In":
+                    self.symbols.asked.setdefault(Axis(name, axis), axis_at)
+                elif not 0 <= axis < len(self.symbols.definitions[name].labels):
+                    raise self._no_axis(name, axis, axis_at)
+            case _:
+                raise self.error(
+                    "'size' takes a tensor and the number of an axis", expr.at,
+                    "as in 'size(X, 0)'",
+                )  # fmt: skip
+
+    def _no_axis(self, name: str, axis: int, at: Position) -> CompileError:
+        definition = self.symbols.definitions.get(name)
+        rank = self.symbols.ranks.get(name) if definition is None else len(definition.labels)
+        if rank is None:
+            return self.error(f"nothing reads '{name}', so that its axes are not known", at)
+        return self.error(f"'{name}' has {_axes(rank)}, counted from 0, and no axis {axis}", at)
+
+    def _sizes(self) -> None:
+        """Checks the sizes that are declared, and the axes whose sizes are asked for."""
+        for label, expr in self.symbols.declared_sizes():
+            self._size(label, expr)
+            try:
+                form = self.symbols.index_form(expr)
+            except NotPositiveError as error:
+                raise self.error("a size divides by a positive number", error.at) from None
+            assert form is not None
+            if form.constant is not None and form.constant < 0:
+                raise self.error(f"the size of '{label}' is negative", expr.at)
+        for axis, at in self.symbols.asked.items():
+            if not 0 <= axis.number < self.symbols.ranks.get(axis.tensor, 0):
+                raise self._no_axis(axis.tensor, axis.number, at)
+
+    def _size(self, label: str, expr: Expr) -> None:
+        """Checks an expression of the size of a label."""
+        match expr:
+            case Number(int(value), at):
+                if value > MOST_INDEX:
+                    raise self.error(f"a size is at most {MOST_INDEX}", at)
+            case Prefix("-", operand):
+                self._size(label, operand)
+            case Infix(operator, left, right) if operator in ("+", "-", "*", "//", "%"):
+                self._size(label, left)
+                self._size(label, right)
+            case Call("len", (Name(name, at),)):
+                self._label(name, at)
+            case Call("size"):
+                self._axis_size(expr)
+            case _:
+                raise self.error(
+                    f"the size of '{label}' is made of whole numbers, len, size and + - * // %",
+                    expr.at,
+                    f"as in 'Var {label} = (size(X, 0) - 3) // 2 + 1;'",
+                )
+
+    def _read(
+        self, expr: Read, definition: Definition, scope: set[str], guarded: bool = False
+    ) -> None:
         kind = self._declared(expr.name, expr.at, "In").kind
         if kind in ("Var", "RVar", "SIn"):
             what = "a scalar" if kind == "SIn" else "a label"
             raise self.error(f"'{expr.name}' is {what} and cannot be indexed", expr.at)
         for index in expr.indices:
-            match index:
-                case Name(name, at) if self.symbols.is_label(name):
-                    self._bound(name, at, definition, scope)
-                case Name(name, at) if name not in self.symbols.declarations:
-                    self._label(name, at)
-                case Number(int(value), at):
-                    if value < 0:
-                        raise self.error("an index cannot be negative", at)
-                    if value > MOST_INDEX:
-                        raise self.error(f"an index is at most {MOST_INDEX}", at)
-                case _:
-                    raise self.error("an index is a label or a whole number", index.at)
+            self._index(index, definition, scope, guarded)
         rank = len(expr.indices)
         if kind == "Func":
             self._use(expr.name, definition)
@@ -306,19 +348,27 @@ class _Checker:
                     f"name at least one label, as in '{expr.name}({written}, {label})'",
                 )
             reduced: list[str] = []
-            for label in arguments[values:]:
-                if not isinstance(label, Name):
-                    raise self.error(f"'{expr.name}' reduces over labels", label.at)
+            _, labels, conditions = split_reduction(expr)
+            if not labels:
+                raise self.error(
+                    f"'{expr.name}' reduces over labels", arguments[values].at,
+                    "labels come first, then conditions, as in 'rsum(A[k], k, k <= x)'",
+                )  # fmt: skip
+            for label in labels:
                 self._label(label.name, label.at)
                 if label.name in reduced:
                     raise self.error(f"'{expr.name}' reduces '{label.name}' twice", label.at)
                 reduced.append(label.name)
-            for value in arguments[:values]:
+            for value in (*arguments[:values], *conditions):
                 self._expression(value, definition, scope | set(reduced))
         elif expr.name == "len":
             if len(arguments) != 1 or not isinstance(arguments[0], Name):
                 raise self.error("'len' takes a label", expr.at)
             self._label(arguments[0].name, arguments[0].at)
+        elif expr.name == "size":
+            self._axis_size(expr)
+        elif expr.name in BOUNDARIES:
+            self._boundary(expr, definition, scope)
         elif expr.name == "cast":
             if len(arguments) != 2 or not isinstance(arguments[1], Name):
                 raise self.error("'cast' takes a value and a type", expr.at)
@@ -388,7 +438,7 @@ class _Checker:
                 at = self.symbols.definitions[name].at
                 raise self.error(f"the definitions form a cycle: {cycle}", at)
             for used in self.symbols.definitions:
-                if used in self.used[name]:
+                if used in self.symbols.used[name]:
                     visit(used, [*path, name])
             done[name] = True
             self.symbols.order.append(name)
@@ -459,13 +509,7 @@ class _Checker:
             raise self.error(
                 "nothing is compiled", at, "end the program with '….compile();'"
             )
-        wanted = {item.function for item in self.symbols.outputs}
-        pending = list(wanted)
-        while pending:
-            for used in self.used[pending.pop()]:
-                if used not in wanted:
-                    wanted.add(used)
-                    pending.append(used)
+        wanted = self.symbols.needed()
         for name, definition in self.symbols.definitions.items():
             if name not in wanted:
                 self.symbols.warnings.append(
@@ -515,13 +559,16 @@ def free_labels(expr: Expr, symbols: Symbols) -> set[str]:
             return free_labels(operand, symbols)
         case Infix(_, left, right):
             return free_labels(left, symbols) | free_labels(right, symbols)
-        case Call("len"):
+        case Call("len" | "size"):
             return set()
         case Call("cast", arguments):
             return free_labels(arguments[0], symbols)
         case Call("reshape", arguments):
             return free_labels(arguments[0], symbols)
         case Call(name, arguments):
-            values = 2 if name == "rdot" else 1 if name in REDUCTIONS else len(arguments)
-            found = {label for a in arguments[:values] for label in free_labels(a, symbols)}
-            return found - {a.name for a in arguments[values:] if isinstance(a, Name)}
+            if name not in REDUCTIONS:
+                return {label for a in arguments for label in free_labels(a, symbols)}
+            values, labels, conditions = split_reduction(expr)
+            parts = (*values, *conditions)
+            found = {label for a in parts for label in free_labels(a, symbols)}
+            return found - {label.name for label in labels}

@@ -18,9 +18,10 @@ from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import dt, sched
 from dt_mlir.dialects.sched import Argument, KnobReference
 from dt_mlir.element_types import ELEMENT_TYPES, compute_type
-from dt_mlir.frontend.analysis import Symbols, analyse
+from dt_mlir.frontend.analysis import analyse
 from dt_mlir.frontend.expressions import ExpressionEmitter
 from dt_mlir.frontend.parser import parse_program
+from dt_mlir.frontend.symbols import Symbols
 from dt_mlir.frontend.syntax import Declaration, DirectiveCall, SyntaxTree
 
 
@@ -67,13 +68,15 @@ def emit(symbols: Symbols) -> ModuleOp:
     for item in symbols.declarations.values():
         match item.kind:
             case "Var" | "RVar":
-                op: Operation = dt.LabelOp(item.name, item.kind == "RVar")
+                op: Operation = _label(symbols, item)
             case "In" | "SIn":
-                op = dt.InputOp(item.name, _input_type(symbols, item.name, elements))
+                type = _input_type(symbols, item.name, elements)
+                op = dt.InputOp(item.name, type, _axes(symbols, item.name))
             case _:
                 continue
         op.location = symbols.location(item.at)
         ops.append(op)
+    ops[:0] = [dt.LabelOp(name, axis=True) for name in symbols.sizes.implicit]
     ops.extend(functions[name] for name in symbols.definitions)
     schedule = _schedule(symbols)
     if schedule:
@@ -84,6 +87,21 @@ def emit(symbols: Symbols) -> ModuleOp:
         op.location = symbols.location(item.at)
         ops.append(op)
     return ModuleOp(ops)
+
+
+def _label(symbols: Symbols, item: Declaration) -> dt.LabelOp:
+    """The declaration of a label, with its size if it has one of its own."""
+    op = dt.LabelOp(item.name, item.kind == "RVar")
+    for table, inferred in ((symbols.sizes.declared, False), (symbols.sizes.inferred, True)):
+        if item.name in table:
+            map, sizes = table[item.name]
+            op.set_size(map, sizes, inferred)
+    return op
+
+
+def _axes(symbols: Symbols, name: str) -> list[str] | None:
+    """The labels of an input's axes; None where its reads say them."""
+    return symbols.sizes.axes[name] if name in symbols.sizes.explicit else None
 
 
 def _schedule(symbols: Symbols) -> list[Operation]:
@@ -174,7 +192,7 @@ def set_types(program: SyntaxTree, types: Iterable[tuple[str, str]]) -> SyntaxTr
                 f"'{type}' is not an element type", None, f"there are {', '.join(ELEMENT_TYPES)}"
             )
     declarations = [
-        Declaration(d.kind, d.name, wanted.get(d.name, d.type), d.at, d.type_at)
+        replace(d, type=wanted.get(d.name, d.type))
         for d in program.declarations
     ]
     return replace(program, declarations=declarations)

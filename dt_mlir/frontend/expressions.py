@@ -1,33 +1,32 @@
-"""Emits the scalar operations of an expression.
-
-The rules of types: a value is *computed* in f64, f32, i64, i32 or bool; operands are widened to
-that, mixed ones to the wider. A number in the source takes the type of what it meets.
-"""
+"""Emits the scalar operations of an expression."""
 
 from __future__ import annotations
 
 import math as pymath
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
-    AnyFloat,
     FloatAttr,
     IntegerAttr,
-    IntegerType,
+    StringAttr,
     f32,
     i1,
     i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.rewriter import Rewriter
 
-from dt_mlir.diagnostics import CompileError, Note
+from dt_mlir.boundary_conditions import BOUNDARIES
+from dt_mlir.diagnostics import Note
 from dt_mlir.dialects import dt, elem
-from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.identifiers import value_hint
+from dt_mlir.dialects.index_ranges import collected
+from dt_mlir.dialects.indices import dimension, substitute, symbol
 from dt_mlir.element_types import (
     ELEMENT_TYPES,
     compute_type,
@@ -38,20 +37,9 @@ from dt_mlir.element_types import (
     value_type,
 )
 from dt_mlir.elementwise import FUNCTIONS, OPERATORS, Domain, Function
-from dt_mlir.frontend.analysis import REDUCTIONS, Symbols
+from dt_mlir.frontend.symbols import REDUCTIONS, split_reduction
 from dt_mlir.frontend.syntax import Call, Expr, Infix, Name, Number, Position, Prefix, Read
-
-
-@dataclass(frozen=True)
-class Typed:
-    """A value and its element type (which, unlike the SSA type, knows unsigned from signed)."""
-
-    ssa: SSAValue
-    element: Attribute
-
-
-Value = Typed | Number
-"""A value of an expression; a number has no type yet."""
+from dt_mlir.frontend.values import Typed, Value, ValueEmitter, constant_op
 
 _UPSTREAM: dict[str, Callable[..., Operation]] = {
     f"{op.name}": op
@@ -94,7 +82,7 @@ _FOLD: dict[str, Callable[[float, float], int | float]] = {
 }
 
 
-class ExpressionEmitter:
+class ExpressionEmitter(ValueEmitter):
     """Emits expressions at the end of a block.
 
     Args:
@@ -102,11 +90,6 @@ class ExpressionEmitter:
         elements: the element types of the inputs and of the functions emitted so far.
         block: where operations go.
     """
-
-    def __init__(self, symbols: Symbols, elements: dict[str, Attribute], block: Block) -> None:
-        self.symbols = symbols
-        self.elements = elements
-        self.block = block
 
     def emit(self, expr: Expr) -> Value:
         """Emits an expression.
@@ -128,127 +111,6 @@ class ExpressionEmitter:
             case Call():
                 return self._call(expr)
 
-    def element_of(self, value: Value) -> Attribute:
-        """The element type of a value; of a number the one that it has alone."""
-        if isinstance(value, Number):
-            if isinstance(value.value, float):
-                return f32
-            return i32 if -(2**31) <= value.value < 2**31 else i64
-        return value.element
-
-    def computed(self, value: Value) -> Attribute:
-        """The type that a value is computed in."""
-        return compute_type(self.element_of(value))
-
-    def convert(self, value: Value, element: Attribute, at: Position) -> SSAValue:
-        """A value as one of an element type; narrowing rounds, to bool means "is not zero"."""
-        if isinstance(value, Number):
-            return self._constant(value, element, at)
-        if value.element == element:
-            return value.ssa
-        return self._cast(value, element, at)
-
-    def _add(self, op: Operation, at: Position) -> SSAValue:
-        op.location = self.symbols.location(at)
-        self.block.add_op(op)
-        return op.results[0]
-
-    def _constant(self, number: Number, element: Attribute, at: Position) -> SSAValue:
-        type = value_type(element)
-        value = number.value
-        if isinstance(type, AnyFloat):
-            try:
-                constant = FloatAttr(float(value), type)
-            except OverflowError:
-                raise self._error(
-                    f"{value} is too large for {type_name(type)}: write inf, or compute in a wider "
-                    "type with cast", at,
-                ) from None
-            return self._add(_constant_op(constant), at)
-        assert isinstance(type, IntegerType)
-        if isinstance(value, float):
-            if not pymath.isfinite(value):
-                raise self._error(f"{value} cannot become a {type_name(element)}", at)
-            value = int(value)
-        if is_bool(type):
-            value = int(value != 0)
-        width = type.width.data
-        value = (value + 2 ** (width - 1)) % 2**width - 2 ** (width - 1) if width > 1 else value
-        return self._add(_constant_op(IntegerAttr(value, type)), at)
-
-    def _error(self, message: str, at: Position, hint: str | None = None) -> CompileError:
-        return CompileError(message, self.symbols.location(at), hint)
-
-    def _cast(self, value: Typed, element: Attribute, at: Position) -> SSAValue:
-        source, target = value.element, element
-        from_type, to_type = value.ssa.type, value_type(element)
-        if from_type == to_type:
-            return value.ssa
-        if is_bool(target):
-            return self._nonzero(value, at)
-        if is_float(source) and is_float(target):
-            return self._float_cast(value.ssa, to_type, at)
-        if is_float(source):
-            wide = self._float_cast(value.ssa, compute_type(source), at)
-            integer = self._add(arith.FPToSIOp(wide, _integer(compute_type(target))), at)
-            return self._int_cast(integer, to_type, signed=True, at=at)
-        signed = not is_bool(source) and source != ELEMENT_TYPES["u8"]
-        if is_float(target):
-            wide = self._int_cast(value.ssa, compute_type(source), signed, at)
-            if is_bool(source):
-                wide = self._int_cast(value.ssa, i32, signed, at)
-            result = self._add(arith.SIToFPOp(wide, _floating(compute_type(target))), at)
-            return self._float_cast(result, to_type, at)
-        return self._int_cast(value.ssa, to_type, signed, at)
-
-    def _float_cast(self, value: SSAValue, type: Attribute, at: Position) -> SSAValue:
-        if value.type == type:
-            return value
-        assert isinstance(value.type, AnyFloat)
-        assert isinstance(type, AnyFloat)
-        if {value.type.bitwidth, type.bitwidth} == {8, 64}:
-            # No target converts between these at once.
-            return self._float_cast(self._float_cast(value, f32, at), type, at)
-        if value.type.bitwidth < type.bitwidth:
-            return self._add(arith.ExtFOp(value, type), at)
-        if value.type.bitwidth == type.bitwidth:
-            # f16 and bf16, or the two f8 types: neither holds the other.
-            value = self._add(arith.ExtFOp(value, f32), at)
-        return self._add(arith.TruncFOp(value, type), at)
-
-    def _int_cast(self, value: SSAValue, type: Attribute, signed: bool, at: Position) -> SSAValue:
-        assert isinstance(value.type, IntegerType)
-        assert isinstance(type, IntegerType)
-        have, want = value.type.width.data, type.width.data
-        if have == want:
-            return value
-        if have > want:
-            return self._add(arith.TruncIOp(value, type), at)
-        extend = arith.ExtSIOp if signed else arith.ExtUIOp
-        return self._add(extend(value, type), at)
-
-    def _nonzero(self, value: Typed, at: Position) -> SSAValue:
-        type = compute_type(value.element)
-        wide = self._cast(value, type, at)
-        zero = self._constant(Number(0), type, at)
-        if is_float(type):
-            return self._add(arith.CmpfOp(wide, zero, "une"), at)
-        return self._add(arith.CmpiOp(wide, zero, "ne"), at)
-
-    def _common(self, *values: Value, least: Attribute = i1) -> Attribute:
-        """The type in which values meet; numbers take that of the others."""
-        typed = [self.computed(v) for v in values if isinstance(v, Typed)]
-        type = least
-        for other in typed:
-            type = promote(type, other)
-        for number in values:
-            if isinstance(number, Number):
-                own = self.element_of(number)
-                wins = is_float(own) and not is_float(type)
-                if not typed or wins or is_bool(type) or own == i64:
-                    type = promote(type, own)
-        return type
-
     def _name(self, expr: Name) -> Value:
         name, at = expr.name, expr.at
         if name not in self.symbols.declarations:
@@ -257,19 +119,89 @@ class ExpressionEmitter:
             return Typed(self._add(dt.IndexOp(name), at), i32)
         return self._read(name, (), at)
 
-    def _read(self, name: str, indices: tuple[Expr, ...], at: Position) -> Value:
-        places: list[str | int] = []
-        for index in indices:
-            if isinstance(index, Number):
-                places.append(int(index.value))
-                continue
-            assert isinstance(index, Name)
-            places.append(index.name)
+    def _read(
+        self, name: str, indices: tuple[Expr, ...], at: Position, boundary: str | None = None
+    ) -> Value:
         element = self.elements[name]
-        op = dt.ReadOp(name, places, value_type(element))
+        op = self._read_op(name, indices, element, boundary is not None)
+        if boundary is not None:
+            op.boundary = StringAttr(boundary)
         result = self._add(op, at)
         result.name_hint = value_hint(name)
         return Typed(result, element)
+
+    def _read_op(
+        self, name: str, indices: tuple[Expr, ...], element: Attribute, guarded: bool
+    ) -> dt.ReadOp:
+        """Returns a read; an index that is data is emitted in front of it."""
+        type = value_type(element)
+        simple: list[str | int] = []
+        for index in indices:
+            if isinstance(index, Number):
+                simple.append(int(index.value))
+            elif isinstance(index, Name) and self.symbols.is_label(index.name):
+                simple.append(index.name)
+        if len(simple) == len(indices):
+            return dt.ReadOp(name, simple, type)
+        labels: list[str] = []
+        sizes: list[str] = []
+        values: list[SSAValue] = []
+        results: list[AffineExpr] = []
+        forms = [self.symbols.index_form(index) for index in indices]
+        for form in filter(None, forms):
+            labels += [label for label in form.dims if label not in labels]
+        for axis, (index, form) in enumerate(zip(indices, forms)):
+            if form is None:
+                values.append(self._data_index(index, name, axis, guarded))
+                results.append(dimension(len(labels) + len(values) - 1))
+                continue
+            dims = [dimension(labels.index(label)) for label in form.dims]
+            own = [self.symbols.sizes.label_of(size) for size in form.sizes]
+            sizes += [label for label in own if label not in sizes]
+            symbols = [symbol(sizes.index(label)) for label in own]
+            results.append(substitute(form.expr, dims, symbols))
+        op = dt.ReadOp(name, [], type)
+        map = AffineMap(len(labels) + len(values), len(sizes), tuple(results))
+        op.set_indices(labels, values, sizes, map)
+        return op
+
+    def _data_index(self, index: Expr, tensor: str, axis: int, guarded: bool) -> SSAValue:
+        """Emits an index that is data; it does not leave its axis."""
+        value, at = self.emit(index), index.at
+        type = self._common(value, least=i32)
+        if is_float(type):
+            raise self._error(
+                "an index is a whole number, and this has a floating-point type", at,
+                "write cast(…, i64), which drops the fraction",
+            )  # fmt: skip
+        found = self.convert(value, type, at)
+        if guarded:
+            return found
+        label = self.symbols.axis_label(tensor, axis)
+        return self._add(dt.ClampOp(found, label), at)
+
+    def _guarded(self, expr: Call) -> Value:
+        """Emits a read under a boundary condition."""
+        read, at = expr.arguments[0], expr.at
+        assert isinstance(read, Read)
+        found = self._read(read.name, read.indices, read.at, expr.name)
+        if len(expr.arguments) == 1:
+            return found
+        assert isinstance(found, Typed)
+        op = found.ssa.owner
+        assert isinstance(op, dt.ReadOp)
+        outside = self.emit(expr.arguments[1])
+        if not isinstance(outside, Number):
+            raise self._error(
+                "the value outside is a number", expr.arguments[1].at,
+                "where(…) chooses between a read and another value",
+            )  # fmt: skip
+        constant = self._constant(outside, found.element, at).owner
+        assert isinstance(constant, arith.ConstantOp)
+        assert isinstance(constant.value, FloatAttr | IntegerAttr)
+        op.exterior = constant.value
+        Rewriter.erase_op(constant)
+        return found
 
     def _prefix(self, expr: Prefix) -> Value:
         value, at = self.emit(expr.operand), expr.at
@@ -371,6 +303,13 @@ class ExpressionEmitter:
                 label = arguments[0]
                 assert isinstance(label, Name)
                 return Typed(self._add(dt.SizeOp(label.name), at), i32)
+            case "size":
+                size = self.symbols.size_of(expr)
+                assert size is not None
+                label = self.symbols.sizes.label_of(size)
+                return Typed(self._add(dt.SizeOp(label), at), i32)
+            case name if name in BOUNDARIES:
+                return self._guarded(expr)
             case "cast":
                 type = arguments[1]
                 assert isinstance(type, Name)
@@ -392,26 +331,40 @@ class ExpressionEmitter:
                 return self._apply(FUNCTIONS[expr.name], values, at)
 
     def _reduction(self, expr: Call) -> Value:
-        values = 2 if expr.name == "rdot" else 1
-        labels = [a.name for a in expr.arguments[values:] if isinstance(a, Name)]
+        terms, names, conditions = split_reduction(expr)
+        labels = [name.name for name in names]
         block = Block()
         inner = ExpressionEmitter(self.symbols, self.elements, block)
-        operands = [inner.emit(argument) for argument in expr.arguments[:values]]
+        operands = [inner.emit(term) for term in terms]
         if expr.name == "rdot":
-            return self._dot(expr, inner, operands, labels)
+            return self._dot(expr, inner, operands, labels, conditions)
         kind, at = _KINDS[expr.name], expr.at
+        if kind.is_arg and conditions:
+            raise self._error(
+                f"'{expr.name}' takes no conditions", conditions[0].at,
+                "write where(…) with a value that is never the extreme one",
+            )  # fmt: skip
         if kind in (ReductionKind.AND, ReductionKind.OR):
             type: Attribute = i1
         else:
             least = f32 if expr.name == "rmean" else i32
             type = inner._common(operands[0], least=least)
         value = inner.convert(operands[0], type, at)
+        if conditions:
+            neutral = identity(kind, type)
+            (value,) = inner.where_data(conditions, [value], neutral, at)
         block.add_op(dt.YieldOp(value))
         result = i64 if kind.is_arg else type
         # What combines truth values is one label at a time like the rest.
-        reduced = self._add(dt.ReduceOp(kind, labels, result, Region(block)), at)
+        op = dt.ReduceOp(kind, labels, result, Region(block))
+        self._restrict(op, conditions)
+        reduced = self._add(op, at)
         if expr.name != "rmean":
             return Typed(reduced, result)
+        if conditions:
+            points = Call("rsum", (Number(1.0, at), *names, *conditions), at)
+            count = self.convert(self.emit(points), type, at)
+            return Typed(self._add(arith.DivfOp(reduced, count), at), type)
         count: SSAValue | None = None
         for label in labels:
             size = Typed(self._add(dt.SizeOp(label), at), i32)
@@ -420,8 +373,51 @@ class ExpressionEmitter:
         assert count is not None
         return Typed(self._add(arith.DivfOp(reduced, count), at), type)
 
+    def where_data(
+        self,
+        conditions: list[Expr],
+        values: list[SSAValue],
+        neutral: FloatAttr | IntegerAttr,
+        at: Position,
+    ) -> list[SSAValue]:
+        """Emits the neutral element in place of values where a condition on data is false."""
+        truths = [
+            self.convert(self.emit(condition), i1, condition.at)
+            for condition in conditions
+            if self.symbols.constraints(condition) is None
+        ]
+        if not truths:
+            return values
+        holds = truths[0]
+        for truth in truths[1:]:
+            holds = self._add(arith.AndIOp(holds, truth), at)
+        other = self._add(constant_op(neutral), at)
+        return [self._add(arith.SelectOp(holds, value, other), at) for value in values]
+
+    def _restrict(self, op: dt.ReduceOp, conditions: list[Expr]) -> None:
+        """Gives a reduction the domain of its affine conditions."""
+        if not conditions:
+            return
+        labels: list[str] = []
+        sizes: list[str] = []
+        results: list[AffineExpr] = []
+        for condition in conditions:
+            for form in self.symbols.constraints(condition) or ():
+                labels += [label for label in form.dims if label not in labels]
+                own = [self.symbols.sizes.label_of(size) for size in form.sizes]
+                sizes += [label for label in own if label not in sizes]
+                dims = [dimension(labels.index(label)) for label in form.dims]
+                symbols = [symbol(sizes.index(label)) for label in own]
+                results.append(collected(substitute(form.expr, dims, symbols)))
+        op.set_domain(results, labels, sizes)
+
     def _dot(
-        self, expr: Call, inner: ExpressionEmitter, operands: list[Value], labels: list[str]
+        self,
+        expr: Call,
+        inner: ExpressionEmitter,
+        operands: list[Value],
+        labels: list[str],
+        conditions: list[Expr],
     ) -> Value:
         at = expr.at
         elements = {inner.element_of(v) for v in operands if isinstance(v, Typed)}
@@ -440,22 +436,12 @@ class ExpressionEmitter:
                         self.symbols.location(at),
                     )
                 )
-        a, b = (inner.convert(v, element, at) for v in operands)
-        inner.block.add_op(dt.YieldOp(a, b))
+        factors = [inner.convert(v, element, at) for v in operands]
+        if conditions:
+            zero = identity(ReductionKind.ADD, factors[0].type)
+            factors = inner.where_data(conditions, factors, zero, at)
+        inner.block.add_op(dt.YieldOp(*factors))
         result = compute_type(element)
         op = dt.ReduceOp(ReductionKind.DOT, labels, result, Region(inner.block))
+        self._restrict(op, conditions)
         return Typed(self._add(op, at), result)
-
-
-def _constant_op(value: FloatAttr | IntegerAttr) -> Operation:
-    return arith.ConstantOp.create(result_types=[value.type], properties={"value": value})
-
-
-def _integer(type: Attribute) -> IntegerType:
-    assert isinstance(type, IntegerType)
-    return type
-
-
-def _floating(type: Attribute) -> AnyFloat:
-    assert isinstance(type, AnyFloat)
-    return type

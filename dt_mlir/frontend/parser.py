@@ -187,7 +187,9 @@ class _Builder(Transformer[Token, Any]):
                     program.declarations.extend(statement)
         return program
 
-    def declaration(self, kind: Token, *items: tuple[Token, Token | None]) -> list[Declaration]:
+    def declaration(
+        self, kind: Token, *items: tuple[Token, Token | None, Expr | None]
+    ) -> list[Declaration]:
         return [
             Declaration(
                 str(kind),
@@ -195,12 +197,15 @@ class _Builder(Transformer[Token, Any]):
                 None if type is None else str(type),
                 _at(name),
                 _at(type or name),
+                size,
             )
-            for name, type in items
+            for name, type, size in items
         ]
 
-    def item(self, name: Token, type: Token | None) -> tuple[Token, Token | None]:
-        return name, type
+    def item(
+        self, name: Token, type: Token | None, size: Expr | None
+    ) -> tuple[Token, Token | None, Expr | None]:
+        return name, type, size
 
     def labels(self, *items: Token) -> list[Token]:
         return list(items)

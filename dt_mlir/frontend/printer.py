@@ -144,5 +144,7 @@ def print_declarations(items: list[Declaration]) -> list[str]:
     by_kind: dict[str, list[str]] = {kind: [] for kind in ("Func", "In", "SIn", "Var", "RVar")}
     for item in items:
         shown = item.name if item.type is None else f"{item.name} : {item.type}"
+        if item.size is not None:
+            shown += f" = {print_expression(item.size)}"
         by_kind[item.kind].append(shown)
     return [f"{kind} {', '.join(names)};" for kind, names in by_kind.items() if names]

@@ -7,7 +7,7 @@ again would not give the type that the IR has: emitting a raised program gives t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -21,12 +21,20 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineSymExpr,
+)
 
 from dt_mlir.diagnostics import CompileError, file_line_col
 from dt_mlir.dialects import dt, elem, sched
 from dt_mlir.dialects.comparisons import predicate_of
 from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.indices import negated_term
 from dt_mlir.element_types import (
     ELEMENT_TYPES,
     compute_type,
@@ -101,8 +109,8 @@ def raise_module(module: ModuleOp) -> SyntaxTree:
     for op in module.ops:
         match op:
             case dt.LabelOp():
-                kind = "RVar" if op.reduction else "Var"
-                program.declarations.append(Declaration(kind, op.sym_name.data, None, _at(op)))
+                if op.axis is None:
+                    program.declarations.append(raiser.label(op))
             case dt.InputOp():
                 kind = "SIn" if op.is_scalar else "In"
                 type = None if op.element == f32 else type_name(op.element)
@@ -174,8 +182,45 @@ def _cast(expr: Expr, element: Attribute) -> Expr:
     return Call("cast", (expr, Name(type_name(element))), expr.at)
 
 
+_INDEX_INFIX = {
+    AffineBinaryOpKind.Mul: "*", AffineBinaryOpKind.FloorDiv: "//", AffineBinaryOpKind.Mod: "%"
+}  # fmt: skip
+
+
+def _index_expression(
+    expr: AffineExpr, dims: Sequence[Expr], sizes: Sequence[Expr], at: Position
+) -> Expr:
+    """An index as the source writes it: `2 * p + r - 1`."""
+
+    def show(part: AffineExpr) -> Expr:
+        match part:
+            case AffineConstantExpr(value):
+                return Number(value, at)
+            case AffineDimExpr(position):
+                return dims[position]
+            case AffineSymExpr(position):
+                return sizes[position]
+            case AffineBinaryOpExpr(AffineBinaryOpKind.Add, left, right):
+                negated = negated_term(right)
+                if negated is not None:
+                    return Infix("-", show(left), show(negated), at)
+                return Infix("+", show(left), show(right), at)
+            case AffineBinaryOpExpr(kind, left, right):
+                if kind is AffineBinaryOpKind.Mul and isinstance(right, AffineConstantExpr):
+                    left, right = right, left
+                return Infix(_INDEX_INFIX[kind], show(left), show(right), at)
+            case _:
+                raise AssertionError(f"no text for {part}")
+
+    return show(expr)
+
+
 def _constant(op: arith.ConstantOp) -> int | float:
-    attr = op.value
+    assert isinstance(op.value, FloatAttr | IntegerAttr)
+    return _number(op.value)
+
+
+def _number(attr: FloatAttr | IntegerAttr) -> int | float:
     if isinstance(attr, FloatAttr):
         number = attr.value.data
         # A whole number is written as one: it takes the type of what it meets. Of 0 there are two.
@@ -185,7 +230,6 @@ def _constant(op: arith.ConstantOp) -> int | float:
         if attr.type != f64 and math.isfinite(number):
             return shortest_single(number)
         return number
-    assert isinstance(attr, IntegerAttr)
     return abs(attr.value.data) if attr.type == i1 else attr.value.data
 
 
@@ -217,6 +261,27 @@ class _Raiser:
         self._sources = {
             op.sym_name.data: op for op in module.ops if isinstance(op, dt.InputOp | dt.FuncOp)
         }
+        implicit = {
+            op.sym_name.data for op in module.ops if isinstance(op, dt.LabelOp) and op.axis
+        }
+        self._axes = {
+            label: (op.sym_name.data, number)
+            for op in module.ops
+            if isinstance(op, dt.InputOp)
+            for number, label in enumerate(op.axis_labels or ())
+            if label in implicit
+        }
+
+    def label(self, op: dt.LabelOp) -> Declaration:
+        """The declaration of a label."""
+        kind, at = "RVar" if op.reduction else "Var", _at(op)
+        size = None
+        if op.size is not None and op.inferred is None:
+            if len(op.size.data.results) != 1:
+                raise CompileError("a program declares no size as the least of several", op)
+            sizes = [self._size(label, at) for label in op.used_sizes]
+            size = _index_expression(op.size.data.results[0], [], sizes, at)
+        return Declaration(kind, op.sym_name.data, None, at, at, size)
 
     def function_value(self, op: dt.FuncOp) -> tuple[Expr, bool]:
         """A function's definition, and whether its type must be declared."""
@@ -256,7 +321,10 @@ class _Raiser:
             case dt.IndexOp():
                 return _index(Name(op.label.data, at), value.type)
             case dt.SizeOp():
-                return _index(Call("len", (Name(op.label.data, at),), at), value.type)
+                return _index(self._size(op.label.data, at), value.type)
+            case dt.ClampOp():
+                # An index on its own: nothing but reads clamps.
+                raise CompileError("only an index of a read is clamped", op)
             case dt.ReduceOp():
                 return self._reduce(op), value.type
             case elem.ApplyOp():
@@ -278,23 +346,35 @@ class _Raiser:
 
     def _read(self, op: dt.ReadOp) -> Raised:
         at = _at(op)
-        labels = op.used_labels
-        indices: list[Expr] = []
-        for expr in op.map.data.results:
-            match expr:
-                case AffineConstantExpr():
-                    indices.append(Number(expr.value, at))
-                case AffineDimExpr():
-                    indices.append(Name(labels[expr.position], at))
-                case _:
-                    raise CompileError("an index is a label or a number", op)
+        dims: list[Expr] = [Name(label, at) for label in op.used_labels]
+        dims += [self._data_index(value) for value in op.values]
+        sizes = [self._size(label, at) for label in op.size_labels]
+        indices = [_index_expression(expr, dims, sizes, at) for expr in op.indices]
         element = op.result.type
         source = self._sources.get(op.source_name)
         if source is not None:
             element = source.element
         if isinstance(source, dt.InputOp) and source.is_scalar:
             return Name(op.source_name, at), element
-        return Read(op.source_name, tuple(indices), at), element
+        read = Read(op.source_name, tuple(indices), at)
+        if op.boundary is None:
+            return read, element
+        outside = () if op.exterior is None else (Number(_number(op.exterior), at),)
+        return Call(op.boundary.data, (read, *outside), at), element
+
+    def _data_index(self, value: SSAValue) -> Expr:
+        """An index that is data; it is clamped wherever nothing else is said."""
+        owner = value.owner
+        if isinstance(owner, dt.ClampOp):
+            value = owner.value
+        return self._raise(value)[0]
+
+    def _size(self, label: str, at: Position) -> Expr:
+        """The size of a label, or of an axis that has none in the program."""
+        axis = self._axes.get(label)
+        if axis is None:
+            return Call("len", (Name(label, at),), at)
+        return Call("size", (Name(axis[0], at), Number(axis[1], at)), at)
 
     def _widened(self, op: Operation) -> Raised:
         expr, natural = self._raise(op.operands[0])
@@ -339,13 +419,23 @@ class _Raiser:
         last = op.body.block.last_op
         assert isinstance(last, dt.YieldOp)
         kind, at = op.kind.data, _at(op)
-        labels = tuple(Name(label, at) for label in op.label_names)
+        labels = (*(Name(label, at) for label in op.label_names), *self._conditions(op))
         values = list(last.values)
         if kind is ReductionKind.DOT:
             return Call("rdot", (*self._dot_operands(values), *labels), at)
         least = i1 if kind in (ReductionKind.AND, ReductionKind.OR) else i32
         operands = self._operands(values, values[0].type, least)
         return Call(_REDUCTIONS[kind], (*operands, *labels), at)
+
+    def _conditions(self, op: dt.ReduceOp) -> list[Expr]:
+        """The conditions of a domain: `x - k >= 0`."""
+        at = _at(op)
+        dims: list[Expr] = [Name(label, at) for label in op.constrained_labels]
+        sizes = [self._size(label, at) for label in op.size_labels]
+        return [
+            Infix(">=", _index_expression(expr, dims, sizes, at), Number(0, at), at)
+            for expr in op.constraints
+        ]
 
     def _dot_operands(self, values: list[SSAValue]) -> tuple[Expr, ...]:
         raised = [self._raise(value) for value in values]

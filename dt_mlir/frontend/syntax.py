@@ -87,6 +87,8 @@ class Declaration:
     type: str | None
     at: Position
     type_at: Position = NOWHERE
+    size: Expr | None = None
+    """The size of a label, if it is declared."""
 
 
 @dataclass(frozen=True)

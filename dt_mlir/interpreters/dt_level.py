@@ -21,18 +21,20 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.ir import Attribute
 
 from dt_mlir.dialects import dt
-from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.interpreters.arithmetic import (
     Arithmetic,
     Value,
+    chosen,
     mapped,
     shape_of,
     spread,
     with_rank,
 )
+from dt_mlir.interpreters.boundaries import read_under
 from dt_mlir.interpreters.level import LevelFunctions
 from dt_mlir.interpreters.memory import Buffer
 
@@ -53,14 +55,17 @@ class DtFunctions(LevelFunctions):
         super().__init__(arithmetic, sizes)
         self.values: dict[str, Any] = dict(inputs)
         self.alive: list[str] = []
+        self.domain: Any = None
+        """Where the points of the reductions around are in their domains; None if all are."""
 
     def evaluate(self, interpreter: Interpreter, op: dt.FuncOp) -> Buffer:
         """All elements of a function, computed once."""
         name = op.sym_name.data
         if name not in self.values:
             around, self.alive = self.alive, list(op.label_names)
+            domain, self.domain = self.domain, None
             (value,) = interpreter.run_ssacfg_region(op.body, (), name)
-            self.alive = around
+            self.alive, self.domain = around, domain
             shape = [self.sizes[label] for label in reversed(op.label_names)]
             full = spread(mapped(np.asarray, value), shape)
             elements = mapped(np.transpose, self.arithmetic.stored(full, op.element))
@@ -83,14 +88,26 @@ class DtFunctions(LevelFunctions):
         source = self.values[name]
         if not isinstance(source, Buffer):
             return (source,)
-        places: list[Any] = []
-        for expr in op.map.data.results:
-            if isinstance(expr, AffineConstantExpr):
-                places.append(np.asarray(expr.value))
-                continue
-            assert isinstance(expr, AffineDimExpr)
-            places.append(self._indices(op.used_labels[expr.position]))
-        return (source.read(op, places),)
+        dims = [self._indices(label) for label in op.used_labels]
+        dims += [self.arithmetic.integers(value) for value in args]
+        sizes = [self.sizes[label] for label in op.size_labels]
+        places = [expr.eval(dims, sizes) for expr in op.indices]
+        if self.domain is None or op.boundary is not None:
+            boundary, exterior = op.boundary, op.exterior
+            return (read_under(self.arithmetic, op, source, places, boundary, exterior),)
+        # Nothing is read outside of a domain.
+        shape = np.broadcast_shapes(self.domain.shape, *(np.shape(place) for place in places))
+        full = [np.broadcast_to(place, shape) for place in places]
+        return (source.read(op, full, np.broadcast_to(self.domain, shape)),)
+
+    @impl(dt.ClampOp)
+    def run_clamp(
+        self, interpreter: Interpreter, op: dt.ClampOp, args: PythonValues
+    ) -> PythonValues:
+        """The nearest index in bounds."""
+        last = self.sizes[op.label.data] - 1
+        index = np.maximum(np.minimum(self.arithmetic.integers(args[0]), last), 0)
+        return (self.arithmetic.from_array(index, op.result.type),)
 
     @impl(dt.IndexOp)
     def run_index(
@@ -112,7 +129,10 @@ class DtFunctions(LevelFunctions):
         """Reduces over labels."""
         before = len(self.alive)
         self.alive.extend(op.label_names)
+        around, self.domain = self.domain, self._within(op)
+        inside = self.domain
         yielded = interpreter.run_ssacfg_region(op.body, (), "reduce")
+        self.domain = around
         rank = len(self.alive)
         del self.alive[before:]
         count = rank - before
@@ -120,6 +140,11 @@ class DtFunctions(LevelFunctions):
         sizes = [self.sizes[label] for label in reversed(op.label_names)]
         values = [with_rank(mapped(np.asarray, value), rank) for value in yielded]
         kind, type, axes = op.kind.data, op.result.type, tuple(range(count))
+        if op.domain is not None and inside is not None:
+            values = [
+                self._restricted(value, with_rank(inside, rank), operand.type, kind)
+                for value, operand in zip(values, op.body.block.last_op.operands)  # pyright: ignore
+            ]
         if kind is ReductionKind.DOT:
             return (self.arithmetic.dot(values[0], values[1], axes, sizes, type),)
         full = spread(values[0], [*sizes, *shape_of(values[0])[count:]])
@@ -137,6 +162,25 @@ class DtFunctions(LevelFunctions):
         element = op.body.block.last_op.operands[0].type  # pyright: ignore
         _, position = self.arithmetic.arg_reduce(kind, value, places, element)
         return (position,)
+
+    def _within(self, op: dt.ReduceOp) -> Any:
+        """Returns where the points of a reduction are in its domain, and in those around."""
+        inside = self.domain
+        dims = [self._indices(label) for label in op.constrained_labels]
+        sizes = [self.sizes[label] for label in op.size_labels]
+        for expr in op.constraints:
+            holds = np.asarray(expr.eval(dims, sizes)) >= 0
+            inside = holds if inside is None else inside & holds
+        return inside
+
+    def _restricted(
+        self, value: Value, inside: Any, type: Attribute, kind: ReductionKind
+    ) -> Value:
+        """Returns values with the neutral element outside of a domain."""
+        kind = ReductionKind.ADD if kind is ReductionKind.DOT else kind
+        shape = np.broadcast_shapes(np.shape(inside), shape_of(value))
+        neutral = self.arithmetic.constant(identity(kind, type))
+        return chosen(inside, spread(value, shape), spread(neutral, shape))
 
     @impl_terminator(dt.YieldOp)
     def run_yield(

@@ -37,6 +37,20 @@ class HostFunctions(LevelFunctions):
         """The size of a label."""
         return (self.sizes[op.label.data],)
 
+    @impl(host.DefineOp)
+    def run_define(
+        self, interpreter: Interpreter, op: host.DefineOp, args: PythonValues
+    ) -> PythonValues:
+        """A size that follows from others, which is checked before anything runs."""
+        return ()
+
+    @impl(host.InBoundsOp)
+    def run_in_bounds(
+        self, interpreter: Interpreter, op: host.InBoundsOp, args: PythonValues
+    ) -> PythonValues:
+        """A check of an index, which is made before anything runs."""
+        return ()
+
     @impl(host.RoundUpOp)
     def run_round_up(
         self, interpreter: Interpreter, op: host.RoundUpOp, args: PythonValues

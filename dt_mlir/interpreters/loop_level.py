@@ -29,6 +29,7 @@ from xdsl.ir.affine import AffineConstraintKind, AffineSet
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value, joined, mapped, spread, with_rank
+from dt_mlir.interpreters.boundaries import read_under
 from dt_mlir.interpreters.level import LevelFunctions
 from dt_mlir.interpreters.memory import Buffer, ExecutionError
 from dt_mlir.traversal import operations
@@ -186,7 +187,10 @@ class LoopFunctions(LevelFunctions):
         assert isinstance(base, Buffer)
         alone = not isinstance(op.base.owner, Block)
         instance = None if alone else self.instance
-        return (base.read(op, self._places(op, indices), instance=instance),)
+        places = self._places(op, indices)
+        return (
+            read_under(self.arithmetic, op, base, places, op.boundary, op.exterior, instance),
+        )
 
     @impl(loop.WriteOp)
     def run_write(
@@ -208,11 +212,8 @@ class LoopFunctions(LevelFunctions):
         return ()
 
     def _places(self, op: loop.AccessOp, indices: Sequence[Any]) -> list[Any]:
-        values = dict(zip(op.indices, indices))
-        return [
-            np.asarray(index if isinstance(index, int) else values[index])
-            for index in op.index_values()
-        ]
+        sizes = [self.sizes[label] for label in op.size_labels]
+        return [np.asarray(expr.eval(indices, sizes)) for expr in op.map.data.results]
 
     def _nothing(self, type: Attribute) -> Value:
         """Returns the value of a loop without a trip."""

@@ -29,11 +29,11 @@ from dt_mlir.interpreters.memory import ExecutionError
 
 _INDEX: dict[type[Operation], Callable[..., Any]] = {
     arith.AddiOp: np.add, arith.SubiOp: np.subtract, arith.MuliOp: np.multiply,
-    arith.DivSIOp: np.floor_divide, arith.FloorDivSIOp: np.floor_divide,
-    arith.CeilDivSIOp: lambda a, b: -(-a // b), arith.RemSIOp: np.remainder,
+    arith.DivSIOp: lambda a, b: (a - np.fmod(a, b)) // b, arith.FloorDivSIOp: np.floor_divide,
+    arith.CeilDivSIOp: lambda a, b: -(-a // b), arith.RemSIOp: np.fmod,
     arith.MinSIOp: np.minimum, arith.MaxSIOp: np.maximum,
 }  # fmt: skip
-"""The operations on indices, which are never negative."""
+"""The operations on indices; divisors are positive."""
 
 
 def is_index(type: Attribute) -> bool:

@@ -67,6 +67,16 @@ def sizes_of(
         found = [sizes[label] for label in group if label in sizes]
         for label in group if found else ():
             sizes.setdefault(label, found[0])
+    members = {label: group for group in interface.groups for label in group}
+    for item in interface.definitions:
+        try:
+            value = item.value(sizes)
+        except ZeroDivisionError:
+            raise ValueError(
+                f"{function}: the size of '{item.label}' divides by a size that is 0"
+            ) from None
+        for label in members[item.label]:
+            sizes.setdefault(label, value)
     return sizes
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
-from dt_mlir.frontend.analysis import CONSTANTS
+from dt_mlir.frontend.symbols import CONSTANTS
 from dt_mlir.frontend.syntax import Declaration, Position
 from dt_mlir.language.places import here, refusal, serial
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -23,17 +23,22 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.utils.disjoint_set import DisjointSet
 
+from dt_mlir.analysis.algorithm_sizes import AlgorithmSizes, bounds_of
 from dt_mlir.analysis.equivalence import classes_of
+from dt_mlir.analysis.size_system import Bound, Definition
+from dt_mlir.boundary_conditions import CONSTANT
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, loop, sched
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import name_array
 from dt_mlir.dialects.identifiers import memory_hint, value_hint
+from dt_mlir.dialects.indices import dimension, simple_index, substitute, symbol
+from dt_mlir.dialects.numbers import constant
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.printer import print_declarations, print_definition, print_directive
 from dt_mlir.frontend.raising import raise_module
@@ -64,11 +69,20 @@ class _Program:
         self.axes: dict[str, list[str]] = {}
         self.minimums: dict[str, list[int]] = {}
         self.conditions: list[tuple[str, int, str]] = []
+        self.sizes = AlgorithmSizes.of(module)
+        self.bounded: list[tuple[dt.ReadOp, int]] = []
+        self.bounds: list[Bound] = []
+        for name, op in self.inputs.items():
+            if op.axis_labels is not None:
+                self.axes[name] = list(op.axis_labels)
         self.order = self._needed()
         scalars = [name for name, op in self.inputs.items() if op.is_scalar]
         self._places = {name: i for i, name in enumerate([*self.tensors(), *scalars])}
         for name in self.order:
             self._constrain(self.functions[name])
+        # All reads that name axes are known now.
+        for read, axis in self.bounded:
+            self.bounds += bounds_of(read, axis, self.axis_label(read, axis))
 
     def reads(self, op: Operation) -> list[dt.ReadOp]:
         return operations_of(op, dt.ReadOp)
@@ -103,34 +117,70 @@ class _Program:
                 read.source_name, list(source.label_names) if source else [""] * rank
             )
             least = self.minimums.setdefault(read.source_name, [0] * rank)
-            for axis, expr in enumerate(read.map.data.results):
-                match expr:
-                    case AffineDimExpr():
-                        label = read.used_labels[expr.position]
-                        known[axis] = known[axis] or label
-                        self.same.union(known[axis], label)
-                    case AffineConstantExpr():
-                        least[axis] = max(least[axis], expr.value + 1)
-                        if source is not None:
-                            shown = host.shown_indices(axis, expr.value, rank)
-                            what = f"reading {read.source_name}[{shown}]"
-                            self.conditions.append((known[axis], expr.value + 1, what))
-                    case _:
-                        raise CompileError("an index is a label or a number", read)
+            for axis, expr in enumerate(read.indices):
+                label = self.sizes.sizing_label(read, expr)
+                if read.is_guarded or (label is None and not isinstance(expr, AffineConstantExpr)):
+                    self.bounded.append((read, axis))
+                elif isinstance(expr, AffineConstantExpr):
+                    least[axis] = max(least[axis], expr.value + 1)
+                    if source is not None:
+                        shown = host.shown_indices(axis, expr.value, rank)
+                        what = f"reading {read.source_name}[{shown}]"
+                        self.conditions.append((known[axis], expr.value + 1, what))
+                else:
+                    assert label is not None
+                    known[axis] = known[axis] or label
+                    self.same.union(known[axis], label)
         for op in operations(function):
-            if isinstance(op, dt.ReduceOp) and op.kind.data.needs_elements:
+            if isinstance(op, dt.ReduceOp) and op.needs_elements:
                 what = f"{op.kind.data} in '{function.sym_name.data}'"
                 self.conditions.extend((label, 1, what) for label in op.label_names)
 
+    def axis_label(self, read: dt.ReadOp, axis: int) -> str:
+        """The label of an axis of what is read.
+
+        Raises:
+            CompileError: if it has none.
+        """
+        name = read.source_name
+        source = self.functions.get(name)
+        labels = self.axes[name] if source is None else source.label_names
+        if not labels[axis]:
+            raise CompileError(
+                f"axis {axis} of '{name}' has no label", read,
+                f"name its axes, as in 'dt.input @{name}[x, …]'",
+            )
+        return labels[axis]
+
+    def labels_of(self, function: dt.FuncOp) -> set[str]:
+        """The labels that a function uses, those of sizes too."""
+        used = set(function.label_names)
+        for op in operations(function):
+            match op:
+                case dt.ReduceOp():
+                    used.update(op.used_labels)
+                case dt.SizeOp() | dt.IndexOp() | dt.ClampOp():
+                    used.add(op.label.data)
+                case dt.ReadOp():
+                    used.update(op.size_labels)
+                    if op.is_guarded or _is_conditional(op):
+                        used.update(self.axis_label(op, i) for i in range(len(op.indices)))
+                case _:
+                    pass
+        return used
+
+    def definitions(self) -> list[Definition]:
+        """The sizes that follow from others, of labels that the outputs need."""
+        used = {label for name in self.order for label in self.labels_of(self.functions[name])}
+        axes = {name: self.axes.get(name, []) for name in self.inputs}
+        return self.sizes.needed(used, axes)
+
     def used_labels(self) -> list[str]:
         """The labels that the needed functions use, in declared order."""
-        used: set[str] = set()
-        for name in self.order:
-            for op in self.functions[name].walk():
-                if isinstance(op, dt.FuncOp | dt.ReduceOp):
-                    used.update(op.label_names)
-                elif isinstance(op, dt.SizeOp | dt.IndexOp):
-                    used.add(op.label.data)
+        used = {label for name in self.order for label in self.labels_of(self.functions[name])}
+        for item in self.definitions():
+            used.update((item.label, *item.sizes))
+        used.update(bound.label for bound in self.bounds)
         return [label for label in self.labels if label in used]
 
     def tensors(self) -> list[str]:
@@ -182,7 +232,7 @@ class _KernelBuilder:
         self.free: dict[Operation, frozenset[str]] = {}
         self.operands: dict[Operation, tuple[SSAValue, ...]] = {}
         """The operands in the function of the operations that have moved to the kernel."""
-        used = self._labels()
+        used = program.labels_of(function)
         self.labels = [label for label in program.labels if label in used]
         for op in operations_of(function, dt.ReduceOp):
             self._free_labels(op)
@@ -215,15 +265,6 @@ class _KernelBuilder:
         )
         kernel.location = self.function.location
         return kernel
-
-    def _labels(self) -> set[str]:
-        used = set(self.function.label_names)
-        for op in operations(self.function):
-            if isinstance(op, dt.ReduceOp):
-                used.update(op.label_names)
-            elif isinstance(op, dt.SizeOp):
-                used.add(op.label.data)
-        return used
 
     def lower(self, value: SSAValue, chain: list[_Binder]) -> SSAValue:
         """Lowers what computes a value to the block of the chain's last binder, or further out."""
@@ -268,7 +309,7 @@ class _KernelBuilder:
                 found |= self._free_labels(operand.owner)
         if isinstance(op, dt.ReduceOp):
             inside = [self._free_labels(inner) for inner in op.body.block.ops]
-            found |= frozenset[str]().union(*inside) - set(op.label_names)
+            found |= frozenset[str]().union(*inside, op.constrained_labels) - set(op.label_names)
         self.free[op] = frozenset(found)
         return self.free[op]
 
@@ -282,6 +323,7 @@ class _KernelBuilder:
         last = op.body.block.last_op
         assert isinstance(last, dt.YieldOp)
         if rest:
+            # What a domain says of the inner labels alone is said there.
             nested = self._reduce(op, tuple(rest), inner).owner
             assert isinstance(nested, loop.ReduceOp)
             values = [nested.result] if nested.extreme is None else [nested.extreme, nested.result]
@@ -297,8 +339,37 @@ class _KernelBuilder:
         result = loop.ReduceOp(kind, label, self.name, op.result.type, Region(body), extreme)
         result.location = op.location
         result.iv.name_hint = value_hint(label)
+        self._restrict(op, label, rest, result, chain)
         chain[-1].block.add_op(result)
         return result.result
+
+    def _restrict(
+        self,
+        op: dt.ReduceOp,
+        label: str,
+        inner: Sequence[str],
+        loop_op: loop.ReduceOp,
+        chain: list[_Binder],
+    ) -> None:
+        """Gives a loop the constraints whose innermost reduced label is its own."""
+        labels = op.constrained_labels
+        constraints: list[AffineExpr] = []
+        for expr in op.constraints:
+            used = {labels[position] for position in expr.used_dims()}
+            if used & set(inner):
+                continue
+            if label in used or (not inner and not used & set(op.label_names)):
+                constraints.append(expr)
+        if not constraints:
+            return
+        others = [name for name in labels if name != label]
+        binders = [next(b for b in reversed(chain) if b.label == name) for name in others]
+        positions = [0 if name == label else 1 + others.index(name) for name in labels]
+        dims = [dimension(position) for position in positions]
+        symbols = [symbol(i) for i in range(len(op.size_labels))]
+        sizes = [self._size(op, name, chain[-1].block) for name in op.size_labels]
+        results = [substitute(expr, dims, symbols) for expr in constraints]
+        loop_op.set_domain(results, [binder.iv for binder in binders], sizes)
 
     def _place(self, op: dt.ReduceOp, chain: list[_Binder]) -> SSAValue:
         """The place of an element among all that are reduced, the last label fastest."""
@@ -328,15 +399,65 @@ class _KernelBuilder:
                 iv = next(b.iv for b in reversed(chain) if b.label == op.label.data)
                 new: Operation = arith.IndexCastOp(iv, op.result.type)
             case dt.SizeOp():
-                size = loop.SizeOp(op.label.data)
-                size.location = op.location
-                block.add_op(size)
-                new = arith.IndexCastOp(size.result, op.result.type)
+                new = arith.IndexCastOp(self._size(op, op.label.data, block), op.result.type)
+            case dt.ClampOp():
+                return self._clamp(op, chain)
             case _:
                 new = self._moved(op, chain)
         new.location = op.location
         block.add_op(new)
         return new.results[0]
+
+    def _size(self, op: Operation, label: str, block: Block) -> SSAValue:
+        size = loop.SizeOp(label)
+        size.location = op.location
+        block.add_op(size)
+        return size.result
+
+    def _clamp(self, op: dt.ClampOp, chain: list[_Binder]) -> SSAValue:
+        """The nearest index in bounds; 0 where the axis is empty, and nothing is read."""
+        value, type = self.lower(op.value, chain), op.value.type
+        block = chain[-1].block
+
+        def add(new: Operation) -> SSAValue:
+            new.location = op.location
+            block.add_op(new)
+            return new.results[0]
+
+        size = add(arith.IndexCastOp(self._size(op, op.label.data, block), type))
+        one, zero = (add(arith.ConstantOp(constant(n, type))) for n in (1, 0))
+        below = add(arith.MinSIOp(value, add(arith.SubiOp(size, one))))
+        return add(arith.MaxSIOp(below, zero))
+
+    def _narrowed(self, op: dt.ReadOp, value: SSAValue, label: str, block: Block) -> SSAValue:
+        """An index that is data as one that reads the same and is about as large as its axis.
+
+        The indices of a kernel have 32 bits where its tensors are small, and data may have 64.
+        """
+        type = value.type
+
+        def add(new: Operation) -> SSAValue:
+            new.location = op.location
+            block.add_op(new)
+            return new.results[0]
+
+        def number_of(n: int) -> SSAValue:
+            return add(arith.ConstantOp(constant(n, type)))
+
+        assert op.boundary is not None
+        kind = op.boundary.data
+        size = add(arith.IndexCastOp(self._size(op, label, block), type))
+        if kind in (CONSTANT, "repeat_edge"):
+            below = add(arith.MinSIOp(value, size))
+            return add(arith.MaxSIOp(below, number_of(-1)))
+        period = size
+        if kind == "mirror_interior":
+            period = add(arith.SubiOp(period, number_of(1)))
+        if kind != "repeat_image":
+            period = add(arith.MuliOp(period, number_of(2)))
+        period = add(arith.MaxSIOp(period, number_of(1)))
+        # The remainder keeps the sign of the value, which the boundary condition takes care of.
+        return add(arith.RemSIOp(value, period))
 
     def _moved(self, op: Operation, chain: list[_Binder]) -> Operation:
         """An operation on lowered operands: itself, or a copy where it is needed again."""
@@ -359,19 +480,42 @@ class _KernelBuilder:
                 return base
             new: Operation = UnrealizedConversionCastOp.get([base], [op.result.type])
         else:
-            indices: list[SSAValue | int] = []
-            for expr in op.map.data.results:
-                if isinstance(expr, AffineConstantExpr):
-                    indices.append(expr.value)
-                    continue
-                assert isinstance(expr, AffineDimExpr)
-                label = op.used_labels[expr.position]
-                indices.append(next(b.iv for b in reversed(chain) if b.label == label))
-            new = loop.ReadOp(base, indices)
+            values = [
+                next(b.iv for b in reversed(chain) if b.label == label)
+                for label in op.used_labels
+            ]
+            for i, value in enumerate(op.values, len(op.labels)):
+                data = self.lower(value, chain)
+                if op.is_guarded:
+                    axis = next(a for a, expr in enumerate(op.indices) if i in expr.used_dims())
+                    data = self._narrowed(op, data, self.program.axis_label(op, axis), block)
+                cast = arith.IndexCastOp(data, IndexType())
+                cast.location = op.location
+                block.add_op(cast)
+                values.append(cast.result)
+            new = loop.ReadOp(base, [])
+            new.set_map(op.indices, values, op.size_labels)
+            new.boundary, new.exterior = op.boundary, op.exterior
+            if op.boundary is None and _is_conditional(op):
+                # Out of bounds there is nothing in the domain; a mask says so to every level.
+                new.boundary = StringAttr(CONSTANT)
+                new.exterior = constant(0, new.result.type)
         new.location = op.location
         new.results[0].name_hint = value_hint(op.source_name)
         block.add_op(new)
         return new.results[0]
+
+
+def _is_conditional(read: dt.ReadOp) -> bool:
+    """Returns whether an index of a read may be out of bounds outside of a domain around it."""
+    if all(simple_index(expr) is not None for expr in read.indices):
+        return False
+    parent = read.parent_op()
+    while isinstance(parent, dt.ReduceOp):
+        if parent.constraints:
+            return True
+        parent = parent.parent_op()
+    return False
 
 
 class _Source(NamedTuple):
@@ -380,6 +524,7 @@ class _Source(NamedTuple):
     algorithm: list[str]
     compiled: list[str]
     labels: list[str]
+    definitions: list[Definition]
 
 
 def _source(program: _Program) -> _Source:
@@ -388,6 +533,7 @@ def _source(program: _Program) -> _Source:
         [*print_declarations(tree.declarations), *map(print_definition, tree.definitions)],
         [print_directive(d) for d in tree.directives if d.name in OUTPUT_DIRECTIVES],
         program.used_labels(),
+        program.definitions(),
     )
 
 
@@ -401,6 +547,14 @@ def _host(
     values: dict[str, SSAValue] = dict(zip(inputs, block.args))
     for n, value in values.items():
         value.name_hint = value_hint(n)
+    for item in source.definitions:
+        define = host.DefineOp(item.label, item.map, item.sizes, item.inferred)
+        block.add_op(define)
+    for bound in dict.fromkeys(program.bounds):
+        check = host.InBoundsOp(
+            bound.expr, bound.over, bound.sizes, bound.label, bound.reason, bound.constraints
+        )
+        block.add_op(check)
     sizes: dict[str, SSAValue] = {}
     labels = [label for f in program.order for label in program.functions[f].label_names]
     for label in program.labels:

@@ -15,24 +15,30 @@ from xdsl.dialects.builtin import (
     UnrealizedConversionCastOp,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineSymExpr
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.analysis.dot_plans import DotPlan, dot_operand_bits, is_dottable, least_depth, plan_dot
 from dt_mlir.analysis.expressions import Expressions
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes, same_in
-from dt_mlir.analysis.nests import write_to
+from dt_mlir.analysis.nests import loop_of, write_to
 from dt_mlir.analysis.tile_axes import TileAxes, check_buffers, check_tiles
+from dt_mlir.boundary_conditions import CONSTANT
 from dt_mlir.builders.index import IndexBuilder
-from dt_mlir.builders.reductions import combine, identity, is_more_extreme
+from dt_mlir.builders.indices import build_index, index_in_bounds, is_in_bounds
+from dt_mlir.builders.reductions import combine, is_more_extreme
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.diagnostics import CompileError, directive_location, has_location
 from dt_mlir.dialects import loop, sched, tile
-from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.identifiers import value_hint
-from dt_mlir.dialects.tile.types import Axis, axes_of, tile_type
+from dt_mlir.dialects.index_ranges import is_never_negative
+from dt_mlir.dialects.indices import dimension, number, substitute, symbol
+from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
 from dt_mlir.element_types import is_float
+from dt_mlir.passes.convert_loop_to_tile_domain import Domain
 from dt_mlir.passes.convert_loop_to_tile_grid import lower_grid
 from dt_mlir.passes.verify_loop import check_kernel
 from dt_mlir.traversal import operations
@@ -47,8 +53,8 @@ class _Scope:
     builder: Builder = field(init=False)
     values: ValueBuilder = field(init=False)
     index: IndexBuilder = field(init=False)
-    loads: dict[tuple[SSAValue | int, ...], SSAValue] = field(
-        default_factory=dict[tuple[SSAValue | int, ...], SSAValue]
+    loads: dict[tuple[object, ...], SSAValue] = field(
+        default_factory=dict[tuple[object, ...], SSAValue]
     )
     """Loaded tiles by tensor and indices; a kernel does not store to a tensor that it loads."""
 
@@ -71,6 +77,8 @@ class _Converter:
         self.written: dict[SSAValue, SSAValue] = {}
         self.sizes: dict[str, SSAValue] = {}
         self.least: dict[str, int] = {}
+        self.decided: dict[loop.ReduceOp, list[AffineExpr]] = {}
+        """The constraints of domains that hold in all steps of their loops."""
         self.top: _Scope
 
     def convert(self) -> tile.KernelOp:
@@ -87,11 +95,12 @@ class _Converter:
         ):
             self.env[arg] = origin
         self._block(grid.body.block, self.top)
+        labels = dict.fromkeys([*(label.data for label in kernel.labels), *self.sizes])
         kept = {"num_warps", "num_stages", "precision", "math", "dynamic"}
         result = tile.KernelOp(
             kernel.sym_name.data,
             kernel.root.data,
-            [label.data for label in kernel.labels if label.data in self.sizes],
+            [label for label in labels if label in self.sizes],
             [(n, kernel.axes_of(a)) for n, a in zip(kernel.argument_names, kernel.args)],
             Region(block),
             grid_labels=grid.labels,
@@ -199,6 +208,11 @@ class _Converter:
     ) -> tuple[scf.ForOp, _Scope]:
         """A sequential loop; gives it and the scope of its body, its index entered."""
         start, end = self._start(op, scope), self._end(op, scope)
+        if isinstance(op, loop.ReduceOp) and op.domain is not None:
+            domain = self._domain(op)
+            start, end, self.decided[op] = domain.narrowed(
+                start, end, op.step_size, scope.index
+            )
         step = scope.index.constant(op.step_size)
         body = Block(arg_types=[IndexType(), *(value.type for value in carried)])
         suffix = "_start" if op.is_tile else "_outer" if op.is_outer else ""
@@ -259,6 +273,7 @@ class _Converter:
         scope: _Scope,
     ) -> SSAValue:
         """One trip's contribution: the value itself, or reduced along the loop's axis."""
+        value = self._restricted(op, kind, value, scope)
         if not op.is_tile:
             return scope.values.broadcast(value, axes)
         value = self._spread(op, value, axes, scope)
@@ -266,6 +281,23 @@ class _Converter:
         return scope.builder.insert(
             tile.ReduceOp(kind, value, self.axes.loops[op].name)
         ).results[0]
+
+    def _domain(self, op: loop.ReduceOp) -> Domain:
+        return Domain(op, self.env, self._size)
+
+    def _restricted(
+        self, op: loop.ReduceOp, kind: ReductionKind, value: SSAValue, scope: _Scope
+    ) -> SSAValue:
+        """Inserts a value with the neutral element where indices are not in the domain."""
+        if op.domain is None:
+            return value
+        element = element_of(value.type)
+        neutral = arith.ConstantOp(identity(kind, element))
+        decided = self.decided.get(op, [])
+        (found,) = self._domain(op).restrict(
+            [value], self.env[op.iv], [neutral], decided, scope.values
+        )
+        return found
 
     def _spread(
         self, op: loop.ReduceOp, value: SSAValue, axes: list[Axis], scope: _Scope
@@ -382,22 +414,79 @@ class _Converter:
         found = scope.builder.insert(tile.ArgReduceOp(op.named_kind, value, index, axis))
         return found.results[0], found.results[1]
 
+    def _index(self, op: loop.AccessOp, expr: AffineExpr, scope: _Scope) -> SSAValue:
+        """Inserts the value of an index."""
+        values = [self.env[value] for value in op.indices]
+        if isinstance(expr, AffineConstantExpr):
+            return scope.index.constant(expr.value)
+        if isinstance(expr, AffineDimExpr):
+            return values[expr.position]
+        dims = sorted(expr.used_dims())
+        symbols = [i for i in range(len(op.sizes)) if AffineSymExpr(i) in expr.dfs()]
+        inner = substitute(
+            expr,
+            [dimension(dims.index(i)) if i in dims else number(0) for i in range(len(values))],
+            [symbol(symbols.index(i)) if i in symbols else number(0) for i in range(len(op.sizes))],
+        )
+        sizes = [self._size(op.size_labels[i]) for i in symbols]
+        return scope.values.elementwise(
+            [*(values[i] for i in dims), *sizes],
+            lambda b, v: build_index(b, inner, v[: len(dims)], v[len(dims) :]),
+        )
+
     def _indices(self, op: loop.AccessOp, scope: _Scope) -> list[SSAValue]:
-        return [
-            scope.index.constant(index) if isinstance(index, int) else self.env[index]
-            for index in op.index_values()
-        ]
+        return [self._index(op, expr, scope) for expr in op.map.data.results]
+
+    def _load(self, op: loop.ReadOp, scope: _Scope) -> tile.LoadOp:
+        """Inserts the load of a read, under its boundary condition."""
+        indices, inside = self._indices(op, scope), list[SSAValue]()
+        boundary = None if op.boundary is None else op.boundary.data
+        assert isinstance(op.base, BlockArgument)
+        labels = self.kernel.axes_of(op.base) if boundary is not None else ()
+        for axis, (label, expr) in enumerate(zip(labels, op.map.data.results)):
+            if self._walks(op, expr, label):
+                continue
+            index, size = indices[axis], self._size(label)
+            if boundary != CONSTANT:
+                indices[axis] = scope.values.elementwise(
+                    [index, size], lambda b, v: index_in_bounds(b, str(boundary), v[0], v[1])
+                )
+                continue
+            positive = self._is_never_negative(op, expr)
+            inside.append(
+                scope.values.elementwise(
+                    [index, size], lambda b, v, p=positive: is_in_bounds(b, v[0], v[1], p)
+                )
+            )
+        axes = scope.values.union(indices)
+        fill = op.exterior if inside else None
+        load = tile.LoadOp(self.env[op.base], indices, axes, inside=inside, fill=fill)
+        return scope.builder.insert(load)
+
+    def _walks(self, op: loop.AccessOp, expr: AffineExpr, label: str) -> bool:
+        """Returns whether an index is that of a loop over an axis' own label."""
+        if not isinstance(expr, AffineDimExpr):
+            return False
+        value = op.indices[expr.position]
+        if not loop.is_induction_variable(value):
+            return False
+        walked = loop_of(value).label_name
+        return self.same.get(walked, walked) == self.same.get(label, label)
+
+    def _is_never_negative(self, op: loop.AccessOp, expr: AffineExpr) -> bool:
+        loops = map(loop.is_induction_variable, (op.indices[i] for i in expr.used_dims()))
+        return all(loops) and is_never_negative(expr)
 
     def _read(self, op: loop.ReadOp, scope: _Scope) -> SSAValue:
         if isinstance(op.base.owner, loop.LocalOp):
             return self._forward(op, scope)
-        place = (op.base, *(i if isinstance(i, int) else self.env[i] for i in op.index_values()))
+        values = (self.env[value] for value in op.indices)
+        place = (op.base, op.map, op.sizes, op.boundary, op.exterior, *values)
         if op.attributes or place not in scope.loads:
-            indices = self._indices(op, scope)
-            load = tile.LoadOp(self.env[op.base], indices, scope.values.union(indices))
+            load = self._load(op, scope)
             load.result.name_hint = op.result.name_hint
             load.attributes.update(op.attributes)
-            scope.loads[place] = scope.builder.insert(load).result
+            scope.loads[place] = load.result
         return scope.loads[place]
 
     def _forward(self, op: loop.ReadOp, scope: _Scope) -> SSAValue:

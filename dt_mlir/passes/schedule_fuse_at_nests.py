@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.analysis.nests import (
@@ -19,13 +20,19 @@ from dt_mlir.analysis.nests import (
     reads_of,
     writes_of,
 )
+from dt_mlir.boundary_conditions import CONSTANT
+from dt_mlir.builders.indices import build_index, index_in_bounds, is_in_bounds
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array
 from dt_mlir.dialects.identifiers import memory_hint
+from dt_mlir.dialects.indices import dimension, number
+from dt_mlir.dialects.loop import Index
+from dt_mlir.dialects.numbers import constant
 from dt_mlir.scheduling.directive import Site
+from dt_mlir.traversal import operations_of
 
-Binding = tuple[SSAValue | int | None, ...]
+Binding = tuple[SSAValue | int | Index | None, ...]
 """The index at which each axis of a fused function is computed; None: its own loop."""
 
 
@@ -107,7 +114,7 @@ def find_loops(
     found: list[loop.LoopLike] = []
     labels: list[str] = []
     for write in writes_of(home, consumer):
-        axes = dict(zip(function_labels(home, write), write.index_values()))
+        axes = dict(zip(function_labels(home, write), write.simple_indices()))
         labels.extend(axes)
         index = axes.get(label)
         if isinstance(index, int):
@@ -180,6 +187,7 @@ def fuse(
         groups: dict[Binding, list[loop.ReadOp]] = {}
         for read in reads_of(argument):
             if encloses(place, read):
+                _check_read(site, read)
                 groups.setdefault(_binding(read, place), []).append(read)
         for binding, reads in groups.items():
             buffer = _insert(site, producer, home, place.body.block, binding, reads, stays)
@@ -197,15 +205,79 @@ def inline(site: Site, producer: loop.KernelOp, home: loop.KernelOp) -> None:
     """Replaces the reads of a producer in a kernel by copies of its nest without its loops."""
     for read in reads_of(_take_arguments(site, producer, home)):
         assert read.parent is not None
-        buffer = _insert(
-            site, producer, home, read.parent, tuple(read.index_values()), [read], False
-        )
+        binding, inside = _indices_in_bounds(read, producer)
+        last = read.prev_op
+        buffer = _insert(site, producer, home, read.parent, binding, [read], False)
         (write,) = (u.operation for u in buffer.result.uses)
         assert isinstance(write, loop.WriteOp)
-        read.result.replace_all_uses_with(write.value)
+        value = write.value
+        if inside is not None:
+            _guard_reads(last, read)
+            value = _chosen(read, inside, value)
+        read.result.replace_all_uses_with(value)
         for op in (read, write, buffer):
             Rewriter.erase_op(op)
     _settle_arguments(site, producer, home, False)
+
+
+def _indices_in_bounds(
+    read: loop.ReadOp, producer: loop.KernelOp
+) -> tuple[Binding, SSAValue | None]:
+    """Returns the indices at which a read needs a function, and whether they are in bounds.
+
+    Under a boundary condition they are made such that they are; under `constant_exterior` another
+    value stands where they were not.
+    """
+    axes = [read.index_at(axis) for axis in range(len(read.map.data.results))]
+    if read.boundary is None:
+        simple = [v for v in read.index_values() if v is not None]
+        return tuple(simple if len(simple) == len(axes) else axes), None
+    kind = read.boundary.data
+    builder = Builder(InsertPoint.before(read))
+    labels = function_labels(producer, writes_of(producer, producer.root.data)[0])
+    binding: list[Index] = []
+    inside: SSAValue | None = None
+    for label, axis in zip(labels, axes):
+        value = index_value(builder, axis)
+        size = builder.insert(loop.SizeOp(label)).result
+        if kind == CONSTANT:
+            found = is_in_bounds(builder, value, size, False)
+            inside = found if inside is None else builder.insert(arith.AndIOp(inside, found)).result
+        near = "repeat_edge" if kind == CONSTANT else kind
+        moved = index_in_bounds(builder, near, value, size)
+        binding.append(Index(dimension(0), (moved,), ()))
+    return tuple(binding), inside
+
+
+def _guard_reads(last: Operation | None, read: loop.ReadOp) -> None:
+    """Makes what was inserted in front of a read touch nothing out of bounds.
+
+    An index that was moved into bounds is not in bounds where there are none: in an empty axis.
+    """
+    assert read.parent is not None
+    op = read.parent.first_op if last is None else last.next_op
+    while op is not None and op is not read:
+        for inner in operations_of(op, loop.ReadOp):
+            if inner.boundary is None and not isinstance(inner.base.owner, loop.LocalOp):
+                inner.boundary = StringAttr(CONSTANT)
+                inner.exterior = constant(0, inner.result.type)
+        op = op.next_op
+
+
+def _chosen(read: loop.ReadOp, inside: SSAValue, value: SSAValue) -> SSAValue:
+    """Returns the value of a read under `constant_exterior`."""
+    assert read.exterior is not None
+    builder = Builder(InsertPoint.before(read))
+    exterior = builder.insert(arith.ConstantOp(read.exterior)).result
+    chosen = builder.insert(arith.SelectOp(inside, value, exterior))
+    chosen.location = read.location
+    return chosen.result
+
+
+def index_value(builder: Builder, index: Index) -> SSAValue:
+    """Builds the value of an index in a kernel of the `loop` level."""
+    sizes = [builder.insert(loop.SizeOp(label)).result for label in index.sizes]
+    return build_index(builder, index.expr, index.values, sizes)
 
 
 def _take_arguments(
@@ -242,11 +314,28 @@ def _labels(kernel: loop.KernelOp) -> set[str]:
     return {label.data for label in kernel.labels}
 
 
+def _check_read(site: Site, read: loop.ReadOp) -> None:
+    """Checks that one step of a loop needs a function at indices that one of its loops walks.
+
+    Raises:
+        CompileError: at a read in a window, or under a boundary condition.
+    """
+    if read.boundary is None and len(read.simple_indices()) == len(read.map.data.results):
+        return
+    where = "under a boundary condition" if read.boundary is not None else (
+        "at an index that is not a label by itself"
+    )
+    raise site.error(
+        f"'{site.function}' is read {where}, so that a step needs more of it than a tile",
+        f"write {site.function}.inline(), or leave '{site.function}' unfused",
+    )
+
+
 def _binding(read: loop.ReadOp, place: loop.LoopLike) -> Binding:
     """Returns the index that a read fixes around a place: a number, or an enclosing loop's."""
     return tuple(
         index if isinstance(index, int) or encloses(loop_of(index), place) else None
-        for index in read.index_values()
+        for index in read.simple_indices()
     )
 
 
@@ -285,45 +374,55 @@ def _insert(
     if stays:
         ours = argument_named(home, site.function)
         assert ours is not None
-        copy = loop.WriteOp(write.value, ours, write.index_values())
+        copy = loop.WriteOp(write.value, ours, write.simple_indices())
         copy.location = write.location
         assert write.parent is not None
         write.parent.insert_op_after(copy, write)
-    own = [loop_of(index) for index in write.index_values() if not isinstance(index, int)]
+    own = [loop_of(index) for index in write.simple_indices() if not isinstance(index, int)]
     for op, bound in zip(own, binding):
         if bound is not None:
             _bind(op, bound)
     return buffer
 
 
-def _bind(op: loop.LoopLike, bound: SSAValue | int) -> None:
+def _bind(op: loop.LoopLike, bound: SSAValue | int | Index) -> None:
     """Replaces a loop by what its index is bound to."""
-    iv = op.iv
-    for user in [use.operation for use in iv.uses]:
-        if isinstance(user, loop.AccessOp):
-            values = [bound if value is iv else value for value in user.index_values()]
-            user.set_index_values(values)
-        elif isinstance(bound, int):
-            cast = user if isinstance(user, arith.IndexCastOp) else None
-            type = IndexType() if cast is None else cast.result.type
-            constant = arith.ConstantOp(IntegerAttr(bound, type))
-            constant.location = user.location
-            block = user.parent
-            assert block is not None
-            block.insert_op_before(constant, user)
-            if cast is None:
-                user.operands = [constant.result if v is iv else v for v in user.operands]
-                continue
-            cast.result.replace_all_uses_with(constant.result)
-            Rewriter.erase_op(cast)
-        else:
-            iv.replace_all_uses_with(bound)
-    block = op.parent
+    iv, block = op.iv, op.parent
     assert block is not None
+    index = bound if isinstance(bound, Index) else _as_index(bound)
+    accesses = [u.operation for u in iv.uses if isinstance(u.operation, loop.AccessOp)]
+    for access in dict.fromkeys(accesses):
+        access.replace_index(iv, index)
+    for user in [use.operation for use in iv.uses]:
+        if not isinstance(bound, int):
+            break
+        cast = user if isinstance(user, arith.IndexCastOp) else None
+        type = IndexType() if cast is None else cast.result.type
+        number = arith.ConstantOp(IntegerAttr(bound, type))
+        number.location = user.location
+        assert user.parent is not None
+        user.parent.insert_op_before(number, user)
+        if cast is None:
+            user.operands = [number.result if v is iv else v for v in user.operands]
+            continue
+        cast.result.replace_all_uses_with(number.result)
+        Rewriter.erase_op(cast)
+    if iv.uses:
+        assert not isinstance(bound, int)
+        builder = Builder(InsertPoint.before(op))
+        value = index_value(builder, bound) if isinstance(bound, Index) else bound
+        iv.replace_all_uses_with(value)
     for inner in list(op.body.block.ops):
         inner.detach()
         block.insert_op_before(inner, op)
     Rewriter.erase_op(op)
+
+
+def _as_index(bound: SSAValue | int) -> Index:
+    """Returns an induction variable or a number as an index."""
+    if isinstance(bound, int):
+        return Index(number(bound), (), ())
+    return Index(dimension(0), (bound,), ())
 
 
 def _set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str]) -> None:

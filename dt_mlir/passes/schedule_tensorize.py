@@ -18,7 +18,7 @@ def _merged(kernel: loop.KernelOp, label: str) -> str | None:
     """Says what became of a fused function's label whose loop is its consumer's."""
     for buffer in locals_of(kernel):
         if label in buffer.label_names:
-            index = write_to(buffer.result).index_values()[buffer.label_names.index(label)]
+            index = write_to(buffer.result).simple_indices()[buffer.label_names.index(label)]
             shown = index if isinstance(index, int) else loop_of(index).label_name
             return f"'{label}' of '{buffer.function.data}' is '{shown}' there"
     return None

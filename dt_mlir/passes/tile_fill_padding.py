@@ -16,11 +16,10 @@ from xdsl.rewriter import InsertPoint
 from dt_mlir.analysis.divisibility import constant_index, multiple_of
 from dt_mlir.analysis.masked_values import beyond
 from dt_mlir.builders.index import IndexBuilder
-from dt_mlir.builders.reductions import identity
 from dt_mlir.builders.rewriting import replace_op
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects import host, tile
-from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import axes_of, axis_names, element_of
 
 

@@ -15,9 +15,10 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.analysis.kernels import kernels_of
-from dt_mlir.builders.reductions import combination, combine, identity
+from dt_mlir.builders.reductions import combination, combine
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects import tile
+from dt_mlir.dialects.elem import identity
 from dt_mlir.dialects.tile.types import axes_of, element_of
 from dt_mlir.traversal import operations_of
 

@@ -16,12 +16,11 @@ from dt_mlir.analysis.divisibility import constant_index, multiple_of
 from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.analysis.tile_sizes import TILE_LIMIT, padded
 from dt_mlir.builders.index import IndexBuilder
-from dt_mlir.builders.reductions import identity
 from dt_mlir.builders.rewriting import replace_op, retype
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.diagnostics import CompileError, directive_location
 from dt_mlir.dialects import tile
-from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of, tile_type
 from dt_mlir.traversal import operations, operations_of, values_of
 
@@ -122,7 +121,9 @@ def place_masks(kernel: tile.KernelOp) -> None:
                 found = [masks.of_axis(name, op) for name in op.access_axes()]
                 needed = [mask for mask in found if mask is not None]
                 if needed:
-                    pad = _zero(element_of(op.result.type)) if op.pad is None else op.pad
+                    # Where masked elements are what is out of bounds, one number stands for both.
+                    usual = _zero(element_of(op.result.type)) if op.fill is None else op.fill
+                    pad = usual if op.pad is None else op.pad
                     axes, all_masks = axes_of(op.result.type), [*op.masks, *needed]
                     new = tile.LoadOp(
                         op.base, op.indices, axes, all_masks, pad, op.inside, op.fill

@@ -108,12 +108,19 @@ def _free_groups(module: ModuleOp, interface: Interface) -> list[list[str]]:
                 axes[op.sym_name.data] = list(op.label_names)
             case dt.ReduceOp():
                 bound.update(op.label_names)
-            case dt.IndexOp() | dt.SizeOp():
+                bound.update(op.used_labels)
+            case dt.IndexOp() | dt.SizeOp() | dt.ClampOp():
                 bound.add(op.label.data)
             case dt.ReadOp():
-                for axis, expr in enumerate(op.map.data.results):
-                    if not isinstance(expr, AffineDimExpr):
-                        numbered.add((op.source_name, axis))
+                bound.update(op.size_labels)
+                for axis, expr in enumerate(op.indices):
+                    alone = isinstance(expr, AffineDimExpr) and expr.position < len(op.labels)
+                    if alone and not op.is_guarded:
+                        continue
+                    numbered.add((op.source_name, axis))
+                    bound.update(
+                        op.used_labels[i] for i in expr.used_dims() if i < len(op.labels)
+                    )
             case _:
                 pass
     for name, axis in numbered:
@@ -121,6 +128,8 @@ def _free_groups(module: ModuleOp, interface: Interface) -> list[list[str]]:
         label = axes[name][axis] if axis < len(axes[name]) else None
         if isinstance(label, str):
             bound.add(label)
+    for item in interface.definitions:
+        bound.update((item.label, *item.sizes))
     outer = {label for names in axes.values() for label in names if isinstance(label, str)}
     return [
         group

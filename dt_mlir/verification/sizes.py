@@ -105,6 +105,7 @@ def choose_cases(
     for sizes in cases.values():
         if not given:
             _shorten(interface, sizes, known.least, known.fixed)
+            interface.settle(sizes, dict(sizes))
         if _points(interface, sizes) > MOST_POINTS:
             shown = ", ".join(f"{label} = {size}" for label, size in sizes.items())
             raise CompileError(
@@ -159,6 +160,7 @@ def cases_near_steps(modules: Sequence[ModuleOp]) -> list[Case]:
             elif place == 0:
                 # It is too large even where all other labels have their least size.
                 pending[group].pop(0)
+        known.interface.settle(sizes, dict(sizes))
         found.append(Case("near steps", sizes, next(characters)))
     return found
 
@@ -178,7 +180,8 @@ class _Known:
         least: dict[str, int] = {}
         for module in modules:
             current = Interface.of(module)
-            fixed.update(current.fixed)
+            derived = current.derived()
+            fixed.update({x: size for x, size in current.fixed.items() if x not in derived})
             for label, number in current.least.items():
                 least[label] = max(least.get(label, 0), number)
         return _Known(Interface.of(modules[0]), _steps(modules), least, fixed)
@@ -188,7 +191,7 @@ def _points(interface: Interface, sizes: dict[str, int]) -> int:
     """The number of points of the used labels' index space."""
     points = 1
     for group in interface.groups:
-        if interface.used & set(group):
+        if (interface.used - interface.axis_only) & set(group):
             points *= max(1, sizes[group[0]])
     return points
 

@@ -13,7 +13,7 @@ from dt_mlir import elementwise
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.dialects import elem
 from dt_mlir.elementwise import APPLICABLE, FUNCTIONS, RESERVED, Domain, Function, define
-from dt_mlir.frontend.analysis import REDUCTIONS
+from dt_mlir.frontend.symbols import REDUCTIONS
 from dt_mlir.interpreters.exact import ExactArithmetic
 from dt_mlir.interpreters.run import random_inputs, run_module
 

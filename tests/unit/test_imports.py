@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 LAYERS = (
-    {"compiling", "diagnostics", "element_types", "traversal"},
+    {"boundary_conditions", "compiling", "diagnostics", "element_types", "traversal"},
     {"elementwise"},
     {"cache_folder", "dialects", "files"},
     {"verifier"},

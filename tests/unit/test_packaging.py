@@ -36,7 +36,7 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
     sources = {p.relative_to(ROOT).as_posix() for p in (ROOT / "dt_mlir").rglob("*.py")}
     assert sources | {"dt_mlir/frontend/grammar.lark"} <= packed
     with tarfile.open(sdist) as archive:
-        assert any(name.endswith("/dt_mlir/dialects/dt.py") for name in archive.getnames())
+        assert any(name.endswith("/dt_mlir/dialects/dt/functions.py") for name in archive.getnames())
 
     environment = tmp_path / "env"
     venv.create(environment, with_pip=True)

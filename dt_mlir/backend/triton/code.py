@@ -121,6 +121,12 @@ def conditional(condition: ast.expr, then: ast.expr, otherwise: ast.expr) -> ast
     return ast.IfExp(condition, then, otherwise)
 
 
+def function_of_nothing(value: ast.expr) -> ast.expr:
+    """`lambda: value`"""
+    arguments = ast.arguments([], [], None, [], [], None, [])
+    return ast.Lambda(arguments, value)
+
+
 def disjunction(conditions: Sequence[ast.expr]) -> ast.expr:
     """`a or b`"""
     return conditions[0] if len(conditions) == 1 else ast.BoolOp(ast.Or(), list(conditions))

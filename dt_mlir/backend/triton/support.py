@@ -76,6 +76,42 @@ def _check_fixed(function, label, size, fixed):
         )
 
 
+def _defined_size(function, label, value, known=None):
+    """A size that the program declares; refuses one that no tensors have."""
+    try:
+        size = value()
+    except ZeroDivisionError:
+        raise ValueError(f"{function}: the size of '{label}' divides by a size that is 0")
+    if size < 0:
+        raise ValueError(f"{function}: the size of '{label}' is {size}: a tensor is too small")
+    if known is not None and size != known:
+        raise ValueError(
+            f"{function}: '{label}' has size {known}, but the program declares {size}"
+        )
+    return size
+
+
+def _inferred_size(function, label, value):
+    """The largest size for which reads stay in bounds; 0 where a tensor is too small for any."""
+    try:
+        return max(0, value())
+    except ZeroDivisionError:
+        raise ValueError(f"{function}: the size of '{label}' divides by a size that is 0")
+
+
+def _check_index(function, reads, extents, ends, size):
+    """Refuses sizes at which an index leaves its tensor; nothing is read where an extent is 0."""
+    if not all(extents):
+        return
+    try:
+        least, most = ends()
+    except ZeroDivisionError:
+        raise ValueError(f"{function}: {reads} divides by a size that is 0")
+    if least < 0 or most >= size:
+        place = least if least < 0 else most
+        raise ValueError(f"{function}: {reads} needs an index of {place}, but the axis has {size}")
+
+
 def _check_label(function, label, size):
     """Refuses what is not the size of a label."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:

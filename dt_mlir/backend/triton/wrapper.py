@@ -19,6 +19,7 @@ from dt_mlir.analysis.tile_sizes import TILE_LIMIT
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.scalars import constant_of
 from dt_mlir.backend.triton.signature import RESERVED, Signature
+from dt_mlir.backend.triton.sizes import bounded_range, largest_factor, size_expression
 from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.tile.types import Axis, axes_of
 from dt_mlir.element_types import TORCH_TYPES, integer_range, is_bool, is_float, type_name
@@ -89,7 +90,9 @@ class WrapperPrinter:
         keywords = [self._size_name(label) for label in free]
         self._check_inputs(inputs)
         self._sizes(inputs, free)
+        self._definitions(inputs)
         self._least()
+        self._bounds()
         self._outputs(inputs)
         self._launches(inputs)
         results = [code.name(self.tensors[value].variable) for value in self.function.returned()]
@@ -115,6 +118,7 @@ class WrapperPrinter:
     def _free_labels(self, inputs: list[_Tensor]) -> list[str]:
         """The labels that only the caller knows."""
         bound = {self._label(axis) for t in inputs for axis in t.axes}
+        bound |= {self._label(op.label.data) for op in self.function.definitions()}
         return [label for label in self._needed_labels() if label not in bound]
 
     def _size_name(self, label: str) -> str:
@@ -210,6 +214,38 @@ class WrapperPrinter:
                         self._size(first),
                     )
                 )
+
+    def _definitions(self, inputs: list[_Tensor]) -> None:
+        """Sizes that follow from others."""
+        bound = {self._label(axis) for t in inputs for axis in t.axes}
+        for op in self.function.definitions():
+            label = self._label(op.label.data)
+            sizes = [self._size(other) for other in op.used_sizes]
+            value = size_expression(op.size.data, sizes)
+            known = [code.name(self.sizes[label])] if label in bound else []
+            helper = "_defined_size" if op.inferred is None else "_inferred_size"
+            found = self._call(
+                helper, code.constant(op.label.data), code.function_of_nothing(value), *known
+            )
+            if known:
+                self.writer.expression(found)
+            else:
+                self.writer.assign(self._size_name(label), found)
+                bound.add(label)
+
+    def _bounds(self) -> None:
+        """Checks of indices that are not a label or a number by themselves."""
+        for op in self.function.bounds():
+            scope = [self._size(label) for label in op.scope]
+            sizes = [self._size(label) for label in op.used_sizes]
+            ends = code.tuple_of(list(bounded_range(op.expr, op.constraints, scope, sizes)))
+            scope = list({code.text(size): size for size in scope}.values())
+            self.writer.expression(
+                self._call(
+                    "_check_index", code.constant(op.reason.data), code.tuple_of(scope),
+                    code.function_of_nothing(ends), self._size(op.label.data),
+                )  # fmt: skip
+            )
 
     def _least(self) -> None:
         """Sizes that reading by numbers, or a reduction without identity, asks for."""
@@ -381,7 +417,11 @@ class WrapperPrinter:
         sizes = [self._size(label) for label in signature.sizes]
         most = sizes[:1] if len(sizes) < 2 else [code.call("max", *sizes)]
         margin = code.constant(max(steps, default=1))
-        return code.total("+", [*most, margin])
+        reach, factor = code.total("+", [*most, margin]), largest_factor(kernel)
+        if factor is None:
+            # An index is multiplied by a size.
+            return code.constant(2**31)
+        return reach if factor == 1 else code.binary("*", code.constant(factor), reach)
 
     def _written(self, op: host.LaunchOp, kernel: tile.KernelOp) -> list[SSAValue]:
         """The tensors that a kernel stores to."""

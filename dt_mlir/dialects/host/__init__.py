@@ -22,6 +22,7 @@ from dt_mlir.dialects.host.func import (
     tensor_name,
 )
 from dt_mlir.dialects.host.launches import LaunchOp
+from dt_mlir.dialects.host.sizes import DefineOp, InBoundsOp
 from dt_mlir.dialects.host.tensors import AllocOp, RoundUpOp, SizeOp, alignment_of
 
 __all__ = [
@@ -31,8 +32,10 @@ __all__ = [
     "AllocOp",
     "Argument",
     "AtLeastAttr",
+    "DefineOp",
     "FuncOp",
     "Host",
+    "InBoundsOp",
     "LaunchOp",
     "ReturnOp",
     "RoundUpOp",
@@ -44,4 +47,8 @@ __all__ = [
     "tensor_name",
 ]
 
-Host = Dialect("host", [FuncOp, ReturnOp, SizeOp, RoundUpOp, AllocOp, LaunchOp], [AtLeastAttr])
+Host = Dialect(
+    "host",
+    [FuncOp, ReturnOp, SizeOp, RoundUpOp, DefineOp, InBoundsOp, AllocOp, LaunchOp],
+    [AtLeastAttr],
+)

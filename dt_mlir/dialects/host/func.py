@@ -55,6 +55,7 @@ from dt_mlir.dialects.formats import (
 )
 from dt_mlir.dialects.functions import BodyIsCallable, parse_function, print_function
 from dt_mlir.dialects.host.launches import LaunchOp
+from dt_mlir.dialects.host.sizes import DefineOp, InBoundsOp
 from dt_mlir.dialects.host.tensors import AllocOp, RoundUpOp, SizeOp
 from dt_mlir.dialects.identifiers import (
     Identifier,
@@ -193,7 +194,11 @@ class FuncOp(IRDLOperation):
     def fixed_sizes(self) -> dict[str, int]:
         """Returns the sizes of labels that the program is compiled for."""
         items = self.sizes.data.items() if self.sizes is not None else ()
-        return {label: n.value.data for label, n in items if isinstance(n, IntegerAttr)}
+        found = {label: n.value.data for label, n in items if isinstance(n, IntegerAttr)}
+        for op in self.definitions():
+            if set(op.used_sizes) <= found.keys():
+                found.setdefault(op.label.data, op.value(found))
+        return found
 
     def first_of_same(self) -> dict[str, str]:
         """Returns for each label the first of those that have its size, if it is another."""
@@ -218,6 +223,14 @@ class FuncOp(IRDLOperation):
             minimums = minimums or [0] * len(axes)
             found.append(Argument(value, tensor_name(value), axes, tuple(minimums)))
         return found
+
+    def definitions(self) -> list[DefineOp]:
+        """Returns the sizes that follow from others."""
+        return [op for op in self.body.block.ops if isinstance(op, DefineOp)]
+
+    def bounds(self) -> list[InBoundsOp]:
+        """Returns the checks of indices."""
+        return [op for op in self.body.block.ops if isinstance(op, InBoundsOp)]
 
     def allocations(self) -> list[AllocOp]:
         """Returns the allocations of outputs and intermediates."""
@@ -247,6 +260,7 @@ class FuncOp(IRDLOperation):
         block = self.body.block
         self._check_attributes()
         tensors: set[SSAValue] = set(block.args)
+        defined: set[str] = set()
         returned: ReturnOp | None = None
         for op in block.ops:
             match op:
@@ -257,6 +271,13 @@ class FuncOp(IRDLOperation):
                         raise MalformedError("a launch takes arguments and allocations", op)
                 case ReturnOp():
                     returned = op
+                case DefineOp():
+                    if op.label.data in defined:
+                        raise MalformedError(f"the size of '{op.label.data}' is given twice", op)
+                    defined.add(op.label.data)
+                    self._check_known(op, [op.label.data, *op.used_sizes])
+                case InBoundsOp():
+                    self._check_known(op, [op.label.data, *op.scope, *op.used_sizes])
                 case SizeOp() | RoundUpOp():
                     pass
                 case _:
@@ -266,6 +287,17 @@ class FuncOp(IRDLOperation):
         if returned.operand_types != tuple(self.function_type.outputs):
             raise VerifyException("the type of a host function is that of what it returns")
         self._check_launches()
+
+    def _check_known(self, op: Operation, labels: Sequence[str]) -> None:
+        """Checks that labels are those of the function, or of an argument's axes.
+
+        Raises:
+            MalformedError: at the first that is not.
+        """
+        known = {*self.label_names, *(a for item in self.arguments() for a in item.axes)}
+        for label in labels:
+            if label not in known:
+                raise MalformedError(f"'{label}' is not a label of the host function", op)
 
     def _check_attributes(self) -> None:
         """Checks the attributes of the arguments, and the sizes of labels."""

@@ -11,11 +11,13 @@ from xdsl.ir import Dialect
 
 from dt_mlir.dialects.loop.access import (
     AccessOp,
+    Index,
     LocalOp,
     ReadOp,
     SizeOp,
     WriteOp,
     index_map_of,
+    is_induction_variable,
 )
 from dt_mlir.dialects.loop.grid import (
     GridOp,
@@ -33,6 +35,7 @@ __all__ = [
     "AccessOp",
     "ForOp",
     "GridOp",
+    "Index",
     "KernelOp",
     "LocalOp",
     "Loop",
@@ -44,6 +47,7 @@ __all__ = [
     "WriteOp",
     "YieldOp",
     "index_map_of",
+    "is_induction_variable",
 ]
 
 Loop = Dialect(

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
+    ArrayAttr,
+    FloatAttr,
     IndexType,
+    IntegerAttr,
     MemRefType,
     StringAttr,
 )
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     var_operand_def,
@@ -24,21 +29,35 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.dialects.formats import (
-    NamesDirective,
-    index_map,
-    is_supported_index,
-    linear_form,
-    name_array,
-    names,
-    parse_indices,
-    print_indices,
-)
+from dt_mlir.dialects.boundaries import check_boundary, parse_boundary, print_boundary
+from dt_mlir.dialects.formats import NamesDirective, name_array, names
 from dt_mlir.dialects.identifiers import Identifier, Identifiers
+from dt_mlir.dialects.indices import (
+    IndexParser,
+    check_index,
+    dimension,
+    index_map,
+    number,
+    print_indices,
+    simple_index,
+    substitute,
+    symbol,
+)
 from dt_mlir.dialects.loop.nests import LoopLike
 from dt_mlir.dialects.values import parse_optional_value, parse_value
 from dt_mlir.element_types import value_type
 from dt_mlir.traversal import operations
+
+
+class Index(NamedTuple):
+    """An index by itself."""
+
+    expr: AffineExpr
+    """The expression."""
+    values: tuple[SSAValue, ...]
+    """The values that are its dimensions."""
+    sizes: tuple[str, ...]
+    """The labels whose sizes are its symbols."""
 
 
 class AccessOp(IRDLOperation):
@@ -47,33 +66,90 @@ class AccessOp(IRDLOperation):
     base = operand_def(MemRefType)
     """The tensor or the local buffer."""
     indices = var_operand_def(IndexType())
-    """The loop indices that the indices are made of."""
+    """The induction variables, and other values, that the indices are made of."""
+    sizes = prop_def(Identifiers, default_value=name_array([]))
+    """The labels whose sizes the indices are made of."""
     map = prop_def(AffineMapAttr)
-    """From those to an index for each axis: today a loop index or a number."""
+    """From the values, with sizes as symbols, to an index for each axis."""
 
-    def index_values(self) -> list[SSAValue | int]:
-        """The induction variable or the number that indexes each axis."""
-        result: list[SSAValue | int] = []
+    @property
+    def size_labels(self) -> tuple[str, ...]:
+        """The labels whose sizes are symbols of the indices."""
+        return names(self.sizes)
+
+    def index_values(self) -> list[SSAValue | int | None]:
+        """Returns the induction variable or the number that indexes each axis.
+
+        It is None for an axis whose index is anything else.
+        """
+        result: list[SSAValue | int | None] = []
         for expr in self.map.data.results:
-            form = linear_form(expr)
-            assert form is not None
-            factors, constant = form
-            result.append(self.indices[next(iter(factors))] if factors else constant)
+            simple = simple_index(expr)
+            if isinstance(simple, AffineDimExpr):
+                value = self.indices[simple.position]
+                result.append(value if is_induction_variable(value) else None)
+            else:
+                result.append(simple)
         return result
 
+    def index_at(self, axis: int) -> Index:
+        """Returns the index of an axis by itself."""
+        return Index(self.map.data.results[axis], tuple(self.indices), self.size_labels)
+
+    def simple_indices(self) -> list[SSAValue | int]:
+        """Returns the induction variable or the number that indexes each axis of a write."""
+        found = self.index_values()
+        return [index for index in found if index is not None]
+
     def set_index_values(self, values: Sequence[SSAValue | int]) -> None:
-        """Index the axes with these loop indices and numbers."""
+        """Indexes the axes with these induction variables and numbers."""
         map, operands = index_map_of(values)
-        self.map = map
-        self.operands = [self.base, *operands]
+        self.map, self.sizes = map, name_array([])
+        self._set_values(operands)
+
+    def replace_index(self, value: SSAValue, index: Index) -> None:
+        """Puts an index in place of one of the values that the indices are made of."""
+        values = [*self.indices, *index.values]
+        sizes = list(dict.fromkeys([*self.size_labels, *index.sizes]))
+        inner = substitute(
+            index.expr,
+            [dimension(len(self.indices) + i) for i in range(len(index.values))],
+            [symbol(sizes.index(label)) for label in index.sizes],
+        )
+        dims = [inner if v is value else dimension(i) for i, v in enumerate(self.indices)]
+        symbols = [symbol(i) for i in range(len(sizes))]
+        results = [substitute(expr, dims, symbols) for expr in self.map.data.results]
+        self.set_map(results, values, sizes)
+
+    def set_map(
+        self, results: Sequence[AffineExpr], values: Sequence[SSAValue], sizes: Sequence[str]
+    ) -> None:
+        """Indexes the axes by expressions; values and sizes that none uses are left out."""
+        parts = [part for expr in results for part in expr.dfs()]
+        used = [values[part.position] for part in parts if isinstance(part, AffineDimExpr)]
+        kept = list(dict.fromkeys(used))
+        names_used = [sizes[part.position] for part in parts if isinstance(part, AffineSymExpr)]
+        kept_sizes = list(dict.fromkeys(names_used))
+        dims = [dimension(kept.index(v)) if v in kept else number(0) for v in values]
+        symbols = [
+            symbol(kept_sizes.index(n)) if n in kept_sizes else number(0) for n in sizes
+        ]
+        found = tuple(substitute(expr, dims, symbols) for expr in results)
+        self.map = AffineMapAttr(AffineMap(len(kept), len(kept_sizes), found))
+        self.sizes = name_array(kept_sizes)
+        self._set_values(kept)
+
+    def _set_values(self, values: Sequence[SSAValue]) -> None:
+        """Sets the values that the indices are made of."""
+        self.operands = [self.base, *values]
 
     def print_access(self, printer: Printer) -> None:
-        """Prints ` %A[%x, 0] {…}`."""
+        """Prints ` %A[%x, 0]`."""
         printer.print_string(" ")
         printer.print_ssa_value(self.base)
         values = self.indices
-        print_indices(printer, self.map.data, lambda i: _print_value(printer, values[i]))
-        printer.print_op_attributes(self.attributes)
+        sizes = self.size_labels
+        print_indices(printer, self.map.data, lambda i: _print_value(printer, values[i]), sizes)
 
     def check_access(self) -> None:
         """Checks the indices against the base.
@@ -89,30 +165,45 @@ class AccessOp(IRDLOperation):
                 f"a base of {self.base.type.get_num_dims()} axes has "
                 f"{len(self.map.data.results)} indices"
             )
+        if self.map.data.num_symbols != len(self.sizes):
+            raise VerifyException("one label is needed for each symbol of the index map")
         for expr in self.map.data.results:
-            if not is_supported_index(expr):
-                raise VerifyException(
-                    "an index must be a loop's index or a number that is not negative"
-                )
+            check_index(expr)
         for index in self.indices:
             owner = index.owner
-            if not (isinstance(owner, Block) and isinstance(owner.parent_op(), LoopLike)):
-                raise VerifyException("an index must be the index of a loop")
+            if isinstance(owner, Block) and not isinstance(owner.parent_op(), LoopLike):
+                raise VerifyException("an index is made of loops' indices, not of block origins")
 
 
 def _print_value(printer: Printer, value: SSAValue) -> None:
     printer.print_ssa_value(value)
 
 
-def _parse_access(parser: Parser) -> tuple[SSAValue, AffineMapAttr, list[SSAValue]]:
-    """Parses `%A[%x, 0]`: the base, the map of the indices and its operands."""
+class _Access(NamedTuple):
+    """A parsed access."""
+
+    base: SSAValue
+    map: AffineMapAttr
+    indices: list[SSAValue]
+    sizes: ArrayAttr[StringAttr]
+
+
+def is_induction_variable(value: SSAValue) -> bool:
+    """Returns whether a value is the index of a loop."""
+    owner = value.owner
+    return isinstance(owner, Block) and isinstance(owner.parent_op(), LoopLike)
+
+
+def _parse_access(parser: Parser) -> _Access:
+    """Parses `%A[%x, 2 * %p + %r]`."""
     place = parser.pos
     base = parse_value(parser)
     if not isinstance(base.type, MemRefType):
         parser.raise_error(f"expected a tensor or a buffer, not a value of {base.type}", place)
-    map, dims = parse_indices(parser, lambda: parse_optional_value(parser))
-    indices = [dim for dim in dims if isinstance(dim, SSAValue)]
-    return base, AffineMapAttr(map), indices
+    found = IndexParser(parser, lambda: parse_optional_value(parser))
+    map = found.bracketed()
+    indices = [dim for dim in found.dims if isinstance(dim, SSAValue)]
+    return _Access(base, map, indices, name_array(found.sizes))
 
 
 def index_map_of(values: Sequence[SSAValue | int]) -> tuple[AffineMapAttr, list[SSAValue]]:
@@ -131,10 +222,21 @@ def index_map_of(values: Sequence[SSAValue | int]) -> tuple[AffineMapAttr, list[
 
 @irdl_op_definition
 class ReadOp(AccessOp):
-    """Reads an element of a tensor or of a local buffer."""
+    """Reads an element of a tensor or of a local buffer.
+
+    An index is quasi-affine in the indices of loops and in other values of type `index`, with sizes
+    of labels as factors and divisors. A boundary condition gives the element out of bounds:
+
+    `%a = loop.read %X[%n, 2 * %p + %r - 1] constant_exterior 0.0`
+    """
 
     name = "loop.read"
-    GRAMMAR: ClassVar = "value `[` index, … `]` attr-dict"
+    GRAMMAR: ClassVar = "value `[` index, … `]` boundary? attr-dict"
+
+    boundary = opt_prop_def(StringAttr)
+    """The boundary condition, if there is one."""
+    exterior = opt_prop_def(FloatAttr | IntegerAttr)
+    """The element out of bounds under `constant_exterior`."""
 
     result = result_def()
     """The element, signless."""
@@ -146,23 +248,29 @@ class ReadOp(AccessOp):
         Operation.__init__(
             self,
             operands=[base, *operands],
-            properties={"map": map},
+            properties={"map": map, "sizes": name_array([])},
             result_types=[value_type(base.type.element_type)],
         )
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        base, map, indices = _parse_access(parser)
-        op = cls(base, [])
-        op.map, op.operands = map, [base, *indices]
+        found = _parse_access(parser)
+        boundary = parse_boundary(parser)
+        op = cls(found.base, [])
+        op.map, op.sizes = found.map, found.sizes
+        op.operands = [found.base, *found.indices]
+        op.boundary, op.exterior = boundary.finish(parser, op.result.type)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
     def print(self, printer: Printer) -> None:
         self.print_access(printer)
+        print_boundary(printer, self.boundary, self.exterior)
+        printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         self.check_access()
+        check_boundary(self.boundary, self.exterior, self.result.type)
         assert isinstance(self.base.type, MemRefType)
         if self.result.type != value_type(self.base.type.element_type):
             raise VerifyException(
@@ -188,16 +296,17 @@ class WriteOp(AccessOp):
     ) -> None:
         map, operands = index_map_of(indices)
         super().__init__(
-            operands=[value, base, operands], properties={"map": map}
+            operands=[value, base, operands], properties={"map": map, "sizes": name_array([])}
         )
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         value = parse_value(parser)
         parser.parse_punctuation(",")
-        base, map, indices = _parse_access(parser)
-        op = cls(value, base, [])
-        op.map, op.operands = map, [value, base, *indices]
+        found = _parse_access(parser)
+        op = cls(value, found.base, [])
+        op.map, op.sizes = found.map, found.sizes
+        op.operands = [value, found.base, *found.indices]
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
@@ -206,16 +315,18 @@ class WriteOp(AccessOp):
         printer.print_ssa_value(self.value)
         printer.print_string(",")
         self.print_access(printer)
+        printer.print_op_attributes(self.attributes)
 
-    def set_index_values(self, values: Sequence[SSAValue | int]) -> None:
-        map, operands = index_map_of(values)
-        self.map = map
-        self.operands = [self.value, self.base, *operands]
+    def _set_values(self, values: Sequence[SSAValue]) -> None:
+        self.operands = [self.value, self.base, *values]
 
     def verify_(self) -> None:
         self.check_access()
         assert isinstance(self.base.type, MemRefType)
-        loops = [index for index in self.index_values() if not isinstance(index, int)]
+        indices = self.simple_indices()
+        if len(indices) < len(self.map.data.results):
+            raise VerifyException("an index of a write is a loop's index or a number")
+        loops = [index for index in indices if not isinstance(index, int)]
         # A fused function that is read on its diagonal is computed there alone.
         is_local = isinstance(self.base.owner, LocalOp)
         if len(set(loops)) < len(loops) and not is_local:

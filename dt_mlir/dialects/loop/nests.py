@@ -22,7 +22,10 @@ from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
     AffineConstantExpr,
+    AffineConstraintExpr,
+    AffineConstraintKind,
     AffineExpr,
+    AffineSet,
 )
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -243,7 +246,7 @@ class ReduceOp(LoopLike):
     A domain restricts the reduction to the indices that satisfy affine constraints on its own
     index, which is the first dimension, and on other values:
     `where affine_set<(d0, d1) : (d1 - d0 >= 0)>(%i)`. The body does not run for other indices.
-    Neither a region nor a domain is lowered to tiles yet.
+    A region is not lowered to tiles yet.
     """
 
     name = "loop.reduce"
@@ -296,6 +299,28 @@ class ReduceOp(LoopLike):
         bounds = list(self.bounds)
         self.operands = bounds + ([] if origin is None else [origin])
         self.properties["operandSegmentSizes"] = _segments(len(bounds), origin is not None)
+
+    def set_domain(
+        self,
+        constraints: Sequence[AffineExpr],
+        values: Sequence[SSAValue],
+        sizes: Sequence[SSAValue],
+    ) -> None:
+        """Restricts the reduction to the indices at which expressions are not negative.
+
+        Args:
+            constraints: the expressions; the first dimension is the loop's own index.
+            values: the values of the other dimensions.
+            sizes: the values of the symbols.
+        """
+        at_least = AffineConstraintKind.ge
+        found = [AffineConstraintExpr(at_least, e, AffineExpr.constant(0)) for e in constraints]
+        self.domain = AffineSetAttr(AffineSet(1 + len(values), len(sizes), tuple(found)))
+        origin = list(self.operands)[len(self.bounds) :]
+        self.operands = [*values, *sizes, *origin]
+        self.properties["operandSegmentSizes"] = _segments(
+            len(values) + len(sizes), bool(origin)
+        )
 
     @property
     def named_kind(self) -> ReductionKind:

@@ -1,0 +1,121 @@
+"""Builds the values of index expressions, and of boundary conditions on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineSymExpr,
+)
+
+from dt_mlir.builders.index import IndexBuilder
+from dt_mlir.dialects.index_ranges import is_never_negative
+from dt_mlir.dialects.indices import negated_term
+
+
+def build_index(
+    builder: Builder, expr: AffineExpr, dims: Sequence[SSAValue], symbols: Sequence[SSAValue]
+) -> SSAValue:
+    """Builds the value of an index.
+
+    Args:
+        builder: where operations go.
+        expr: the index.
+        dims: a value of type `index` for each dimension.
+        symbols: one for each symbol.
+    """
+    index = IndexBuilder(builder)
+
+    def build(part: AffineExpr) -> SSAValue:
+        match part:
+            case AffineConstantExpr(value):
+                return index.constant(value)
+            case AffineDimExpr(position):
+                return dims[position]
+            case AffineSymExpr(position):
+                return symbols[position]
+            case AffineBinaryOpExpr(AffineBinaryOpKind.Add, left, right):
+                negated = negated_term(right)
+                if negated is not None:
+                    return index.sub(build(left), build(negated))
+                if (inverse := negated_term(left)) is not None:
+                    return index.sub(build(right), build(inverse))
+                return index.add(build(left), build(right))
+            case AffineBinaryOpExpr(AffineBinaryOpKind.Mul, left, right):
+                return index.mul(build(left), build(right))
+            case AffineBinaryOpExpr(kind, left, right):
+                a, b = build(left), build(right)
+                plain = is_never_negative(left)
+                if kind is AffineBinaryOpKind.Mod:
+                    return index.rem(a, b) if plain else floored_rest(index, a, b)
+                # What is left is a multiple, so that the division is exact for either sign.
+                return index.div(a if plain else index.sub(a, floored_rest(index, a, b)), b)
+            case _:
+                raise AssertionError(f"no value of {part}")
+
+    return build(expr)
+
+
+def floored_rest(index: IndexBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
+    """Builds the rest of a division by a positive number, which is not negative."""
+    return index.rem(index.add(index.rem(a, b), b), b)
+
+
+def index_in_bounds(builder: Builder, kind: str, value: SSAValue, size: SSAValue) -> SSAValue:
+    """Builds the index of the element that a boundary condition reads in place of another.
+
+    Args:
+        builder: where operations go.
+        kind: a condition that repeats or mirrors elements; `repeat_edge` is the nearest element.
+        value: the index.
+        size: the extent of the axis; where it is 0, the result means nothing.
+    """
+    index = IndexBuilder(builder)
+    zero, one, two = (index.constant(number) for number in (0, 1, 2))
+
+    def at_least(a: SSAValue, b: SSAValue) -> SSAValue:
+        return builder.insert(arith.MaxSIOp(a, b)).result
+
+    last = index.sub(size, one)
+    match kind:
+        case "repeat_edge":
+            return at_least(index.minimum(value, last), zero)
+        case "repeat_image":
+            return floored_rest(index, value, at_least(size, one))
+        case "mirror_image":
+            period = index.mul(at_least(size, one), two)
+            place = floored_rest(index, value, period)
+            return index.minimum(place, index.sub(index.sub(period, one), place))
+        case "mirror_interior":
+            period = at_least(index.mul(last, two), one)
+            place = floored_rest(index, value, period)
+            return at_least(index.minimum(place, index.sub(index.mul(last, two), place)), zero)
+        case _:
+            raise AssertionError(f"no boundary condition '{kind}'")
+
+
+def is_in_bounds(
+    builder: Builder, value: SSAValue, size: SSAValue, never_negative: bool
+) -> SSAValue:
+    """Builds whether an index is in bounds, an i1.
+
+    Args:
+        builder: where operations go.
+        value: the index.
+        size: the extent of the axis.
+        never_negative: whether the index is known not to be negative.
+    """
+    below = builder.insert(arith.CmpiOp(value, size, "slt")).result
+    if never_negative:
+        return below
+    zero = IndexBuilder(builder).constant(0)
+    above = builder.insert(arith.CmpiOp(value, zero, "sge")).result
+    return builder.insert(arith.AndIOp(above, below)).result

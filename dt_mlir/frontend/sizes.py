@@ -1,0 +1,353 @@
+"""Infers the sizes of labels from the reads of a program.
+
+A label that indexes an axis by itself has the size of the axis (a). A declaration may give a label
+a size (b). Any other label gets the largest size for which every read stays in bounds (c), or else
+the caller gives it (d). `docs/language.md` has the rules in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.utils.disjoint_set import DisjointSet
+
+from dt_mlir.boundary_conditions import BOUNDARIES
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects.index_ranges import collected, is_increasing, solve_at_most
+from dt_mlir.dialects.indices import add, has_dimension, number, substitute, symbol
+from dt_mlir.frontend.indices import Axis, IndexForm
+from dt_mlir.frontend.printer import print_expression
+from dt_mlir.frontend.symbols import REDUCTIONS, SizeTable, Symbols, split_reduction
+from dt_mlir.frontend.syntax import Call, Expr, Infix, Position, Prefix, Read
+
+
+class _Access(NamedTuple):
+    """The index of one axis of a read."""
+
+    axis: Axis
+    """The axis, of an input or of a function."""
+    form: IndexForm | None
+    """The index; None if it is data."""
+    guarded: bool
+    """Whether a boundary condition holds there."""
+    needed: bool
+    """Whether an output needs the function that reads."""
+    at: Position
+    shown: str
+    """The read as the source has it."""
+
+
+class _Inference:
+    def __init__(self, symbols: Symbols) -> None:
+        self.symbols = symbols
+        self.table = SizeTable()
+        self.accesses: list[_Access] = []
+        self.needed = True
+        self.guarded: list[tuple[str, Axis]] = []
+        """Labels that index an axis by themselves under a boundary condition."""
+        self.same = DisjointSet(symbols.labels())
+        self.sized: set[str] = set()
+        """The first labels of the sets whose size an axis or a declaration gives."""
+
+    def run(self) -> SizeTable:
+        needed = self.symbols.needed()
+        for name, definition in self.symbols.definitions.items():
+            self.needed = name in needed
+            self._collect(definition.expression, False)
+        self._name_axes()
+        for label, expr in self.symbols.declared_sizes():
+            form = self.symbols.index_form(expr)
+            assert form is not None
+            self.table.declared[label] = self._sizes_of([form])
+        self._check_cycles()
+        self._infer()
+        return self.table
+
+    # The reads
+
+    def _collect(self, expr: Expr, guarded: bool) -> None:
+        match expr:
+            case Read(name, indices, at):
+                for number_, index in enumerate(indices):
+                    form = self.symbols.index_form(index)
+                    if form is None:
+                        self._collect(index, False)
+                    shown = print_expression(expr)
+                    axis = Axis(name, number_)
+                    self.accesses.append(
+                        _Access(axis, form, guarded, self.needed, index.at or at, shown)
+                    )
+            case Prefix(_, operand):
+                self._collect(operand, False)
+            case Infix(_, left, right):
+                self._collect(left, False)
+                self._collect(right, False)
+            case Call(name, arguments):
+                values = arguments
+                if name in REDUCTIONS:
+                    terms, _, conditions = split_reduction(expr)
+                    values = (*terms, *conditions)
+                elif name in ("len", "size"):
+                    values = ()
+                elif name in ("cast", "reshape"):
+                    values = arguments[:1]
+                for argument in values:
+                    self._collect(argument, name in BOUNDARIES and isinstance(argument, Read))
+            case _:
+                pass
+
+    def _by_axis(self) -> dict[Axis, list[_Access]]:
+        found: dict[Axis, list[_Access]] = {}
+        for access in self.accesses:
+            found.setdefault(access.axis, []).append(access)
+        return found
+
+    def _own_label(self, axis: Axis) -> str | None:
+        """Returns the label of a function's axis; None for an input's."""
+        definition = self.symbols.definitions.get(axis.tensor)
+        return None if definition is None else definition.labels[axis.number]
+
+    # (a) and the labels of axes
+
+    def _name_axes(self) -> None:
+        """Makes the sizes of labels equal that index one axis by themselves, and names axes."""
+        wanted = self.symbols.axis_sizes()
+        for name, rank in self.symbols.ranks.items():
+            self.table.axes[name] = [""] * rank
+        for axis, accesses in self._by_axis().items():
+            open_reads = [
+                a.form for a in accesses if a.needed and not a.guarded and a.form is not None
+            ]
+            void = {label for form in open_reads for label in _shifted_labels(form)}
+            bare = [form.label for form in open_reads if form.label is not None]
+            names = [label for label in bare if label not in void]
+            own = self._own_label(axis)
+            first = own if own is not None else names[0] if names else None
+            for label in names:
+                assert first is not None
+                self.same.union(first, label)
+                if own is None:
+                    self.sized.add(label)
+            if first is not None and own is None:
+                self.table.axes[axis.tensor][axis.number] = first
+            self.guarded += [
+                (a.form.label, axis) for a in accesses
+                if a.needed and a.guarded and a.form is not None and a.form.label is not None
+            ]  # fmt: skip
+        bounded = {
+            self.same.find(label) for a in self.accesses
+            if a.needed and not a.guarded and a.form is not None for label in a.form.dims
+        } | {self.same.find(label) for label, _ in self.symbols.declared_sizes()}
+        for axis, accesses in self._by_axis().items():
+            if self._axis_label(axis):
+                continue
+            plain = all(
+                a.form is not None and a.form.constant is not None and not a.guarded
+                for a in accesses
+            )
+            if not plain or axis in wanted:
+                # A read under a boundary condition sizes a label that nothing else does.
+                labels = [n for n, at in self.guarded if at == axis]
+                free = [n for n in labels if self.same.find(n) not in bounded]
+                self._name_axis(axis, free[0] if free else None)
+
+    def _name_axis(self, axis: Axis, label: str | None) -> None:
+        """Gives an axis of an input a label: one of the program's, or one of its own."""
+        self.table.explicit.add(axis.tensor)
+        if label is not None:
+            self.table.axes[axis.tensor][axis.number] = label
+            self.sized.add(label)
+            return
+        name = f"{axis.tensor}_{axis.number}"
+        while name in self.symbols.declarations or name in self.table.implicit:
+            name += "_"
+        self.table.axes[axis.tensor][axis.number] = name
+        self.table.implicit.append(name)
+
+    def _sizes_of(self, forms: Sequence[IndexForm]) -> tuple[AffineMap, list[str]]:
+        """Returns size expressions as a map, and the labels of its symbols."""
+        labels: list[str] = []
+        results: list[AffineExpr] = []
+        for form in forms:
+            places = [self.table.label_of(size) for size in form.sizes]
+            labels += [label for label in places if label not in labels]
+            found = [symbol(labels.index(label)) for label in places]
+            results.append(substitute(form.expr, [], found))
+        return AffineMap(0, len(labels), tuple(dict.fromkeys(results))), labels
+
+    def _check_cycles(self) -> None:
+        """Checks that no size depends on itself.
+
+        Raises:
+            CompileError: with the labels of the cycle.
+        """
+        def visit(label: str, path: list[str]) -> None:
+            if label in path:
+                cycle = " -> ".join([*path[path.index(label) :], label])
+                at = self.symbols.declarations[path[path.index(label)]].at
+                raise self._error(f"the sizes of labels form a cycle: {cycle}", at)
+            for other in self.table.declared.get(label, (None, ()))[1]:
+                visit(other, [*path, label])
+
+        for label in self.table.declared:
+            visit(label, [])
+
+    # (c)
+
+    def _root(self, label: str) -> str:
+        return self.same.find(label) if label in self.symbols.declarations else label
+
+    def _infer(self) -> None:
+        known = {self._root(label) for label in (*self.sized, *self.table.declared)}
+        known.update(self.table.implicit)
+        pending: dict[str, list[_Access]] = {}
+        for access in self.accesses:
+            if access.guarded or access.form is None or not access.needed:
+                continue
+            for label in access.form.dims:
+                root = self._root(label)
+                own = self._own_label(access.axis)
+                alone = access.form.label is not None and own is not None
+                if alone and self._root(own or "") == root:
+                    continue
+                if root not in known:
+                    pending.setdefault(root, []).append(access)
+        while pending:
+            ready = [r for r, accesses in pending.items() if self._is_ready(r, accesses, known)]
+            if not ready:
+                break
+            for root in ready:
+                self._solve(root, pending.pop(root), known)
+                known.add(root)
+        for root, accesses in pending.items():
+            # What no axis bounds is for the caller to say.
+            self._unsolved(root, accesses, known)
+        for label, axis in self.guarded:
+            root = self._root(label)
+            own = self._own_label(axis)
+            size = own if own is not None else self.table.axes[axis.tensor][axis.number]
+            if root in known or self._root(size) == root:
+                continue
+            found = self.table.inferred.setdefault(root, (AffineMap(0, 0, ()), []))
+            if not found[1]:
+                self.table.inferred[root] = AffineMap(0, 1, (symbol(0),)), [size]
+                known.add(root)
+
+    def _axis_label(self, axis: Axis) -> str:
+        own = self._own_label(axis)
+        return own if own is not None else self.table.axes[axis.tensor][axis.number]
+
+    def _is_ready(self, root: str, accesses: list[_Access], known: set[str]) -> bool:
+        """Returns whether the sizes of the axes and of the other labels are known."""
+        for access in accesses:
+            assert access.form is not None
+            others = {self._root(label) for label in access.form.dims} - {root}
+            sizes = {self._root(self.table.label_of(size)) for size in access.form.sizes}
+            bound = self._root(self._axis_label(access.axis))
+            if not (others | sizes | {bound}) <= known:
+                return False
+        return True
+
+    def _unsolved(self, root: str, accesses: list[_Access], known: set[str]) -> None:
+        for access in accesses:
+            assert access.form is not None
+            bound = self._root(self._axis_label(access.axis))
+            if bound not in known and bound != root:
+                continue
+            others = [label for label in access.form.dims if self._root(label) != root]
+            missing = [label for label in others if self._root(label) not in known]
+            because = f"'{missing[0]}' has none either" if missing else (
+                f"the size of axis {access.axis.number} of '{access.axis.tensor}' depends on it"
+            )
+            raise self._undeclared(root, access, because)
+
+    def _solve(self, root: str, accesses: list[_Access], known: set[str]) -> None:
+        results: list[AffineExpr] = []
+        labels: list[str] = []
+
+        def size_of(label: str) -> AffineExpr:
+            if label not in labels:
+                labels.append(label)
+            return symbol(labels.index(label))
+
+        checked = 0
+        for access in accesses:
+            form = access.form
+            assert form is not None
+            own = [i for i, label in enumerate(form.dims) if self._root(label) == root]
+            sizes = [size_of(self.table.label_of(size)) for size in form.sizes]
+            dims = [AffineDimExpr(i) for i in range(len(form.dims))]
+            expr = substitute(form.expr, dims, sizes)
+            if _occurs_only_under_modulus(expr, own):
+                checked += 1
+                continue
+            ends = [add(size_of(label), number(-1)) for label in form.dims]
+            bound = add(size_of(self._axis_label(access.axis)), number(-1))
+            end = None
+            if len(own) == 1 and is_increasing(expr):
+                end = solve_at_most(expr, own[0], bound, ends)
+            if end is None:
+                raise self._undeclared(
+                    root, access, "the index does not increase with it without bound"
+                )
+            results.append(collected(add(end, number(1))))
+        if not results:
+            return
+        # Symbols of the dimension's own size were never used.
+        used = {part for expr in results for part in expr.dfs()}
+        kept = [label for i, label in enumerate(labels) if symbol(i) in used]
+        moved = [symbol(kept.index(n)) if n in kept else number(0) for n in labels]
+        found = tuple(dict.fromkeys(substitute(expr, [], moved) for expr in results))
+        self.table.inferred[root] = AffineMap(0, len(kept), found), kept
+
+    def _undeclared(self, root: str, access: _Access, because: str) -> CompileError:
+        kind = self.symbols.kind(root) or "Var"
+        return self._error(
+            f"the size of '{root}' does not follow from '{access.shown}': {because}",
+            access.at,
+            f"declare it, as in '{kind} {root} = (size({access.axis.tensor}, "
+            f"{access.axis.number}) - 3) // 2 + 1;'",
+        )
+
+    def _error(self, message: str, at: Position, hint: str | None = None) -> CompileError:
+        return CompileError(message, self.symbols.location(at), hint)
+
+
+def _shifted_labels(form: IndexForm) -> Iterator[str]:
+    """Yields the labels that occur in an index plus or times something, outside `//` and `%`."""
+    if form.label is not None:
+        return
+
+    def visit(expr: AffineExpr) -> Iterator[str]:
+        if isinstance(expr, AffineDimExpr):
+            yield form.dims[expr.position]
+        elif isinstance(expr, AffineBinaryOpExpr) and expr.kind.get_token() in "+*":
+            yield from visit(expr.lhs)
+            yield from visit(expr.rhs)
+
+    yield from visit(form.expr)
+
+
+def _occurs_only_under_modulus(expr: AffineExpr, positions: Sequence[int]) -> bool:
+    """Returns whether dimensions occur in an index only under `%`."""
+    match expr:
+        case AffineDimExpr(position):
+            return position not in positions
+        case AffineBinaryOpExpr(kind, left, right):
+            if kind.get_token() == "mod" and not has_dimension(right):
+                return True
+            return all(_occurs_only_under_modulus(side, positions) for side in (left, right))
+        case _:
+            return True
+
+
+def infer_sizes(symbols: Symbols) -> SizeTable:
+    """Infers the sizes of a checked program's labels.
+
+    Raises:
+        CompileError: where the size of a label follows from nothing and must be declared, or sizes
+            form a cycle.
+    """
+    return _Inference(symbols).run()

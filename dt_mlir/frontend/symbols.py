@@ -1,0 +1,190 @@
+"""A program whose names are checked: what the emission of IR asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.ir.affine import AffineMap
+
+from dt_mlir.diagnostics import Note, make_location
+from dt_mlir.dialects.indices import has_size_factor
+from dt_mlir.frontend.indices import Axis, IndexForm, Size, index_form
+from dt_mlir.frontend.syntax import (
+    Call,
+    Declaration,
+    Definition,
+    DirectiveCall,
+    Expr,
+    Infix,
+    Name,
+    Number,
+    Position,
+    SyntaxTree,
+)
+
+CONSTANTS = ("inf", "nan", "pi")
+"""Names that stand for numbers unless a program declares them."""
+
+REDUCTIONS = {
+    name: f"the {what} over the labels"
+    for name, what in {
+        "rsum": "sum",
+        "rprod": "product",
+        "rmax": "maximum",
+        "rmin": "minimum",
+        "rmean": "mean",
+        "rany": "disjunction",
+        "rall": "conjunction",
+        "rargmax": "index of the first maximum",
+        "rargmin": "index of the first minimum",
+        "rdot": "sum of the products of two operands",
+    }.items()
+}
+"""The reductions by name."""
+
+
+@dataclass
+class SizeTable:
+    """The sizes of a program's labels, and the labels of its inputs' axes."""
+
+    axes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """The labels of the axes of inputs, "" for one that is read at numbers only."""
+    explicit: set[str] = field(default_factory=set[str])
+    """The inputs whose axes' labels do not follow from their reads alone."""
+    implicit: list[str] = field(default_factory=list[str])
+    """Labels that only name the size of an axis."""
+    declared: dict[str, tuple[AffineMap, list[str]]] = field(
+        default_factory=dict[str, tuple[AffineMap, list[str]]]
+    )
+    """The sizes that the program declares, as expressions of the sizes of labels."""
+    inferred: dict[str, tuple[AffineMap, list[str]]] = field(
+        default_factory=dict[str, tuple[AffineMap, list[str]]]
+    )
+    """The sizes that follow from reads."""
+
+    def label_of(self, size: Size) -> str:
+        """Returns the label of a size."""
+        return self.axes[size.tensor][size.number] if isinstance(size, Axis) else size
+
+
+@dataclass
+class Symbols:
+    """A program whose names have been checked."""
+
+    program: SyntaxTree
+    declarations: dict[str, Declaration]
+    definitions: dict[str, Definition]
+    order: list[str]
+    """The defined functions, each after those that it reads."""
+    ranks: dict[str, int]
+    """The rank of each input tensor that something reads."""
+    outputs: list[DirectiveCall]
+    schedule: list[DirectiveCall]
+    """The directives that stand in no alternative."""
+    warnings: list[Note] = field(default_factory=list[Note])
+    used: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """The functions that each function reads."""
+    sizes: SizeTable = field(default_factory=SizeTable)
+    """The sizes of labels."""
+    asked: dict[Axis, Position] = field(default_factory=dict[Axis, Position])
+    """The axes of inputs whose size the program asks for, with the first place."""
+
+    def location(self, at: Position) -> FileLineColLoc:
+        """The location attribute of a position in the program."""
+        return make_location(at.file or self.program.file, at.line, at.column)
+
+    def kind(self, name: str) -> str | None:
+        """Returns the declaration of a name, or None."""
+        found = self.declarations.get(name)
+        return None if found is None else found.kind
+
+    def is_label(self, name: str) -> bool:
+        """Returns whether a name is a label."""
+        return self.kind(name) in ("Var", "RVar")
+
+    def labels(self) -> list[str]:
+        """The labels in declared order."""
+        return [d.name for d in self.declarations.values() if self.is_label(d.name)]
+
+    def declared_sizes(self) -> Iterator[tuple[str, Expr]]:
+        """Yields the labels that are declared with a size, each with that."""
+        for item in self.declarations.values():
+            if item.size is not None:
+                yield item.name, item.size
+
+    def index_form(self, expr: Expr) -> IndexForm | None:
+        """Returns an expression as an affine one of labels and sizes; None if it is not one."""
+        return index_form(expr, self.is_label, self.size_of)
+
+    def constraints(self, condition: Expr) -> list[IndexForm] | None:
+        """Returns a condition as expressions that are not negative; None if it is not affine."""
+        match condition:
+            case Infix("and", left, right):
+                first, second = self.constraints(left), self.constraints(right)
+                return None if first is None or second is None else first + second
+            case Infix("==", left, right):
+                both = Infix(">=", left, right), Infix("<=", left, right)
+                return self.constraints(Infix("and", *both))
+            case Infix("<" | "<=", left, right):
+                return self._at_least(right, left, condition.operator == "<", condition.at)
+            case Infix(">" | ">=", left, right):
+                return self._at_least(left, right, condition.operator == ">", condition.at)
+            case _:
+                return None
+
+    def _at_least(
+        self, larger: Expr, smaller: Expr, strictly: bool, at: Position
+    ) -> list[IndexForm] | None:
+        difference: Expr = Infix("-", larger, smaller, at)
+        if strictly:
+            difference = Infix("-", difference, Number(1, at), at)
+        form = self.index_form(difference)
+        if form is None or not form.dims or has_size_factor(form.expr):
+            return None
+        return [form]
+
+    def size_of(self, expr: Expr) -> Size | None:
+        """Returns the size that a call is: `len(x)`, `size(X, 2)`; None for any other call."""
+        match expr:
+            case Call("len", (Name(label),)):
+                return label
+            case Call("size", (Name(tensor), Number(int(axis)))):
+                definition = self.definitions.get(tensor)
+                return Axis(tensor, axis) if definition is None else definition.labels[axis]
+            case _:
+                return None
+
+    def needed(self) -> set[str]:
+        """Returns the functions that the outputs need."""
+        found: set[str] = set()
+        pending = [item.function for item in self.outputs]
+        while pending:
+            name = pending.pop()
+            if name not in found:
+                found.add(name)
+                pending += self.used[name]
+        return found
+
+    def axis_label(self, tensor: str, axis: int) -> str:
+        """Returns the label of an axis of an input or of a function."""
+        definition = self.definitions.get(tensor)
+        return self.sizes.axes[tensor][axis] if definition is None else definition.labels[axis]
+
+    def axis_sizes(self) -> set[Axis]:
+        """Returns the axes of inputs whose size the program asks for."""
+        return set(self.asked)
+
+
+def split_reduction(expr: Call) -> tuple[list[Expr], list[Name], list[Expr]]:
+    """Returns the values, the labels and the conditions of a reduction.
+
+    Labels come first behind the values; what follows the first that is not a name is a condition.
+    """
+    count = 2 if expr.name == "rdot" else 1
+    values, rest = list(expr.arguments[:count]), list(expr.arguments[count:])
+    labels: list[Name] = []
+    while rest and isinstance(rest[0], Name):
+        labels.append(rest.pop(0))  # pyright: ignore[reportArgumentType]
+    return values, labels, rest

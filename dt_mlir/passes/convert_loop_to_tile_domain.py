@@ -1,0 +1,207 @@
+"""Domains of reductions: the part of a loop that meets them, and the elements that are in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineConstraintKind, AffineDimExpr, AffineExpr
+
+from dt_mlir.analysis.divisibility import constant_index
+from dt_mlir.builders.index import IndexBuilder
+from dt_mlir.builders.indices import build_index
+from dt_mlir.builders.values import ValueBuilder
+from dt_mlir.dialects import loop, tile
+from dt_mlir.dialects.index_ranges import collected, terms_of
+from dt_mlir.dialects.indices import add, dimension, has_dimension, multiply, number
+from dt_mlir.dialects.tile.types import axes_of
+
+
+class Domain:
+    """The domain of a reduction, on the values of the tile level.
+
+    Args:
+        op: a reduction with a domain.
+        env: what stands for values of the loop level.
+        size_of: gives the size of a label.
+    """
+
+    def __init__(
+        self,
+        op: loop.ReduceOp,
+        env: Mapping[SSAValue, SSAValue],
+        size_of: Callable[[str], SSAValue],
+    ) -> None:
+        assert op.domain is not None
+        domain = op.domain.data
+        self.op, self.size_of = op, size_of
+        count = domain.num_dims - 1
+        self.dims = [env[value] for value in op.bounds[:count]]
+        self.symbols = [env[value] for value in op.bounds[count:]]
+        self.constraints: list[AffineExpr] = []
+        """Expressions that are not negative in the domain."""
+        for item in domain.constraints:
+            difference = collected(add(item.lhs, multiply(item.rhs, number(-1))))
+            opposite = collected(multiply(difference, number(-1)))
+            if item.kind is not AffineConstraintKind.le:
+                self.constraints.append(difference)
+            if item.kind is not AffineConstraintKind.ge:
+                self.constraints.append(opposite)
+
+    def narrowed(
+        self, start: SSAValue, end: SSAValue, step: int, index: IndexBuilder
+    ) -> tuple[SSAValue, SSAValue, list[AffineExpr]]:
+        """Returns the part of a loop in whose steps something is in the domain.
+
+        The first step keeps its distance from the loop's start a multiple of the step.
+
+        Args:
+            start: the first index.
+            end: the index behind the last one.
+            step: the number of elements of a step.
+            index: builds arithmetic in front of the loop.
+
+        Returns:
+            The new start and end, and the constraints that hold in all of it.
+        """
+        first, last = start, end
+        decided: list[AffineExpr] = []
+        for expr in self.constraints:
+            factor, rest = _own_factor(expr)
+            if factor == 0:
+                continue
+            # factor * i + rest >= 0 where i >= -rest / factor, or i <= rest / -factor.
+            bound = rest if factor < 0 else collected(multiply(rest, number(-1)))
+            end_value = self._extreme(bound, factor < 0, index)
+            if end_value is None:
+                continue
+            exact = step == 1 and all(
+                not axes_of(self.dims[d - 1].type) for d in rest.used_dims()
+            )
+            if exact:
+                decided.append(expr)
+            unit = index.constant(abs(factor))
+            if factor < 0:
+                behind = index.add(_floored(index, end_value, unit), index.constant(1))
+                last = index.minimum(last, behind, f"{self.op.label_name}_last")
+                continue
+            rounded = index.add(end_value, index.sub(unit, index.constant(1)))
+            lowest = _floored(index, rounded, unit)
+            distance = index.maximum(index.sub(lowest, start), index.constant(0))
+            steps = index.div(distance, index.constant(step))
+            moved = index.add(start, index.mul(steps, index.constant(step)))
+            first = index.maximum(first, moved, f"{self.op.label_name}_first")
+        return first, last, decided
+
+    def _extreme(self, expr: AffineExpr, largest: bool, index: IndexBuilder) -> SSAValue | None:
+        """Builds the largest or the least value of an expression for any element of a tile.
+
+        None if it is not a sum of multiples of indices and sizes.
+        """
+        total = index.constant(0)
+        for term, factor in sorted(terms_of(expr), key=lambda item: item[1] < 0):
+            value: SSAValue | None
+            if isinstance(term, AffineConstantExpr):
+                value = index.constant(term.value)
+            elif isinstance(term, AffineDimExpr):
+                value = self._end(self.dims[term.position - 1], (factor > 0) == largest, index)
+            elif not has_dimension(term):
+                value = build_index(index.builder, term, [], self.symbols)
+            else:
+                return None
+            if value is None:
+                return None
+            part = index.mul(value, index.constant(abs(factor)))
+            total = index.add(total, part) if factor > 0 else index.sub(total, part)
+        return total
+
+    def _end(self, value: SSAValue, last: bool, index: IndexBuilder) -> SSAValue | None:
+        """Builds the first or the last index of a tile; a scalar is both."""
+        owner = value.owner
+        if not axes_of(value.type):
+            return value
+        if not isinstance(owner, tile.RangeOp):
+            return None
+        if not last:
+            return owner.origin
+        extent = owner.axis.extent
+        if isinstance(extent, str):
+            end = self.size_of(extent) if owner.bound is None else owner.bound
+        else:
+            end = index.add(owner.origin, index.constant(extent))
+            if owner.bound is not None:
+                end = index.minimum(end, owner.bound)
+        return index.sub(end, index.constant(1))
+
+    def restrict(
+        self,
+        values: list[SSAValue],
+        own: SSAValue,
+        neutral: list[arith.ConstantOp],
+        decided: list[AffineExpr],
+        builder: ValueBuilder,
+    ) -> list[SSAValue]:
+        """Builds values with the neutral element where an index is not in the domain.
+
+        Args:
+            values: the values of one step.
+            own: the indices of the step.
+            neutral: the neutral element for each value; they are not in any block.
+            decided: constraints that are known to hold.
+            builder: where operations go.
+        """
+        open_constraints = [expr for expr in self.constraints if expr not in decided]
+        if not open_constraints:
+            return values
+        operands = [own, *self.dims, *self.symbols]
+        count = 1 + len(self.dims)
+
+        def build(inner: Builder, elements: list[SSAValue]) -> SSAValue:
+            result: SSAValue | None = None
+            for expr in open_constraints:
+                value = build_index(inner, expr, elements[:count], elements[count:])
+                zero = IndexBuilder(inner).constant(0)
+                holds = inner.insert(arith.CmpiOp(value, zero, "sge")).result
+                result = (
+                    holds if result is None else inner.insert(arith.AndIOp(result, holds)).result
+                )
+            assert result is not None
+            return result
+
+        inside = builder.elementwise(operands, build)
+
+        def choose(inner: Builder, v: list[SSAValue], constant: arith.ConstantOp) -> SSAValue:
+            other = inner.insert(constant).result
+            return inner.insert(arith.SelectOp(v[0], v[1], other)).result
+
+        return [
+            builder.elementwise([inside, value], lambda b, v, c=constant: choose(b, v, c))
+            for value, constant in zip(values, neutral)
+        ]
+
+
+def _own_factor(expr: AffineExpr) -> tuple[int, AffineExpr]:
+    """Returns the factor of the loop's own index in a constraint, and the rest of it.
+
+    The factor is 0 where the index occurs in a quotient or a remainder.
+    """
+    factor, rest = 0, number(0)
+    for term, times in terms_of(expr):
+        if term == dimension(0):
+            factor += times
+        elif 0 in term.used_dims():
+            return 0, expr
+        else:
+            rest = add(rest, multiply(term, number(times)))
+    return factor, rest
+
+
+def _floored(index: IndexBuilder, value: SSAValue, divisor: SSAValue) -> SSAValue:
+    """Builds a quotient, rounded down for either sign."""
+    known = constant_index(divisor)
+    if known == 1:
+        return value
+    rest = index.rem(index.add(index.rem(value, divisor), divisor), divisor)
+    return index.div(index.sub(value, rest), divisor)
