@@ -42,7 +42,7 @@ GROUPS = (
     ("Schedules", ("Schedule", "Knob", "one_of", "load")),
     ("Kernels", ("Kernel", "interpret", "CompileError")),
     ("Exploring schedules", ("tune", "Tuned", "Autotuned", "best")),
-    ("Expressions", ("where", "cast", "reshape", "len")),
+    ("Expressions", ("where", "cast", "reshape", "len", "size")),
 )
 
 

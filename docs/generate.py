@@ -18,6 +18,7 @@ from pass_examples import EXAMPLES, example
 from xdsl.ir import Dialect, TypeAttribute
 from xdsl.passes import ModulePass
 
+from dt_mlir.boundary_conditions import BOUNDARIES, CONSTANT
 from dt_mlir.compiler import compile_program
 from dt_mlir.dialects.sched import DirectiveOp
 from dt_mlir.drawing.placement import placements
@@ -130,6 +131,10 @@ def functions_table() -> str:
     lines += ["", "| reduction | value |", "| --- | --- |"]
     for name, text in REDUCTIONS.items():
         shown = "a, b, label, …" if name == "rdot" else "e, label, …"
+        lines.append(f"| `{name}({shown})` | {text} |")
+    lines += ["", "| boundary condition | value out of bounds |", "| --- | --- |"]
+    for name, text in BOUNDARIES.items():
+        shown = "A[…], value" if name == CONSTANT else "A[…]"
         lines.append(f"| `{name}({shown})` | {text} |")
     return "\n".join(lines) + "\n"
 

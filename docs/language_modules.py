@@ -7,6 +7,7 @@ and editors see them with signatures and documentation is what these modules are
 import inspect
 import textwrap
 
+from dt_mlir.boundary_conditions import BOUNDARIES, CONSTANT
 from dt_mlir.elementwise import FUNCTIONS
 from dt_mlir.frontend.symbols import REDUCTIONS
 from dt_mlir.registry import PASSES
@@ -33,7 +34,7 @@ def functions_module() -> str:
         "from dt_mlir.language.expressions import Expr, call\n\n",
         "__all__ = [\n",
         textwrap.fill(
-            ", ".join(f'"{name}"' for name in (*FUNCTIONS, *REDUCTIONS)) + ",", 96,
+            ", ".join(f'"{name}"' for name in (*FUNCTIONS, *BOUNDARIES, *REDUCTIONS)) + ",", 96,
             initial_indent="    ", subsequent_indent="    ",
         ),
         "\n]  # fmt: skip\n\n",
@@ -48,13 +49,23 @@ def functions_module() -> str:
             f"    {_doc(f'Returns {function.summary}.')}\n"
             f'    return call("{function.name}", {", ".join(names)})\n'
         )
+    for name, what in BOUNDARIES.items():
+        value = name == CONSTANT
+        outside = ", value: int | float" if value else ""
+        text = f"Returns an element of a tensor that has {what}."
+        given = "read, value" if value else "read"
+        parts.append(
+            f"\n\ndef {name}(read: Expr{outside}) -> Expr:\n"
+            f"    {_doc(text)}\n"
+            f'    return call("{name}", {given})\n'
+        )
     for name, what in REDUCTIONS.items():
         names = ["a", "b"] if name == "rdot" else ["value"]
         first, given = ", ".join(f"{n}: Value" for n in names), ", ".join(names)
         parts.append(
-            f"\n\ndef {name}({first}, *labels: Label) -> Expr:\n"
-            f"    {_doc(f'Returns {what}.')}\n"
-            f'    return call("{name}", {given}, *labels)\n'
+            f"\n\ndef {name}({first}, *domain: Label | Expr) -> Expr:\n"
+            f"    {_doc(f'Returns {what}, at the points where the conditions behind them hold.')}\n"
+            f'    return call("{name}", {given}, *domain)\n'
         )
     return "".join(parts)
 

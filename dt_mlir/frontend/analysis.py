@@ -9,6 +9,7 @@ from dt_mlir.dialects.indices import MOST_INDEX
 from dt_mlir.dialects.sched import KnobReference
 from dt_mlir.element_types import ELEMENT_TYPES
 from dt_mlir.frontend.indices import Axis, NotPositiveError
+from dt_mlir.frontend.own_labels import separate_labels
 from dt_mlir.frontend.sizes import infer_sizes
 from dt_mlir.frontend.symbols import CONSTANTS, REDUCTIONS, Symbols, split_reduction
 from dt_mlir.frontend.syntax import (
@@ -70,6 +71,7 @@ class _Checker:
         self._order()
         self._directives()
         self._sizes()
+        separate_labels(self.symbols)
         self.symbols.sizes = infer_sizes(self.symbols)
         return self.symbols
 
@@ -93,7 +95,8 @@ class _Checker:
             if item.size is not None and item.kind not in ("Var", "RVar"):
                 raise self.error(
                     "only the declaration of a label gives a value, its size", item.at,
-                    f"functions are defined by '{item.name}[x] = …'; a type stands behind a colon",
+                    "a type stands behind a colon, as in 'In A : f16'; functions are defined by "
+                    "'f[x] = …'",
                 )
             declarations[item.name] = item
 

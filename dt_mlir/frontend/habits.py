@@ -73,12 +73,6 @@ HABITS = tuple(
             r"^\s*(?P<function>\w+)\s*\.\s*(?P<directive>\w+)\s*", r"=",
             "a directive is called", "write '{function}.{directive}(…)'",
         ),
-        (
-            r"^\s*(?:Func|In|SIn|Var|RVar)\b.*", r"=",
-            "a declaration gives no value",
-            "a type stands behind a colon, as in 'In A : f16'; functions are defined by "
-            "'f[x] = …'",
-        ),
         (_VALUE + r"[\])\w]\s*", r"=>", "there is no operator '=>'", "write '>='"),
         (_VALUE + r"[\])\w]\s*", r"=<", "there is no operator '=<'", "write '<='"),
         (

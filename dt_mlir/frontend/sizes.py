@@ -15,7 +15,12 @@ from xdsl.utils.disjoint_set import DisjointSet
 
 from dt_mlir.boundary_conditions import BOUNDARIES
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects.index_ranges import collected, is_increasing, solve_at_most
+from dt_mlir.dialects.index_ranges import (
+    collected,
+    is_increasing,
+    solve_at_most,
+    terms_of,
+)
 from dt_mlir.dialects.indices import add, has_dimension, number, substitute, symbol
 from dt_mlir.frontend.indices import Axis, IndexForm
 from dt_mlir.frontend.printer import print_expression
@@ -299,8 +304,8 @@ class _Inference:
         used = {part for expr in results for part in expr.dfs()}
         kept = [label for i, label in enumerate(labels) if symbol(i) in used]
         moved = [symbol(kept.index(n)) if n in kept else number(0) for n in labels]
-        found = tuple(dict.fromkeys(substitute(expr, [], moved) for expr in results))
-        self.table.inferred[root] = AffineMap(0, len(kept), found), kept
+        found = [substitute(expr, [], moved) for expr in results]
+        self.table.inferred[root] = AffineMap(0, len(kept), _least(found)), kept
 
     def _undeclared(self, root: str, access: _Access, because: str) -> CompileError:
         kind = self.symbols.kind(root) or "Var"
@@ -313,6 +318,17 @@ class _Inference:
 
     def _error(self, message: str, at: Position, hint: str | None = None) -> CompileError:
         return CompileError(message, self.symbols.location(at), hint)
+
+
+def _least(results: Sequence[AffineExpr]) -> tuple[AffineExpr, ...]:
+    """Returns expressions without those that others are below by a number."""
+    kept: dict[AffineExpr, int] = {}
+    for expr in results:
+        terms = terms_of(collected(expr))
+        constant = sum(factor for term, factor in terms if term == number(1))
+        rest = collected(add(expr, number(-constant)))
+        kept[rest] = min(kept.get(rest, constant), constant)
+    return tuple(add(rest, number(constant)) for rest, constant in kept.items())
 
 
 def _shifted_labels(form: IndexForm) -> Iterator[str]:

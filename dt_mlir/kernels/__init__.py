@@ -6,7 +6,7 @@ from dt_mlir.kernels.programs import Autotuned, Func, Program, Tuned, best, comp
 from dt_mlir.language import functions
 from dt_mlir.language.arguments import Knob, one_of
 from dt_mlir.language.declarations import In, RVar, SIn, Var
-from dt_mlir.language.expressions import Expr, cast, reshape, where
+from dt_mlir.language.expressions import Expr, cast, reshape, size, where
 from dt_mlir.language.expressions import length as len
 from dt_mlir.language.functions import *  # noqa: F403
 from dt_mlir.language.schedule import Schedule
@@ -15,6 +15,6 @@ from dt_mlir.loading import load_file as load
 __all__ = [
     "Autotuned", "CompileError", "Expr", "Func", "In", "Kernel", "Knob", "Program", "RVar", "SIn",
     "Schedule", "Tuned", "Var", "best", "cast", "compile", "interpret", "len", "load", "one_of",
-    "parse", "reshape", "tune", "where",
+    "parse", "reshape", "size", "tune", "where",
 ]  # fmt: skip
 __all__ += functions.__all__

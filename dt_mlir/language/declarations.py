@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Never
 
-from dt_mlir.frontend.syntax import Definition, Name, Read
+from dt_mlir.frontend.syntax import Declaration, Definition, Name, Read
 from dt_mlir.language.expressions import Built, Expr, expression
 from dt_mlir.language.names import Declared
 from dt_mlir.language.places import here, refusal, serial
@@ -28,8 +28,15 @@ class _Value(Declared, Expr):
 class Label(_Value):
     """A label, which names an index; in an expression it is the index, an i32."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, size: object = None) -> None:
         super().__init__(name)
+        self.size = None if size is None else expression(size)
+        """The size, if it is declared; it depends on other labels and on tensors."""
+
+    @property
+    def declaration(self) -> Declaration:
+        size = None if self.size is None else self.size.node
+        return Declaration(self.kind, self.name, None, self.at, self.at, size)
 
 
 class Var(Label):
@@ -37,9 +44,12 @@ class Var(Label):
 
     Args:
         name: what programs, messages and generated code call it.
+        size: its size, where that is not the size of an axis: a number, or an expression of `size`,
+            `len` and `+ - * // %`.
 
     Raises:
-        CompileError: if that is not a name, or a word of the language or of Python.
+        CompileError: if that is not a name, or a word of the language or of Python, or the size is
+            not an expression.
     """
 
     kind = "Var"
@@ -50,6 +60,7 @@ class RVar(Label):
 
     Args:
         name: as for `Var`.
+        size: as for `Var`.
 
     Raises:
         CompileError: as for `Var`.

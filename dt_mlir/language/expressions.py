@@ -288,6 +288,23 @@ def reshape(value: object, *shape: object) -> Expr:
     return call("reshape", value, *shape)
 
 
+def size(tensor: object, axis: int) -> Expr:
+    """The size of an axis of a tensor, an i32.
+
+    Args:
+        tensor: an `In` or a `Func`.
+        axis: the axis, from 0.
+
+    Raises:
+        CompileError: for what is not a tensor.
+    """
+    name = getattr(tensor, "name", None)
+    if not isinstance(tensor, Declared) or not isinstance(name, str):
+        raise refusal(f"{tensor!r} is not a tensor", "size takes an In or a Func, and an axis")
+    arguments = Name(name, here()), Number(int(axis), here())
+    return Built(Call("size", arguments, here()), {tensor})
+
+
 def length(label: object) -> Expr:
     """The size of a label, an i32.
 

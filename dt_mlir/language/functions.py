@@ -11,8 +11,9 @@ from dt_mlir.language.expressions import Expr, call
 __all__ = [
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "sin", "cos",
     "tan", "tanh", "erf", "floor", "ceil", "trunc", "round", "abs", "sign", "sigmoid", "relu",
-    "gelu", "silu", "softplus", "maximum", "minimum", "pow", "fma", "clamp", "rsum", "rprod",
-    "rmax", "rmin", "rmean", "rany", "rall", "rargmax", "rargmin", "rdot",
+    "gelu", "silu", "softplus", "maximum", "minimum", "pow", "fma", "clamp",
+    "constant_exterior", "repeat_edge", "repeat_image", "mirror_image", "mirror_interior",
+    "rsum", "rprod", "rmax", "rmin", "rmean", "rany", "rall", "rargmax", "rargmin", "rdot",
 ]  # fmt: skip
 
 Value = Expr | int | float
@@ -169,51 +170,90 @@ def clamp(x: Value, low: Value, high: Value) -> Expr:
     return call("clamp", x, low, high)
 
 
-def rsum(value: Value, *labels: Label) -> Expr:
-    """Returns the sum over the labels."""
-    return call("rsum", value, *labels)
+def constant_exterior(read: Expr, value: int | float) -> Expr:
+    """Returns an element of a tensor that has a value everywhere out of bounds."""
+    return call("constant_exterior", read, value)
 
 
-def rprod(value: Value, *labels: Label) -> Expr:
-    """Returns the product over the labels."""
-    return call("rprod", value, *labels)
+def repeat_edge(read: Expr) -> Expr:
+    """Returns an element of a tensor that has the nearest element."""
+    return call("repeat_edge", read)
 
 
-def rmax(value: Value, *labels: Label) -> Expr:
-    """Returns the maximum over the labels."""
-    return call("rmax", value, *labels)
+def repeat_image(read: Expr) -> Expr:
+    """Returns an element of a tensor that has the element of the tensor repeated without end."""
+    return call("repeat_image", read)
 
 
-def rmin(value: Value, *labels: Label) -> Expr:
-    """Returns the minimum over the labels."""
-    return call("rmin", value, *labels)
+def mirror_image(read: Expr) -> Expr:
+    """Returns an element of a tensor that has the element of the tensor mirrored at its edges,
+    which occur twice.
+    """
+    return call("mirror_image", read)
 
 
-def rmean(value: Value, *labels: Label) -> Expr:
-    """Returns the mean over the labels."""
-    return call("rmean", value, *labels)
+def mirror_interior(read: Expr) -> Expr:
+    """Returns an element of a tensor that has the element of the tensor mirrored at its edges,
+    which occur once.
+    """
+    return call("mirror_interior", read)
 
 
-def rany(value: Value, *labels: Label) -> Expr:
-    """Returns the disjunction over the labels."""
-    return call("rany", value, *labels)
+def rsum(value: Value, *domain: Label | Expr) -> Expr:
+    """Returns the sum over the labels, at the points where the conditions behind them hold."""
+    return call("rsum", value, *domain)
 
 
-def rall(value: Value, *labels: Label) -> Expr:
-    """Returns the conjunction over the labels."""
-    return call("rall", value, *labels)
+def rprod(value: Value, *domain: Label | Expr) -> Expr:
+    """Returns the product over the labels, at the points where the conditions behind them hold."""
+    return call("rprod", value, *domain)
 
 
-def rargmax(value: Value, *labels: Label) -> Expr:
-    """Returns the index of the first maximum over the labels."""
-    return call("rargmax", value, *labels)
+def rmax(value: Value, *domain: Label | Expr) -> Expr:
+    """Returns the maximum over the labels, at the points where the conditions behind them hold."""
+    return call("rmax", value, *domain)
 
 
-def rargmin(value: Value, *labels: Label) -> Expr:
-    """Returns the index of the first minimum over the labels."""
-    return call("rargmin", value, *labels)
+def rmin(value: Value, *domain: Label | Expr) -> Expr:
+    """Returns the minimum over the labels, at the points where the conditions behind them hold."""
+    return call("rmin", value, *domain)
 
 
-def rdot(a: Value, b: Value, *labels: Label) -> Expr:
-    """Returns the sum of the products of two operands over the labels."""
-    return call("rdot", a, b, *labels)
+def rmean(value: Value, *domain: Label | Expr) -> Expr:
+    """Returns the mean over the labels, at the points where the conditions behind them hold."""
+    return call("rmean", value, *domain)
+
+
+def rany(value: Value, *domain: Label | Expr) -> Expr:
+    """Returns the disjunction over the labels, at the points where the conditions behind them
+    hold.
+    """
+    return call("rany", value, *domain)
+
+
+def rall(value: Value, *domain: Label | Expr) -> Expr:
+    """Returns the conjunction over the labels, at the points where the conditions behind them
+    hold.
+    """
+    return call("rall", value, *domain)
+
+
+def rargmax(value: Value, *domain: Label | Expr) -> Expr:
+    """Returns the index of the first maximum over the labels, at the points where the conditions
+    behind them hold.
+    """
+    return call("rargmax", value, *domain)
+
+
+def rargmin(value: Value, *domain: Label | Expr) -> Expr:
+    """Returns the index of the first minimum over the labels, at the points where the conditions
+    behind them hold.
+    """
+    return call("rargmin", value, *domain)
+
+
+def rdot(a: Value, b: Value, *domain: Label | Expr) -> Expr:
+    """Returns the sum of the products of two operands over the labels, at the points where the
+    conditions behind them hold.
+    """
+    return call("rdot", a, b, *domain)

@@ -16,7 +16,7 @@ from dt_mlir.frontend.emit import emit_program
 from dt_mlir.frontend.parser import parse_program
 from dt_mlir.frontend.printer import print_program
 from dt_mlir.frontend.syntax import DirectiveCall
-from dt_mlir.language.declarations import Func, In
+from dt_mlir.language.declarations import Func, In, Label
 from dt_mlir.language.names import Declared
 from dt_mlir.language.places import here, refusal
 from dt_mlir.language.schedule import Schedule
@@ -62,6 +62,8 @@ class Program:
                         f"'{item.name}' is not defined", f"write '{item.name}[…] = …'", item.at
                     )
                 pending += item.definition[2]
+            if isinstance(item, Label) and item.size is not None:
+                pending += item.size.uses
         items = sorted(found, key=lambda item: item.serial)
         by_name: dict[str, Declared] = {}
         for item in items:

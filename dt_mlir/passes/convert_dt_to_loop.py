@@ -362,10 +362,10 @@ class _KernelBuilder:
                 constraints.append(expr)
         if not constraints:
             return
-        others = [name for name in labels if name != label]
+        used = {labels[i] for expr in constraints for i in expr.used_dims()}
+        others = [name for name in labels if name in used and name != label]
         binders = [next(b for b in reversed(chain) if b.label == name) for name in others]
-        positions = [0 if name == label else 1 + others.index(name) for name in labels]
-        dims = [dimension(position) for position in positions]
+        dims = [dimension(1 + others.index(n)) if n in others else dimension(0) for n in labels]
         symbols = [symbol(i) for i in range(len(op.size_labels))]
         sizes = [self._size(op, name, chain[-1].block) for name in op.size_labels]
         results = [substitute(expr, dims, symbols) for expr in constraints]

@@ -14,6 +14,7 @@ _ALL = "dt_mlir/"
 _FRONT = _ALL + "frontend/"
 _TYPES = _ALL + "element_types.py"
 _EMIT = _FRONT + "expressions.py"
+_VALUES = _FRONT + "values.py"
 _RAISE = _FRONT + "raising.py"
 _TRITON = _ALL + "backend/triton/"
 _KERNEL = _TRITON + "kernel.py"
@@ -34,7 +35,7 @@ FRONTEND = [
         "i64 is computed in i32",
     ),
     Fault(
-        "u8-widened-as-signed", _EMIT,
+        "u8-widened-as-signed", _VALUES,
         'signed = not is_bool(source) and source != ELEMENT_TYPES["u8"]',
         "signed = not is_bool(source)",
         "u8 is widened with its sign",
@@ -50,12 +51,12 @@ FRONTEND = [
         "f64 is divided in f32",
     ),
     Fault(
-        "float-number-takes-int-type", _EMIT,
+        "float-number-takes-int-type", _VALUES,
         "wins = is_float(own) and not is_float(type)", "wins = False",
         "a number with a fraction becomes an integer where it meets one",
     ),
     Fault(
-        "truth-of-negative-floats", _EMIT,
+        "truth-of-negative-floats", _VALUES,
         'arith.CmpfOp(wide, zero, "une")', 'arith.CmpfOp(wide, zero, "ogt")',
         "a negative float counts as false",
     ),

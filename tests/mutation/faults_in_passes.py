@@ -18,6 +18,7 @@ _AXES = _ALL + "analysis/tile_axes.py"
 _DOTS = _ALL + "analysis/dot_plans.py"
 _GRID = _ALL + "passes/convert_loop_to_tile_grid.py"
 _REDUCE = _ALL + "builders/reductions.py"
+_ELEM = _ALL + "dialects/elem.py"
 _SCALAR_EVAL = _ALL + "analysis/known_numbers.py"
 _ALIGN = _ALL + "passes/schedule_align_storage.py"
 _SPLIT = _ALL + "passes/loop_split_products.py"
@@ -40,8 +41,8 @@ LOOPS = [
     ),
     Fault(
         "read-binds-outer-loop", _TO_LOOP,
-        "indices.append(next(b.iv for b in reversed(chain) if b.label == label))",
-        "indices.append(next(b.iv for b in chain if b.label == label))",
+        "next(b.iv for b in reversed(chain) if b.label == label)\n                for label in op.used_labels",
+        "next(b.iv for b in chain if b.label == label)\n                for label in op.used_labels",
         "a label that is reduced inside its own loop means the outer one",
     ),
     Fault(
@@ -230,22 +231,22 @@ TILES = [
         "a sum of indices counts as a multiple of what divides its first operand",
     ),
     Fault(
-        "identity-of-minimum", _REDUCE,
+        "identity-of-minimum", _ELEM,
         "ReductionKind.MINIMUM: math.inf", "ReductionKind.MINIMUM: 0.0",
         "a float minimum starts from 0",
     ),
     Fault(
-        "identity-of-integer-maximum", _REDUCE,
+        "identity-of-integer-maximum", _ELEM,
         "ReductionKind.MAXIMUM: least", "ReductionKind.MAXIMUM: 0",
         "an integer maximum starts from 0",
     ),
     Fault(
-        "identity-of-integer-product", _REDUCE,
+        "identity-of-integer-product", _ELEM,
         "ReductionKind.MUL: 1,", "ReductionKind.MUL: 0,",
         "an integer product starts from 0",
     ),
     Fault(
-        "identity-of-integer-argmax", _REDUCE,
+        "identity-of-integer-argmax", _ELEM,
         "ReductionKind.ARGMAX: least", "ReductionKind.ARGMAX: 0",
         "rargmax of integers starts from 0",
     ),
@@ -385,8 +386,8 @@ MORE = [
     ),
     Fault(
         "loads-cached-without-numbers", _TO_TILE,
-        "place = (op.base, *(i if isinstance(i, int) else self.env[i] for i in op.index_values()))",
-        "place = (op.base, *(self.env[i] for i in op.index_values() if not isinstance(i, int)))",
+        "place = (op.base, op.map, op.sizes, op.boundary, op.exterior, *values)",
+        "place = (op.base, op.sizes, op.boundary, op.exterior, *values)",
         "A[x, 0] and A[1, x] count as one load",
     ),
     Fault(
@@ -419,7 +420,7 @@ MORE = [
         "with the inner half of a split first, the last partial group is left out",
     ),
     Fault(
-        "identity-of-maximum", _REDUCE,
+        "identity-of-maximum", _ELEM,
         "ReductionKind.MAXIMUM: -math.inf", "ReductionKind.MAXIMUM: 0.0",
         "a float maximum starts from 0",
     ),

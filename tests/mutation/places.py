@@ -19,6 +19,11 @@ _SHARED = {
     "builders/reductions.py": (
         "convert-loop-to-tile", "tile-place-masks", "tile-elide-masks", "tile-hoist-reductions",
     ),
+    "builders/indices.py": ("convert-loop-to-tile", "apply-schedule"),
+    "dialects/elem.py": (
+        "convert-loop-to-tile", "tile-place-masks", "tile-elide-masks", "tile-hoist-reductions",
+    ),
+    "dialects/index_ranges.py": ("convert-loop-to-tile",),
     "builders/values.py": ("convert-loop-to-tile", "tile-place-masks"),
     "scheduling/directive.py": ("apply-schedule",),
     "scheduling/parameters.py": ("apply-schedule",),

@@ -30,7 +30,9 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from dt_mlir.diagnostics import MalformedError
 from dt_mlir.dialects.formats import (
+    is_name_array,
     name_array,
     names,
 )
@@ -66,6 +68,10 @@ class KernelOp(KernelBase):
             label = op.properties.get("label")
             if isinstance(label, StringAttr) and label.data not in known:
                 raise VerifyException(f"'{op.name}' walks '{label.data}', no label of the kernel")
+            sizes = op.properties.get("sizes")
+            for name in names(sizes) if is_name_array(sizes) else ():
+                if name not in known:
+                    raise MalformedError(f"'{name}' is not a label of the kernel", op)
 
 
 @irdl_attr_definition

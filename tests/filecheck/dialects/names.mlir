@@ -1,7 +1,7 @@
 // RUN: dt-opt %s --split-input-file --verify-diagnostics | filecheck %s
 // A module's text cannot become code: names of the source are names at every level.
 dt.label @"x y"
-// CHECK: error: 'x y' is not a name: names are made of letters, digits and '_', and do not start with a digit
+// CHECK: error: 'dt.label' is malformed: 'x y' is not a name: names are made of letters, digits and '_', and do not start with a digit
 // -----
 "dt.label"() <{sym_name = "x\0Aimport os"}> : () -> ()
 // CHECK: error: 'dt.label' is malformed: 'x{{.*}}import os' is not a name

@@ -159,21 +159,49 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
-      %0 = loop.read %A[2 * %x]
+      %0 = loop.read %A[%x * %x]
     }
   }
 }
-// CHECK: error: 'loop.read' is malformed: an index must be a loop's index or a number that is not negative
+// CHECK: error: 'loop.read' is malformed: an index is multiplied by a number or by sizes
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %0 = loop.read %A[%x floordiv len(k)]
+    }
+  }
+}
+// CHECK: error: 'loop.read' is malformed: 'k' is not a label of the kernel
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %0 = loop.read %A[%x]
+      loop.write %0, %f[2 * %x]
+    }
+  }
+}
+// CHECK: error: 'loop.write' is malformed: an index of a write is a loop's index or a number
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
-      %i = arith.constant 0 : index
+      %i = arith.constant 0 : i64
       %0 = loop.read %A[%i]
     }
   }
 }
-// CHECK: error: 'loop.read' is malformed: an index must be the index of a loop
+// CHECK: error: 'loop.read' is malformed: operand 'indices' at position 1 does not verify: Expected attribute index but got i64
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid (%x0 = x size 4) order [x] {
+    loop.for %x = x in %x0 size 4 of f {
+      %0 = loop.read %A[%x0]
+    }
+  }
+}
+// CHECK: error: 'loop.read' is malformed: an index is made of loops' indices, not of block origins
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {

@@ -1,0 +1,130 @@
+"""What PyTorch computes for each operator of this folder, in double precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+Sizes = Mapping[str, int]
+
+
+def _softmax(scores: Tensor, values: Tensor) -> Tensor:
+    return torch.softmax(scores, -1) @ values
+
+
+def _causal(q: Tensor, k: Tensor, v: Tensor, window: int | None = None) -> Tensor:
+    i, j = torch.arange(len(q))[:, None], torch.arange(len(k))[None, :]
+    inside = (j <= i) if window is None else (j <= i) & (j > i - window)
+    return _softmax((q @ k.T).masked_fill(~inside, -torch.inf), v)
+
+
+def _paged(q: Tensor, k: Tensor, v: Tensor, pages: Tensor, lengths: Tensor) -> Tensor:
+    """Attention over pages of 4 keys; what is behind a sequence's length has no weight."""
+    blocks = pages.clamp(0, len(k) - 1)
+    keys, values = k[blocks].flatten(1, 2), v[blocks].flatten(1, 2)
+    scores = torch.einsum("bc,bjc->bj", q, keys)
+    outside = torch.arange(scores.shape[1])[None, :] >= lengths[:, None]
+    weights = torch.softmax(scores.masked_fill(outside, -torch.inf), -1)
+    return torch.einsum("bj,bjd->bd", weights, values)
+
+
+def _rotated(x: Tensor, c: Tensor, s: Tensor) -> Tensor:
+    half = x.shape[-1] // 2
+    sign = torch.where(torch.arange(x.shape[-1]) < half, -1.0, 1.0).double()
+    return x * c[:, None] + sign * x.roll(-half, -1) * s[:, None]
+
+
+def _grouped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    keys, values = (x.repeat_interleave(3, 0)[: len(q)] for x in (k, v))
+    return _softmax(q @ keys.transpose(1, 2), values)
+
+
+def _stencil(x: Tensor) -> Tensor:
+    across = (x[:-2] + x[1:-1] + x[2:]) / 3
+    return (across[:, :-2] + across[:, 1:-1] + across[:, 2:]) / 3
+
+
+REFERENCES: dict[str, tuple[Sizes, Callable[..., Tensor]]] = {
+    "conv1d_valid": ({"n": 2, "o": 11, "c": 6, "r": 4, "X_2": 23}, lambda x, w: F.conv1d(x, w)),
+    "conv1d_strided_dilated": (
+        {"n": 2, "o": 5, "c": 6, "r": 3, "X_1": 6, "X_2": 23},
+        lambda x, w: F.conv1d(x, w, stride=2, padding=2, dilation=3),
+    ),
+    "conv2d_padded": (
+        {"n": 2, "o": 5, "c": 6, "X_1": 6, "r": 3, "s": 3, "X_2": 9, "X_3": 19},
+        lambda x, w: F.conv2d(x, w, stride=2, padding=1),
+    ),
+    "conv2d_grouped": (
+        {"n": 2, "o": 6, "c": 2, "X_1": 6, "r": 3, "s": 2, "X_2": 6, "X_3": 12},
+        lambda x, w: F.conv2d(x, w, groups=3),
+    ),
+    "conv2d_depthwise": (
+        {"n": 2, "c": 3, "r": 3, "s": 3, "X_2": 8, "X_3": 13},
+        lambda w, x: F.conv2d(x, w[:, None], groups=len(w)),
+    ),
+    "conv2d_pointwise": (
+        {"n": 1, "o": 19, "c": 18, "p": 2, "q": 21},
+        lambda x, w: F.conv2d(x, w[:, :, None, None]),
+    ),
+    "conv3d": (
+        {"o": 5, "c": 2, "t": 2, "r": 2, "s": 3, "X_1": 4, "X_2": 5, "X_3": 12},
+        lambda x, w: F.conv3d(x, w),
+    ),
+    "conv_transposed": (
+        {"n": 2, "o": 3, "c": 4, "X_1": 4, "r": 5, "X_2": 7},
+        lambda x, w: F.conv_transpose1d(x, w, stride=3, padding=2, output_padding=1),
+    ),
+    "max_pool2d": (
+        {"n": 1, "c": 2, "X_2": 11, "X_3": 18},
+        lambda x: F.max_pool2d(x, 3, stride=2, padding=1),
+    ),
+    "max_pool1d_ceiling": (
+        {"c": 3, "X_1": 18}, lambda x: F.max_pool1d(x, 3, stride=2, ceil_mode=True)
+    ),
+    "max_pool3d": (
+        {"X_0": 5, "X_1": 6, "X_2": 19}, lambda x: F.max_pool3d(x[None], 2, stride=2)[0]
+    ),
+    "avg_pool2d": (
+        {"n": 2, "X_1": 7, "X_2": 18},
+        lambda x: F.avg_pool2d(x, 3, stride=2, padding=1, count_include_pad=False),
+    ),
+    "group_norm": ({"n": 2, "c": 9, "j": 19}, lambda x: F.group_norm(x, 3)),
+    "batch_norm": (
+        {"n": 3, "c": 5, "j": 19}, lambda x: F.batch_norm(x, None, None, training=True)
+    ),
+    "instance_norm": ({"n": 2, "c": 5, "j": 19}, lambda x: F.instance_norm(x)),
+    "triangular_product": (
+        {"x": 21, "k": 21, "y": 21}, lambda a, b: torch.tril(a) @ torch.tril(b)
+    ),
+    "prefix_sum": ({"n": 2, "x": 19}, lambda x: x.cumsum(1)),
+    "prefix_product": ({"n": 2, "x": 11}, lambda x: x.cumprod(1)),
+    "embedding": ({"T_0": 7, "t": 9, "c": 18}, lambda t, ids: t[ids.clamp(0, len(t) - 1)]),
+    "cross_entropy": (
+        {"i": 9, "j": 19},
+        lambda x, target: F.cross_entropy(
+            x, target.clamp(0, x.shape[1] - 1), reduction="none"
+        ),
+    ),
+    "rotary": ({"t": 5, "h": 3, "d": 10}, _rotated),
+    "grouped_query_attention": ({"h": 6, "K_0": 2, "i": 9, "j": 11, "c": 6, "d": 7}, _grouped),
+    "causal_attention": ({"i": 13, "j": 13, "c": 6, "d": 7}, _causal),
+    "sliding_window_attention": (
+        {"i": 13, "j": 13, "c": 6, "d": 7}, lambda q, k, v: _causal(q, k, v, 5)
+    ),
+    "paged_decoding": ({"b": 3, "d": 7, "c": 6, "pages_1": 3, "K_0": 5, "V_0": 5}, _paged),
+    "bilinear_upsampling": (
+        {"X_0": 3, "X_1": 9},
+        lambda x: F.interpolate(x[None, :, :, None], scale_factor=(2, 1), mode="bilinear")[0, ..., 0],
+    ),
+    "pixel_shuffle": ({"n": 2, "X_1": 8, "X_2": 3, "X_3": 7}, lambda x: F.pixel_shuffle(x, 2)),
+    "im2col": (
+        {"c": 2, "X_1": 6, "X_2": 11},
+        lambda x: F.unfold(x[None], (3, 2)).reshape(2, 3, 2, 4, 10),
+    ),
+    "stencil": ({"X_0": 14, "across_y": 19}, _stencil),
+    "histogram": ({"i": 41}, lambda x: torch.bincount(x.remainder(7), minlength=7)),
+}
+"""For each operator sizes of labels and axes, and a function of its inputs in declared order."""
