@@ -30,6 +30,10 @@ FULL = (
     "*/test_boundaries.py::test_examples_within_bounds*",
     "*/test_boundaries.py::test_regressions*",
     "*/test_wrong_passes.py::test_right_passes*",
+    # operators in further types, for fixed sizes, and at every boundary between passes
+    "*/test_operators.py::test_operator*16]",
+    "*/test_operators.py::test_semantics*",
+    "*/test_operators.py::test_fixed_sizes*",
     # drawn programs
     "*/test_fuzz.py::test_drawn_programs[[]?[]]",
     "*/test_fuzz.py::test_drawn_programs[[]??[]]",

@@ -102,10 +102,11 @@ def choose_cases(
         cases = {"given": interface.sizes({**known.fixed, **given})}
     else:
         cases = _cases(interface, known.steps, known.least, known.fixed)
-    for sizes in cases.values():
-        if not given:
+    if not given:
+        for sizes in cases.values():
             _shorten(interface, sizes, known.least, known.fixed)
-            interface.settle(sizes, dict(sizes))
+        cases = {kind: sizes for kind, sizes in cases.items() if _settled(interface, sizes)}
+    for sizes in cases.values():
         if _points(interface, sizes) > MOST_POINTS:
             shown = ", ".join(f"{label} = {size}" for label, size in sizes.items())
             raise CompileError(
@@ -114,6 +115,11 @@ def choose_cases(
             )  # fmt: skip
     if given:
         return [Case("given", cases["given"], c) for c in characters]
+    if not cases:
+        raise CompileError(
+            "no sizes were found at which every index stays in bounds", modules[0],
+            "give sizes, as in 'x=64'",
+        )  # fmt: skip
     found = [Case(kind, sizes) for kind, sizes in cases.items()]
     first = found[0]
     return [*found, Case(f"{first.kind} (special inputs)", first.sizes, Character.SPECIAL)]
@@ -160,9 +166,24 @@ def cases_near_steps(modules: Sequence[ModuleOp]) -> list[Case]:
             elif place == 0:
                 # It is too large even where all other labels have their least size.
                 pending[group].pop(0)
-        known.interface.settle(sizes, dict(sizes))
-        found.append(Case("near steps", sizes, next(characters)))
+        if _settled(known.interface, sizes):
+            found.append(Case("near steps", sizes, next(characters)))
     return found
+
+
+def _settled(interface: Interface, sizes: dict[str, int]) -> bool:
+    """Gives labels the sizes that follow from others; returns whether a program can run at them.
+
+    A size may be too small for what an index divides by.
+    """
+    if not interface.definitions and not interface.bounds:
+        return True
+    try:
+        interface.settle(sizes, dict(sizes))
+        interface.check_sizes(sizes)
+    except CompileError:
+        return False
+    return True
 
 
 @dataclass

@@ -63,7 +63,7 @@ REFERENCES: dict[str, tuple[Sizes, Callable[..., Tensor]]] = {
     ),
     "conv2d_depthwise": (
         {"n": 2, "c": 3, "r": 3, "s": 3, "X_2": 8, "X_3": 13},
-        lambda w, x: F.conv2d(x, w[:, None], groups=len(w)),
+        lambda x, w: F.conv2d(x, w[:, None], groups=len(w)),
     ),
     "conv2d_pointwise": (
         {"n": 1, "o": 19, "c": 18, "p": 2, "q": 21},
@@ -114,9 +114,9 @@ REFERENCES: dict[str, tuple[Sizes, Callable[..., Tensor]]] = {
     "sliding_window_attention": (
         {"i": 13, "j": 13, "c": 6, "d": 7}, lambda q, k, v: _causal(q, k, v, 5)
     ),
-    "paged_decoding": ({"b": 3, "d": 7, "c": 6, "pages_1": 3, "K_0": 5, "V_0": 5}, _paged),
+    "paged_decoding": ({"b": 3, "d": 7, "c": 6, "pages_1": 3, "K_0": 5, "V_0": 5, "K_1": 4, "V_1": 4}, _paged),
     "bilinear_upsampling": (
-        {"X_0": 3, "X_1": 9},
+        {"c": 3, "X_1": 9},
         lambda x: F.interpolate(x[None, :, :, None], scale_factor=(2, 1), mode="bilinear")[0, ..., 0],
     ),
     "pixel_shuffle": ({"n": 2, "X_1": 8, "X_2": 3, "X_3": 7}, lambda x: F.pixel_shuffle(x, 2)),
