@@ -262,6 +262,8 @@ class _Algorithm:
         groups = classes_of(self.same, self.labels)
         definitions = self.sizes.needed(self.used, self.axes)
         self.used.update(label for item in definitions for label in (item.label, *item.sizes))
+        named = {label for axes in self.axes.values() for label in axes if isinstance(label, str)}
+        self.used.update(named & self._axis_only())
         return Interface(
             inputs, self.labels, self.used, groups, self.least, {}, self._axis_only(),
             definitions, self.bounds,

@@ -180,7 +180,7 @@ class _Program:
         used = {label for name in self.order for label in self.labels_of(self.functions[name])}
         for item in self.definitions():
             used.update((item.label, *item.sizes))
-        used.update(bound.label for bound in self.bounds)
+        used.update(label for name in self.inputs for label in self.axes.get(name, ()) if label)
         return [label for label in self.labels if label in used]
 
     def tensors(self) -> list[str]:

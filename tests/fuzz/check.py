@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from programs import Case
+from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import compile_program
@@ -76,11 +77,19 @@ def algorithm_of(text: str) -> str:
 
 
 def sizes_of(case: Case) -> dict[str, int]:
-    """The case's sizes, one for all labels that the program makes equal."""
+    """The case's sizes, one for all labels that the program makes equal.
+
+    Those that follow from others have the case's sizes where others can be chosen so.
+    """
     module, _ = compile_text(case.text, "case.dt")
-    return {
-        label: case.sizes.get(group[0], 3) for group in Interface.of(module).groups for label in group
-    }
+    interface = Interface.of(module)
+    sizes = {label: case.sizes.get(group[0], 3) for group in interface.groups for label in group}
+    try:
+        interface.settle(sizes, dict(sizes))
+    except CompileError:
+        # The wrapper refuses it, too.
+        sizes = dict.fromkeys(sizes, 3)
+    return sizes
 
 
 def fixed_sizes(case: Case) -> dict[str, int]:
@@ -111,7 +120,8 @@ def guilty_pass(case: Case) -> str:
         return ""
     except CompileError as error:
         # Sizes that are too small the wrapper refuses too.
-        known = ("too much to run", ", but needs ")
+        known = ("too much to run", ", but needs ", " needs an index of ", "divides by",
+                 "a tensor is too small", "follows from others")
         return "" if any(x in error.message for x in known) else f"verifying semantics: {error}"
     return ""
 
@@ -127,6 +137,15 @@ def check(case: Case) -> Outcome:
             return _check(case)
     except _SlowError:
         return Outcome("slow")
+
+
+def _consistent(module: ModuleOp, sizes: dict[str, int]) -> bool:
+    """Returns whether the sizes that follow from others are these."""
+    interface = Interface.of(module)
+    try:
+        return interface.sizes(sizes) == sizes
+    except CompileError:
+        return False
 
 
 LACKS = ("out of bounds for int", "no attribute 'get_bf16'")
@@ -150,13 +169,17 @@ def _check(case: Case) -> Outcome:
         if found:
             raise WrongError(found)
     try:
+        sizes = sizes_of(case)
+        if not _consistent(program.algorithm, sizes):
+            return Outcome("declined", "the sizes do not go together")
         checked = run_and_check(
-            program.algorithm, program.source, sizes_of(case), case.seed, case.layout, case.special
+            program.algorithm, program.source, sizes, case.seed, case.layout, case.special
         )
     except CompileError as error:
         message = str(error)
         if "cannot run on these inputs" in message and (
-            " needs " in message or "more than Triton's" in message
+            " needs " in message or "more than Triton's" in message or "too small" in message
+            or "divides by" in message or "but the program declares" in message
         ):
             return Outcome("declined", message)
         named = guilty_pass(case) or "no pass is at fault, so the emitter may be, or the bounds"

@@ -73,6 +73,8 @@ class Case:
         )
 
 
+BOUNDARIES = ("repeat_edge", "repeat_image", "mirror_image", "mirror_interior")
+
 SPECIAL_FLOATS = (
     "0.0", "(-0.0)", "inf", "(-inf)", "nan", "1e30", "1e-30", "(-1e30)", "3e38", "1.2e-38", "1e-44",
 )  # fmt: skip
@@ -149,10 +151,20 @@ class _Drawer:
         declared += [f"SIn {t.name} : {t.type};" for t in self.scalars]
         split = self.draw(st.integers(0, len(self.labels)))
         if split:
-            declared.append(f"Var {', '.join(self.labels[:split])};")
+            declared.append(f"Var {', '.join(map(self.label, self.labels[:split]))};")
         if split < len(self.labels):
-            declared.append(f"RVar {', '.join(self.labels[split:])};")
+            declared.append(f"RVar {', '.join(map(self.label, self.labels[split:]))};")
         return "\n".join(declared), definitions
+
+    def label(self, name: str) -> str:
+        """The declaration of a label, seldom with a size."""
+        if not self.chance(8):
+            return name
+        other, tensor = self.pick(self.labels), self.pick(self.inputs or [_Tensor("A", "", ())])
+        return f"{name} = " + self.pick((
+            "3", "7", "16", f"len({other}) + 1", f"2 * len({other})", f"(len({other}) + 1) // 2",
+            f"size({tensor.name}, 0)", f"(size({tensor.name}, 0) - 3) // 2 + 2",
+        ))  # fmt: skip
 
     def input_type(self, tensor: _Tensor) -> str:
         # Triton's interpreter multiplies bf16 wrongly in a dot.
@@ -209,7 +221,49 @@ class _Drawer:
                 indices.append(home)
             else:
                 indices.append(self.pick(labels))
-        return f"{tensor.name}[{', '.join(indices)}]"
+        if not tensor.home or not labels or not self.chance(22):
+            return f"{tensor.name}[{', '.join(indices)}]"
+        guarded = self.chance(65)
+        for axis in range(len(indices)):
+            if axis == 0 or self.chance(40):
+                indices[axis] = self.index(labels, guarded)
+        shown = f"{tensor.name}[{', '.join(indices)}]"
+        if not guarded:
+            return shown
+        boundary = self.pick(("constant_exterior", "constant_exterior", *BOUNDARIES))
+        outside = f", {self.pick(('0', '1', '-3', '7'))}" if boundary == "constant_exterior" else ""
+        return f"{boundary}({shown}{outside})"
+
+    def index(self, labels: tuple[str, ...], guarded: bool) -> str:
+        """An index that is an expression of labels, or data."""
+        a, b = self.pick(labels), self.pick(labels)
+        if self.chance(25):
+            data = self.leaf("int", labels)
+            return f"{data} * {self.pick('12')} - 1" if self.chance(40) else data
+        n, m = self.pick("1235"), self.pick("234")
+        inside = (
+            f"{a} + {n}", f"{n} * {a}", f"{a} + {b}", f"{n} * {a} + {m} * {b}", f"{a} // {m}",
+            f"{a} % {m}", f"({a} + {n}) // {m}", f"{a} // len({b})", f"{a} % len({b})",
+            f"{a} // {m} + {b} % {n}",
+        )  # fmt: skip
+        anywhere = (
+            f"{a} - {n}", f"{n} - {a}", f"{a} - {b}", f"{n} * {a} - {m} * {b} + 1", f"({a} - {n}) // {m}",
+            f"({n} - {a}) % {m}", f"len({a}) - 1 - {a}", f"{a} * len({b}) - {b}",
+        )
+        return self.pick((*inside, *anywhere) if guarded else inside)
+
+    def conditions(self, over: list[str], bound: tuple[str, ...]) -> str:
+        """Conditions of a reduction, most of them affine."""
+        shown = ""
+        while self.chance(18):
+            k, x, n = self.pick(over), self.pick(bound), self.pick("0123")
+            shown += ", " + self.pick((
+                f"{k} <= {x}", f"{k} < {x} + {n}", f"{k} > {x} - {n}", f"{n} * {k} >= {x}",
+                f"{k} + {x} <= {n} * 4", f"2 * {k} - {x} < {n}", f"{k} % 2 == {n}", f"{x} >= {n}",
+                f"{k} < len({x}) - {n}", f"{k} == {x}", f"({k} + {x}) // 2 > {n}",
+                self.expression("bool", 1, bound),
+            ))  # fmt: skip
+        return shown
 
     def _float(self, depth: int, labels: tuple[str, ...]) -> str:
         def sub(kind: str = "float", bound: tuple[str, ...] = labels) -> str:
@@ -233,7 +287,7 @@ class _Drawer:
                 over = self.reduced()
                 bound = tuple(dict.fromkeys((*labels, *over)))
                 a, b = sub("float", bound), sub("float", bound)
-                return f"rdot({a}, {b}, {', '.join(over)})"
+                return f"rdot({a}, {b}, {', '.join(over)}{self.conditions(over, bound)})"
             case "where":
                 return f"where({sub('bool')}, {sub()}, {sub()})"
             case "extreme":
@@ -315,7 +369,7 @@ class _Drawer:
         over = self.reduced()
         bound = tuple(dict.fromkeys((*labels, *over)))
         body = self.expression(kind, depth, bound)
-        return f"{name}({body}, {', '.join(over)})"
+        return f"{name}({body}, {', '.join(over)}{self.conditions(over, bound)})"
 
     # the schedule
 
