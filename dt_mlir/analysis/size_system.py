@@ -21,7 +21,7 @@ class Definition(NamedTuple):
     sizes: tuple[str, ...]
     """The labels whose sizes are the symbols."""
     inferred: bool
-    """Whether it follows from reads, and is 0 where the expression is negative."""
+    """True if it follows from reads, and is 0 where the expression is negative."""
 
     def value(self, known: Mapping[str, int]) -> int:
         """Returns the size.

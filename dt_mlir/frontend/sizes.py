@@ -36,9 +36,9 @@ class _Access(NamedTuple):
     form: IndexForm | None
     """The index; None if it is data."""
     guarded: bool
-    """Whether a boundary condition holds there."""
+    """True if a boundary condition holds there."""
     needed: bool
-    """Whether an output needs the function that reads."""
+    """True if an output needs the function that reads."""
     at: Position
     shown: str
     """The read as the source has it."""

@@ -56,7 +56,7 @@ class DtFunctions(LevelFunctions):
         self.values: dict[str, Any] = dict(inputs)
         self.alive: list[str] = []
         self.domain: Any = None
-        """Where the points of the reductions around are in their domains; None if all are."""
+        """The points of the reductions around that are in their domains; None if all are."""
 
     def evaluate(self, interpreter: Interpreter, op: dt.FuncOp) -> Buffer:
         """All elements of a function, computed once."""
