@@ -2,47 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    ArrayAttr,
-    DictionaryAttr,
     IndexType,
-    IntegerAttr,
     MemRefType,
     ModuleOp,
     StringAttr,
     UnitAttr,
-    UnrankedMemRefType,
     UnrealizedConversionCastOp,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
-from xdsl.utils.disjoint_set import DisjointSet
 
-from dt_mlir.analysis.algorithm_sizes import AlgorithmSizes, bounds_of
-from dt_mlir.analysis.equivalence import classes_of
-from dt_mlir.analysis.size_system import Bound, Definition
 from dt_mlir.boundary_conditions import CONSTANT
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects import dt, host, loop, sched
+from dt_mlir.dialects import dt, loop, sched
 from dt_mlir.dialects.elem import ReductionKind
-from dt_mlir.dialects.formats import name_array
 from dt_mlir.dialects.identifiers import memory_hint, value_hint
-from dt_mlir.dialects.indices import dimension, simple_index, substitute, symbol
+from dt_mlir.dialects.indices import dimension, substitute, symbol
 from dt_mlir.dialects.numbers import constant
-from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
-from dt_mlir.frontend.printer import print_declarations, print_definition, print_directive
-from dt_mlir.frontend.raising import raise_module
-from dt_mlir.traversal import operations, operations_of
+from dt_mlir.passes.convert_dt_to_loop_program import (
+    AlgorithmProgram,
+    host_function,
+    is_conditional,
+    source_of,
+)
+from dt_mlir.traversal import operations_of
 
 
 @dataclass
@@ -56,162 +48,6 @@ class _Binder:
     """The values of the algorithm that the block computes."""
 
 
-class _Program:
-    """The state of the conversion of a module of the `dt` level."""
-
-    def __init__(self, module: ModuleOp) -> None:
-        self.module = module
-        self.inputs = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.InputOp)}
-        self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
-        self.outputs = [op for op in module.ops if isinstance(op, dt.OutputOp)]
-        self.labels = [op.sym_name.data for op in module.ops if isinstance(op, dt.LabelOp)]
-        self.same = DisjointSet(self.labels)
-        self.axes: dict[str, list[str]] = {}
-        self.minimums: dict[str, list[int]] = {}
-        self.conditions: list[tuple[str, int, str]] = []
-        self.sizes = AlgorithmSizes.of(module)
-        self.bounded: list[tuple[dt.ReadOp, int]] = []
-        self.bounds: list[Bound] = []
-        for name, op in self.inputs.items():
-            if op.axis_labels is not None:
-                self.axes[name] = list(op.axis_labels)
-        self.order = self._needed()
-        scalars = [name for name, op in self.inputs.items() if op.is_scalar]
-        self._places = {name: i for i, name in enumerate([*self.tensors(), *scalars])}
-        for name in self.order:
-            self._constrain(self.functions[name])
-        # All reads that name axes are known now.
-        for read, axis in self.bounded:
-            self.bounds += bounds_of(read, axis, self.axis_label(read, axis))
-
-    def reads(self, op: Operation) -> list[dt.ReadOp]:
-        return operations_of(op, dt.ReadOp)
-
-    def _needed(self) -> list[str]:
-        """The functions that the outputs need, each after those that it reads."""
-        done: dict[str, None] = {}
-        places = {name: i for i, name in enumerate(self.functions)}
-
-        def visit(name: str, path: tuple[str, ...]) -> None:
-            if name in path:
-                raise CompileError(
-                    f"the definitions form a cycle: {' -> '.join([*path, name])}",
-                    self.functions[name],
-                )
-            if name in done:
-                return
-            read = {r.source_name for r in self.reads(self.functions[name])}
-            for other in sorted(read & places.keys(), key=places.__getitem__):
-                visit(other, (*path, name))
-            done[name] = None
-
-        for output in self.outputs:
-            visit(output.function.root_reference.data, ())
-        return list(done)
-
-    def _constrain(self, function: dt.FuncOp) -> None:
-        for read in self.reads(function):
-            source = self.functions.get(read.source_name)
-            rank = len(read.map.data.results)
-            known = self.axes.setdefault(
-                read.source_name, list(source.label_names) if source else [""] * rank
-            )
-            least = self.minimums.setdefault(read.source_name, [0] * rank)
-            for axis, expr in enumerate(read.indices):
-                label = self.sizes.sizing_label(read, expr)
-                if read.is_guarded or (label is None and not isinstance(expr, AffineConstantExpr)):
-                    self.bounded.append((read, axis))
-                elif isinstance(expr, AffineConstantExpr):
-                    least[axis] = max(least[axis], expr.value + 1)
-                    if source is not None:
-                        shown = host.shown_indices(axis, expr.value, rank)
-                        what = f"reading {read.source_name}[{shown}]"
-                        self.conditions.append((known[axis], expr.value + 1, what))
-                else:
-                    assert label is not None
-                    known[axis] = known[axis] or label
-                    self.same.union(known[axis], label)
-        for op in operations(function):
-            if isinstance(op, dt.ReduceOp) and op.needs_elements:
-                what = f"{op.kind.data} in '{function.sym_name.data}'"
-                self.conditions.extend((label, 1, what) for label in op.label_names)
-
-    def axis_label(self, read: dt.ReadOp, axis: int) -> str:
-        """The label of an axis of what is read.
-
-        Raises:
-            CompileError: if it has none.
-        """
-        name = read.source_name
-        source = self.functions.get(name)
-        labels = self.axes[name] if source is None else source.label_names
-        if not labels[axis]:
-            raise CompileError(
-                f"axis {axis} of '{name}' has no label", read,
-                f"name its axes, as in 'dt.input @{name}[x, …]'",
-            )
-        return labels[axis]
-
-    def labels_of(self, function: dt.FuncOp) -> set[str]:
-        """The labels that a function uses, those of sizes too."""
-        used = set(function.label_names)
-        for op in operations(function):
-            match op:
-                case dt.ReduceOp():
-                    used.update(op.used_labels)
-                case dt.SizeOp() | dt.IndexOp() | dt.ClampOp():
-                    used.add(op.label.data)
-                case dt.ReadOp():
-                    used.update(op.size_labels)
-                    if op.is_guarded or _is_conditional(op):
-                        used.update(self.axis_label(op, i) for i in range(len(op.indices)))
-                case _:
-                    pass
-        return used
-
-    def definitions(self) -> list[Definition]:
-        """The sizes that follow from others, of labels that the outputs need."""
-        used = {label for name in self.order for label in self.labels_of(self.functions[name])}
-        axes = {name: self.axes.get(name, []) for name in self.inputs}
-        return self.sizes.needed(used, axes)
-
-    def used_labels(self) -> list[str]:
-        """The labels that the needed functions use, in declared order."""
-        used = {label for name in self.order for label in self.labels_of(self.functions[name])}
-        for item in self.definitions():
-            used.update((item.label, *item.sizes))
-        used.update(label for name in self.inputs for label in self.axes.get(name, ()) if label)
-        return [label for label in self.labels if label in used]
-
-    def tensors(self) -> list[str]:
-        """Tensors in the order of a kernel's pointers: inputs, then functions as defined."""
-        inputs = [name for name, op in self.inputs.items() if not op.is_scalar]
-        needed = set(self.order)
-        return [*inputs, *(name for name in self.functions if name in needed)]
-
-    def in_argument_order(self, names: Iterable[str]) -> list[str]:
-        """Tensors, then scalars in declared order."""
-        return sorted(names, key=self._places.__getitem__)
-
-    def memref_of(self, name: str) -> Attribute:
-        """The type of a tensor in memory."""
-        if name in self.functions:
-            function = self.functions[name]
-            return MemRefType(function.element, [DYNAMIC_INDEX] * len(function.labels))
-        op = self.inputs[name]
-        if op.is_scalar:
-            return op.element
-        if op.rank is None or name not in self.axes:
-            return UnrankedMemRefType.from_type(op.element)
-        return MemRefType(op.element, [DYNAMIC_INDEX] * op.rank)
-
-    def axis_labels(self, name: str) -> list[str]:
-        """The labels of a tensor's axes."""
-        if name in self.functions:
-            return list(self.functions[name].label_names)
-        return self.axes.get(name, [])
-
-
 class _KernelBuilder:
     """Builds the kernel of one function: a nest of loops of step 1 over its labels.
 
@@ -219,7 +55,7 @@ class _KernelBuilder:
     function afterwards.
     """
 
-    def __init__(self, program: _Program, function: dt.FuncOp) -> None:
+    def __init__(self, program: AlgorithmProgram, function: dt.FuncOp) -> None:
         self.program = program
         self.function = function
         self.name = function.sym_name.data
@@ -496,7 +332,7 @@ class _KernelBuilder:
             new = loop.ReadOp(base, [])
             new.set_map(op.indices, values, op.size_labels)
             new.boundary, new.exterior = op.boundary, op.exterior
-            if op.boundary is None and _is_conditional(op):
+            if op.boundary is None and is_conditional(op):
                 # Out of bounds there is nothing in the domain; a mask says so to every level.
                 new.boundary = StringAttr(CONSTANT)
                 new.exterior = constant(0, new.result.type)
@@ -504,104 +340,6 @@ class _KernelBuilder:
         new.results[0].name_hint = value_hint(op.source_name)
         block.add_op(new)
         return new.results[0]
-
-
-def _is_conditional(read: dt.ReadOp) -> bool:
-    """Returns whether an index of a read may be out of bounds outside of a domain around it."""
-    if all(simple_index(expr) is not None for expr in read.indices):
-        return False
-    parent = read.parent_op()
-    while isinstance(parent, dt.ReduceOp):
-        if parent.constraints:
-            return True
-        parent = parent.parent_op()
-    return False
-
-
-class _Source(NamedTuple):
-    """The program's text, which is asked for before its functions are taken apart."""
-
-    algorithm: list[str]
-    compiled: list[str]
-    labels: list[str]
-    definitions: list[Definition]
-
-
-def _source(program: _Program) -> _Source:
-    tree = raise_module(program.module)
-    return _Source(
-        [*print_declarations(tree.declarations), *map(print_definition, tree.definitions)],
-        [print_directive(d) for d in tree.directives if d.name in OUTPUT_DIRECTIVES],
-        program.used_labels(),
-        program.definitions(),
-    )
-
-
-def _host(
-    program: _Program, source: _Source, kernels: list[loop.KernelOp], name: str
-) -> host.FuncOp:
-    inputs = list(program.inputs)
-    inputs.sort(key=lambda n: program.inputs[n].is_scalar)
-    types = [program.memref_of(n) for n in inputs]
-    block = Block(arg_types=types)
-    values: dict[str, SSAValue] = dict(zip(inputs, block.args))
-    for n, value in values.items():
-        value.name_hint = value_hint(n)
-    for item in source.definitions:
-        define = host.DefineOp(item.label, item.map, item.sizes, item.inferred)
-        block.add_op(define)
-    for bound in dict.fromkeys(program.bounds):
-        check = host.InBoundsOp(
-            bound.expr, bound.over, bound.sizes, bound.label, bound.reason, bound.constraints
-        )
-        block.add_op(check)
-    sizes: dict[str, SSAValue] = {}
-    labels = [label for f in program.order for label in program.functions[f].label_names]
-    for label in program.labels:
-        if label in labels:
-            op = host.SizeOp(label)
-            op.result.name_hint = value_hint(label)
-            block.add_op(op)
-            sizes[label] = op.result
-    for n in program.tensors():
-        if n not in program.functions:
-            continue
-        function = program.functions[n]
-        extents = [sizes[label] for label in function.label_names]
-        alloc = host.AllocOp(n, function.label_names, extents, function.element)
-        alloc.location = function.location
-        alloc.result.name_hint = value_hint(n)
-        block.add_op(alloc)
-        values[n] = alloc.result
-    for kernel in kernels:
-        launch = host.LaunchOp(kernel.sym_name.data, [values[n] for n in kernel.argument_names])
-        launch.location = kernel.location
-        block.add_op(launch)
-    outputs = [values[o.function.root_reference.data] for o in program.outputs]
-    block.add_op(host.ReturnOp(outputs))
-    arguments = [_argument(program, n) for n in inputs]
-    op = host.FuncOp(
-        name, arguments, Region(block), source.labels, source.algorithm, source.compiled
-    )
-    op.location = program.outputs[0].location
-    classes = classes_of(program.same, program.labels)
-    same = [name_array(c) for c in classes if len(c) > 1]
-    if same:
-        op.same = ArrayAttr(same)
-    if program.conditions:
-        unique = dict.fromkeys(program.conditions)
-        op.nonempty = ArrayAttr([host.AtLeastAttr(*condition) for condition in unique])
-    op.kernel_only = program.outputs[0].kernel_only
-    return op
-
-
-def _argument(program: _Program, name: str) -> DictionaryAttr:
-    attrs: dict[str, Attribute] = {host.NAME: StringAttr(name)}
-    attrs[host.AXES] = name_array(program.axis_labels(name))
-    minimums = program.minimums.get(name, [])
-    if any(minimums):
-        attrs[host.MINIMUMS] = ArrayAttr([IntegerAttr(m, i64) for m in minimums])
-    return DictionaryAttr(attrs)
 
 
 @dataclass(frozen=True)
@@ -633,8 +371,8 @@ class ConvertDtToLoopPass(ModulePass):
         for inner in op.ops:
             if not isinstance(inner, sched.ScheduleOp) and inner.name.split(".")[0] != "dt":
                 raise CompileError(f"'{inner.name}' is not of the 'dt' level", inner)
-        program = _Program(op)
-        source = _source(program)
+        program = AlgorithmProgram(op)
+        source = source_of(program)
         kernels = [_KernelBuilder(program, program.functions[n]).build() for n in program.order]
         taken = set(program.functions)
         name = program.outputs[0].function.root_reference.data
@@ -642,7 +380,7 @@ class ConvertDtToLoopPass(ModulePass):
             while kernel.sym_name.data in taken:
                 kernel.sym_name = StringAttr(kernel.sym_name.data + "_")
             taken.add(kernel.sym_name.data)
-        new = [_host(program, source, kernels, name), *kernels]
+        new = [host_function(program, source, kernels, name), *kernels]
         for inner in list(op.ops):
             if not isinstance(inner, sched.ScheduleOp):
                 Rewriter.erase_op(inner, safe_erase=False)

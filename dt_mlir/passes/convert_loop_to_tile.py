@@ -30,7 +30,7 @@ from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.builders.indices import build_index, index_in_bounds, is_in_bounds
 from dt_mlir.builders.reductions import combine, is_more_extreme
 from dt_mlir.builders.values import ValueBuilder
-from dt_mlir.diagnostics import CompileError, directive_location, has_location
+from dt_mlir.diagnostics import CompileError, has_location
 from dt_mlir.dialects import loop, sched, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.identifiers import value_hint
@@ -40,6 +40,7 @@ from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
 from dt_mlir.element_types import is_float
 from dt_mlir.passes.convert_loop_to_tile_domain import Domain
 from dt_mlir.passes.convert_loop_to_tile_grid import lower_grid
+from dt_mlir.passes.convert_loop_to_tile_marks import check_marks
 from dt_mlir.passes.verify_loop import check_kernel
 from dt_mlir.traversal import operations
 
@@ -537,29 +538,6 @@ def _multiply(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SS
     return builder.insert(cls(widen(a), widen(b))).results[0]
 
 
-def _check_marks(kernel: loop.KernelOp) -> None:
-    """Checks that the attributes which directives have put on operations have a place to go to.
-
-    Raises:
-        CompileError: at a loop of one trip, a local buffer or a size, which become no operation.
-    """
-    for op in operations(kernel):
-        gone = isinstance(op, loop.LocalOp | loop.SizeOp | loop.YieldOp) or (
-            isinstance(op, loop.LoopLike)
-            and op.has_one_trip
-            and (op.is_tile or op.extent_size is not None)
-        )
-        if gone and op.attributes:
-            what = f"the loop over '{op.label_name}' has one trip and vanishes" if isinstance(
-                op, loop.LoopLike
-            ) else f"'{op.name}' becomes no operation"
-            raise CompileError(
-                f"{what}: its attribute '{next(iter(op.attributes))}' would be lost",
-                directive_location(op.location),
-                "tensorize it in smaller steps, or leave out what marks it",
-            )  # fmt: skip
-
-
 @dataclass(frozen=True)
 class ConvertLoopToTilePass(ModulePass):
     """Turns loop nests over scalars into block programs on tiles.
@@ -593,7 +571,7 @@ class ConvertLoopToTilePass(ModulePass):
             check_kernel(kernel)
             check_tiles(kernel, axes[kernel])
             check_buffers(kernel, axes[kernel])
-            _check_marks(kernel)
+            check_marks(kernel)
         for kernel in kernels:
             new = _Converter(kernel, axes[kernel]).convert()
             op.body.block.insert_op_before(new, kernel)

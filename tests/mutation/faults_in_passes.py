@@ -6,6 +6,7 @@ from fault import Fault
 
 _ALL = "dt_mlir/"
 _TO_LOOP = _ALL + "passes/convert_dt_to_loop.py"
+_LOOP_PROGRAM = _ALL + "passes/convert_dt_to_loop_program.py"
 _TO_TILE = _ALL + "passes/convert_loop_to_tile.py"
 _EXPAND = _ALL + "passes/expand_elementwise_functions.py"
 _PLACE = _ALL + "passes/tile_place_masks.py"
@@ -29,12 +30,12 @@ _TRANSPOSES = _ALL + "passes/tile_propagate_transposes.py"
 
 LOOPS = [
     Fault(
-        "label-sizes-not-united", _TO_LOOP,
+        "label-sizes-not-united", _LOOP_PROGRAM,
         "self.same.union(known[axis], label)", "pass",
         "labels that index one axis need not have one size",
     ),
     Fault(
-        "least-size-off-by-one", _TO_LOOP,
+        "least-size-off-by-one", _LOOP_PROGRAM,
         "least[axis] = max(least[axis], expr.value + 1)",
         "least[axis] = max(least[axis], expr.value)",
         "reading by the number n asks for n elements only",
@@ -57,12 +58,12 @@ LOOPS = [
         "a maximum over several labels sums the maxima of the inner ones",
     ),
     Fault(
-        "launches-reversed", _TO_LOOP,
+        "launches-reversed", _LOOP_PROGRAM,
         "for kernel in kernels:\n        launch", "for kernel in reversed(kernels):\n        launch",
         "consumers are launched before their producers",
     ),
     Fault(
-        "outputs-reversed", _TO_LOOP,
+        "outputs-reversed", _LOOP_PROGRAM,
         "for o in program.outputs]\n    block", "for o in reversed(program.outputs)]\n    block",
         "several results come back in reverse order",
     ),
