@@ -45,6 +45,10 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "loop-fix-sizes": (
         f"{SUMS}f.block(x:16);\nf.tensorize(x:16, k:0);\n", CONVERTED, '{sizes="k:100"}'
     ),
+    "loop-order-reductions": (
+        "Func f; In X, W; Var o, p; RVar c, r;\nf[o, p] = rdot(W[o, c, r], X[c, p + r], c, r);\n"
+        "f.block(o:16, p:16);\nf.tensorize(o:16, p:16, c:16);\n", STAGES["loop"], "",
+    ),
     "loop-split-products": (
         f"{PRODUCT.replace('In A, B', 'In A : f64, B : f64')}"
         "f.block(x:64, y:64);\nf.tensorize(x:64, y:64, k:32);\n", STAGES["loop"], "",

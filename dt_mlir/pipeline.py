@@ -17,7 +17,13 @@ from dt_mlir.verifier import verify_module
 ALGORITHM = ("verify-dt", "verify-schedule")
 """Checks the algorithm and the schedule beside it."""
 
-LOOPS = ("convert-dt-to-loop", "apply-schedule", "loop-split-products", "verify-loop")
+LOOPS = (
+    "convert-dt-to-loop",
+    "apply-schedule",
+    "loop-order-reductions",
+    "loop-split-products",
+    "verify-loop",
+)
 """From the algorithm to scheduled loop nests."""
 
 TILES = (

@@ -39,6 +39,7 @@ PASS_NAMES = (
     "schedule-unroll",
     "verify-loop",
     "loop-fix-sizes",
+    "loop-order-reductions",
     "loop-split-products",
     "convert-loop-to-tile",
     "tile-merge-axes",

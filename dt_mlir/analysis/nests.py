@@ -8,6 +8,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
+from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.traversal import operations_of
 
 
@@ -26,6 +27,23 @@ def check_writes(kernel: loop.KernelOp) -> None:
             written.add(name)
     if kernel.root.data not in written:
         raise CompileError(f"the kernel never writes '{kernel.root.data}'", kernel)
+
+
+def inner_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
+    """Returns the reduction that is all that another one reduces, element by element.
+
+    Both combine in one way, so that they may carry one accumulator. None if there is none, or the
+    outer one has a tile's elements to reduce, or a domain.
+    """
+    inner, *rest = op.body.block.ops
+    if not isinstance(inner, loop.ReduceOp) or len(rest) != 1 or op.yielded != (inner.result,):
+        return None
+    if op.is_tile or op.domain is not None:
+        return None
+    if op.kind is None or inner.kind is None or op.named_kind.is_arg:
+        return None
+    kinds = {k.named_kind if not k.is_dot else ReductionKind.ADD for k in (op, inner)}
+    return inner if len(kinds) == 1 else None
 
 
 def check_reductions(kernel: loop.KernelOp) -> None:

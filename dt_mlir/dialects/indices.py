@@ -150,8 +150,12 @@ def has_size_factor(expr: AffineExpr) -> bool:
     )
 
 
-def check_index(expr: AffineExpr) -> None:
+def check_index(expr: AffineExpr, guarded: bool = False) -> None:
     """Checks that an expression is an index.
+
+    Args:
+        expr: the expression.
+        guarded: whether a boundary condition holds for it.
 
     Raises:
         VerifyException: if dimensions are multiplied, or it divides by one or by a number that is
@@ -170,7 +174,7 @@ def check_index(expr: AffineExpr) -> None:
                 raise VerifyException("an index is divided by a number or by sizes")
             if isinstance(part.rhs, AffineConstantExpr) and part.rhs.value <= 0:
                 raise VerifyException(f"an index divides by a positive number, not by {part.rhs}")
-    if isinstance(expr, AffineConstantExpr) and expr.value < 0:
+    if isinstance(expr, AffineConstantExpr) and expr.value < 0 and not guarded:
         raise VerifyException("an index must not be a negative number")
 
 

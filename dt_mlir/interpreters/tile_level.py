@@ -128,10 +128,10 @@ class TileFunctions(LevelFunctions):
         self, interpreter: Interpreter, op: tile.MaskOp, args: PythonValues
     ) -> PythonValues:
         """Returns which indices are below a bound; all, where the mask is printed as none."""
-        index, bound = args
+        index, bound, *end = args
         below = np.asarray(index) < bound
         divisor = None if op.divisor is None else op.divisor.value.data
-        if (divisor is not None and bound % divisor == 0) or (
+        if (divisor is not None and bound % divisor == 0) or (end and bound >= end[0]) or (
             op.whole is not None and self.extent(axes_of(op.index.type)[0]) == bound
         ):
             below = np.ones_like(below)

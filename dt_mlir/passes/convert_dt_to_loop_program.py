@@ -1,4 +1,4 @@
-"""What a module of the `dt` level needs: its functions, its tensors, and the host function."""
+"""The functions and tensors of a module of the `dt` level, and the host function of its kernels."""
 
 from __future__ import annotations
 

@@ -15,29 +15,26 @@ from xdsl.dialects.builtin import (
     UnrealizedConversionCastOp,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineSymExpr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.analysis.dot_plans import DotPlan, dot_operand_bits, is_dottable, least_depth, plan_dot
 from dt_mlir.analysis.expressions import Expressions
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes, same_in
-from dt_mlir.analysis.nests import loop_of, write_to
+from dt_mlir.analysis.nests import inner_of, write_to
 from dt_mlir.analysis.tile_axes import TileAxes, check_buffers, check_tiles
-from dt_mlir.boundary_conditions import CONSTANT
 from dt_mlir.builders.index import IndexBuilder
-from dt_mlir.builders.indices import build_index, index_in_bounds, is_in_bounds
 from dt_mlir.builders.reductions import combine, is_more_extreme
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.diagnostics import CompileError, has_location
 from dt_mlir.dialects import loop, sched, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.identifiers import value_hint
-from dt_mlir.dialects.index_ranges import is_never_negative
-from dt_mlir.dialects.indices import dimension, number, substitute, symbol
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
 from dt_mlir.element_types import is_float
+from dt_mlir.passes.convert_loop_to_tile_accesses import Accesses
 from dt_mlir.passes.convert_loop_to_tile_domain import Domain
 from dt_mlir.passes.convert_loop_to_tile_grid import lower_grid
 from dt_mlir.passes.convert_loop_to_tile_marks import check_marks
@@ -78,6 +75,7 @@ class _Converter:
         self.written: dict[SSAValue, SSAValue] = {}
         self.sizes: dict[str, SSAValue] = {}
         self.least: dict[str, int] = {}
+        self.accesses = Accesses(kernel, self.same, self.env, self._size)
         self.decided: dict[loop.ReduceOp, list[AffineExpr]] = {}
         """The constraints of domains that hold in all steps of their loops."""
         self.top: _Scope
@@ -145,13 +143,16 @@ class _Converter:
         for op in block.ops:
             before = scope.block.last_op
             self._op(op, scope)
-            # What an operation was lowered to stands where it stood in the source.
-            new = before.next_op if before is not None else scope.block.first_op
-            while new is not None:
-                for inner in operations(new) if new.regions else (new,):
-                    if not has_location(inner):
-                        inner.location = op.location
-                new = new.next_op
+            self._locate(op, before, scope)
+
+    def _locate(self, op: Operation, before: Operation | None, scope: _Scope) -> None:
+        """Gives what an operation was lowered to, behind another one, its place in the source."""
+        new = before.next_op if before is not None else scope.block.first_op
+        while new is not None:
+            for inner in operations(new) if new.regions else (new,):
+                if not has_location(inner):
+                    inner.location = op.location
+            new = new.next_op
 
     def _op(self, op: Operation, scope: _Scope) -> None:
         match op:
@@ -240,12 +241,24 @@ class _Converter:
         inner.builder.insert(scf.YieldOp())
         assert result.parent is not None
 
-    def _reduce(self, op: loop.ReduceOp, scope: _Scope) -> SSAValue:
+    def _reduce(
+        self, op: loop.ReduceOp, scope: _Scope, start: SSAValue | None = None
+    ) -> SSAValue:
+        """Inserts a reduction.
+
+        Args:
+            op: the reduction.
+            scope: where it goes.
+            start: what it is added to, if not the neutral element.
+        """
         axes = self.axes.axes(self.axes.of(op.result))
         kind = op.named_kind
         once = self._has_one_trip(op)
+        nested = None if once else inner_of(op)
+        if nested is not None:
+            return self._reduce_nested(op, nested, axes, scope, start)
         if kind is ReductionKind.DOT:
-            return self._product(op, axes, scope, once)
+            return self._product(op, axes, scope, once, start)
         if kind.is_arg:
             extreme, index = self._arg_reduce(op, axes, scope, once)
             if op.extreme is not None:
@@ -255,13 +268,36 @@ class _Converter:
         if once:
             self._enter(op, self._start(op, scope), scope)
             self._block(op.body.block, scope)
-            return self._reduced(op, kind, self.env[op.yielded[0]], axes, scope)
-        init = scope.values.fill(identity(kind, type), axes)
+            value = self._reduced(op, kind, self.env[op.yielded[0]], axes, scope)
+            if start is None:
+                return value
+            return scope.values.elementwise(
+                [start, value], lambda b, v: combine(b, kind, v[0], v[1])
+            )
+        init = scope.values.fill(identity(kind, type), axes) if start is None else start
         result, inner = self._loop(op, scope, [init], ["acc"])
         self._block(op.body.block, inner)
         value = self._reduced(op, kind, self.env[op.yielded[0]], axes, inner)
         acc = result.body.block.args[1]
         total = inner.values.elementwise([acc, value], lambda b, v: combine(b, kind, v[0], v[1]))
+        inner.builder.insert(scf.YieldOp(total))
+        return result.results[0]
+
+    def _reduce_nested(
+        self,
+        op: loop.ReduceOp,
+        nested: loop.ReduceOp,
+        axes: list[Axis],
+        scope: _Scope,
+        start: SSAValue | None,
+    ) -> SSAValue:
+        """Inserts a reduction of another one, of one kind: both carry one accumulator."""
+        if start is None:
+            start = scope.values.fill(identity(op.named_kind, op.result.type), axes)
+        result, inner = self._loop(op, scope, [start], ["acc"])
+        before = inner.block.last_op
+        total = self._reduce(nested, inner, result.body.block.args[1])
+        self._locate(nested, before, inner)
         inner.builder.insert(scf.YieldOp(total))
         return result.results[0]
 
@@ -312,7 +348,12 @@ class _Converter:
         return scope.values.broadcast(value, wanted)
 
     def _product(
-        self, op: loop.ReduceOp, axes: list[Axis], scope: _Scope, once: bool
+        self,
+        op: loop.ReduceOp,
+        axes: list[Axis],
+        scope: _Scope,
+        once: bool,
+        start: SSAValue | None,
     ) -> SSAValue:
         type = op.result.type
         operand = op.yielded[0].type
@@ -321,9 +362,10 @@ class _Converter:
         if once:
             self._enter(op, self._start(op, scope), scope)
             self._block(op.body.block, scope)
-            return self._multiplied(op, plan, axes, None, scope)
-        zero = identity(ReductionKind.DOT, type)
-        result, inner = self._loop(op, scope, [scope.values.fill(zero, axes)], ["acc"])
+            return self._multiplied(op, plan, axes, start, scope)
+        if start is None:
+            start = scope.values.fill(identity(ReductionKind.DOT, type), axes)
+        result, inner = self._loop(op, scope, [start], ["acc"])
         self._block(op.body.block, inner)
         total = self._multiplied(op, plan, axes, result.body.block.args[1], inner)
         inner.builder.insert(scf.YieldOp(total))
@@ -415,76 +457,13 @@ class _Converter:
         found = scope.builder.insert(tile.ArgReduceOp(op.named_kind, value, index, axis))
         return found.results[0], found.results[1]
 
-    def _index(self, op: loop.AccessOp, expr: AffineExpr, scope: _Scope) -> SSAValue:
-        """Inserts the value of an index."""
-        values = [self.env[value] for value in op.indices]
-        if isinstance(expr, AffineConstantExpr):
-            return scope.index.constant(expr.value)
-        if isinstance(expr, AffineDimExpr):
-            return values[expr.position]
-        dims = sorted(expr.used_dims())
-        symbols = [i for i in range(len(op.sizes)) if AffineSymExpr(i) in expr.dfs()]
-        inner = substitute(
-            expr,
-            [dimension(dims.index(i)) if i in dims else number(0) for i in range(len(values))],
-            [symbol(symbols.index(i)) if i in symbols else number(0) for i in range(len(op.sizes))],
-        )
-        sizes = [self._size(op.size_labels[i]) for i in symbols]
-        return scope.values.elementwise(
-            [*(values[i] for i in dims), *sizes],
-            lambda b, v: build_index(b, inner, v[: len(dims)], v[len(dims) :]),
-        )
-
-    def _indices(self, op: loop.AccessOp, scope: _Scope) -> list[SSAValue]:
-        return [self._index(op, expr, scope) for expr in op.map.data.results]
-
-    def _load(self, op: loop.ReadOp, scope: _Scope) -> tile.LoadOp:
-        """Inserts the load of a read, under its boundary condition."""
-        indices, inside = self._indices(op, scope), list[SSAValue]()
-        boundary = None if op.boundary is None else op.boundary.data
-        assert isinstance(op.base, BlockArgument)
-        labels = self.kernel.axes_of(op.base) if boundary is not None else ()
-        for axis, (label, expr) in enumerate(zip(labels, op.map.data.results)):
-            if self._walks(op, expr, label):
-                continue
-            index, size = indices[axis], self._size(label)
-            if boundary != CONSTANT:
-                indices[axis] = scope.values.elementwise(
-                    [index, size], lambda b, v: index_in_bounds(b, str(boundary), v[0], v[1])
-                )
-                continue
-            positive = self._is_never_negative(op, expr)
-            inside.append(
-                scope.values.elementwise(
-                    [index, size], lambda b, v, p=positive: is_in_bounds(b, v[0], v[1], p)
-                )
-            )
-        axes = scope.values.union(indices)
-        fill = op.exterior if inside else None
-        load = tile.LoadOp(self.env[op.base], indices, axes, inside=inside, fill=fill)
-        return scope.builder.insert(load)
-
-    def _walks(self, op: loop.AccessOp, expr: AffineExpr, label: str) -> bool:
-        """Returns whether an index is that of a loop over an axis' own label."""
-        if not isinstance(expr, AffineDimExpr):
-            return False
-        value = op.indices[expr.position]
-        if not loop.is_induction_variable(value):
-            return False
-        walked = loop_of(value).label_name
-        return self.same.get(walked, walked) == self.same.get(label, label)
-
-    def _is_never_negative(self, op: loop.AccessOp, expr: AffineExpr) -> bool:
-        loops = map(loop.is_induction_variable, (op.indices[i] for i in expr.used_dims()))
-        return all(loops) and is_never_negative(expr)
-
     def _read(self, op: loop.ReadOp, scope: _Scope) -> SSAValue:
         if isinstance(op.base.owner, loop.LocalOp):
             return self._forward(op, scope)
         values = (self.env[value] for value in op.indices)
         place = (op.base, op.map, op.sizes, op.boundary, op.exterior, *values)
         if op.attributes or place not in scope.loads:
-            load = self._load(op, scope)
+            load = self.accesses.load(op, scope.values)
             load.result.name_hint = op.result.name_hint
             load.attributes.update(op.attributes)
             scope.loads[place] = load.result
@@ -518,7 +497,7 @@ class _Converter:
                 value.name_hint = value_hint(op.base.owner.function.data)
             self.written[op.base] = value
             return
-        indices = self._indices(op, scope)
+        indices = self.accesses.indices(op, scope.values)
         value = scope.values.broadcast(value, scope.values.union(indices))
         store = tile.StoreOp(value, self.env[op.base], indices)
         store.attributes.update(op.attributes)

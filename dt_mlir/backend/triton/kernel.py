@@ -255,6 +255,8 @@ class KernelPrinter:
             needed = code.binary("%", bound, code.constant(op.divisor.value.data))
         elif op.whole is not None and not self.signature.dynamic:
             needed = code.compare("!=", self._extent(axis), bound)
+        elif op.end is not None and not self.signature.dynamic:
+            needed = code.compare("<", bound, self.values[op.end])
         else:
             return below
         all_true = code.call(

@@ -199,7 +199,7 @@ class ReadOp(IRDLOperation):
         if any(value.type not in (i32, i64) for value in self.values):
             raise VerifyException("a value in an index is an i32 or an i64")
         for expr in map.results:
-            check_index(expr)
+            check_index(expr, self.is_guarded)
         check_boundary(self.boundary, self.exterior, self.result.type)
 
 

@@ -151,8 +151,11 @@ class AccessOp(IRDLOperation):
         sizes = self.size_labels
         print_indices(printer, self.map.data, lambda i: _print_value(printer, values[i]), sizes)
 
-    def check_access(self) -> None:
+    def check_access(self, guarded: bool = False) -> None:
         """Checks the indices against the base.
+
+        Args:
+            guarded: whether a boundary condition holds.
 
         Raises:
             VerifyException: where they do not fit.
@@ -168,7 +171,7 @@ class AccessOp(IRDLOperation):
         if self.map.data.num_symbols != len(self.sizes):
             raise VerifyException("one label is needed for each symbol of the index map")
         for expr in self.map.data.results:
-            check_index(expr)
+            check_index(expr, guarded)
         for index in self.indices:
             owner = index.owner
             if isinstance(owner, Block) and not isinstance(owner.parent_op(), LoopLike):
@@ -269,7 +272,7 @@ class ReadOp(AccessOp):
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
-        self.check_access()
+        self.check_access(self.boundary is not None)
         check_boundary(self.boundary, self.exterior, self.result.type)
         assert isinstance(self.base.type, MemRefType)
         if self.result.type != value_type(self.base.type.element_type):

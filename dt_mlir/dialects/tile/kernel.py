@@ -202,16 +202,21 @@ class MaskOp(IRDLOperation):
     """Computes which indices along an axis are below a bound.
 
     `divisor` says that all are if it divides the bound; `whole` that all are if the bound is the
-    padded extent of the axis. Then the mask costs nothing once sizes are known.
+    padded extent of the axis; `within` that all that matter are if the bound is no less than a
+    value, the end of what the indices walk. Then the mask costs nothing once sizes are known.
     """
 
     name = "tile.mask"
-    GRAMMAR: ClassVar = "value `below` value (`divisor` integer)? (`whole`)? attr-dict"
+    GRAMMAR: ClassVar = (
+        "value `below` value (`within` value)? (`divisor` integer)? (`whole`)? attr-dict"
+    )
 
     index = operand_def(TileType)
     """The indices, a tile of one axis."""
     bound = operand_def(IndexType())
     """The bound."""
+    end = opt_operand_def(IndexType())
+    """A value that makes the mask true throughout where the bound is no less than it."""
     divisor = opt_prop_def(IntegerAttr)
     """A number that makes the mask true throughout where it divides the bound."""
     whole = opt_prop_def(UnitAttr)
@@ -222,10 +227,15 @@ class MaskOp(IRDLOperation):
     traits = traits_def(Pure())
 
     def __init__(
-        self, index: SSAValue, bound: SSAValue, divisor: int | None = None, whole: bool = False
+        self,
+        index: SSAValue,
+        bound: SSAValue,
+        divisor: int | None = None,
+        whole: bool = False,
+        end: SSAValue | None = None,
     ) -> None:
         super().__init__(
-            operands=[index, bound],
+            operands=[index, bound, end],
             properties={
                 "divisor": None if divisor is None else IntegerAttr(divisor, i64),
                 "whole": UnitAttr() if whole else None,
@@ -238,9 +248,10 @@ class MaskOp(IRDLOperation):
         index = parse_value(parser)
         parser.parse_keyword("below")
         bound = parse_value(parser)
+        end = parse_value(parser) if parser.parse_optional_keyword("within") else None
         divisor = parser.parse_integer() if parser.parse_optional_keyword("divisor") else None
         whole = parser.parse_optional_keyword("whole") is not None
-        op = cls(index, bound, divisor, whole)
+        op = cls(index, bound, divisor, whole, end)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
@@ -249,6 +260,9 @@ class MaskOp(IRDLOperation):
         printer.print_ssa_value(self.index)
         printer.print_string(" below ")
         printer.print_ssa_value(self.bound)
+        if self.end is not None:
+            printer.print_string(" within ")
+            printer.print_ssa_value(self.end)
         if self.divisor is not None:
             printer.print_string(f" divisor {self.divisor.value.data}")
         if self.whole is not None:
