@@ -516,3 +516,21 @@ def test_places_do_not_depend_on_links(tmp_path: Path) -> None:
         [sys.executable, script], capture_output=True, text=True, env=environment, check=False
     )
     assert f"{script}:4:1: note: written here" in done.stderr, done.stderr
+
+
+def test_windows_gathers_and_domains() -> None:
+    """Indices, boundary conditions, sizes and conditions emit what a `.dt` file does."""
+    x, ids = dt.In("X"), dt.In("ids", "i64")
+    r = dt.RVar("r", 3)
+    p = dt.Var("p", dt.size(x, 0) - dt.len(r) + 1)
+    f = dt.Func("f")
+    padded = dt.constant_exterior(x[2 * p + r - 1], 0)
+    f[p] = dt.rsum(padded * x[ids[p]], r, r <= p)
+    text = """
+    Func f; In X, ids : i64; RVar r = 3; Var p = size(X, 0) - len(r) + 1;
+    f[p] = rsum(constant_exterior(X[2 * p + r - 1], 0) * X[ids[p]], r, r <= p);
+    f.compile();
+    """
+    assert dt.parse(text).compile().source == dt.Program.of([f]).compile().source
+    with pytest.raises(dt.CompileError, match="is not a tensor"):
+        dt.size(p, 0)

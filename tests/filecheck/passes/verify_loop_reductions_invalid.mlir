@@ -24,16 +24,16 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
 // CHECK: error: a reduction with a region that combines is not lowered to tiles
 // CHECK: help: reduce each value by itself, by a named combination
 // -----
-host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "k"]} {
+host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?xi64> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "k"]} {
   %x = host.size x
-  %f = host.alloc f[x](%x) : memref<?xf32>
+  %f = host.alloc f[x](%x) : memref<?xi64>
   host.launch @f_kernel(%A, %f)
   host.return %f
 }
-loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?xi64> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
     loop.for %x = x of f {
-      %r = loop.reduce add %k = k of f where affine_set<(d0, d1) : (d1 - d0 >= 0)>(%x) : f32 {
+      %r = loop.reduce argmax %k = k of f where affine_set<(d0, d1) : (d1 - d0 >= 0)>(%x) : i64 {
         %0 = loop.read %A[%x, %k]
         loop.yield %0 : f32
       }
@@ -41,5 +41,5 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
     }
   }
 }
-// CHECK: error: a reduction with a domain is not lowered to tiles
-// CHECK: help: yield the neutral element where the constraints do not hold
+// CHECK: error: 'argmax' with a domain is not lowered to tiles
+// CHECK: help: yield an element that is never the extreme one where the constraints do not hold
