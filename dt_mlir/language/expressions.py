@@ -298,10 +298,9 @@ def size(tensor: object, axis: int) -> Expr:
     Raises:
         CompileError: for what is not a tensor.
     """
-    name = getattr(tensor, "name", None)
-    if not isinstance(tensor, Declared) or not isinstance(name, str):
+    if not isinstance(tensor, Declared) or not hasattr(tensor, "unread"):
         raise refusal(f"{tensor!r} is not a tensor", "size takes an In or a Func, and an axis")
-    arguments = Name(name, here()), Number(int(axis), here())
+    arguments = Name(tensor.name, here()), Number(int(axis), here())
     return Built(Call("size", arguments, here()), {tensor})
 
 
