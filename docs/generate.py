@@ -164,7 +164,12 @@ what may be left out, `, …` a list. Shared pieces:
 | --- | --- |
 | value | `%x`, or `%r#1` of an operation with several results |
 | axis | `m: 16` (16 elements), `l` (as many as the label `l` has), `l_1 = l` (of another name) |
-| index | an induction variable, a number that is not negative |
+| index | a sum of products, `floordiv` and `mod`: `2 * %p + %r floordiv len(k) - 1`; in `dt` of \
+labels and values, in `loop` of induction variables and other values of type `index`, with sizes \
+of labels (`len(k)`) as factors and divisors |
+| boundary | `constant_exterior` number, `repeat_edge`, `repeat_image`, `mirror_image` or \
+`mirror_interior` |
+| size-expression | an index of sizes alone, or `min(…, …)` of several |
 | range | label (`in` value `size` integer)? (`step` (integer \\| `full`))? `tile`? `of` function |
 | walk | label, label `outer` integer, or label `inner` integer |
 | number | `1.5`, `-3`, `true`, `inf`, `-inf`, `nan`: with the fewest digits that mean the same |

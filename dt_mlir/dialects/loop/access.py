@@ -30,7 +30,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.boundaries import check_boundary, parse_boundary, print_boundary
-from dt_mlir.dialects.formats import NamesDirective, name_array, names
+from dt_mlir.dialects.formats import NameDirective, NamesDirective, name_array, names
 from dt_mlir.dialects.identifiers import Identifier, Identifiers
 from dt_mlir.dialects.indices import (
     IndexParser,
@@ -408,10 +408,11 @@ class SizeOp(IRDLOperation):
 
     label = prop_def(Identifier)
     """The label."""
-    result = result_def(IndexType)
+    result = result_def(IndexType())
     """Its size."""
 
-    assembly_format = "$label attr-dict `:` type($result)"
+    assembly_format = "custom<NameDirective>($label) attr-dict"
+    custom_directives = (NameDirective,)
 
     def __init__(self, label: str) -> None:
         super().__init__(properties={"label": StringAttr(label)}, result_types=[IndexType()])

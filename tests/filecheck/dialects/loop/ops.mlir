@@ -31,8 +31,8 @@ loop.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k
         // CHECK-NEXT: loop.yield %[[V]] : f32
         loop.yield %v : f32
       }
-      // CHECK: loop.size "k" : index
-      %n = loop.size "k" : index
+      // CHECK: loop.size k
+      %n = loop.size k
       loop.write %s, %f[%x]
     }
   }
