@@ -80,7 +80,7 @@ class Bound(NamedTuple):
         if found is None or (found.least >= 0 and found.most < sizes[self.label]):
             return None
         place = found.least if found.least < 0 else found.most
-        return f"{self.reason} needs an index of {place}, but there are {sizes[self.label]}"
+        return f"{self.reason} may need an index of {place}, but there are {sizes[self.label]}"
 
 
 def in_order(definitions: Sequence[Definition]) -> list[Definition] | str:

@@ -65,7 +65,10 @@ class _Inference:
         for label, expr in self.symbols.declared_sizes():
             form = self.symbols.index_form(expr)
             assert form is not None
-            self.table.declared[label] = self._sizes_of([form])
+            map, sizes = self._sizes_of([form])
+            # The size of an axis that the label indexes by itself is what the label has anyway.
+            if map.results != (symbol(0),) or sizes != [label]:
+                self.table.declared[label] = map, sizes
         self._check_cycles()
         self._infer()
         return self.table

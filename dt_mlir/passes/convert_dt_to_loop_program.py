@@ -142,7 +142,11 @@ class AlgorithmProgram:
                 case dt.ReadOp():
                     used.update(op.size_labels)
                     if op.is_guarded or is_conditional(op):
-                        used.update(self.axis_label(op, i) for i in range(len(op.indices)))
+                        used.update(
+                            self.axis_label(op, i)
+                            for i, expr in enumerate(op.indices)
+                            if op.is_guarded or not isinstance(expr, AffineConstantExpr)
+                        )
                 case _:
                     pass
         return used

@@ -67,7 +67,8 @@ class Accesses:
         assert isinstance(op.base, BlockArgument)
         labels = self.kernel.axes_of(op.base) if boundary is not None else ()
         for axis, (label, expr) in enumerate(zip(labels, op.map.data.results)):
-            if self._walks(op, expr, label):
+            # An axis without a label is read at numbers alone, which are checked by themselves.
+            if not label or self._walks(op, expr, label):
                 continue
             index, size = indices[axis], self.size_of(label)
             if boundary != CONSTANT:

@@ -118,7 +118,7 @@ def choose_cases(
     if not cases:
         raise CompileError(
             "no sizes were found at which every index stays in bounds", modules[0],
-            "give sizes, as in 'x=64'",
+            "give sizes, as in '--verify-sizes x=64'",
         )  # fmt: skip
     found = [Case(kind, sizes) for kind, sizes in cases.items()]
     first = found[0]

@@ -120,7 +120,7 @@ def guilty_pass(case: Case) -> str:
         return ""
     except CompileError as error:
         # Sizes that are too small the wrapper refuses too.
-        known = ("too much to run", ", but needs ", " needs an index of ", "divides by",
+        known = ("too much to run", ", but needs ", " need an index of ", "divides by",
                  "a tensor is too small", "follows from others")
         return "" if any(x in error.message for x in known) else f"verifying semantics: {error}"
     return ""
@@ -178,7 +178,7 @@ def _check(case: Case) -> Outcome:
     except CompileError as error:
         message = str(error)
         if "cannot run on these inputs" in message and (
-            " needs " in message or "more than Triton's" in message or "too small" in message
+            " need" in message or "more than Triton's" in message or "too small" in message
             or "divides by" in message or "but the program declares" in message
         ):
             return Outcome("declined", message)

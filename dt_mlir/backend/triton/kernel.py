@@ -31,6 +31,7 @@ from dt_mlir.backend.triton.scalars import (
     typed_literal,
 )
 from dt_mlir.backend.triton.signature import Signature
+from dt_mlir.backend.triton.sizes import SMALL_OFFSET, reach_of
 from dt_mlir.diagnostics import CompileError, did_you_mean, directive_location
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
@@ -71,6 +72,9 @@ class KernelPrinter:
         self.writer = code.Writer()
         self.values: dict[SSAValue, ast.expr] = {}
         self.tensors: set[SSAValue] = set()
+        found = reach_of(kernel)
+        self.far = found is None or found.factor > 1 or found.offset >= SMALL_OFFSET
+        """True if indices may wrap though loops' indices do not, and are as wide as offsets."""
         self.wide: set[SSAValue] = set()
         """Indices that are as wide as offsets, tensors of Triton's or not."""
 
@@ -447,7 +451,7 @@ class KernelPrinter:
         """The end of a loop, as wide as indices: what is behind it must not wrap either."""
         bound, known, step = self.values[op.ub], constant_of(op.ub), constant_of(op.step)
         reach = None if known is None or step is None else known.value.data + step.value.data
-        if op.ub in self.wide or (reach is not None and reach < 2**31):
+        if op.ub in self.wide or (reach is not None and reach < 2**31 and not self.far):
             return bound
         return code.call("tl.cast", bound, code.name(self.signature.index))
 

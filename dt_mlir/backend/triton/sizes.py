@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -24,7 +25,7 @@ from dt_mlir.dialects import tile
 from dt_mlir.dialects.index_ranges import collected, is_never_negative
 from dt_mlir.dialects.indices import add, negated_term, subtract
 from dt_mlir.dialects.tile.types import element_of
-from dt_mlir.traversal import operations_of
+from dt_mlir.traversal import operations
 
 _OPERATORS = {
     AffineBinaryOpKind.Add: "+",
@@ -168,52 +169,88 @@ def _times(expr: ast.expr, factor: int) -> ast.expr:
     return expr if factor == 1 else code.binary("*", code.constant(factor), expr)
 
 
-def largest_factor(kernel: tile.KernelOp) -> int | None:
-    """Returns how many times the largest size the indices of a kernel may become on their way.
+class Reach(NamedTuple):
+    """A bound of an index: a multiple of the largest size, and a number."""
 
-    None if no number bounds it, as for an index that is multiplied by a size.
+    factor: int
+    offset: int
+
+
+_SIZE = Reach(1, 0)
+_USERS = (tile.LoadOp, tile.StoreOp, arith.CmpiOp, tile.MapOp, tile.YieldOp)
+"""The operations whose operands are indices that must not wrap."""
+SMALL_OFFSET = 2**16
+"""Numbers below it do not matter beside what tiles reach beyond their labels."""
+
+
+def reach_of(kernel: tile.KernelOp) -> Reach | None:
+    """Returns a bound of all indices of a kernel, and of the steps on the way to them.
+
+    None if there is none, as for an index that is multiplied by a size.
     """
-    factors: dict[SSAValue, int | None] = {}
-
-    def factor(value: SSAValue) -> int | None:
-        if value in factors:
-            return factors[value]
-        known = constant_of(value)
-        owner = value.owner
-        result: int | None = 1
-        if known is not None:
-            result = 1
-        elif isinstance(owner, arith.MuliOp):
-            number = constant_of(owner.rhs) or constant_of(owner.lhs)
-            inner = factor(owner.lhs if constant_of(owner.rhs) is not None else owner.rhs)
-            if number is None or inner is None:
-                result = None
-            else:
-                result = inner * abs(int(number.value.data))
-        elif isinstance(owner, arith.AddiOp | arith.SubiOp):
-            sides = [factor(owner.lhs), factor(owner.rhs)]
-            result = None if None in sides else sum(side or 0 for side in sides)
-        elif isinstance(owner, tile.MapOp):
-            result = factor(owner.yielded)
-        elif not isinstance(owner, arith.ConstantOp) and hasattr(owner, "operands"):
-            inner_factors = [factor(v) for v in owner.operands if _is_index(v)]  # pyright: ignore
-            result = None if None in inner_factors else max(
-                [1, *(f for f in inner_factors if f is not None)]
-            )
-        factors[value] = result
-        return result
-
-    found = 1
-    for op in operations_of(kernel, tile.MapOp):
-        if not _is_index(op.result):
+    known: dict[SSAValue, Reach | None] = {}
+    found = _SIZE
+    for op in operations(kernel):
+        if not isinstance(op, _USERS):
             continue
-        for arg, operand in zip(op.body.block.args, op.inputs):
-            factors[arg] = factor(operand) if _is_index(operand) else 1
-        result = factor(op.yielded)
-        if result is None:
-            return None
-        found = max(found, result)
+        roots = [v for v in op.operands if _is_index(v)]
+        if isinstance(op, tile.MapOp):
+            for arg, operand in zip(op.body.block.args, op.inputs):
+                known[arg] = _reach(operand, known)
+        for value in roots:
+            reach = _reach(value, known)
+            if reach is None:
+                return None
+            found = Reach(*map(max, found, reach))
     return found
+
+
+def _reach(value: SSAValue, known: dict[SSAValue, Reach | None]) -> Reach | None:
+    if value not in known:
+        known[value] = _computed_reach(value, known)
+    return known[value]
+
+
+def _computed_reach(value: SSAValue, known: dict[SSAValue, Reach | None]) -> Reach | None:
+    owner, constant = value.owner, constant_of(value)
+    if constant is not None:
+        return Reach(0, abs(int(constant.value.data)))
+    match owner:
+        case arith.AddiOp() | arith.SubiOp():
+            left, right = _reach(owner.lhs, known), _reach(owner.rhs, known)
+            if left is None or right is None:
+                return None
+            return Reach(left.factor + right.factor, left.offset + right.offset)
+        case arith.MuliOp():
+            return _product_reach(owner, known)
+        case arith.DivSIOp() | arith.RemSIOp():
+            # A divisor is at least 1, and no step is beyond what is divided or the divisor.
+            left, right = _reach(owner.lhs, known), _reach(owner.rhs, known)
+            return None if left is None or right is None else Reach(*map(max, left, right))
+        case arith.MinSIOp() | arith.MaxSIOp():
+            left, right = _reach(owner.lhs, known), _reach(owner.rhs, known)
+            return None if left is None or right is None else Reach(*map(max, left, right))
+        case tile.MapOp():
+            return _reach(owner.yielded, known)
+        case arith.IndexCastOp():
+            # Data is clamped to its axis, or made about as small.
+            return Reach(2, 2)
+        case _:
+            # A range, a loop's index, a size or a block is about as large as a size.
+            return _SIZE
+
+
+def _product_reach(op: arith.MuliOp, known: dict[SSAValue, Reach | None]) -> Reach | None:
+    left, right = _reach(op.lhs, known), _reach(op.rhs, known)
+    if left is None or right is None:
+        return None
+    for one, other in ((left, right), (right, left)):
+        if not one.factor:
+            return Reach(other.factor * one.offset, other.offset * one.offset)
+    # Outside of maps the walk over the grid multiplies numbers of blocks.
+    inside = isinstance(op.parent_op(), tile.MapOp)
+    walked = any(isinstance(v.owner, Block) for v in op.operands)
+    return None if inside or walked else _SIZE
 
 
 def _is_index(value: SSAValue) -> bool:

@@ -109,7 +109,9 @@ def _check_index(function, reads, extents, ends, size):
         raise ValueError(f"{function}: {reads} divides by a size that is 0")
     if least < 0 or most >= size:
         place = least if least < 0 else most
-        raise ValueError(f"{function}: {reads} needs an index of {place}, but the axis has {size}")
+        raise ValueError(
+            f"{function}: {reads} may need an index of {place}, but the axis has {size}"
+        )
 
 
 def _check_label(function, label, size):

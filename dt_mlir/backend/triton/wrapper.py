@@ -19,7 +19,12 @@ from dt_mlir.analysis.tile_sizes import TILE_LIMIT
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.scalars import constant_of
 from dt_mlir.backend.triton.signature import RESERVED, Signature
-from dt_mlir.backend.triton.sizes import bounded_range, largest_factor, size_expression
+from dt_mlir.backend.triton.sizes import (
+    SMALL_OFFSET,
+    bounded_range,
+    reach_of,
+    size_expression,
+)
 from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.tile.types import Axis, axes_of
 from dt_mlir.element_types import TORCH_TYPES, integer_range, is_bool, is_float, type_name
@@ -417,11 +422,14 @@ class WrapperPrinter:
         sizes = [self._size(label) for label in signature.sizes]
         most = sizes[:1] if len(sizes) < 2 else [code.call("max", *sizes)]
         margin = code.constant(max(steps, default=1))
-        reach, factor = code.total("+", [*most, margin]), largest_factor(kernel)
-        if factor is None:
+        largest, reach = code.total("+", [*most, margin]), reach_of(kernel)
+        if reach is None:
             # An index is multiplied by a size.
             return code.constant(2**31)
-        return reach if factor == 1 else code.binary("*", code.constant(factor), reach)
+        if reach.factor > 1:
+            largest = code.binary("*", code.constant(reach.factor), largest)
+        far = reach.offset >= SMALL_OFFSET
+        return code.binary("+", largest, code.constant(reach.offset)) if far else largest
 
     def _written(self, op: host.LaunchOp, kernel: tile.KernelOp) -> list[SSAValue]:
         """The tensors that a kernel stores to."""
