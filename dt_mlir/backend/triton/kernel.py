@@ -423,6 +423,10 @@ class KernelPrinter:
             self.tensors.update((arg, result))
         index = self._variable(iv, "i")
         self.values[iv] = code.name(index)
+        if self.far:
+            # Triton's interpreter makes plain numbers of loops' indices, which lose their width.
+            wide = code.name(self.signature.index)
+            self.values[iv] = code.call("tl.cast", code.name(index), wide)
         self.wide.add(iv)
         bounds = [self.values[op.lb], self._bound(op)]
         step = constant_of(op.step)
