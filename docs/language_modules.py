@@ -52,7 +52,7 @@ def functions_module() -> str:
     for name, what in BOUNDARIES.items():
         value = name == CONSTANT
         outside = ", value: int | float" if value else ""
-        text = f"Returns an element of a tensor that has {what}."
+        text = f"Returns an element of a tensor; out of bounds it is {what}."
         given = "read, value" if value else "read"
         parts.append(
             f"\n\ndef {name}(read: Expr{outside}) -> Expr:\n"

@@ -9,11 +9,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from dt_mlir.analysis.size_system import Bound, Definition, in_order
+from dt_mlir.analysis.size_system import in_order
 from dt_mlir.boundary_conditions import CONSTANT
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
 from dt_mlir.dialects.indices import dimension, number, print_index_text, substitute, symbol
+from dt_mlir.dialects.sizes import Bound, Definition
 
 
 @dataclass
@@ -129,3 +130,12 @@ def _constraints_over(
     dims = [dimension(over.index(label)) for label in op.constrained_labels]
     symbols = [symbol(sizes.index(label)) for label in op.size_labels]
     return [substitute(expr, dims, symbols) for expr in op.constraints]
+
+
+def unlabelled_axis(read: dt.ReadOp, axis: int) -> CompileError:
+    """Returns the error that an axis whose size a read depends on has no label."""
+    name = read.source_name
+    return CompileError(
+        f"axis {axis} of '{name}' has no label", read,
+        f"name its axes, as in 'dt.input @{name}[x, …]'",
+    )  # fmt: skip

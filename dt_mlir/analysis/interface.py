@@ -14,12 +14,13 @@ from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineConstantExpr
 from xdsl.utils.disjoint_set import DisjointSet
 
-from dt_mlir.analysis.algorithm_sizes import AlgorithmSizes, bounds_of
+from dt_mlir.analysis.algorithm_sizes import AlgorithmSizes, bounds_of, unlabelled_axis
 from dt_mlir.analysis.equivalence import classes_of
 from dt_mlir.analysis.lone_kernels import runnable_function
-from dt_mlir.analysis.size_system import Bound, Definition, fit
+from dt_mlir.analysis.size_system import fit
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import dt, host
+from dt_mlir.dialects.sizes import Bound, Definition
 from dt_mlir.traversal import operations, operations_of
 
 DEFAULT_SIZES = (37, 50, 67, 41, 35, 43)
@@ -329,8 +330,9 @@ class _Algorithm:
         function = self.functions.get(read.source_name)
         axes = self.axes[read.source_name] if function is None else function.label_names
         label = axes[axis]
-        if isinstance(label, str):
-            self.bounds += bounds_of(read, axis, label)
+        if not isinstance(label, str):
+            raise unlabelled_axis(read, axis)
+        self.bounds += bounds_of(read, axis, label)
 
     def _read_at_number(self, name: str, axis: int, number: int) -> None:
         """Notes that an axis is read at a number, which makes it as large as that at least."""
@@ -363,20 +365,10 @@ def _of_host(function: host.FuncOp) -> Interface:
             if label and number:
                 least[label] = max(least.get(label, 0), number)
         inputs.append(Input(name, type.element_type, axes))
-    definitions = [
-        Definition(op.label.data, op.size.data, op.used_sizes, op.inferred is not None)
-        for op in function.definitions()
-    ]
-    bounds = [
-        Bound(
-            op.expr, op.scope, op.used_sizes, op.label.data, op.reason.data, op.constraints
-        )
-        for op in function.bounds()
-    ]
     fixed = function.fixed_sizes()
     return Interface(
-        inputs, labels, set(labels), list(groups.values()), least, fixed, set(), definitions,
-        bounds,
+        inputs, labels, set(labels), list(groups.values()), least, fixed, set(),
+        function.definitions(), function.bounds(),
     )  # fmt: skip
 
 

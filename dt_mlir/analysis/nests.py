@@ -30,15 +30,18 @@ def check_writes(kernel: loop.KernelOp) -> None:
 
 
 def inner_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
-    """Returns the reduction that is all that another one reduces, element by element.
+    """Returns the reduction with which another one may carry one accumulator.
 
-    Both combine in one way, so that they may carry one accumulator. None if there is none, or the
-    outer one has a tile's elements to reduce, or a domain.
+    It is all that the other one reduces, in the same way. None if there is none, or the outer one
+    has a tile's elements to reduce, or a domain.
     """
+    return None if op.is_tile or op.domain is not None else reduced_by(op)
+
+
+def reduced_by(op: loop.ReduceOp) -> loop.ReduceOp | None:
+    """Returns the reduction that is all that another one reduces, in the same way, or None."""
     inner, *rest = op.body.block.ops
     if not isinstance(inner, loop.ReduceOp) or len(rest) != 1 or op.yielded != (inner.result,):
-        return None
-    if op.is_tile or op.domain is not None:
         return None
     if op.kind is None or inner.kind is None or op.named_kind.is_arg:
         return None

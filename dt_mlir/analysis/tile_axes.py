@@ -129,7 +129,7 @@ def check_buffers(kernel: loop.KernelOp, axes: TileAxes) -> None:
             _check_one_trip(buffer, loop_of(index))
         for read in reads_of(buffer.result):
             if len(read.simple_indices()) < len(buffer.labels):
-                raise _refusal(buffer, "it is read at an index that is no label by itself")
+                raise _refusal(buffer, "it is read at an index that is not a label by itself")
             pairs = axes.renaming(write, read)
             for ours, theirs in pairs:
                 _check_one_trip(buffer, theirs)

@@ -7,18 +7,12 @@ from collections.abc import Sequence
 from xdsl.builder import Builder
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-    AffineSymExpr,
-)
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineSymExpr
 
+from dt_mlir.analysis.divisibility import constant_index
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.dialects.index_ranges import is_never_negative
-from dt_mlir.dialects.indices import negated_term
+from dt_mlir.dialects.indices import fold
 
 
 def build_index(
@@ -34,7 +28,7 @@ def build_index(
     """
     index = IndexBuilder(builder)
 
-    def build(part: AffineExpr) -> SSAValue:
+    def leaf(part: AffineExpr) -> SSAValue:
         match part:
             case AffineConstantExpr(value):
                 return index.constant(value)
@@ -42,31 +36,37 @@ def build_index(
                 return dims[position]
             case AffineSymExpr(position):
                 return symbols[position]
-            case AffineBinaryOpExpr(AffineBinaryOpKind.Add, left, right):
-                negated = negated_term(right)
-                if negated is not None:
-                    return index.sub(build(left), build(negated))
-                if (inverse := negated_term(left)) is not None:
-                    return index.sub(build(right), build(inverse))
-                return index.add(build(left), build(right))
-            case AffineBinaryOpExpr(AffineBinaryOpKind.Mul, left, right):
-                return index.mul(build(left), build(right))
-            case AffineBinaryOpExpr(kind, left, right):
-                a, b = build(left), build(right)
-                plain = is_never_negative(left)
-                if kind is AffineBinaryOpKind.Mod:
-                    return index.rem(a, b) if plain else floored_rest(index, a, b)
-                # What is left is a multiple, so that the division is exact for either sign.
-                return index.div(a if plain else index.sub(a, floored_rest(index, a, b)), b)
             case _:
                 raise AssertionError(f"no value of {part}")
 
-    return build(expr)
+    def combine(operator: str, a: SSAValue, b: SSAValue, left: AffineExpr) -> SSAValue:
+        match operator:
+            case "+":
+                return index.add(a, b)
+            case "-":
+                return index.sub(a, b)
+            case "*":
+                return index.mul(a, b)
+            case "//":
+                plain = is_never_negative(left)
+                return index.div(a, b) if plain else floored_quotient(index, a, b)
+            case _:
+                return index.rem(a, b) if is_never_negative(left) else floored_rest(index, a, b)
+
+    return fold(expr, leaf, combine)
 
 
 def floored_rest(index: IndexBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
     """Builds the rest of a division by a positive number, which is not negative."""
     return index.rem(index.add(index.rem(a, b), b), b)
+
+
+def floored_quotient(index: IndexBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
+    """Builds a quotient by a positive number, rounded down for either sign."""
+    if constant_index(b) == 1:
+        return a
+    # What is left is a multiple, so that the division is exact for either sign.
+    return index.div(index.sub(a, floored_rest(index, a, b)), b)
 
 
 def index_in_bounds(builder: Builder, kind: str, value: SSAValue, size: SSAValue) -> SSAValue:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from io import StringIO
+from typing import NamedTuple, TypeVar
 
 from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir.affine import (
@@ -73,6 +74,8 @@ def binary(kind: AffineBinaryOpKind, left: AffineExpr, right: AffineExpr) -> Aff
                 and isinstance(left.rhs, AffineConstantExpr)
             ):
                 return binary(kind, left.lhs, number(left.rhs.value + b))
+            if b is None and negated_term(left) is not None and negated_term(right) is None:
+                return AffineBinaryOpExpr(kind, right, left)
         case AffineBinaryOpKind.Mul:
             if a is not None:
                 left, right, a, b = right, left, b, a
@@ -133,6 +136,81 @@ def substitute(
             return binary(expr.kind, left, right)
         case _:
             return expr
+
+
+Value = TypeVar("Value")
+
+_OPERATORS = {
+    AffineBinaryOpKind.Mul: "*",
+    AffineBinaryOpKind.FloorDiv: "//",
+    AffineBinaryOpKind.Mod: "%",
+}
+
+
+def fold(
+    expr: AffineExpr,
+    leaf: Callable[[AffineExpr], Value],
+    combine: Callable[[str, Value, Value, AffineExpr], Value],
+) -> Value:
+    """Returns an expression in another form, from its parts.
+
+    Args:
+        expr: the expression.
+        leaf: gives the form of a number, a dimension or a symbol.
+        combine: gives the form of `+`, `-`, `*`, `//` or `%` from those of the two sides, and the
+            left side. A term that is added and starts with a minus sign is subtracted.
+    """
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return leaf(expr)
+    operator, left, right = _sides(expr)
+    return combine(operator, fold(left, leaf, combine), fold(right, leaf, combine), left)
+
+
+def _sides(expr: AffineBinaryOpExpr) -> tuple[str, AffineExpr, AffineExpr]:
+    """Returns the operator and the two sides of an expression; a term may be subtracted."""
+    left, right = expr.lhs, expr.rhs
+    if expr.kind is not AffineBinaryOpKind.Add:
+        return _OPERATORS[expr.kind], left, right
+    if (negated := negated_term(right)) is not None:
+        return "-", left, negated
+    if (negated := negated_term(left)) is not None:
+        return "-", right, negated
+    return "+", left, right
+
+
+class Compact(NamedTuple):
+    """Expressions of those dimensions and symbols alone that occur in them."""
+
+    results: tuple[AffineExpr, ...]
+    """The expressions."""
+    dims: list[int]
+    """The former position of each dimension, in the order in which they occur."""
+    symbols: list[int]
+    """The former position of each symbol."""
+
+    @property
+    def map(self) -> AffineMap:
+        """The expressions as a map."""
+        return AffineMap(len(self.dims), len(self.symbols), self.results)
+
+
+def compacted(results: Sequence[AffineExpr]) -> Compact:
+    """Returns expressions without the dimensions and symbols that none of them uses."""
+    parts = [part for expr in results for part in expr.dfs()]
+    dims = list(dict.fromkeys(p.position for p in parts if isinstance(p, AffineDimExpr)))
+    symbols = list(dict.fromkeys(p.position for p in parts if isinstance(p, AffineSymExpr)))
+    new_dims, new_symbols = _places(dims, dimension), _places(symbols, symbol)
+    found = tuple(substitute(expr, new_dims, new_symbols) for expr in results)
+    return Compact(found, dims, symbols)
+
+
+def _places(
+    positions: Sequence[int], make: Callable[[int], AffineExpr]
+) -> list[AffineExpr]:
+    places = [number(0)] * (1 + max(positions, default=-1))
+    for new, old in enumerate(positions):
+        places[old] = make(new)
+    return places
 
 
 def has_dimension(expr: AffineExpr) -> bool:
@@ -341,10 +419,10 @@ def print_index(
         case AffineSymExpr():
             printer.print_string(f"len({sizes[expr.position]})")
         case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add):
-            negated = negated_term(expr.rhs)
-            inner(expr.lhs, 0)
-            printer.print_string(" + " if negated is None else " - ")
-            inner(expr.rhs if negated is None else negated, 0 if negated is None else 1)
+            operator, left, right = _sides(expr)
+            inner(left, 0)
+            printer.print_string(f" {operator} ")
+            inner(right, int(operator == "-"))
         case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mul):
             # Numbers come first, as in mathematics.
             first, second = expr.lhs, expr.rhs
@@ -355,16 +433,13 @@ def print_index(
             inner(second, 2)
         case AffineBinaryOpExpr():
             inner(expr.lhs, 1)
-            token = expr.kind.get_token()
-            printer.print_string(f" {_IN_SOURCE[token] if source else token} ")
+            operator = _OPERATORS[expr.kind] if source else expr.kind.get_token()
+            printer.print_string(f" {operator} ")
             inner(expr.rhs, 2)
         case _:
             raise AssertionError(f"no format for the index {expr}")
     if own < level:
         printer.print_string(")")
-
-
-_IN_SOURCE = {"floordiv": "//", "mod": "%"}
 
 
 def _level(expr: AffineExpr) -> int:

@@ -72,7 +72,7 @@ class _Checker:
         self._directives()
         self._sizes()
         separate_labels(self.symbols)
-        self.symbols.sizes = infer_sizes(self.symbols)
+        infer_sizes(self.symbols)
         return self.symbols
 
     def _declare(self) -> None:

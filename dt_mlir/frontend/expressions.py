@@ -58,6 +58,8 @@ _KINDS = {
     "rargmin": ReductionKind.ARGMIN,
 }
 
+_EXTREMES = {"rargmax": "rmax", "rargmin": "rmin"}
+
 _FLOAT_COMPARE = {"==": "oeq", "!=": "une", "<": "olt", "<=": "ole", ">": "ogt", ">=": "oge"}
 _INT_COMPARE = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
 _ARITHMETIC: dict[str, tuple[Callable[..., Operation], Callable[..., Operation]]] = {
@@ -332,6 +334,8 @@ class ExpressionEmitter(ValueEmitter):
 
     def _reduction(self, expr: Call) -> Value:
         terms, names, conditions = split_reduction(expr)
+        if conditions and expr.name in _EXTREMES:
+            return self._first_extreme(expr)
         labels = [name.name for name in names]
         block = Block()
         inner = ExpressionEmitter(self.symbols, self.elements, block)
@@ -339,11 +343,6 @@ class ExpressionEmitter(ValueEmitter):
         if expr.name == "rdot":
             return self._dot(expr, inner, operands, labels, conditions)
         kind, at = _KINDS[expr.name], expr.at
-        if kind.is_arg and conditions:
-            raise self._error(
-                f"'{expr.name}' takes no conditions", conditions[0].at,
-                "write where(…) with a value that is never the extreme one",
-            )  # fmt: skip
         if kind in (ReductionKind.AND, ReductionKind.OR):
             type: Attribute = i1
         else:
@@ -372,6 +371,14 @@ class ExpressionEmitter(ValueEmitter):
             count = factor if count is None else self._add(arith.MulfOp(count, factor), at)
         assert count is not None
         return Typed(self._add(arith.DivfOp(reduced, count), at), type)
+
+    def _first_extreme(self, expr: Call) -> Value:
+        """Emits the place of the first extreme element of a domain, -1 for an empty one."""
+        first, count = _least_place(expr)
+        found, places = (self.convert(self.emit(e), i64, expr.at) for e in (first, count))
+        below = self._add(arith.CmpiOp(found, places, "slt"), expr.at)
+        none = self._add(constant_op(IntegerAttr(-1, i64)), expr.at)
+        return Typed(self._add(arith.SelectOp(below, found, none), expr.at), i64)
 
     def where_data(
         self,
@@ -445,3 +452,29 @@ class ExpressionEmitter(ValueEmitter):
         op = dt.ReduceOp(ReductionKind.DOT, labels, result, Region(inner.block))
         self._restrict(op, conditions)
         return Typed(self._add(op, at), result)
+
+
+def _least_place(expr: Call) -> tuple[Expr, Expr]:
+    """Returns the least place of a domain where an element is the extreme, and the places in all.
+
+    NaN is the extreme where there is one. The least place of an empty domain is behind all others.
+    """
+    at = expr.at
+    (value,), labels, conditions = split_reduction(expr)
+    domain = *labels, *conditions
+
+    def call(name: str, *arguments: Expr) -> Expr:
+        return Call(name, arguments, at)
+
+    def wide(index: Expr) -> Expr:
+        return call("cast", index, Name("i64", at))
+
+    place, places = wide(labels[0]), wide(call("len", labels[0]))
+    for label in labels[1:]:
+        size = wide(call("len", label))
+        place = Infix("+", Infix("*", place, size, at), wide(label), at)
+        places = Infix("*", places, size, at)
+    extreme = call(_EXTREMES[expr.name], value, *domain)
+    same = Infix("==", value, extreme, at)
+    is_extreme = Infix("or", same, Infix("!=", value, value, at), at)
+    return call("rmin", call("where", is_extreme, place, places), *domain), places

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir.affine import AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
 from dt_mlir.dialects.indices import (
@@ -24,7 +23,7 @@ _DIVISIONS = {"//": AffineBinaryOpKind.FloorDiv, "%": AffineBinaryOpKind.Mod}
 
 
 class Axis(NamedTuple):
-    """An axis of an input, whose size may have no label of the program."""
+    """An axis of an input, which the program need not have a label for."""
 
     tensor: str
     """The input."""
@@ -135,10 +134,3 @@ def index_form(
     if found is None:
         return None
     return IndexForm(found, tuple(builder.dims), tuple(builder.sizes))
-
-
-def map_of(form: IndexForm) -> AffineMapAttr:
-    """Returns an index expression as a map of one result."""
-    from xdsl.ir.affine import AffineMap
-
-    return AffineMapAttr(AffineMap(len(form.dims), len(form.sizes), (form.expr,)))

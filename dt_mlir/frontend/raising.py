@@ -22,8 +22,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
     AffineConstantExpr,
     AffineDimExpr,
     AffineExpr,
@@ -34,7 +32,7 @@ from dt_mlir.diagnostics import CompileError, file_line_col
 from dt_mlir.dialects import dt, elem, sched
 from dt_mlir.dialects.comparisons import predicate_of
 from dt_mlir.dialects.elem import ReductionKind
-from dt_mlir.dialects.indices import negated_term
+from dt_mlir.dialects.indices import fold
 from dt_mlir.element_types import (
     ELEMENT_TYPES,
     compute_type,
@@ -182,17 +180,12 @@ def _cast(expr: Expr, element: Attribute) -> Expr:
     return Call("cast", (expr, Name(type_name(element))), expr.at)
 
 
-_INDEX_INFIX = {
-    AffineBinaryOpKind.Mul: "*", AffineBinaryOpKind.FloorDiv: "//", AffineBinaryOpKind.Mod: "%"
-}  # fmt: skip
-
-
 def _index_expression(
     expr: AffineExpr, dims: Sequence[Expr], sizes: Sequence[Expr], at: Position
 ) -> Expr:
     """An index as the source writes it: `2 * p + r - 1`."""
 
-    def show(part: AffineExpr) -> Expr:
+    def leaf(part: AffineExpr) -> Expr:
         match part:
             case AffineConstantExpr(value):
                 return Number(value, at)
@@ -200,19 +193,15 @@ def _index_expression(
                 return dims[position]
             case AffineSymExpr(position):
                 return sizes[position]
-            case AffineBinaryOpExpr(AffineBinaryOpKind.Add, left, right):
-                negated = negated_term(right)
-                if negated is not None:
-                    return Infix("-", show(left), show(negated), at)
-                return Infix("+", show(left), show(right), at)
-            case AffineBinaryOpExpr(kind, left, right):
-                if kind is AffineBinaryOpKind.Mul and isinstance(right, AffineConstantExpr):
-                    left, right = right, left
-                return Infix(_INDEX_INFIX[kind], show(left), show(right), at)
             case _:
                 raise AssertionError(f"no text for {part}")
 
-    return show(expr)
+    def combine(operator: str, left: Expr, right: Expr, _: AffineExpr) -> Expr:
+        if operator == "*" and isinstance(right, Number):
+            left, right = right, left
+        return Infix(operator, left, right, at)
+
+    return fold(expr, leaf, combine)
 
 
 def _constant(op: arith.ConstantOp) -> int | float:

@@ -21,7 +21,7 @@ from dt_mlir.dialects.index_ranges import (
     solve_at_most,
     terms_of,
 )
-from dt_mlir.dialects.indices import add, has_dimension, number, substitute, symbol
+from dt_mlir.dialects.indices import add, compacted, has_dimension, number, substitute, symbol
 from dt_mlir.frontend.indices import Axis, IndexForm
 from dt_mlir.frontend.printer import print_expression
 from dt_mlir.frontend.symbols import REDUCTIONS, SizeTable, Symbols, split_reduction
@@ -47,7 +47,7 @@ class _Access(NamedTuple):
 class _Inference:
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
-        self.table = SizeTable()
+        self.table = symbols.sizes = SizeTable()
         self.accesses: list[_Access] = []
         self.needed = True
         self.guarded: list[tuple[str, Axis]] = []
@@ -56,7 +56,7 @@ class _Inference:
         self.sized: set[str] = set()
         """The first labels of the sets whose size an axis or a declaration gives."""
 
-    def run(self) -> SizeTable:
+    def run(self) -> None:
         needed = self.symbols.needed()
         for name, definition in self.symbols.definitions.items():
             self.needed = name in needed
@@ -65,25 +65,24 @@ class _Inference:
         for label, expr in self.symbols.declared_sizes():
             form = self.symbols.index_form(expr)
             assert form is not None
-            map, sizes = self._sizes_of([form])
+            labels = [self.table.label_of(size) for size in form.sizes]
             # The size of an axis that the label indexes by itself is what the label has anyway.
-            if map.results != (symbol(0),) or sizes != [label]:
-                self.table.declared[label] = map, sizes
+            if form.expr != symbol(0) or labels != [label]:
+                self.table.declared[label] = _over_labels([form.expr], labels)
         self._check_cycles()
         self._infer()
-        return self.table
 
     # The reads
 
     def _collect(self, expr: Expr, guarded: bool) -> None:
         match expr:
             case Read(name, indices, at):
-                for number_, index in enumerate(indices):
+                for position, index in enumerate(indices):
                     form = self.symbols.index_form(index)
                     if form is None:
                         self._collect(index, False)
                     shown = print_expression(expr)
-                    axis = Axis(name, number_)
+                    axis = Axis(name, position)
                     self.accesses.append(
                         _Access(axis, form, guarded, self.needed, index.at or at, shown)
                     )
@@ -121,7 +120,6 @@ class _Inference:
 
     def _name_axes(self) -> None:
         """Makes the sizes of labels equal that index one axis by themselves, and names axes."""
-        wanted = self.symbols.axis_sizes()
         for name, rank in self.symbols.ranks.items():
             self.table.axes[name] = [""] * rank
         for axis, accesses in self._by_axis().items():
@@ -149,13 +147,13 @@ class _Inference:
             if a.needed and not a.guarded and a.form is not None for label in a.form.dims
         } | {self.same.find(label) for label, _ in self.symbols.declared_sizes()}
         for axis, accesses in self._by_axis().items():
-            if self._axis_label(axis):
+            if self.symbols.axis_label(*axis):
                 continue
             plain = all(
                 a.form is not None and a.form.constant is not None and not a.guarded
                 for a in accesses
             )
-            if not plain or axis in wanted:
+            if not plain or axis in self.symbols.asked:
                 # A read under a boundary condition sizes a label that nothing else does.
                 labels = [n for n, at in self.guarded if at == axis]
                 free = [n for n in labels if self.same.find(n) not in bounded]
@@ -173,17 +171,6 @@ class _Inference:
             name += "_"
         self.table.axes[axis.tensor][axis.number] = name
         self.table.implicit.append(name)
-
-    def _sizes_of(self, forms: Sequence[IndexForm]) -> tuple[AffineMap, list[str]]:
-        """Returns size expressions as a map, and the labels of its symbols."""
-        labels: list[str] = []
-        results: list[AffineExpr] = []
-        for form in forms:
-            places = [self.table.label_of(size) for size in form.sizes]
-            labels += [label for label in places if label not in labels]
-            found = [symbol(labels.index(label)) for label in places]
-            results.append(substitute(form.expr, [], found))
-        return AffineMap(0, len(labels), tuple(dict.fromkeys(results))), labels
 
     def _check_cycles(self) -> None:
         """Checks that no size depends on itself.
@@ -217,8 +204,7 @@ class _Inference:
             for label in access.form.dims:
                 root = self._root(label)
                 own = self._own_label(access.axis)
-                alone = access.form.label is not None and own is not None
-                if alone and self._root(own or "") == root:
+                if own is not None and access.form.label is not None and self._root(own) == root:
                     continue
                 if root not in known:
                     pending.setdefault(root, []).append(access)
@@ -227,25 +213,17 @@ class _Inference:
             if not ready:
                 break
             for root in ready:
-                self._solve(root, pending.pop(root), known)
+                self._solve(root, pending.pop(root))
                 known.add(root)
         for root, accesses in pending.items():
             # What no axis bounds is for the caller to say.
             self._unsolved(root, accesses, known)
         for label, axis in self.guarded:
             root = self._root(label)
-            own = self._own_label(axis)
-            size = own if own is not None else self.table.axes[axis.tensor][axis.number]
-            if root in known or self._root(size) == root:
-                continue
-            found = self.table.inferred.setdefault(root, (AffineMap(0, 0, ()), []))
-            if not found[1]:
-                self.table.inferred[root] = AffineMap(0, 1, (symbol(0),)), [size]
+            size = self.symbols.axis_label(*axis)
+            if root not in known and self._root(size) != root:
+                self.table.inferred[root] = _over_labels([symbol(0)], [size])
                 known.add(root)
-
-    def _axis_label(self, axis: Axis) -> str:
-        own = self._own_label(axis)
-        return own if own is not None else self.table.axes[axis.tensor][axis.number]
 
     def _is_ready(self, root: str, accesses: list[_Access], known: set[str]) -> bool:
         """Returns whether the sizes of the axes and of the other labels are known."""
@@ -253,7 +231,7 @@ class _Inference:
             assert access.form is not None
             others = {self._root(label) for label in access.form.dims} - {root}
             sizes = {self._root(self.table.label_of(size)) for size in access.form.sizes}
-            bound = self._root(self._axis_label(access.axis))
+            bound = self._root(self.symbols.axis_label(*access.axis))
             if not (others | sizes | {bound}) <= known:
                 return False
         return True
@@ -261,7 +239,7 @@ class _Inference:
     def _unsolved(self, root: str, accesses: list[_Access], known: set[str]) -> None:
         for access in accesses:
             assert access.form is not None
-            bound = self._root(self._axis_label(access.axis))
+            bound = self._root(self.symbols.axis_label(*access.axis))
             if bound not in known and bound != root:
                 continue
             others = [label for label in access.form.dims if self._root(label) != root]
@@ -271,7 +249,7 @@ class _Inference:
             )
             raise self._undeclared(root, access, because)
 
-    def _solve(self, root: str, accesses: list[_Access], known: set[str]) -> None:
+    def _solve(self, root: str, accesses: list[_Access]) -> None:
         results: list[AffineExpr] = []
         labels: list[str] = []
 
@@ -280,7 +258,6 @@ class _Inference:
                 labels.append(label)
             return symbol(labels.index(label))
 
-        checked = 0
         for access in accesses:
             form = access.form
             assert form is not None
@@ -289,10 +266,9 @@ class _Inference:
             dims = [AffineDimExpr(i) for i in range(len(form.dims))]
             expr = substitute(form.expr, dims, sizes)
             if _occurs_only_under_modulus(expr, own):
-                checked += 1
                 continue
             ends = [add(size_of(label), number(-1)) for label in form.dims]
-            bound = add(size_of(self._axis_label(access.axis)), number(-1))
+            bound = add(size_of(self.symbols.axis_label(*access.axis)), number(-1))
             end = None
             if len(own) == 1 and is_increasing(expr):
                 end = solve_at_most(expr, own[0], bound, ends)
@@ -301,14 +277,8 @@ class _Inference:
                     root, access, "the index does not increase with it without bound"
                 )
             results.append(collected(add(end, number(1))))
-        if not results:
-            return
-        # Symbols of the dimension's own size were never used.
-        used = {part for expr in results for part in expr.dfs()}
-        kept = [label for i, label in enumerate(labels) if symbol(i) in used]
-        moved = [symbol(kept.index(n)) if n in kept else number(0) for n in labels]
-        found = [substitute(expr, [], moved) for expr in results]
-        self.table.inferred[root] = AffineMap(0, len(kept), _least(found)), kept
+        if results:
+            self.table.inferred[root] = _over_labels(_least(results), labels)
 
     def _undeclared(self, root: str, access: _Access, because: str) -> CompileError:
         kind = self.symbols.kind(root) or "Var"
@@ -321,6 +291,21 @@ class _Inference:
 
     def _error(self, message: str, at: Position, hint: str | None = None) -> CompileError:
         return CompileError(message, self.symbols.location(at), hint)
+
+
+def _over_labels(
+    results: Sequence[AffineExpr], labels: Sequence[str]
+) -> tuple[AffineMap, list[str]]:
+    """Returns size expressions as a map, and the labels whose sizes its symbols are.
+
+    Args:
+        results: the expressions.
+        labels: the label of each of their symbols.
+    """
+    unique = list(dict.fromkeys(labels))
+    symbols = [symbol(unique.index(label)) for label in labels]
+    found = compacted([substitute(expr, [], symbols) for expr in results])
+    return found.map, [unique[i] for i in found.symbols]
 
 
 def _least(results: Sequence[AffineExpr]) -> tuple[AffineExpr, ...]:
@@ -362,11 +347,11 @@ def _occurs_only_under_modulus(expr: AffineExpr, positions: Sequence[int]) -> bo
             return True
 
 
-def infer_sizes(symbols: Symbols) -> SizeTable:
-    """Infers the sizes of a checked program's labels.
+def infer_sizes(symbols: Symbols) -> None:
+    """Infers the sizes of a checked program's labels, and keeps them with it.
 
     Raises:
         CompileError: where the size of a label follows from nothing and must be declared, or sizes
             form a cycle.
     """
-    return _Inference(symbols).run()
+    _Inference(symbols).run()

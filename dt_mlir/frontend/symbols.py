@@ -172,10 +172,6 @@ class Symbols:
         definition = self.definitions.get(tensor)
         return self.sizes.axes[tensor][axis] if definition is None else definition.labels[axis]
 
-    def axis_sizes(self) -> set[Axis]:
-        """Returns the axes of inputs whose size the program asks for."""
-        return set(self.asked)
-
 
 def split_reduction(expr: Call) -> tuple[list[Expr], list[Name], list[Expr]]:
     """Returns the values, the labels and the conditions of a reduction.

@@ -300,8 +300,7 @@ def size(tensor: object, axis: int) -> Expr:
     """
     if not isinstance(tensor, Declared) or not hasattr(tensor, "unread"):
         raise refusal(f"{tensor!r} is not a tensor", "size takes an In or a Func, and an axis")
-    arguments = Name(tensor.name, here()), Number(int(axis), here())
-    return Built(Call("size", arguments, here()), {tensor})
+    return call("size", Built(Name(tensor.name, here()), {tensor}), axis)
 
 
 def length(label: object) -> Expr:

@@ -171,30 +171,32 @@ def clamp(x: Value, low: Value, high: Value) -> Expr:
 
 
 def constant_exterior(read: Expr, value: int | float) -> Expr:
-    """Returns an element of a tensor that has a value everywhere out of bounds."""
+    """Returns an element of a tensor; out of bounds it is the given value."""
     return call("constant_exterior", read, value)
 
 
 def repeat_edge(read: Expr) -> Expr:
-    """Returns an element of a tensor that has the nearest element."""
+    """Returns an element of a tensor; out of bounds it is the nearest element."""
     return call("repeat_edge", read)
 
 
 def repeat_image(read: Expr) -> Expr:
-    """Returns an element of a tensor that has the element of the tensor repeated without end."""
+    """Returns an element of a tensor; out of bounds it is the element of the tensor repeated
+    without end.
+    """
     return call("repeat_image", read)
 
 
 def mirror_image(read: Expr) -> Expr:
-    """Returns an element of a tensor that has the element of the tensor mirrored at its edges,
-    which occur twice.
+    """Returns an element of a tensor; out of bounds it is the element of the tensor mirrored at
+    its edges, which occur twice.
     """
     return call("mirror_image", read)
 
 
 def mirror_interior(read: Expr) -> Expr:
-    """Returns an element of a tensor that has the element of the tensor mirrored at its edges,
-    which occur once.
+    """Returns an element of a tensor; out of bounds it is the element of the tensor mirrored at
+    its edges, which occur once.
     """
     return call("mirror_interior", read)
 

@@ -20,14 +20,14 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 from xdsl.utils.disjoint_set import DisjointSet
 
-from dt_mlir.analysis.algorithm_sizes import AlgorithmSizes, bounds_of
+from dt_mlir.analysis.algorithm_sizes import AlgorithmSizes, bounds_of, unlabelled_axis
 from dt_mlir.analysis.equivalence import classes_of
-from dt_mlir.analysis.size_system import Bound, Definition
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, loop
 from dt_mlir.dialects.formats import name_array
 from dt_mlir.dialects.identifiers import value_hint
 from dt_mlir.dialects.indices import simple_index
+from dt_mlir.dialects.sizes import Bound, Definition
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.printer import print_declarations, print_definition, print_directive
 from dt_mlir.frontend.raising import raise_module
@@ -124,10 +124,7 @@ class AlgorithmProgram:
         source = self.functions.get(name)
         labels = self.axes[name] if source is None else source.label_names
         if not labels[axis]:
-            raise CompileError(
-                f"axis {axis} of '{name}' has no label", read,
-                f"name its axes, as in 'dt.input @{name}[x, …]'",
-            )
+            raise unlabelled_axis(read, axis)
         return labels[axis]
 
     def labels_of(self, function: dt.FuncOp) -> set[str]:
@@ -236,13 +233,9 @@ def host_function(
     for n, value in values.items():
         value.name_hint = value_hint(n)
     for item in source.definitions:
-        define = host.DefineOp(item.label, item.map, item.sizes, item.inferred)
-        block.add_op(define)
+        block.add_op(host.DefineOp(item))
     for bound in dict.fromkeys(program.bounds):
-        check = host.InBoundsOp(
-            bound.expr, bound.over, bound.sizes, bound.label, bound.reason, bound.constraints
-        )
-        block.add_op(check)
+        block.add_op(host.InBoundsOp(bound))
     sizes: dict[str, SSAValue] = {}
     labels = [label for f in program.order for label in program.functions[f].label_names]
     for label in program.labels:

@@ -331,10 +331,8 @@ class _Converter:
         element = element_of(value.type)
         neutral = arith.ConstantOp(identity(kind, element))
         decided = self.decided.get(op, [])
-        (found,) = self._domain(op).restrict(
-            [value], self.env[op.iv], [neutral], decided, scope.values
-        )
-        return found
+        domain = self._domain(op)
+        return domain.restrict(value, self.env[op.iv], neutral, decided, scope.values)
 
     def _spread(
         self, op: loop.ReduceOp, value: SSAValue, axes: list[Axis], scope: _Scope

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from xdsl.ir import BlockArgument, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineSymExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from dt_mlir.analysis.nests import loop_of
 from dt_mlir.boundary_conditions import CONSTANT
@@ -14,7 +14,7 @@ from dt_mlir.builders.indices import build_index, index_in_bounds, is_in_bounds
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.index_ranges import is_never_negative
-from dt_mlir.dialects.indices import dimension, number, substitute, symbol
+from dt_mlir.dialects.indices import compacted
 
 
 class Accesses:
@@ -43,17 +43,12 @@ class Accesses:
             return IndexBuilder(values_at.builder).constant(expr.value)
         if isinstance(expr, AffineDimExpr):
             return values[expr.position]
-        dims = sorted(expr.used_dims())
-        symbols = [i for i in range(len(op.sizes)) if AffineSymExpr(i) in expr.dfs()]
-        inner = substitute(
-            expr,
-            [dimension(dims.index(i)) if i in dims else number(0) for i in range(len(values))],
-            [symbol(symbols.index(i)) if i in symbols else number(0) for i in range(len(op.sizes))],
-        )
-        sizes = [self.size_of(op.size_labels[i]) for i in symbols]
+        found = compacted([expr])
+        sizes = [self.size_of(op.size_labels[i]) for i in found.symbols]
+        count = len(found.dims)
         return values_at.elementwise(
-            [*(values[i] for i in dims), *sizes],
-            lambda b, v: build_index(b, inner, v[: len(dims)], v[len(dims) :]),
+            [*(values[i] for i in found.dims), *sizes],
+            lambda b, v: build_index(b, found.results[0], v[:count], v[count:]),
         )
 
     def indices(self, op: loop.AccessOp, values_at: ValueBuilder) -> list[SSAValue]:

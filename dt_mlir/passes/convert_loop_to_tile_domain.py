@@ -9,9 +9,8 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineConstraintKind, AffineDimExpr, AffineExpr
 
-from dt_mlir.analysis.divisibility import constant_index
 from dt_mlir.builders.index import IndexBuilder
-from dt_mlir.builders.indices import build_index
+from dt_mlir.builders.indices import build_index, floored_quotient
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.index_ranges import collected, terms_of
@@ -84,11 +83,11 @@ class Domain:
                 decided.append(expr)
             unit = index.constant(abs(factor))
             if factor < 0:
-                behind = index.add(_floored(index, end_value, unit), index.constant(1))
+                behind = index.add(floored_quotient(index, end_value, unit), index.constant(1))
                 last = index.minimum(last, behind, f"{self.op.label_name}_last")
                 continue
             rounded = index.add(end_value, index.sub(unit, index.constant(1)))
-            lowest = _floored(index, rounded, unit)
+            lowest = floored_quotient(index, rounded, unit)
             distance = index.maximum(index.sub(lowest, start), index.constant(0))
             steps = index.div(distance, index.constant(step))
             moved = index.add(start, index.mul(steps, index.constant(step)))
@@ -137,24 +136,24 @@ class Domain:
 
     def restrict(
         self,
-        values: list[SSAValue],
+        value: SSAValue,
         own: SSAValue,
-        neutral: list[arith.ConstantOp],
+        neutral: arith.ConstantOp,
         decided: list[AffineExpr],
         builder: ValueBuilder,
-    ) -> list[SSAValue]:
-        """Builds values with the neutral element where an index is not in the domain.
+    ) -> SSAValue:
+        """Builds a value with the neutral element where an index is not in the domain.
 
         Args:
-            values: the values of one step.
+            value: the value of one step.
             own: the indices of the step.
-            neutral: the neutral element for each value; they are not in any block.
+            neutral: the neutral element; it is not in any block.
             decided: constraints that are known to hold.
             builder: where operations go.
         """
         open_constraints = [expr for expr in self.constraints if expr not in decided]
         if not open_constraints:
-            return values
+            return value
         operands = [own, *self.dims, *self.symbols]
         count = 1 + len(self.dims)
 
@@ -172,14 +171,11 @@ class Domain:
 
         inside = builder.elementwise(operands, build)
 
-        def choose(inner: Builder, v: list[SSAValue], constant: arith.ConstantOp) -> SSAValue:
-            other = inner.insert(constant).result
+        def choose(inner: Builder, v: list[SSAValue]) -> SSAValue:
+            other = inner.insert(neutral).result
             return inner.insert(arith.SelectOp(v[0], v[1], other)).result
 
-        return [
-            builder.elementwise([inside, value], lambda b, v, c=constant: choose(b, v, c))
-            for value, constant in zip(values, neutral)
-        ]
+        return builder.elementwise([inside, value], choose)
 
 
 def _own_factor(expr: AffineExpr) -> tuple[int, AffineExpr]:
@@ -197,11 +193,3 @@ def _own_factor(expr: AffineExpr) -> tuple[int, AffineExpr]:
             rest = add(rest, multiply(term, number(times)))
     return factor, rest
 
-
-def _floored(index: IndexBuilder, value: SSAValue, divisor: SSAValue) -> SSAValue:
-    """Builds a quotient, rounded down for either sign."""
-    known = constant_index(divisor)
-    if known == 1:
-        return value
-    rest = index.rem(index.add(index.rem(value, divisor), divisor), divisor)
-    return index.div(index.sub(value, rest), divisor)

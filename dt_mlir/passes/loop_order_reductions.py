@@ -10,11 +10,8 @@ from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from dt_mlir.analysis.nests import inner_of, loops_in
+from dt_mlir.analysis.nests import loops_in, reduced_by
 from dt_mlir.dialects import loop
-
-_KEPT = ("kind", "init")
-"""The properties that belong to a place in a nest, whatever loop stands there."""
 
 
 def order_reductions(kernel: loop.KernelOp) -> None:
@@ -28,24 +25,15 @@ def order_reductions(kernel: loop.KernelOp) -> None:
 
 def _is_nested(op: loop.ReduceOp) -> bool:
     parent = op.parent_op()
-    return isinstance(parent, loop.ReduceOp) and _sums(parent) is op
+    return isinstance(parent, loop.ReduceOp) and reduced_by(parent) is op
 
 
 def _nest(op: loop.ReduceOp) -> list[loop.ReduceOp]:
     """Returns a reduction and those that are all that the one before sums, outermost first."""
     found = [op]
-    while (inner := _sums(found[-1])) is not None:
+    while (inner := reduced_by(found[-1])) is not None:
         found.append(inner)
     return found
-
-
-def _sums(op: loop.ReduceOp) -> loop.ReduceOp | None:
-    """Returns the reduction that is all that another one sums, whether it has tiles or not."""
-    tile, op.tile = op.tile, None
-    try:
-        return inner_of(op)
-    finally:
-        op.tile = tile
 
 
 def _permute(nest: Sequence[loop.ReduceOp], wanted: Sequence[loop.ReduceOp]) -> None:
@@ -56,8 +44,8 @@ def _permute(nest: Sequence[loop.ReduceOp], wanted: Sequence[loop.ReduceOp]) -> 
     moved: dict[SSAValue, SSAValue] = {source.iv: op.iv for op, source in zip(nest, wanted)}
     for op, source in zip(nest, wanted):
         found = state[source]
-        kept = {name: attr for name, attr in op.properties.items() if name in _KEPT}
-        op.properties = {**found.properties, **kept}
+        # What is combined belongs to a place in the nest, whatever loop stands there.
+        op.properties = {**found.properties, "kind": op.properties["kind"]}
         op.attributes = found.attributes
         op.operands = [moved.get(value, value) for value in found.operands]
         op.iv.name_hint, op.location = found.hint, found.location
@@ -79,10 +67,10 @@ class _State:
     @staticmethod
     def of(op: loop.ReduceOp, nest: Sequence[loop.ReduceOp]) -> _State:
         uses = [(u.operation, u.index) for u in op.iv.uses if u.operation not in nest]
-        properties = {n: attr for n, attr in op.properties.items() if n not in _KEPT}
         return _State(
-            properties, dict(op.attributes), list(op.operands), op.iv.name_hint, op.location, uses
-        )
+            dict(op.properties), dict(op.attributes), list(op.operands), op.iv.name_hint,
+            op.location, uses,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

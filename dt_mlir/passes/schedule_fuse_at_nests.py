@@ -398,14 +398,14 @@ def _bind(op: loop.LoopLike, bound: SSAValue | int | Index) -> None:
             break
         cast = user if isinstance(user, arith.IndexCastOp) else None
         type = IndexType() if cast is None else cast.result.type
-        number = arith.ConstantOp(IntegerAttr(bound, type))
-        number.location = user.location
+        fixed = arith.ConstantOp(IntegerAttr(bound, type))
+        fixed.location = user.location
         assert user.parent is not None
-        user.parent.insert_op_before(number, user)
+        user.parent.insert_op_before(fixed, user)
         if cast is None:
-            user.operands = [number.result if v is iv else v for v in user.operands]
+            user.operands = [fixed.result if v is iv else v for v in user.operands]
             continue
-        cast.result.replace_all_uses_with(number.result)
+        cast.result.replace_all_uses_with(fixed.result)
         Rewriter.erase_op(cast)
     if iv.uses:
         assert not isinstance(bound, int)

@@ -1,5 +1,6 @@
 """NaN, infinities and empty extents behave as in PyTorch."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -89,6 +90,26 @@ def test_reductions(expression: str, schedule: str) -> None:
         assert torch.allclose(got.cpu()[finite], want[finite], rtol=1e-5)
         got, want = got.cpu()[~finite], want[~finite]
     assert same(got, want)
+
+
+@pytest.mark.parametrize("schedule", list(SCHEDULES))
+@pytest.mark.parametrize(("name", "argument"), [("rargmax", torch.argmax), ("rargmin", torch.argmin)])
+def test_places_of_extremes_in_a_domain(
+    name: str, argument: Callable[[torch.Tensor], torch.Tensor], schedule: str
+) -> None:
+    """Places count from the first of the box; an infinity inside is not one from outside."""
+    rows, columns, a = 9, 13, torch.arange(9 * 13.0).reshape(9, 13) % 5
+    a[1:4], a[4, 5], a[5, 2], a[6, 6:] = -torch.inf, torch.nan, torch.nan, torch.inf
+    lengths = torch.arange(rows, dtype=torch.int32) + 3
+    text = (
+        f"Func f; In A, n : i32; Var x; RVar k; f[x] = {name}(A[x, k], k, k >= 2 * x, k < n[x]);"
+        f"{SCHEDULES[schedule].format(label='k')} f.compile();"
+    )
+    want: list[int] = []
+    for row in range(rows):
+        inside = a[row, 2 * row : min(row + 3, columns)]
+        want.append(2 * row + int(argument(inside)) if len(inside) else -1)
+    assert run(text, a, lengths).tolist() == want
 
 
 @pytest.mark.parametrize("expression", ["rsum(A[x, k], k)", "rprod(A[x, k], k)"])

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+from dt_mlir.boundary_conditions import BOUNDARIES, CONSTANT
+
 LABELS = ("x", "y", "z", "k", "j", "w")
 SIZES = (1, 2, 3, 5, 7, 8, 13, 16, 17, 19, 24, 31, 32, 33, 40)
 FLOATS = ("f32", "f32", "f32", "f16", "f16", "bf16", "f64")
@@ -72,8 +74,6 @@ class Case:
             "fixed" in found,
         )
 
-
-BOUNDARIES = ("repeat_edge", "repeat_image", "mirror_image", "mirror_interior")
 
 SPECIAL_FLOATS = (
     "0.0", "(-0.0)", "inf", "(-inf)", "nan", "1e30", "1e-30", "(-1e30)", "3e38", "1.2e-38", "1e-44",
@@ -230,8 +230,8 @@ class _Drawer:
         shown = f"{tensor.name}[{', '.join(indices)}]"
         if not guarded:
             return shown
-        boundary = self.pick(("constant_exterior", "constant_exterior", *BOUNDARIES))
-        outside = f", {self.pick(('0', '1', '-3', '7'))}" if boundary == "constant_exterior" else ""
+        boundary = self.pick((CONSTANT, *BOUNDARIES))
+        outside = f", {self.pick(('0', '1', '-3', '7'))}" if boundary == CONSTANT else ""
         return f"{boundary}({shown}{outside})"
 
     def index(self, labels: tuple[str, ...], guarded: bool) -> str:

@@ -1,4 +1,4 @@
-"""What PyTorch computes for each operator of this folder, in double precision."""
+"""References for the operators of this folder: PyTorch in double precision."""
 
 from __future__ import annotations
 

@@ -23,16 +23,9 @@ from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.scalars import constant_of
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.index_ranges import collected, is_never_negative
-from dt_mlir.dialects.indices import add, negated_term, subtract
+from dt_mlir.dialects.indices import add, fold, subtract
 from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.traversal import operations
-
-_OPERATORS = {
-    AffineBinaryOpKind.Add: "+",
-    AffineBinaryOpKind.Mul: "*",
-    AffineBinaryOpKind.FloorDiv: "//",
-    AffineBinaryOpKind.Mod: "%",
-}
 
 
 def size_expression(map: AffineMap, sizes: Sequence[ast.expr]) -> ast.expr:
@@ -47,27 +40,16 @@ def size_expression(map: AffineMap, sizes: Sequence[ast.expr]) -> ast.expr:
 
 
 def _expression(expr: AffineExpr, sizes: Sequence[ast.expr]) -> ast.expr:
-    match expr:
-        case AffineConstantExpr(value):
-            return code.constant(value)
-        case AffineSymExpr(position):
-            return sizes[position]
-        case AffineBinaryOpExpr(AffineBinaryOpKind.Add, left, right):
-            return _sum(_expression(left, sizes), right, _expression(right, sizes), sizes)
-        case AffineBinaryOpExpr(kind, left, right):
-            operands = _expression(left, sizes), _expression(right, sizes)
-            return code.binary(_OPERATORS[kind], *operands)
-        case _:
-            raise AssertionError(f"no text for {expr}")
+    def leaf(part: AffineExpr) -> ast.expr:
+        match part:
+            case AffineConstantExpr(value):
+                return code.constant(value)
+            case AffineSymExpr(position):
+                return sizes[position]
+            case _:
+                raise AssertionError(f"no text for {part}")
 
-
-def _sum(
-    left: ast.expr, term: AffineExpr, right: ast.expr, sizes: Sequence[ast.expr]
-) -> ast.expr:
-    negated = negated_term(term)
-    if negated is None:
-        return code.binary("+", left, right)
-    return code.binary("-", left, _expression(negated, sizes))
+    return fold(expr, leaf, lambda operator, a, b, _: code.binary(operator, a, b))
 
 
 def bounded_range(
@@ -247,10 +229,17 @@ def _product_reach(op: arith.MuliOp, known: dict[SSAValue, Reach | None]) -> Rea
     for one, other in ((left, right), (right, left)):
         if not one.factor:
             return Reach(other.factor * one.offset, other.offset * one.offset)
-    # Outside of maps the walk over the grid multiplies numbers of blocks.
+    # The walk over the grid multiplies numbers of blocks, which all programs share.
     inside = isinstance(op.parent_op(), tile.MapOp)
-    walked = any(isinstance(v.owner, Block) for v in op.operands)
-    return None if inside or walked else _SIZE
+    return None if inside or any(map(_differs, op.operands)) else _SIZE
+
+
+def _differs(value: SSAValue) -> bool:
+    """Returns whether a scalar depends on the program or on the index of a loop."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        return not isinstance(owner.parent_op(), tile.KernelOp)
+    return isinstance(owner, tile.ProgramIdOp) or any(map(_differs, owner.operands))
 
 
 def _is_index(value: SSAValue) -> bool:

@@ -123,7 +123,7 @@ class WrapperPrinter:
     def _free_labels(self, inputs: list[_Tensor]) -> list[str]:
         """The labels that only the caller knows."""
         bound = {self._label(axis) for t in inputs for axis in t.axes}
-        bound |= {self._label(op.label.data) for op in self.function.definitions()}
+        bound |= {self._label(item.label) for item in self.function.definitions()}
         return [label for label in self._needed_labels() if label not in bound]
 
     def _size_name(self, label: str) -> str:
@@ -223,14 +223,14 @@ class WrapperPrinter:
     def _definitions(self, inputs: list[_Tensor]) -> None:
         """Sizes that follow from others."""
         bound = {self._label(axis) for t in inputs for axis in t.axes}
-        for op in self.function.definitions():
-            label = self._label(op.label.data)
-            sizes = [self._size(other) for other in op.used_sizes]
-            value = size_expression(op.size.data, sizes)
+        for item in self.function.definitions():
+            label = self._label(item.label)
+            sizes = [self._size(other) for other in item.sizes]
+            value = size_expression(item.map, sizes)
             known = [code.name(self.sizes[label])] if label in bound else []
-            helper = "_defined_size" if op.inferred is None else "_inferred_size"
+            helper = "_inferred_size" if item.inferred else "_defined_size"
             found = self._call(
-                helper, code.constant(op.label.data), code.function_of_nothing(value), *known
+                helper, code.constant(item.label), code.function_of_nothing(value), *known
             )
             if known:
                 self.writer.expression(found)
@@ -240,15 +240,15 @@ class WrapperPrinter:
 
     def _bounds(self) -> None:
         """Checks of indices that are not a label or a number by themselves."""
-        for op in self.function.bounds():
-            scope = [self._size(label) for label in op.scope]
-            sizes = [self._size(label) for label in op.used_sizes]
-            ends = code.tuple_of(list(bounded_range(op.expr, op.constraints, scope, sizes)))
+        for item in self.function.bounds():
+            scope = [self._size(label) for label in item.over]
+            sizes = [self._size(label) for label in item.sizes]
+            ends = code.tuple_of(list(bounded_range(item.expr, item.constraints, scope, sizes)))
             scope = list({code.text(size): size for size in scope}.values())
             self.writer.expression(
                 self._call(
-                    "_check_index", code.constant(op.reason.data), code.tuple_of(scope),
-                    code.function_of_nothing(ends), self._size(op.label.data),
+                    "_check_index", code.constant(item.reason), code.tuple_of(scope),
+                    code.function_of_nothing(ends), self._size(item.label),
                 )  # fmt: skip
             )
 

@@ -62,7 +62,7 @@ class LabelOp(IRDLOperation):
     reduction = opt_prop_def(UnitAttr)
     """True if it was declared for reductions."""
     axis = opt_prop_def(UnitAttr)
-    """True if it is no label of the program, but names the size of an input's axis."""
+    """True if it only names the size of an input's axis, and no program declares it."""
     size = opt_prop_def(AffineMapAttr)
     """The size, the least of several expressions, if it is not that of an axis."""
     sizes = opt_prop_def(Identifiers)

@@ -212,7 +212,7 @@ class ReduceOp(IRDLOperation):
 
     @property
     def needs_elements(self) -> bool:
-        """True if reducing nothing is an error: without a domain there is no neutral element."""
+        """True if the reduced labels must not be empty: the result has no neutral element."""
         return self.kind.data.needs_elements and self.domain is None
 
     def set_domain(

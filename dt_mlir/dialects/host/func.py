@@ -63,6 +63,7 @@ from dt_mlir.dialects.identifiers import (
     Symbol,
     check_identifier,
 )
+from dt_mlir.dialects.sizes import Bound, Definition
 from dt_mlir.dialects.values import parse_optional_value
 from dt_mlir.element_types import is_element_type
 
@@ -196,8 +197,8 @@ class FuncOp(IRDLOperation):
         items = self.sizes.data.items() if self.sizes is not None else ()
         found = {label: n.value.data for label, n in items if isinstance(n, IntegerAttr)}
         for op in self.definitions():
-            if set(op.used_sizes) <= found.keys():
-                found.setdefault(op.label.data, op.value(found))
+            if set(op.sizes) <= found.keys():
+                found.setdefault(op.label, op.value(found))
         return found
 
     def first_of_same(self) -> dict[str, str]:
@@ -224,13 +225,13 @@ class FuncOp(IRDLOperation):
             found.append(Argument(value, tensor_name(value), axes, tuple(minimums)))
         return found
 
-    def definitions(self) -> list[DefineOp]:
+    def definitions(self) -> list[Definition]:
         """Returns the sizes that follow from others."""
-        return [op for op in self.body.block.ops if isinstance(op, DefineOp)]
+        return [op.definition for op in self.body.block.ops if isinstance(op, DefineOp)]
 
-    def bounds(self) -> list[InBoundsOp]:
-        """Returns the checks of indices."""
-        return [op for op in self.body.block.ops if isinstance(op, InBoundsOp)]
+    def bounds(self) -> list[Bound]:
+        """Returns the indices that are checked."""
+        return [op.bound for op in self.body.block.ops if isinstance(op, InBoundsOp)]
 
     def allocations(self) -> list[AllocOp]:
         """Returns the allocations of outputs and intermediates."""
@@ -272,12 +273,14 @@ class FuncOp(IRDLOperation):
                 case ReturnOp():
                     returned = op
                 case DefineOp():
-                    if op.label.data in defined:
-                        raise MalformedError(f"the size of '{op.label.data}' is given twice", op)
-                    defined.add(op.label.data)
-                    self._check_known(op, [op.label.data, *op.used_sizes])
+                    label, sizes = op.definition.label, op.definition.sizes
+                    if label in defined:
+                        raise MalformedError(f"the size of '{label}' is given twice", op)
+                    defined.add(label)
+                    self._check_known(op, [label, *sizes])
                 case InBoundsOp():
-                    self._check_known(op, [op.label.data, *op.scope, *op.used_sizes])
+                    bound = op.bound
+                    self._check_known(op, [bound.label, *bound.over, *bound.sizes])
                 case SizeOp() | RoundUpOp():
                     pass
                 case _:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import AffineMapAttr, StringAttr, UnitAttr
@@ -22,7 +21,7 @@ from dt_mlir.dialects.indices import (
     substitute,
     symbol,
 )
-from dt_mlir.dialects.sizes import check_size, parse_size, print_size
+from dt_mlir.dialects.sizes import Bound, Definition, check_size, parse_size, print_size
 
 
 @irdl_op_definition
@@ -47,30 +46,21 @@ class DefineOp(IRDLOperation):
     inferred = opt_prop_def(UnitAttr)
     """True if the size follows from reads."""
 
-    def __init__(self, label: str, map: AffineMap, sizes: Sequence[str], inferred: bool) -> None:
+    def __init__(self, definition: Definition) -> None:
         super().__init__(
             properties={
-                "label": StringAttr(label),
-                "size": AffineMapAttr(map),
-                "sizes": name_array(sizes),
-                "inferred": UnitAttr() if inferred else None,
+                "label": StringAttr(definition.label),
+                "size": AffineMapAttr(definition.map),
+                "sizes": name_array(definition.sizes),
+                "inferred": UnitAttr() if definition.inferred else None,
             }
         )
 
     @property
-    def used_sizes(self) -> tuple[str, ...]:
-        """The labels whose sizes the size depends on."""
-        return names(self.sizes)
-
-    def value(self, known: Mapping[str, int]) -> int:
-        """Returns the size, from those that it depends on.
-
-        Raises:
-            ZeroDivisionError: where a divisor is 0.
-        """
-        symbols = [known[label] for label in self.used_sizes]
-        found = min(expr.eval([], symbols) for expr in self.size.data.results)
-        return found if self.inferred is None else max(found, 0)
+    def definition(self) -> Definition:
+        """The size."""
+        inferred = self.inferred is not None
+        return Definition(self.label.data, self.size.data, names(self.sizes), inferred)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -79,14 +69,14 @@ class DefineOp(IRDLOperation):
         if not inferred:
             parser.parse_keyword("size")
         map, sizes = parse_size(parser)
-        op = cls(label, map.data, names(sizes), inferred)
+        op = cls(Definition(label, map.data, names(sizes), inferred))
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
     def print(self, printer: Printer) -> None:
         kind = "size" if self.inferred is None else "inferred"
         printer.print_string(f" {self.label.data} {kind} ")
-        print_size(printer, self.size.data, self.used_sizes)
+        print_size(printer, self.size.data, names(self.sizes))
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
@@ -122,45 +112,26 @@ class InBoundsOp(IRDLOperation):
     reason = prop_def(StringAttr)
     """The access that needs it."""
 
-    def __init__(
-        self,
-        index: AffineExpr,
-        over: Sequence[str],
-        sizes: Sequence[str],
-        label: str,
-        reason: str,
-        constraints: Sequence[AffineExpr] = (),
-    ) -> None:
-        results = (index, *constraints)
+    def __init__(self, bound: Bound) -> None:
+        results = (bound.expr, *bound.constraints)
         super().__init__(
             properties={
-                "index": AffineMapAttr(AffineMap(len(over), len(sizes), results)),
-                "over": name_array(over),
-                "sizes": name_array(sizes),
-                "label": StringAttr(label),
-                "reason": StringAttr(reason),
+                "index": AffineMapAttr(AffineMap(len(bound.over), len(bound.sizes), results)),
+                "over": name_array(bound.over),
+                "sizes": name_array(bound.sizes),
+                "label": StringAttr(bound.label),
+                "reason": StringAttr(bound.reason),
             }
         )
 
     @property
-    def expr(self) -> AffineExpr:
-        """The index."""
-        return self.index.data.results[0]
-
-    @property
-    def constraints(self) -> tuple[AffineExpr, ...]:
-        """The expressions that are not negative where it is evaluated."""
-        return self.index.data.results[1:]
-
-    @property
-    def scope(self) -> tuple[str, ...]:
-        """The labels for whose indices it is evaluated."""
-        return names(self.over)
-
-    @property
-    def used_sizes(self) -> tuple[str, ...]:
-        """The labels whose sizes the index depends on."""
-        return names(self.sizes)
+    def bound(self) -> Bound:
+        """The index, and the axis that it must not leave."""
+        index, *constraints = self.index.data.results
+        return Bound(
+            index, names(self.over), names(self.sizes), self.label.data, self.reason.data,
+            tuple(constraints),
+        )  # fmt: skip
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -181,27 +152,29 @@ class InBoundsOp(IRDLOperation):
         dims = [dimension(over.index(str(dim))) for dim in found.dims]
         symbols = [symbol(i) for i in range(len(found.sizes))]
         expr, *rest = (substitute(e, dims, symbols) for e in (expr, *constraints))
-        op = cls(expr, over, found.sizes, label, parser.parse_str_literal(), rest)
+        reason = parser.parse_str_literal()
+        op = cls(Bound(expr, over, tuple(found.sizes), label, reason, tuple(rest)))
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
     def print(self, printer: Printer) -> None:
-        over = self.scope
+        bound = self.bound
 
         def show(expr: AffineExpr) -> None:
-            print_index(printer, expr, lambda i: printer.print_string(over[i]), self.used_sizes)
+            dims = bound.over
+            print_index(printer, expr, lambda i: printer.print_string(dims[i]), bound.sizes)
 
         def show_constraint(expr: AffineExpr) -> None:
             show(expr)
             printer.print_string(" >= 0")
 
         printer.print_string(" ")
-        show(self.expr)
-        printer.print_string(f" below {self.label.data} over [{', '.join(over)}] ")
-        if self.constraints:
+        show(bound.expr)
+        printer.print_string(f" below {bound.label} over [{', '.join(bound.over)}] ")
+        if bound.constraints:
             printer.print_string("where ")
             with printer.in_square_brackets():
-                printer.print_list(self.constraints, show_constraint)
+                printer.print_list(bound.constraints, show_constraint)
             printer.print_string(" ")
         printer.print_attribute(self.reason)
         printer.print_op_attributes(self.attributes)
@@ -212,7 +185,7 @@ class InBoundsOp(IRDLOperation):
             raise VerifyException("an index is checked")
         if map.num_dims != len(self.over) or map.num_symbols != len(self.sizes):
             raise VerifyException("each dimension and symbol of the index needs a label")
-        if len(set(self.scope)) != len(self.over):
+        if len(set(self.over)) != len(self.over):
             raise VerifyException("the labels that the index is evaluated for must differ")
         for expr in map.results:
             check_index(expr)

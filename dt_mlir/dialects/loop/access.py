@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -35,9 +35,9 @@ from dt_mlir.dialects.identifiers import Identifier, Identifiers
 from dt_mlir.dialects.indices import (
     IndexParser,
     check_index,
+    compacted,
     dimension,
     index_map,
-    number,
     print_indices,
     simple_index,
     substitute,
@@ -125,19 +125,13 @@ class AccessOp(IRDLOperation):
         self, results: Sequence[AffineExpr], values: Sequence[SSAValue], sizes: Sequence[str]
     ) -> None:
         """Indexes the axes by expressions; values and sizes that none uses are left out."""
-        parts = [part for expr in results for part in expr.dfs()]
-        used = [values[part.position] for part in parts if isinstance(part, AffineDimExpr)]
-        kept = list(dict.fromkeys(used))
-        names_used = [sizes[part.position] for part in parts if isinstance(part, AffineSymExpr)]
-        kept_sizes = list(dict.fromkeys(names_used))
-        dims = [dimension(kept.index(v)) if v in kept else number(0) for v in values]
-        symbols = [
-            symbol(kept_sizes.index(n)) if n in kept_sizes else number(0) for n in sizes
-        ]
-        found = tuple(substitute(expr, dims, symbols) for expr in results)
-        self.map = AffineMapAttr(AffineMap(len(kept), len(kept_sizes), found))
-        self.sizes = name_array(kept_sizes)
-        self._set_values(kept)
+        # A value that is given twice is one dimension.
+        dims = [dimension(values.index(value)) for value in values]
+        symbols = [symbol(sizes.index(label)) for label in sizes]
+        found = compacted([substitute(expr, dims, symbols) for expr in results])
+        self.map = AffineMapAttr(found.map)
+        self.sizes = name_array([sizes[i] for i in found.symbols])
+        self._set_values([values[i] for i in found.dims])
 
     def _set_values(self, values: Sequence[SSAValue]) -> None:
         """Sets the values that the indices are made of."""

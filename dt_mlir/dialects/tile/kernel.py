@@ -216,7 +216,7 @@ class MaskOp(IRDLOperation):
     bound = operand_def(IndexType())
     """The bound."""
     end = opt_operand_def(IndexType())
-    """A value that makes the mask true throughout where the bound is no less than it."""
+    """A value that makes the mask true throughout where the bound is at least as large."""
     divisor = opt_prop_def(IntegerAttr)
     """A number that makes the mask true throughout where it divides the bound."""
     whole = opt_prop_def(UnitAttr)

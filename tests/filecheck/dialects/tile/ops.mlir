@@ -23,6 +23,8 @@ tile.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k
   %m = tile.mask %x below %n divisor 32
   // CHECK-NEXT: tile.mask %[[K]] below %[[N]] whole
   %w = tile.mask %k below %n whole
+  // CHECK-NEXT: tile.mask %[[X]] below %[[N]] within %[[P]]
+  %within = tile.mask %x below %n within %p
   // CHECK-NEXT: %[[A:.*]] = tile.load %{{.*}}[%[[X]], %[[K]]] masked [%[[M]]] pad 0.0
   %a = tile.load %A[%x, %k] masked [%m] pad 0.0
   // CHECK-NEXT: %[[S:.*]] = tile.load %{{.*}}[%[[P]], %[[P]]]

@@ -1,6 +1,0 @@
-"""The table of faults lies beside its test and is not a package."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
