@@ -138,9 +138,13 @@ def directives_module() -> str:
         )
         arguments = "\n        Args:\n" + "\n".join(rows) + "\n" if rows else ""
         quoted = f'"{name}"'
+        signature = f"    def {name}({', '.join(['self', '/', *declared])}) -> Self:\n"
+        if len(signature) > 101:
+            rows = ",\n        ".join(["self", "/", *declared])
+            signature = f"    def {name}(\n        {rows},\n    ) -> Self:\n"
         parts.append(
             f'\n    @checked("{_form(cls)}")\n'
-            f"    def {name}({', '.join(['self', '/', *declared])}) -> Self:\n"
+            f"{signature}"
             f'        """{first}\n\n{body}\n{arguments}        """\n'
             f'        return self.direct({", ".join([quoted, *handed])})\n'
         )

@@ -26,6 +26,7 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         '{choices="BX:32","f.tensorize:0"}',
     ),
     "apply-schedule": (f"{SUMS}f.block(x:16);\nf.tensorize(x:16, k:32);\n", CONVERTED, ""),
+    "schedule-fuse": (SHIFTED, CONVERTED, "{function=f labels=x,y,xy}"),
     "schedule-inline": (TWO, CONVERTED, "{function=g}"),
     "schedule-fuse-at": (TWO, CONVERTED, "{function=g consumer=f label=x}"),
     "schedule-block": (SHIFTED, CONVERTED, '{function=f sizes="x:16"}'),
@@ -55,6 +56,11 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
     ),
     "convert-loop-to-tile": (
         f"{PRODUCT}f.block(x:16, y:16);\nf.tensorize(x:16, y:16, k:16);\n", STAGES["loop"], ""
+    ),
+    "tile-coalesce-loops": (
+        "Func f; In X, W; Var o, p; RVar r, c;\nf[o, p] = rdot(W[o, r, c], X[c, p + r], r, c);\n"
+        "f.block(o:16, p:16);\nf.tensorize(o:16, p:16, c:16);\n",
+        (*STAGES["loop"], "convert-loop-to-tile"), "",
     ),
     "tile-merge-axes": (f"{SOFTMAX}f.block(x:4);\nf.tensorize(x:4, y:0);\n", STAGES["tile"], ""),
     "tile-cse": (f"{SOFTMAX}f.block(x:4);\nf.tensorize(x:4, y:0);\n", STAGES["tile"], ""),

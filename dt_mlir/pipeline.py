@@ -37,6 +37,7 @@ TILES = (
     "tile-elide-masks",
     "tile-fill-padding",
     "tile-hoist-reductions",
+    "tile-coalesce-loops",
     "tile-fuse-maps",
     "tile-cse",
     "tile-place-evictions",

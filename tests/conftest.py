@@ -24,6 +24,9 @@ FULL = (
     "*/test_ahead_of_time.py::test_examples*sm_80*",
     "*/test_ahead_of_time.py::test_examples*sm_100*",
     "*/test_ahead_of_time.py::test_examples*gfx942*",
+    "*/test_ahead_of_time.py::test_operators*sm_80*",
+    "*/test_ahead_of_time.py::test_operators*sm_100*",
+    "*/test_ahead_of_time.py::test_operators*gfx942*",
     "*/test_ahead_of_time.py::test_products*",
     # all boundaries between passes
     "*/test_cuts.py::*",

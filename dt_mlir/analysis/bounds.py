@@ -36,7 +36,8 @@ def infer_bounds_of(buffers: Iterable[loop.LocalOp]) -> None:
             own = loop_of(index)
             if encloses(own, buffer):
                 continue
-            ranges = {_range_of(read.index_values()[axis]) for read in reads}
+            joined = isinstance(index.owner, loop.DelinearizeOp)
+            ranges = {_range_of(read.index_values()[axis], joined) for read in reads}
             origin, extent = ranges.pop() if len(ranges) == 1 else (None, None)
             if origin is None or extent is None or not _reaches(origin, buffer):
                 own.set_range(None, None)
@@ -78,8 +79,11 @@ def _buffers_behind(value: SSAValue) -> list[loop.LocalOp]:
     return list(found)
 
 
-def _range_of(index: SSAValue | int | None) -> tuple[SSAValue | None, int | None]:
-    if not isinstance(index, SSAValue):
+def _range_of(index: SSAValue | int | None, joined: bool) -> tuple[SSAValue | None, int | None]:
+    """Returns the range of the loop that an index is of; a part of a joined loop has none."""
+    if index is None or isinstance(index, int):
+        return None, None
+    if isinstance(index.owner, loop.DelinearizeOp) is not joined:
         return None, None
     op = loop_of(index)
     return op.origin, op.extent_size
@@ -121,9 +125,10 @@ def _check_write(kernel: loop.KernelOp, name: str, write: loop.WriteOp, hint: st
             f"'{name}' is an output but only a part of it would be written", write, hint
         )
     origins: set[SSAValue] = set()
+    loops = {loop_of(index) for index in indices}
     parent = write.parent_op()
     while isinstance(parent, loop.LoopLike):
-        if parent.iv not in indices and not _is_outer_of(parent.iv, indices):
+        if parent not in loops and not _is_outer_of(parent.iv, indices):
             raise CompileError(
                 f"'{name}' is an output but would be written once for each "
                 f"'{parent.label_name}'",

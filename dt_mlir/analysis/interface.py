@@ -133,6 +133,14 @@ class Interface:
         except ZeroDivisionError:
             raise CompileError("the size of a label divides by one that is 0") from None
 
+    def completed(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """Returns sizes with those of labels of joined loops, which follow from others."""
+        found = dict(sizes)
+        for item in self.definitions:
+            if item.label not in found:
+                found[item.label] = item.value(found)
+        return found
+
     def free_labels(self) -> list[str]:
         """The labels that no input axis is bound to, of those that the program uses."""
         bound = {a for item in self.inputs for a in item.axes or () if isinstance(a, str)}
@@ -202,7 +210,10 @@ class Interface:
         if groups[0] != groups[1]:
             shown = ["; ".join(" = ".join(g) for g in found) for found in groups]
             return f"labels have one size where '{shown[1]}', and had where '{shown[0]}'"
-        followed = [{d.label: d for d in x.definitions} for x in (self, other)]
+        # Labels of joined loops are those of a schedule.
+        followed = [
+            {d.label: d for d in x.definitions if d.label in self.labels} for x in (self, other)
+        ]
         if followed[0] != followed[1]:
             return "sizes of labels follow from others in another way"
         checked = [{bound._replace(reason="") for bound in x.bounds} for x in (self, other)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import DictionaryAttr, MemRefType, ModuleOp
 from xdsl.ir import Block, BlockArgument, Region, SSAValue
 
+from dt_mlir.analysis.joined_labels import joined_labels
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, loop, tile
 from dt_mlir.dialects.kernel import KernelOp, argument_attributes
@@ -50,6 +51,8 @@ def _made_up(kernels: list[KernelOp]) -> host.FuncOp:
         size = host.SizeOp(label)
         block.add_op(size)
         sizes[label] = size.result
+    for item in dict.fromkeys(item for kernel in kernels for item in joined_labels(kernel)):
+        block.add_op(host.DefineOp(item))
     for kernel, prefix in zip(kernels, prefixes):
         written = _written(kernel)
         values: list[SSAValue] = []

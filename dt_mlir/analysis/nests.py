@@ -49,6 +49,24 @@ def reduced_by(op: loop.ReduceOp) -> loop.ReduceOp | None:
     return inner if len(kinds) == 1 else None
 
 
+def reduction_nests(kernel: loop.KernelOp) -> list[list[loop.ReduceOp]]:
+    """Returns the reductions of a kernel; those that are all that another reduces are behind it.
+
+    The loops of such a nest may stand in any order, unless one has a domain.
+    """
+    reductions = operations_of(kernel, loop.ReduceOp)
+    inner = {reduced_by(op) for op in reductions}
+    found: list[list[loop.ReduceOp]] = []
+    for op in reductions:
+        if op in inner:
+            continue
+        nest = [op]
+        while (following := reduced_by(nest[-1])) is not None:
+            nest.append(following)
+        found.append(nest)
+    return found
+
+
 def check_reductions(kernel: loop.KernelOp) -> None:
     """Checks that reductions can be lowered to tiles.
 
@@ -128,12 +146,21 @@ def writes_of(kernel: loop.KernelOp, function: str) -> list[loop.WriteOp]:
 
 
 def loop_of(index: SSAValue) -> loop.LoopLike:
-    """The loop whose index a value is."""
+    """The loop whose index a value is; the joined one for the index of a loop that it joins."""
     owner = index.owner
+    if isinstance(owner, loop.DelinearizeOp):
+        return loop_of(owner.index)
     assert isinstance(owner, Block)
     op = owner.parent_op()
     assert isinstance(op, loop.LoopLike)
     return op
+
+
+def walked_label(index: SSAValue) -> str:
+    """The label that an induction variable walks; its own for the index of a joined loop."""
+    if isinstance(index, OpResult) and isinstance(index.op, loop.DelinearizeOp):
+        return index.op.label_names[index.index]
+    return loop_of(index).label_name
 
 
 def encloses(outer: Operation, inner: Operation) -> bool:
@@ -154,10 +181,13 @@ def function_labels(kernel: loop.KernelOp, write: loop.WriteOp) -> tuple[str, ..
 def own_loops(kernel: loop.KernelOp, write: loop.WriteOp) -> dict[str, loop.LoopLike]:
     """Returns the loops at whose induction variables a function is written, by its labels.
 
-    A label at which the function is written at a number has no loop.
+    A joined loop has its own label in place of those of the loops that it joins. A label at which
+    the function is written at a number has no loop.
     """
-    return {
-        label: loop_of(index)
-        for label, index in zip(function_labels(kernel, write), write.simple_indices())
-        if not isinstance(index, int)
-    }
+    found: dict[str, loop.LoopLike] = {}
+    for label, index in zip(function_labels(kernel, write), write.simple_indices()):
+        if isinstance(index, int):
+            continue
+        op = loop_of(index)
+        found[label if index is op.iv else op.label_name] = op
+    return found

@@ -91,7 +91,8 @@ class TileAxes:
             if not isinstance(ours, SSAValue) or not isinstance(theirs, SSAValue) or ours is theirs:
                 continue
             pairs.append((loop_of(ours), loop_of(theirs)))
-        return pairs
+        # The indices of a joined loop stand for one loop.
+        return list(dict.fromkeys(pairs))
 
 
 def check_tiles(kernel: loop.KernelOp, axes: TileAxes) -> None:
@@ -130,6 +131,8 @@ def check_buffers(kernel: loop.KernelOp, axes: TileAxes) -> None:
         for read in reads_of(buffer.result):
             if len(read.simple_indices()) < len(buffer.labels):
                 raise _refusal(buffer, "it is read at an index that is not a label by itself")
+            for one, other in ((write, read), (read, write)):
+                _check_joined(buffer, one, other, axes)
             pairs = axes.renaming(write, read)
             for ours, theirs in pairs:
                 _check_one_trip(buffer, theirs)
@@ -146,6 +149,31 @@ def check_buffers(kernel: loop.KernelOp, axes: TileAxes) -> None:
                 raise _refusal(buffer, "it is read along a diagonal")
             if len({ours for ours, _ in pairs}) < len(pairs):
                 raise _refusal(buffer, "it is written along a diagonal, and read beside it")
+
+
+def _check_joined(
+    buffer: loop.LocalOp, one: loop.AccessOp, other: loop.AccessOp, axes: TileAxes
+) -> None:
+    """Checks that loops which are joined at one access of a buffer are joined so at another."""
+    there = other.index_values()
+    for axis, index in enumerate(one.index_values()):
+        parts = None if index is None or isinstance(index, int) else index.owner
+        if not isinstance(parts, loop.DelinearizeOp) or index is there[axis]:
+            continue
+        theirs = [there[one.index_values().index(part)] for part in parts.indices]
+        owner = theirs[0].owner if isinstance(theirs[0], SSAValue) else None
+        labels = [axes.same.get(label, label) for label in parts.label_names]
+        if (
+            not isinstance(owner, loop.DelinearizeOp)
+            or tuple(theirs) != tuple(owner.indices)
+            or labels != [axes.same.get(label, label) for label in owner.label_names]
+        ):
+            raise _refusal(
+                buffer,
+                f"the loops over {', '.join(parts.label_names)} are joined where it is "
+                f"{'written' if isinstance(one, loop.WriteOp) else 'read'} only",
+                f"join the loops of '{buffer.function.data}' and of what reads it in one way",
+            )
 
 
 def _check_one_trip(buffer: loop.LocalOp, op: loop.LoopLike) -> None:

@@ -11,6 +11,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 
 from dt_mlir.analysis.divisibility import constant_index
 from dt_mlir.builders.index import IndexBuilder
+from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects.index_ranges import is_never_negative
 from dt_mlir.dialects.indices import fold
 
@@ -67,6 +68,23 @@ def floored_quotient(index: IndexBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
         return a
     # What is left is a multiple, so that the division is exact for either sign.
     return index.div(index.sub(a, floored_rest(index, a, b)), b)
+
+
+def delinearized(
+    values: ValueBuilder, index: SSAValue, sizes: Sequence[SSAValue]
+) -> list[SSAValue]:
+    """Builds the indices of a point of a box from its number; the last axis is the fastest.
+
+    Args:
+        values: builds them for all elements of a tile.
+        index: the number of the point, not negative.
+        sizes: the extents of the box.
+    """
+    rest, found = index, list[SSAValue]()
+    for size in sizes[:0:-1]:
+        found.append(values.elementwise([rest, size], lambda b, v: IndexBuilder(b).rem(v[0], v[1])))
+        rest = values.elementwise([rest, size], lambda b, v: IndexBuilder(b).div(v[0], v[1]))
+    return [rest, *reversed(found)]
 
 
 def index_in_bounds(builder: Builder, kind: str, value: SSAValue, size: SSAValue) -> SSAValue:

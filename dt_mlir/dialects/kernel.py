@@ -56,7 +56,8 @@ class KernelOp(IRDLOperation):
     num_stages = opt_prop_def(IntegerAttr)
     """The depth to which Triton pipelines loops."""
     precision = opt_prop_def(StringAttr)
-    """The precision of products of f32 operands: `ieee`, `tf32` or `tf32x3`."""
+    """The precision of products: `ieee`, `tf32` or `tf32x3` for operands of f32, `narrow` where
+    operands of mixed types were rounded to the narrower one."""
     math = opt_prop_def(StringAttr)
     """The choice of elementary functions: `fast` or `accurate`."""
     dynamic = opt_prop_def(UnitAttr)
@@ -68,7 +69,7 @@ class KernelOp(IRDLOperation):
         IsolatedFromAbove(), SymbolOpInterface(), NoTerminator(), BodyIsCallable()
     )
 
-    PRECISIONS: ClassVar = ("ieee", "tf32", "tf32x3")
+    PRECISIONS: ClassVar = ("ieee", "tf32", "tf32x3", "narrow")
     ACCURACIES: ClassVar = ("fast", "accurate")
 
     def __init__(

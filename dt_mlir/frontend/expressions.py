@@ -434,12 +434,14 @@ class ExpressionEmitter(ValueEmitter):
         else:
             element = inner._common(*operands, least=i32)
             narrow = [e for e in elements if e != compute_type(e)]
-            if len(elements) == 2 and narrow and is_float(element):
+            mixed = len(elements) == 2 and bool(narrow) and is_float(element)
+            if mixed and not self.symbols.narrows_products():
                 shown = " and ".join(sorted(type_name(e) for e in elements))
                 self.symbols.warnings.append(
                     Note(
-                        f"the product of {shown} is computed in {type_name(element)}; operands "
-                        "of one declared type, or a cast, would allow a narrow product",
+                        f"the product of {shown} is computed in {type_name(element)}; "
+                        "precision(narrow), operands of one declared type, or a cast would allow "
+                        "a narrow product",
                         self.symbols.location(at),
                     )
                 )

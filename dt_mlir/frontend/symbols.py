@@ -156,6 +156,13 @@ class Symbols:
             case _:
                 return None
 
+    def narrows_products(self) -> bool:
+        """Returns whether a directive rounds operands of mixed types to the narrower type."""
+        return any(
+            item.name == "precision" and any(a.value == "narrow" for a in item.arguments)
+            for item in self.schedule
+        )
+
     def needed(self) -> set[str]:
         """Returns the functions that the outputs need."""
         found: set[str] = set()

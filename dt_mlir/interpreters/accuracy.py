@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.dialects import dt, sched
+from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.kernel import KernelOp
-from dt_mlir.traversal import operations
+from dt_mlir.interpreters.bounded import float_format
+from dt_mlir.traversal import operations, operations_of
 
 Array = Any
 """A NumPy array; its element type is not known to the type checker."""
@@ -87,6 +90,18 @@ ACCURATE: dict[str, Ulps] = {
 _PRODUCTS = {"tf32": 2.0**13, "tf32x3": 2.0**4}
 
 
+def _narrow_error(module: ModuleOp) -> float:
+    """Returns the error of an operand that is rounded to the narrower type of any product."""
+    error = 0.0
+    for op in operations_of(module, dt.ReduceOp):
+        end = op.body.block.last_op
+        assert end is not None
+        for value in end.operands if op.kind.data is ReductionKind.DOT else ():
+            if isinstance(value.owner, arith.ExtFOp):
+                error = max(error, 2.0 ** (24 - float_format(value.owner.input.type).digits))
+    return error
+
+
 @dataclass(frozen=True)
 class Accuracy:
     """The accuracy that a program's kernels compute with.
@@ -116,7 +131,8 @@ class Accuracy:
             if op.directive_name == "math" and words == ["accurate"]:
                 accurate.add(op.function_name)
             elif op.directive_name == "precision":
-                product = max(product, _PRODUCTS.get(words[0], 0.0))
+                narrow = _narrow_error(module) if words == ["narrow"] else 0.0
+                product = max(product, _PRODUCTS.get(words[0], narrow))
             elif op.directive_name == "fuse_at":
                 fused.add(op.function_name)
         functions = {op.sym_name.data for op in module.ops if isinstance(op, dt.FuncOp)}

@@ -39,7 +39,7 @@ def carries_nothing(op: loop.LoopLike) -> bool:
     """Returns whether no trip of a loop sees what another does.
 
     So it is where every buffer that is written inside is indexed by the loop along one and the
-    same axis, wherever it is written or read.
+    same axis, wherever it is written or read. Of a joined loop, all parts must index it.
     """
     accesses: dict[SSAValue, list[loop.AccessOp]] = {}
     written: set[SSAValue] = set()
@@ -53,11 +53,18 @@ def carries_nothing(op: loop.LoopLike) -> bool:
             accesses.setdefault(inner.base, []).append(inner)
             if isinstance(inner, loop.WriteOp):
                 written.add(inner.base)
+    parts = [use.operation for use in op.iv.uses]
+    wholes = [(op.iv,), *(p.indices for p in parts if isinstance(p, loop.DelinearizeOp))]
     for base in written:
-        indices = [access.index_values() for access in accesses[base]]
-        if not any(all(i is op.iv for i in axis) for axis in zip(*indices)):
+        axes = list(zip(*(access.index_values() for access in accesses[base])))
+        if not any(all(_is_fixed(part, axes) for part in parts) for parts in wholes):
             return False
     return True
+
+
+def _is_fixed(value: SSAValue, axes: Sequence[Sequence[SSAValue | int | None]]) -> bool:
+    """Returns whether a value indexes one and the same axis wherever a buffer is accessed."""
+    return any(all(index is value for index in axis) for axis in axes)
 
 
 @register_impls
@@ -167,6 +174,17 @@ class LoopFunctions(LevelFunctions):
     ) -> PythonValues:
         """The size of a label."""
         return (self.sizes[op.label.data],)
+
+    @impl(loop.DelinearizeOp)
+    def run_delinearize(
+        self, interpreter: Interpreter, op: loop.DelinearizeOp, args: PythonValues
+    ) -> PythonValues:
+        """The indices of the loops that a loop joins."""
+        rest, found = args[0], list[Any]()
+        for label in op.label_names[:0:-1]:
+            found.append(rest % self.sizes[label])
+            rest = rest // self.sizes[label]
+        return (rest, *reversed(found))
 
     @impl(loop.LocalOp)
     def run_local(

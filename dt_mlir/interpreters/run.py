@@ -76,6 +76,7 @@ def run_module(
         CompileError: if it is not for these sizes.
     """
     interface = Interface.of(module)
+    sizes = interface.completed(sizes)
     interface.check_sizes(sizes)
     given: dict[str, Any] = {}
     for item in interface.inputs:

@@ -19,6 +19,19 @@ class Directives(ABC):
     def direct(self, name: str, /, *arguments: object, **sizes: object) -> Self:
         """Add a directive by its name, as a plug-in's is added."""
 
+    @checked("fuse(x, y, …)")
+    def fuse(self, /, *labels: NameLike) -> Self:
+        """Joins loops over labels into one loop over a new label, which later directives name.
+
+        The joined loop walks the points of the box of the labels, the last label fastest. Labels
+        of the function join each other, and so do labels that it reduces. A tile of the joined
+        label spans rows of an image, or taps of a window (implicit GEMM). Halide, TVM: `fuse`.
+
+        Args:
+            labels: the labels whose loops are joined, the slowest first, then the new label.
+        """
+        return self.direct("fuse", *labels)
+
     @checked("inline()")
     def inline(self, /) -> Self:
         """Computes a function wherever it is read, in place of each read.
@@ -69,10 +82,12 @@ class Directives(ABC):
 
     @checked("reorder(x, y, …)")
     def reorder(self, /, *order: NameLike) -> Self:
-        """Interchanges sequential loops of a function, outermost first.
+        """Interchanges sequential loops of a function or of a reduction, outermost first.
 
         The loops must be nested directly in one another. Where `split` made two loops of one over
-        `x`, `x` means the inner one and `x_outer` the outer one. Halide, TVM: `reorder`.
+        `x`, `x` means the inner one and `x_outer` the outer one. Reduction loops of fused
+        functions are named in the kernel that computes them; the tiled loops of a product are
+        innermost in any order. Halide, TVM: `reorder`.
 
         Args:
             order: labels of the function's loops in the order that they are to have.
@@ -142,12 +157,18 @@ class Directives(ABC):
         return self.direct("num_stages", stages)
 
     @checked("precision('ieee')")
-    def precision(self, /, precision: Literal["ieee", "tf32", "tf32x3"] | Choices) -> Self:
-        """Sets how `rdot` multiplies f32 operands.
+    def precision(
+        self,
+        /,
+        precision: Literal["ieee", "tf32", "tf32x3", "narrow"] | Choices,
+    ) -> Self:
+        """Sets how `rdot` multiplies f32 operands, and operands of mixed types.
 
         `ieee` is exact f32; `tf32` rounds the operands to 11 significant bits for the tensor
-        cores; `tf32x3` makes three such products for nearly f32's accuracy. It is the one
-        directive that changes results, by rounding.
+        cores; `tf32x3` makes three such products for nearly f32's accuracy. `narrow` rounds the
+        wider operand of a product of mixed float types to the narrower type, in which tensor
+        cores then multiply: a number that is too large for that type becomes infinite. It is the
+        one directive that changes results, by rounding.
 
         Args:
             precision: how operands are rounded.

@@ -22,14 +22,16 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.analysis.dot_plans import DotPlan, dot_operand_bits, is_dottable, least_depth, plan_dot
 from dt_mlir.analysis.expressions import Expressions
+from dt_mlir.analysis.joined_labels import check_joined_labels
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes, same_in
 from dt_mlir.analysis.nests import inner_of, write_to
 from dt_mlir.analysis.tile_axes import TileAxes, check_buffers, check_tiles
 from dt_mlir.builders.index import IndexBuilder
+from dt_mlir.builders.indices import delinearized
 from dt_mlir.builders.reductions import combine, is_more_extreme
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.diagnostics import CompileError, has_location
-from dt_mlir.dialects import loop, sched, tile
+from dt_mlir.dialects import host, loop, sched, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.identifiers import value_hint
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
@@ -166,6 +168,12 @@ class _Converter:
                 self._write(op, scope)
             case loop.SizeOp():
                 self.env[op.result] = self._size(op.label.data)
+            case loop.DelinearizeOp():
+                sizes = [self._size(label) for label in op.label_names]
+                parts = delinearized(scope.values, self.env[op.index], sizes)
+                for index, part in zip(op.indices, parts):
+                    part.name_hint = index.name_hint
+                    self.env[index] = part
             case loop.LocalOp() | loop.YieldOp():
                 pass
             case UnrealizedConversionCastOp():
@@ -546,6 +554,7 @@ class ConvertLoopToTilePass(ModulePass):
         axes = {kernel: TileAxes(kernel, same_in(kernel, same), fixed) for kernel in kernels}
         for kernel in kernels:
             check_kernel(kernel)
+            check_joined_labels(kernel, host.function_of(op))
             check_tiles(kernel, axes[kernel])
             check_buffers(kernel, axes[kernel])
             check_marks(kernel)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from dt_mlir.analysis.nests import loop_of
+from dt_mlir.analysis.nests import walked_label
 from dt_mlir.boundary_conditions import CONSTANT
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.builders.indices import build_index, index_in_bounds, is_in_bounds
@@ -96,7 +96,7 @@ class Accesses:
         value = op.indices[expr.position]
         if not loop.is_induction_variable(value):
             return False
-        walked = loop_of(value).label_name
+        walked = walked_label(value)
         return self.same.get(walked, walked) == self.same.get(label, label)
 
     def _is_never_negative(self, op: loop.AccessOp, expr: AffineExpr) -> bool:

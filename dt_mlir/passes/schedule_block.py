@@ -39,8 +39,8 @@ class BlockPass(Directive):
         kernel = site.kernel
         grid = kernel.grid
         write = writes_of(kernel, self.function)[0]
-        labels = function_labels(kernel, write)
         loops = own_loops(kernel, write)
+        labels = dict.fromkeys([*loops, *function_labels(kernel, write)])
         for label, extent in _SIZES.items(self.sizes):
             if label not in labels:
                 if label in labels_in(kernel):
@@ -82,7 +82,7 @@ class BlockPass(Directive):
                     f"choose a multiple of {own.step_size}",
                 )
             blocked = {*grid.label_names, label}
-            order = [WalkAttr(other) for other in reversed(labels) if other in blocked]
+            order = [WalkAttr(other) for other in reversed(loops) if other in blocked]
             origin = grid.add_block(label, extent, order)
             own.set_range(origin, extent)
             if own.step_size == 0:

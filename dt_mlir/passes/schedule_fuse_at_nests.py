@@ -17,6 +17,7 @@ from dt_mlir.analysis.nests import (
     function_labels,
     loop_of,
     loops_in,
+    own_loops,
     reads_of,
     writes_of,
 )
@@ -115,15 +116,16 @@ def find_loops(
     labels: list[str] = []
     for write in writes_of(home, consumer):
         axes = dict(zip(function_labels(home, write), write.simple_indices()))
-        labels.extend(axes)
+        own = own_loops(home, write)
         index = axes.get(label)
         if isinstance(index, int):
             raise site.error(
                 f"'{consumer}' is computed only where '{label}' is {index}, without a loop",
                 "fuse it at another label, or further out",
             )
-        if index is not None:
-            found.append(loop_of(index))
+        labels.extend(own)
+        if label in own:
+            found.append(own[label])
             continue
         reductions = [op for op in loops_in(_nest(write)) if op.function_name == consumer]
         labels.extend(op.label_name for op in reductions)
@@ -378,17 +380,39 @@ def _insert(
         copy.location = write.location
         assert write.parent is not None
         write.parent.insert_op_after(copy, write)
-    own = [loop_of(index) for index in write.simple_indices() if not isinstance(index, int)]
-    for op, bound in zip(own, binding):
-        if bound is not None:
-            _bind(op, bound)
+    bound_to: dict[loop.LoopLike, dict[SSAValue, SSAValue | int | Index]] = {}
+    for iv, bound in zip(write.simple_indices(), binding):
+        if not isinstance(iv, int) and bound is not None:
+            bound_to.setdefault(loop_of(iv), {})[iv] = bound
+    for op, ivs in bound_to.items():
+        parts = next(iter(ivs)).owner
+        if isinstance(parts, loop.DelinearizeOp) and len(ivs) < len(parts.indices):
+            shown = ", ".join(parts.label_names)
+            raise site.error(
+                f"'{site.function}' has joined its loops over {shown}, and the loops around the "
+                "place are over a part of them",
+                "fuse the same labels in the consumer, or fuse further out",
+            )
+        for iv, bound in ivs.items():
+            _bind(op, iv, bound)
+        _dissolve(op)
     return buffer
 
 
-def _bind(op: loop.LoopLike, bound: SSAValue | int | Index) -> None:
-    """Replaces a loop by what its index is bound to."""
-    iv, block = op.iv, op.parent
+def _dissolve(op: loop.LoopLike) -> None:
+    """Replaces a loop by its body, which no longer uses its index."""
+    block = op.parent
     assert block is not None
+    for inner in list(op.body.block.ops):
+        inner.detach()
+        block.insert_op_before(inner, op)
+    for parts in [use.operation for use in op.iv.uses]:
+        Rewriter.erase_op(parts)
+    Rewriter.erase_op(op)
+
+
+def _bind(op: loop.LoopLike, iv: SSAValue, bound: SSAValue | int | Index) -> None:
+    """Replaces an index of a loop by what it is bound to."""
     index = bound if isinstance(bound, Index) else _as_index(bound)
     accesses = [u.operation for u in iv.uses if isinstance(u.operation, loop.AccessOp)]
     for access in dict.fromkeys(accesses):
@@ -412,10 +436,6 @@ def _bind(op: loop.LoopLike, bound: SSAValue | int | Index) -> None:
         builder = Builder(InsertPoint.before(op))
         value = index_value(builder, bound) if isinstance(bound, Index) else bound
         iv.replace_all_uses_with(value)
-    for inner in list(op.body.block.ops):
-        inner.detach()
-        block.insert_op_before(inner, op)
-    Rewriter.erase_op(op)
 
 
 def _as_index(bound: SSAValue | int) -> Index:

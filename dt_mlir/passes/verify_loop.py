@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
+from dt_mlir.analysis.joined_labels import check_joined_labels
 from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.analysis.nests import check_reductions, check_writes, loops_in, reads_of
 from dt_mlir.diagnostics import CompileError
@@ -62,3 +63,4 @@ class VerifyLoopPass(ModulePass):
                 raise CompileError(f"'{inner.name}' is not of the 'loop' level", inner)
         for kernel in program.kernels:
             check_kernel(kernel)
+            check_joined_labels(kernel, program.host)

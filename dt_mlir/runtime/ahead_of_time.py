@@ -104,6 +104,7 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
     """
     function = host.function_of(module)
     assert function is not None, "what is launched has a host function"
+    sizes = Interface.of(module).completed(sizes)
     kernels = kernels_of(module)
     _, signatures = signatures_of(kernels, function.sym_name.data)
     launched = {op.kernel_name: op for op in function.launches()}

@@ -32,19 +32,21 @@ PASS_PREFIX = "schedule-"
 class Phase(IntEnum):
     """When `apply-schedule` applies a directive."""
 
-    FUSION = 1
+    LABELS = 1
+    """The labels of each function's loops."""
+    FUSION = 2
     """The place of each function's computation."""
-    PARTITION = 2
+    PARTITION = 3
     """The block of a program instance."""
-    ORDER = 3
+    ORDER = 4
     """The order of the loops in it."""
-    TILING = 4
+    TILING = 5
     """The tile that is computed at once."""
-    MAPPING = 5
+    MAPPING = 6
     """The order of program instances."""
-    STORAGE = 6
+    STORAGE = 7
     """The layout of a kernel's results in memory."""
-    HINTS = 7
+    HINTS = 8
     """Hints to the target."""
 
 

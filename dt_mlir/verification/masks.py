@@ -118,6 +118,7 @@ def check_masks(module: ModuleOp, sizes: Mapping[str, int], everywhere: bool) ->
         everywhere: whether to try every index, rather than the last one below each bound and the
             first one beyond it.
     """
+    sizes = Interface.of(module).completed(sizes)
     runs = _Runs(module, sizes)
     tiles = _Masks(sizes)
     runs.run(runs.unchanged(0)[0], tiles)

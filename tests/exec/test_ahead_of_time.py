@@ -12,6 +12,7 @@ import pytest
 from dt_mlir.runtime.ahead_of_time import summarise
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+OPERATORS = Path(__file__).parents[1] / "operators"
 PROGRAMS = sorted(path.stem for path in EXAMPLES.glob("*.dt"))
 TARGETS = ["sm_80", "sm_90", "sm_100", "gfx942"]
 
@@ -87,12 +88,33 @@ def test_device_library(compiler: Compile, target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_unrolled_whole(compiler: Compile, target: str) -> None:
-    text = (
+@pytest.mark.parametrize("path", sorted(OPERATORS.glob("*.dt")), ids=lambda path: path.stem)
+def test_operators(compiler: Compile, path: Path, target: str) -> None:
+    for kernel, has_code, problems in compiler(path.read_text(), path.name, target, {}, 20):
+        assert has_code, kernel
+        assert not problems, kernel
+
+
+UNROLLED = {
+    "sums": (
         "Func f; In A; Var x; RVar j, k; f[x] = rsum(A[x, k] * (k + 1), k) + rsum(A[x, j] * j, j);"
-        " f.block(x:16); f.tensorize(x:16, k:16); f.unroll(k:8, j:128); f.compile();"
-    )
-    ((_, has_code, problems),) = compiler(text, "unrolled", target, {"k": 100, "j": 100}, 100)
+        " f.block(x:16); f.tensorize(x:16, k:16); f.unroll(k:8, j:128); f.compile();",
+        {"k": 100, "j": 100},
+    ),
+    "window": (
+        "Func f; In A; Var x, y; RVar r = 3, s = 3;"
+        "f[x, y] = rmax(constant_exterior(A[2 * x + r - 1, y + s - 1], -inf), r, s);"
+        "f.fuse(x, y, m); f.block(m:16); f.tensorize(m:16); f.unroll(r:3, s:3); f.compile();",
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNROLLED)
+@pytest.mark.parametrize("target", TARGETS)
+def test_unrolled_whole(compiler: Compile, target: str, name: str) -> None:
+    text, fixed = UNROLLED[name]
+    ((_, has_code, problems),) = compiler(text, "unrolled", target, fixed, 100)
     assert has_code
     assert not problems
 

@@ -377,7 +377,12 @@ class _Drawer:
         """The directives, and the least step with which each label is walked."""
         lines: list[str] = []
         home = {f.name: f.name for f in self.functions}
-        inside = {f.name: {*f.labels, *f.reduced} for f in self.functions}
+        own = {f.name: self.joined(f.name, f.labels, "j", lines) for f in self.functions}
+        reduced = {
+            f.name: self.joined(f.name, tuple(dict.fromkeys(f.reduced)), "r", lines)
+            for f in self.functions
+        }
+        inside = {f.name: {*own[f.name], *reduced[f.name]} for f in self.functions}
         by_name = {f.name: f for f in self.functions}
         for producer in reversed(self.functions[:-1]):
             users = [f for f in self.functions if producer.name in f.reads and f.name in home]
@@ -391,7 +396,7 @@ class _Drawer:
                 home.pop(producer.name)
                 continue
             consumer = users[-1] if self.chance(80) else self.pick(users)
-            at = [*consumer.labels, *consumer.reduced] or list(self.labels)
+            at = [*own[consumer.name], *reduced[consumer.name]] or list(self.labels)
             lines.append(f"{producer.name}.fuse_at({consumer.name}, {self.pick(at)});")
             home[producer.name] = home[consumer.name]
         for name, root in home.items():
@@ -399,30 +404,47 @@ class _Drawer:
                 inside[root] |= inside[name]
         steps: dict[str, int] = {}
         for name in dict.fromkeys(home.values()):
-            lines += self.root(by_name[name], sorted(inside[name]), steps)
+            lines += self.root(by_name[name], own[name], sorted(inside[name]), steps)
         if self.chance(6):
             lines.append(self.nonsense())
         return list(self.draw(st.permutations(lines))) if self.chance(20) else lines, steps
 
-    def root(self, function: _Function, inside: list[str], steps: dict[str, int]) -> list[str]:
+    def joined(
+        self, function: str, labels: tuple[str, ...], kind: str, lines: list[str]
+    ) -> tuple[str, ...]:
+        """The labels of loops, of which some may be joined by a directive."""
+        if len(labels) < 2 or not self.chance(15):
+            return labels
+        some = list(self.draw(st.permutations(labels)))[: self.pick((2, 2, 3))]
+        label = f"{function}_{kind}"
+        lines.append(f"{function}.fuse({', '.join(some)}, {label});")
+        return (label, *(other for other in labels if other not in some))
+
+    def root(
+        self, function: _Function, labels: tuple[str, ...], inside: list[str], steps: dict[str, int]
+    ) -> list[str]:
         lines: list[str] = []
         blocks: dict[str, int] = {}
-        if function.labels and self.chance(65):
-            for label in function.labels:
+        if labels and self.chance(65):
+            for label in labels:
                 if self.chance(75):
                     blocks[label] = self.pick((1, 2, 3, 4, 6, 8, 16, 32))
         if blocks:
             lines.append(f"{function.name}.block({_sizes(blocks)});")
         pieces: dict[str, int] = {}
-        for label in function.labels:
+        for label in labels:
             if self.chance(12):
                 fits = [n for n in (2, 3, 4, 8) if blocks.get(label, n) % n == 0]
                 pieces[label] = self.pick(fits or (2,))
         if pieces:
             lines.append(f"{function.name}.split({_sizes(pieces)});")
-        if len(function.labels) > 1 and self.chance(12):
-            names = [*function.labels, *(f"{label}_outer" for label in pieces)]
+        if len(labels) > 1 and self.chance(12):
+            names = [*labels, *(f"{label}_outer" for label in pieces)]
             order = self.draw(st.permutations(names))
+            lines.append(f"{function.name}.reorder({', '.join(order)});")
+        sums = [label for label in inside if label not in labels]
+        if len(sums) > 1 and self.chance(15):
+            order = list(self.draw(st.permutations(sums)))[: self.pick((2, 2, 3))]
             lines.append(f"{function.name}.reorder({', '.join(order)});")
         blocks |= pieces
         tiles: dict[str, int] = {}
@@ -456,7 +478,7 @@ class _Drawer:
         if self.chance(15):
             lines.append(f"{function.name}.math(accurate);")
         if self.has_dot and self.chance(10):
-            lines.append(f"{function.name}.precision({self.pick(('tf32', 'tf32x3', 'ieee'))});")
+            lines.append(f"{function.name}.precision({self.pick(('tf32', 'tf32x3', 'ieee', 'narrow'))});")
         return lines
 
     def walk(self, blocked: list[str]) -> list[str]:
@@ -481,6 +503,7 @@ class _Drawer:
             f"{name}.align_storage({label}:{self.pick((0, 5))});",
             f"{name}.math(slow);", f"{name}.unroll({label}:2);", f"{name}.inline();",
             f"{name}.split({label}:5);", f"{name}.reorder({label}, {self.pick(self.labels)});",
+            f"{name}.fuse({label}, {self.pick(self.labels)}, {self.pick(('m', label, 'A'))});",
         ))
 
     def outputs(self) -> list[str]:

@@ -164,7 +164,7 @@ BACKEND = [
     ),
     Fault(
         "precision-ignored", _KERNEL,
-        'chosen = "ieee" if precision is None else precision.data', 'chosen = "ieee"',
+        'chosen = "ieee" if named == "narrow" else named', 'chosen = "ieee"',
         "precision(tf32) has no effect",
     ),
     Fault(

@@ -18,6 +18,10 @@ _FUSION = _ALL + "passes/schedule_fuse_at_nests.py"
 _AXES = _ALL + "analysis/tile_axes.py"
 _DOTS = _ALL + "analysis/dot_plans.py"
 _GRID = _ALL + "passes/convert_loop_to_tile_grid.py"
+_INDICES = _ALL + "builders/indices.py"
+_COALESCE = _ALL + "passes/tile_coalesce_loops.py"
+_JOIN = _ALL + "builders/loops.py"
+_FUSE = _ALL + "passes/schedule_fuse.py"
 _REDUCE = _ALL + "builders/reductions.py"
 _ELEM = _ALL + "dialects/elem.py"
 _SCALAR_EVAL = _ALL + "analysis/known_numbers.py"
@@ -29,6 +33,36 @@ _HOIST = _ALL + "passes/tile_hoist_reductions.py"
 _TRANSPOSES = _ALL + "passes/tile_propagate_transposes.py"
 
 LOOPS = [
+    Fault(
+        "first-label-fastest", _INDICES,
+        "for size in sizes[:0:-1]:", "for size in sizes[1:]:",
+        "the index of a joined loop is taken apart by the sizes in reverse",
+    ),
+    Fault(
+        "domain-joined", _FUSE,
+        "if isinstance(op, loop.ReduceOp) and op.domain is not None:", "if False:",
+        "loops are joined of which one bounds another",
+    ),
+    Fault(
+        "joined-loops-keep-their-order", _FUSE,
+        "[*wanted, *rest]", "[*nest]",
+        "the loops that a joined one walks are not those that its labels name",
+    ),
+    Fault(
+        "interchange-forgets-uses", _JOIN,
+        "user.operands[index] = op.iv", "pass",
+        "loops change places and their indices do not",
+    ),
+    Fault(
+        "coalesced-trips-rounded-down", _COALESCE,
+        "before.ceil_div(", "before.div(",
+        "a loop that becomes part of another one leaves its last trip out",
+    ),
+    Fault(
+        "coalesced-step-forgotten", _COALESCE,
+        "index.mul(trip, step)", "trip",
+        "the tiles of a loop that becomes part of another one overlap",
+    ),
     Fault(
         "label-sizes-not-united", _LOOP_PROGRAM,
         "self.same.union(known[axis], label)", "pass",
@@ -106,7 +140,7 @@ LOOPS = [
     ),
     Fault(
         "repeated-write-allowed", _BOUNDS,
-        "if parent.iv not in indices and not _is_outer_of(parent.iv, indices):", "if False:",
+        "if parent not in loops and not _is_outer_of(parent.iv, indices):", "if False:",
         "an output may be written once for each turn of a loop",
     ),
     Fault(
@@ -116,7 +150,7 @@ LOOPS = [
     ),
     Fault(
         "fused-axes-swapped", _FUSION,
-        "zip(own, binding)", "zip(own, reversed(binding))",
+        "zip(write.simple_indices(), binding)", "zip(write.simple_indices(), reversed(binding))",
         "a fused function's labels are bound in reverse order",
     ),
     Fault(
@@ -127,7 +161,7 @@ LOOPS = [
     ),
     Fault(
         "fused-at-the-first-axis", _FUSION,
-        "index = axes.get(label)", "index = next(iter(axes.values()), None)",
+        "found.append(own[label])", "found.append(next(iter(own.values())))",
         "fusion always takes the consumer's outermost loop",
     ),
     Fault(

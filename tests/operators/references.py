@@ -57,6 +57,16 @@ REFERENCES: dict[str, tuple[Sizes, Callable[..., Tensor]]] = {
         {"n": 2, "o": 5, "c": 6, "X_1": 6, "r": 3, "s": 3, "X_2": 9, "X_3": 19},
         lambda x, w: F.conv2d(x, w, stride=2, padding=1),
     ),
+    "conv2d_channels_last": (
+        {"n": 2, "o": 17, "c": 19, "X_1": 6, "X_2": 7, "X_3": 19},
+        lambda x, w: F.conv2d(
+            x.permute(0, 3, 1, 2), w.permute(0, 3, 1, 2), stride=2, padding=1
+        ).permute(0, 2, 3, 1),
+    ),
+    "conv2d_first_layer": (
+        {"n": 2, "o": 18, "c": 3, "r": 3, "s": 5, "X_2": 7, "X_3": 12},
+        lambda x, w: F.conv2d(x, w).permute(0, 2, 3, 1),
+    ),
     "conv2d_grouped": (
         {"n": 2, "o": 6, "c": 2, "X_1": 6, "r": 3, "s": 2, "X_2": 6, "X_3": 12},
         lambda x, w: F.conv2d(x, w, groups=3),

@@ -406,7 +406,8 @@ class KernelPrinter:
             args.append(self.values[op.acc])
         if element == f32:
             precision = self.kernel.precision
-            chosen = "ieee" if precision is None else precision.data
+            named = "ieee" if precision is None else precision.data
+            chosen = "ieee" if named == "narrow" else named
             keywords["input_precision"] = code.constant(chosen)
         if is_integer(element):
             keywords["out_dtype"] = code.path("tl.int32")
@@ -428,16 +429,18 @@ class KernelPrinter:
             wide = code.name(self.signature.index)
             self.values[iv] = code.call("tl.cast", code.name(index), wide)
         self.wide.add(iv)
-        bounds = [self.values[op.lb], self._bound(op)]
+        options = _range_options(op)
+        unrolled = _is_unrolled(op, options)
+        # The bounds of a loop that vanishes are constants of Python.
+        bounds = [self.values[op.lb], self.values[op.ub] if unrolled else self._bound(op)]
         step = constant_of(op.step)
         if step is None or step.value.data != 1:
             bounds.append(self.values[op.step])
         start = constant_of(op.lb)
         if start is not None and start.value.data == 0 and len(bounds) == 2:
             bounds = bounds[1:]
-        options = _range_options(op)
         function = "tl.range" if options else "range"
-        if _is_unrolled(op, options):
+        if unrolled:
             # The loop vanishes: its index is a constant of each copy of the body.
             function, options = "tl.static_range", {}
             self.wide.discard(iv)

@@ -229,6 +229,15 @@ class FuncOp(IRDLOperation):
         """Returns the sizes that follow from others."""
         return [op.definition for op in self.body.block.ops if isinstance(op, DefineOp)]
 
+    def define(self, op: DefineOp) -> None:
+        """Adds a size that follows from others, behind those that it may depend on."""
+        block = self.body.block
+        before = block.first_op
+        while isinstance(before, DefineOp):
+            before = before.next_op
+        assert before is not None
+        block.insert_op_before(op, before)
+
     def bounds(self) -> list[Bound]:
         """Returns the indices that are checked."""
         return [op.bound for op in self.body.block.ops if isinstance(op, InBoundsOp)]

@@ -17,8 +17,8 @@ from dt_mlir.dialects.loop.access import (
     SizeOp,
     WriteOp,
     index_map_of,
-    is_induction_variable,
 )
+from dt_mlir.dialects.loop.delinearize import DelinearizeOp, is_induction_variable
 from dt_mlir.dialects.loop.grid import (
     GridOp,
     KernelOp,
@@ -33,6 +33,7 @@ from dt_mlir.dialects.loop.nests import (
 
 __all__ = [
     "AccessOp",
+    "DelinearizeOp",
     "ForOp",
     "GridOp",
     "Index",
@@ -52,6 +53,6 @@ __all__ = [
 
 Loop = Dialect(
     "loop",
-    [KernelOp, GridOp, ForOp, ReduceOp, YieldOp, ReadOp, WriteOp, LocalOp, SizeOp],
+    [KernelOp, GridOp, ForOp, ReduceOp, YieldOp, DelinearizeOp, ReadOp, WriteOp, LocalOp, SizeOp],
     [WalkAttr],
 )

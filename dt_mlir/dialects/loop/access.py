@@ -43,6 +43,7 @@ from dt_mlir.dialects.indices import (
     substitute,
     symbol,
 )
+from dt_mlir.dialects.loop.delinearize import DelinearizeOp, is_induction_variable
 from dt_mlir.dialects.loop.nests import LoopLike
 from dt_mlir.dialects.values import parse_optional_value, parse_value
 from dt_mlir.element_types import value_type
@@ -185,12 +186,6 @@ class _Access(NamedTuple):
     sizes: ArrayAttr[StringAttr]
 
 
-def is_induction_variable(value: SSAValue) -> bool:
-    """Returns whether a value is the index of a loop."""
-    owner = value.owner
-    return isinstance(owner, Block) and isinstance(owner.parent_op(), LoopLike)
-
-
 def _parse_access(parser: Parser) -> _Access:
     """Parses `%A[%x, 2 * %p + %r]`."""
     place = parser.pos
@@ -328,6 +323,9 @@ class WriteOp(AccessOp):
         is_local = isinstance(self.base.owner, LocalOp)
         if len(set(loops)) < len(loops) and not is_local:
             raise VerifyException("the indices of a write are those of different loops")
+        for owner in {index.owner for index in loops}:
+            if isinstance(owner, DelinearizeOp) and not set(owner.indices) <= set(loops):
+                raise VerifyException("a write has all indices of a joined loop, or none")
         if self.value.type != value_type(self.base.type.element_type):
             raise VerifyException(
                 f"an element of {self.base.type} is not of type {self.value.type}"

@@ -38,6 +38,7 @@ from dt_mlir.dialects.formats import (
 )
 from dt_mlir.dialects.identifiers import Identifier, Identifiers
 from dt_mlir.dialects.kernel import KernelOp as KernelBase
+from dt_mlir.dialects.loop.delinearize import DelinearizeOp
 from dt_mlir.traversal import operations
 
 
@@ -68,7 +69,8 @@ class KernelOp(KernelBase):
             label = op.properties.get("label")
             if isinstance(label, StringAttr) and label.data not in known:
                 raise VerifyException(f"'{op.name}' walks '{label.data}', no label of the kernel")
-            sizes = op.properties.get("sizes")
+            joins = isinstance(op, DelinearizeOp)
+            sizes = op.properties.get("labels" if joins else "sizes")
             for name in names(sizes) if is_name_array(sizes) else ():
                 if name not in known:
                     raise MalformedError(f"'{name}' is not a label of the kernel", op)

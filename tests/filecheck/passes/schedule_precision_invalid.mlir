@@ -1,4 +1,5 @@
 // RUN: not dt-opt %s -p 'schedule-precision{function=f precision=half}' 2>&1 | filecheck %s
+// RUN: not dt-opt %s -p 'schedule-precision{function=f precision=narrow}' 2>&1 | filecheck %s --check-prefix=MIXED
 // RUN: not dt-opt %s -p 'schedule-precision{function=f precision=tf32},schedule-precision{function=f precision=ieee}' 2>&1 | filecheck %s --check-prefix=TWICE
 host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?x?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y", "k"]} {
   %x = host.size x
@@ -20,5 +21,7 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
     }
   }
 }
-// CHECK: error: f.precision: 'half' is none of ieee, tf32, tf32x3
+// CHECK: error: f.precision: 'half' is none of ieee, tf32, tf32x3, narrow
 // TWICE: error: f.precision: it is already tf32, which contradicts ieee
+// MIXED: error: f.precision: no product in the kernel of 'f' is of operands of mixed float types
+// MIXED: help: leave it out, or declare the type of an input as in 'In A : bf16'

@@ -21,7 +21,7 @@ dt.func @f[n, p] : f32 {
     %1 = dt.read @X[n, 2 * p + r - 1] constant_exterior -inf : f32
     // CHECK-NEXT: dt.read @X[n, (p - r) floordiv 2 + len(n)] repeat_edge : f32
     %2 = dt.read @X[n, (p - r) floordiv 2 + len(n)] repeat_edge : f32
-    // CHECK-NEXT: dt.read @X[n mod 3, -1 * p + 5] mirror_interior {my.mark = 1 : i64} : f32
+    // CHECK-NEXT: dt.read @X[n mod 3, 5 - p] mirror_interior {my.mark = 1 : i64} : f32
     %3 = dt.read @X[n mod 3, 5 - p] mirror_interior {my.mark = 1} : f32
     // CHECK-NEXT: %[[I:.*]] = dt.read @I[0] : i64
     %i = dt.read @I[0] : i64

@@ -304,3 +304,39 @@ loop.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memre
   }
 }
 // CHECK: error: 'loop.reduce' is malformed: 'argmax' of f32 gives no extreme of f64
+// -----
+loop.kernel @k(%f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "m"], root = "f"} {
+  loop.grid (%b = m size 16) order [m] {
+    %x, %y = loop.delinearize %b by [x, y]
+  }
+}
+// CHECK: error: 'loop.delinearize' is malformed: only the index of a loop is taken apart
+// -----
+loop.kernel @k(%f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "m"], root = "f"} {
+  loop.grid () {
+    loop.for %m = m of f {
+      %x, %y = loop.delinearize %m by [x, x]
+    }
+  }
+}
+// CHECK: error: 'loop.delinearize' is malformed: a joined loop joins two or more loops over different labels
+// -----
+loop.kernel @k(%f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "m"], root = "f"} {
+  loop.grid () {
+    loop.for %m = m of f {
+      %x, %y = "loop.delinearize"(%m) <{labels = ["x", "y", "m"]}> : (index) -> (index, index)
+    }
+  }
+}
+// CHECK: error: 'loop.delinearize' is malformed: a joined loop has an index for each label
+// -----
+loop.kernel @k(%f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "m"], root = "f"} {
+  loop.grid () {
+    loop.for %m = m of f {
+      %x, %y = loop.delinearize %m by [x, y]
+      %v = arith.constant 1.0 : f32
+      loop.write %v, %f[%x, 0]
+    }
+  }
+}
+// CHECK: error: 'loop.write' is malformed: a write has all indices of a joined loop, or none

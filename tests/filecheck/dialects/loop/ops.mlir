@@ -4,12 +4,12 @@
 // CHECK-NEXT: %[[A:.*]]: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]},
 // CHECK: attributes {
 // CHECK-NEXT: dynamic,
-// CHECK-NEXT: labels = ["x", "k"],
+// CHECK-NEXT: labels = ["x", "k", "j", "m"],
 // CHECK-NEXT: num_warps = 4 : i32,
 // CHECK-NEXT: precision = "tf32",
 // CHECK-NEXT: root = "f"
 // CHECK-NEXT: } {
-loop.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {dynamic, labels = ["x", "k"], num_warps = 4 : i32, precision = "tf32", root = "f"} {
+loop.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {dynamic, labels = ["x", "k", "j", "m"], num_warps = 4 : i32, precision = "tf32", root = "f"} {
   // CHECK-NEXT: loop.grid (%[[X0:.*]] = x size 128) order [x outer 8, x inner 8] mapped {
   loop.grid (%x0 = x size 128) order [x outer 8, x inner 8] mapped {
     // CHECK-NEXT: loop.for %[[X:.*]] = x in %[[X0]] size 128 step 32 tile of f {
@@ -33,6 +33,14 @@ loop.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k
       }
       // CHECK: loop.size k
       %n = loop.size k
+      // CHECK-NEXT: loop.reduce add %[[M:.*]] = m of f : f32 {
+      %t = loop.reduce add %m = m of f : f32 {
+        // CHECK-NEXT: %[[I:.*]], %[[L:.*]] = loop.delinearize %[[M]] by [k, j] {my.mark}
+        %i, %l = loop.delinearize %m by [k, j] {my.mark}
+        // CHECK-NEXT: loop.read %[[P]][%[[X]], %[[L]]]
+        %w = loop.read %p[%x, %l]
+        loop.yield %w : f32
+      }
       loop.write %s, %f[%x]
     }
   }
