@@ -61,9 +61,7 @@ def plan_dot(op: loop.ReduceOp, axes: TileAxes, bits: int, dottable: bool) -> Do
         bits: the width of its operands.
         dottable: whether Triton's dot takes the operands' type.
     """
-    # A dot multiplies all elements of its tiles: a factor that is not finite would reach sums of
-    # which a domain excludes it.
-    if not op.is_tile or not dottable or op.domain is not None:
+    if not op.is_tile or not dottable:
         return None
     left, right = (axes.of(value) for value in op.yielded)
     if op not in left or op not in right:

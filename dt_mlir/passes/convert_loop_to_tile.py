@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
@@ -15,53 +14,31 @@ from xdsl.dialects.builtin import (
     UnrealizedConversionCastOp,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
-from dt_mlir.analysis.dot_plans import DotPlan, dot_operand_bits, is_dottable, least_depth, plan_dot
 from dt_mlir.analysis.expressions import Expressions
 from dt_mlir.analysis.joined_labels import check_joined_labels
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes, same_in
 from dt_mlir.analysis.nests import inner_of, write_to
 from dt_mlir.analysis.tile_axes import TileAxes, check_buffers, check_tiles
-from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.builders.indices import delinearized
 from dt_mlir.builders.reductions import combine, is_more_extreme
-from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.diagnostics import CompileError, has_location
 from dt_mlir.dialects import host, loop, sched, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.identifiers import value_hint
-from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
-from dt_mlir.element_types import is_float
+from dt_mlir.dialects.tile.types import Axis, axes_of, element_of
 from dt_mlir.passes.convert_loop_to_tile_accesses import Accesses
 from dt_mlir.passes.convert_loop_to_tile_domain import Domain
 from dt_mlir.passes.convert_loop_to_tile_grid import lower_grid
 from dt_mlir.passes.convert_loop_to_tile_marks import check_marks
+from dt_mlir.passes.convert_loop_to_tile_products import Products
+from dt_mlir.passes.convert_loop_to_tile_scope import Scope
 from dt_mlir.passes.verify_loop import check_kernel
 from dt_mlir.traversal import operations
-
-
-@dataclass
-class _Scope:
-    """An insertion point, and the builder at it."""
-
-    block: Block
-    order: list[Axis]
-    builder: Builder = field(init=False)
-    values: ValueBuilder = field(init=False)
-    index: IndexBuilder = field(init=False)
-    loads: dict[tuple[object, ...], SSAValue] = field(
-        default_factory=dict[tuple[object, ...], SSAValue]
-    )
-    """Loaded tiles by tensor and indices; a kernel does not store to a tensor that it loads."""
-
-    def __post_init__(self) -> None:
-        self.builder = Builder(InsertPoint.at_end(self.block))
-        self.values = ValueBuilder(self.builder, self.order)
-        self.index = IndexBuilder(self.builder)
 
 
 class _Converter:
@@ -77,10 +54,11 @@ class _Converter:
         self.written: dict[SSAValue, SSAValue] = {}
         self.sizes: dict[str, SSAValue] = {}
         self.least: dict[str, int] = {}
+        self.products = Products(self)
         self.accesses = Accesses(kernel, self.same, self.env, self._size)
         self.decided: dict[loop.ReduceOp, list[AffineExpr]] = {}
         """The constraints of domains that hold in all steps of their loops."""
-        self.top: _Scope
+        self.top: Scope
 
     def convert(self) -> tile.KernelOp:
         kernel = self.kernel
@@ -88,7 +66,7 @@ class _Converter:
         for old, new in zip(kernel.args, block.args):
             new.name_hint = old.name_hint
             self.env[old] = new
-        self.top = _Scope(block, self.order)
+        self.top = Scope(block, self.order)
         grid = kernel.grid
         sizes = {label: self._size(label) for label in grid.label_names}
         for arg, origin in zip(
@@ -141,13 +119,13 @@ class _Converter:
             self.sizes[label] = op.result
         return self.sizes[label]
 
-    def _block(self, block: Block, scope: _Scope) -> None:
+    def _block(self, block: Block, scope: Scope) -> None:
         for op in block.ops:
             before = scope.block.last_op
             self._op(op, scope)
             self._locate(op, before, scope)
 
-    def _locate(self, op: Operation, before: Operation | None, scope: _Scope) -> None:
+    def _locate(self, op: Operation, before: Operation | None, scope: Scope) -> None:
         """Gives what an operation was lowered to, behind another one, its place in the source."""
         new = before.next_op if before is not None else scope.block.first_op
         while new is not None:
@@ -156,7 +134,7 @@ class _Converter:
                     inner.location = op.location
             new = new.next_op
 
-    def _op(self, op: Operation, scope: _Scope) -> None:
+    def _op(self, op: Operation, scope: Scope) -> None:
         match op:
             case loop.ForOp():
                 self._for(op, scope)
@@ -184,10 +162,10 @@ class _Converter:
                 if expression := self.expressions.ending_in(op):
                     self.env[op.results[0]] = scope.values.expression(expression, self.env)
 
-    def _start(self, op: loop.LoopLike, scope: _Scope) -> SSAValue:
+    def start(self, op: loop.LoopLike, scope: Scope) -> SSAValue:
         return scope.index.constant(0) if op.origin is None else self.env[op.origin]
 
-    def _end(self, op: loop.LoopLike, scope: _Scope) -> SSAValue:
+    def end(self, op: loop.LoopLike, scope: Scope) -> SSAValue:
         """Inserts the end of a loop: that of its extent, but not beyond its label."""
         size = self._size(op.label_name)
         if op.origin is None or op.extent_size is None:
@@ -195,7 +173,7 @@ class _Converter:
         end = scope.index.add(self.env[op.origin], scope.index.constant(op.extent_size))
         return scope.index.minimum(end, size, f"{op.label_name}_end")
 
-    def _enter(self, op: loop.LoopLike, start: SSAValue, scope: _Scope) -> None:
+    def _enter(self, op: loop.LoopLike, start: SSAValue, scope: Scope) -> None:
         """Defines a loop's index for one trip from `start`."""
         if not op.is_tile:
             self.env[op.iv] = start
@@ -203,7 +181,7 @@ class _Converter:
         extent, step = op.extent_size, op.step_size
         # Where tiles fill the loop's extent, only the label's end can cut one short.
         fills = extent is None or (step > 0 and extent % step == 0)
-        bound = self._size(op.label_name) if fills else self._end(op, scope)
+        bound = self._size(op.label_name) if fills else self.end(op, scope)
         range_op = tile.RangeOp(op.label_name, start, bound, self.axes.loops[op])
         range_op.location = op.location
         scope.builder.insert(range_op)
@@ -214,18 +192,52 @@ class _Converter:
         return op.has_one_trip and (op.is_tile or op.extent_size is not None)
 
     def _loop(
-        self, op: loop.LoopLike, scope: _Scope, carried: list[SSAValue], hints: list[str]
-    ) -> tuple[scf.ForOp, _Scope]:
+        self, op: loop.LoopLike, scope: Scope, carried: list[SSAValue], hints: list[str]
+    ) -> tuple[scf.ForOp, Scope]:
         """A sequential loop; gives it and the scope of its body, its index entered."""
-        start, end = self._start(op, scope), self._end(op, scope)
+        result, inner = self.loop_between(
+            op, (*self.bounds(op, scope), op.step_size), scope, carried, hints
+        )
+        self._enter(op, result.body.block.args[0], inner)
+        return result, inner
+
+    def bounds(self, op: loop.LoopLike, scope: Scope) -> tuple[SSAValue, SSAValue]:
+        """Inserts the ends of a loop, as its domain has them."""
+        start, end = self.start(op, scope), self.end(op, scope)
         if isinstance(op, loop.ReduceOp) and op.domain is not None:
-            domain = self._domain(op)
+            domain = self.domain(op)
             start, end, self.decided[op] = domain.narrowed(
                 start, end, op.step_size, scope.index
             )
-        step = scope.index.constant(op.step_size)
+        return start, end
+
+    def step(self, op: loop.LoopLike, start: SSAValue, body: Scope) -> None:
+        """Inserts one step of a loop from an index, for all elements of its tile."""
+        self._enter(op, start, body)
+        self._block(op.body.block, body)
+
+    def element(self, op: loop.LoopLike, index: SSAValue, body: Scope) -> None:
+        """Inserts one element of a loop."""
+        self.env[op.iv] = index
+        self._block(op.body.block, body)
+
+    def loop_between(
+        self, op: loop.LoopLike, bounds: tuple[SSAValue, SSAValue, int], scope: Scope,
+        carried: list[SSAValue], hints: list[str],
+    ) -> tuple[scf.ForOp, Scope]:  # fmt: skip
+        """Inserts a sequential loop; returns it and the scope of its body.
+
+        Args:
+            op: what it is a loop of.
+            bounds: the first index, the index behind the last one, and the step.
+            scope: where it goes.
+            carried: the initial values of what it carries.
+            hints: their names.
+        """
+        start, end, size = bounds
+        step = scope.index.constant(size)
         body = Block(arg_types=[IndexType(), *(value.type for value in carried)])
-        suffix = "_start" if op.is_tile else "_outer" if op.is_outer else ""
+        suffix = "_start" if op.is_tile and size > 1 else "_outer" if op.is_outer else ""
         body.args[0].name_hint = op.label_name + suffix
         for arg, hint in zip(body.args[1:], hints):
             arg.name_hint = hint
@@ -235,13 +247,11 @@ class _Converter:
         scope.builder.insert(result)
         for value, hint in zip(result.results, hints):
             value.name_hint = hint
-        inner = _Scope(body, self.order)
-        self._enter(op, body.args[0], inner)
-        return result, inner
+        return result, Scope(body, self.order)
 
-    def _for(self, op: loop.ForOp, scope: _Scope) -> None:
+    def _for(self, op: loop.ForOp, scope: Scope) -> None:
         if self._has_one_trip(op):
-            self._enter(op, self._start(op, scope), scope)
+            self._enter(op, self.start(op, scope), scope)
             self._block(op.body.block, scope)
             return
         result, inner = self._loop(op, scope, [], [])
@@ -250,7 +260,7 @@ class _Converter:
         assert result.parent is not None
 
     def _reduce(
-        self, op: loop.ReduceOp, scope: _Scope, start: SSAValue | None = None
+        self, op: loop.ReduceOp, scope: Scope, start: SSAValue | None = None
     ) -> SSAValue:
         """Inserts a reduction.
 
@@ -266,7 +276,7 @@ class _Converter:
         if nested is not None:
             return self._reduce_nested(op, nested, axes, scope, start)
         if kind is ReductionKind.DOT:
-            return self._product(op, axes, scope, once, start)
+            return self.products.lower(op, axes, scope, once, start)
         if kind.is_arg:
             extreme, index = self._arg_reduce(op, axes, scope, once)
             if op.extreme is not None:
@@ -274,9 +284,9 @@ class _Converter:
             return index
         type = op.result.type
         if once:
-            self._enter(op, self._start(op, scope), scope)
+            self._enter(op, self.start(op, scope), scope)
             self._block(op.body.block, scope)
-            value = self._reduced(op, kind, self.env[op.yielded[0]], axes, scope)
+            value = self.reduced(op, kind, self.env[op.yielded[0]], axes, scope)
             if start is None:
                 return value
             return scope.values.elementwise(
@@ -285,7 +295,7 @@ class _Converter:
         init = scope.values.fill(identity(kind, type), axes) if start is None else start
         result, inner = self._loop(op, scope, [init], ["acc"])
         self._block(op.body.block, inner)
-        value = self._reduced(op, kind, self.env[op.yielded[0]], axes, inner)
+        value = self.reduced(op, kind, self.env[op.yielded[0]], axes, inner)
         acc = result.body.block.args[1]
         total = inner.values.elementwise([acc, value], lambda b, v: combine(b, kind, v[0], v[1]))
         inner.builder.insert(scf.YieldOp(total))
@@ -296,7 +306,7 @@ class _Converter:
         op: loop.ReduceOp,
         nested: loop.ReduceOp,
         axes: list[Axis],
-        scope: _Scope,
+        scope: Scope,
         start: SSAValue | None,
     ) -> SSAValue:
         """Inserts a reduction of another one, of one kind: both carry one accumulator."""
@@ -309,15 +319,15 @@ class _Converter:
         inner.builder.insert(scf.YieldOp(total))
         return result.results[0]
 
-    def _reduced(
+    def reduced(
         self,
         op: loop.ReduceOp,
         kind: ReductionKind,
         value: SSAValue,
         axes: list[Axis],
-        scope: _Scope,
+        scope: Scope,
     ) -> SSAValue:
-        """One trip's contribution: the value itself, or reduced along the loop's axis."""
+        """Inserts the contribution of one trip: the value itself, or reduced along its axis."""
         value = self._restricted(op, kind, value, scope)
         if not op.is_tile:
             return scope.values.broadcast(value, axes)
@@ -327,23 +337,23 @@ class _Converter:
             tile.ReduceOp(kind, value, self.axes.loops[op].name)
         ).results[0]
 
-    def _domain(self, op: loop.ReduceOp) -> Domain:
+    def domain(self, op: loop.ReduceOp) -> Domain:
         return Domain(op, self.env, self._size)
 
     def _restricted(
-        self, op: loop.ReduceOp, kind: ReductionKind, value: SSAValue, scope: _Scope
+        self, op: loop.ReduceOp, kind: ReductionKind, value: SSAValue, scope: Scope
     ) -> SSAValue:
         """Inserts a value with the neutral element where indices are not in the domain."""
         if op.domain is None:
             return value
         element = element_of(value.type)
         neutral = arith.ConstantOp(identity(kind, element))
-        decided = self.decided.get(op, [])
-        domain = self._domain(op)
-        return domain.restrict(value, self.env[op.iv], neutral, decided, scope.values)
+        domain, decided = self.domain(op), self.decided.get(op, [])
+        undecided = [expr for expr in domain.constraints if expr not in decided]
+        return domain.restrict(value, self.env[op.iv], neutral, undecided, scope.values)
 
     def _spread(
-        self, op: loop.ReduceOp, value: SSAValue, axes: list[Axis], scope: _Scope
+        self, op: loop.ReduceOp, value: SSAValue, axes: list[Axis], scope: Scope
     ) -> SSAValue:
         """A value with the axes of the result and the reduction's own."""
         own = self.axes.loops[op]
@@ -353,73 +363,13 @@ class _Converter:
             value = scope.values.elementwise([self.env[op.iv], value], lambda b, v: v[1])
         return scope.values.broadcast(value, wanted)
 
-    def _product(
-        self,
-        op: loop.ReduceOp,
-        axes: list[Axis],
-        scope: _Scope,
-        once: bool,
-        start: SSAValue | None,
-    ) -> SSAValue:
-        type = op.result.type
-        operand = op.yielded[0].type
-        bits = dot_operand_bits(operand)
-        plan = plan_dot(op, self.axes, bits, is_dottable(operand))
-        if once:
-            self._enter(op, self._start(op, scope), scope)
-            self._block(op.body.block, scope)
-            return self._multiplied(op, plan, axes, start, scope)
-        if start is None:
-            start = scope.values.fill(identity(ReductionKind.DOT, type), axes)
-        result, inner = self._loop(op, scope, [start], ["acc"])
-        self._block(op.body.block, inner)
-        total = self._multiplied(op, plan, axes, result.body.block.args[1], inner)
-        inner.builder.insert(scf.YieldOp(total))
-        return result.results[0]
-
-    def _multiplied(
-        self,
-        op: loop.ReduceOp,
-        plan: DotPlan | None,
-        axes: list[Axis],
-        acc: SSAValue | None,
-        scope: _Scope,
-    ) -> SSAValue:
-        left, right = (self.env[value] for value in op.yielded)
-        values = scope.values
-        if plan is None:
-            product = values.elementwise(
-                [left, right],
-                lambda b, v: _multiply(b, v[0], v[1], op.result.type),
-            )
-            value = self._reduced(op, ReductionKind.ADD, product, axes, scope)
-        else:
-            if isinstance(plan.depth.extent, str):
-                known = self.least.get(plan.depth.extent, 1)
-                bits = dot_operand_bits(op.yielded[0].type)
-                self.least[plan.depth.extent] = max(known, least_depth(bits))
-            left, right = (right, left) if plan.swapped else (left, right)
-            left = values.transpose(left, [*plan.batch, plan.rows, plan.depth])
-            right = values.transpose(right, [*plan.batch, plan.depth, plan.columns])
-            order = [*plan.batch, plan.rows, plan.columns]
-            type = tile_type(op.result.type, order)
-            in_order = order == axes
-            dot = tile.DotOp(left, right, acc if in_order else None, type)
-            value = values.transpose(scope.builder.insert(dot).result, axes)
-            if in_order:
-                return value
-        if acc is None:
-            return value
-        kind = ReductionKind.ADD
-        return values.elementwise([acc, value], lambda b, v: combine(b, kind, v[0], v[1]))
-
     def _arg_reduce(
-        self, op: loop.ReduceOp, axes: list[Axis], scope: _Scope, once: bool
+        self, op: loop.ReduceOp, axes: list[Axis], scope: Scope, once: bool
     ) -> tuple[SSAValue, SSAValue]:
         """The extreme elements and their indices."""
         kind = op.named_kind
         if once:
-            self._enter(op, self._start(op, scope), scope)
+            self._enter(op, self.start(op, scope), scope)
             self._block(op.body.block, scope)
             return self._extreme(op, axes, scope)
         value_type = op.yielded[0].type
@@ -444,7 +394,7 @@ class _Converter:
         return result.results[0], result.results[1]
 
     def _extreme(
-        self, op: loop.ReduceOp, axes: list[Axis], scope: _Scope
+        self, op: loop.ReduceOp, axes: list[Axis], scope: Scope
     ) -> tuple[SSAValue, SSAValue]:
         """One trip's extreme elements and their indices."""
         values = scope.values
@@ -463,7 +413,7 @@ class _Converter:
         found = scope.builder.insert(tile.ArgReduceOp(op.named_kind, value, index, axis))
         return found.results[0], found.results[1]
 
-    def _read(self, op: loop.ReadOp, scope: _Scope) -> SSAValue:
+    def _read(self, op: loop.ReadOp, scope: Scope) -> SSAValue:
         if isinstance(op.base.owner, loop.LocalOp):
             return self._forward(op, scope)
         values = (self.env[value] for value in op.indices)
@@ -475,7 +425,7 @@ class _Converter:
             scope.loads[place] = load.result
         return scope.loads[place]
 
-    def _forward(self, op: loop.ReadOp, scope: _Scope) -> SSAValue:
+    def _forward(self, op: loop.ReadOp, scope: Scope) -> SSAValue:
         """Inserts the value written to a local buffer, its axes renamed to those of the reader."""
         value = self.written[op.base]
         write = write_to(op.base)
@@ -496,7 +446,7 @@ class _Converter:
         renamed.name_hint = value.name_hint
         return scope.values.transpose(renamed, [a for a in self.order if a in axes])
 
-    def _write(self, op: loop.WriteOp, scope: _Scope) -> None:
+    def _write(self, op: loop.WriteOp, scope: Scope) -> None:
         value = self.env[op.value]
         if isinstance(op.base.owner, loop.LocalOp):
             if not isinstance(value.owner, Block) and value.name_hint in (None, "acc"):
@@ -508,19 +458,6 @@ class _Converter:
         store = tile.StoreOp(value, self.env[op.base], indices)
         store.attributes.update(op.attributes)
         scope.builder.insert(store)
-
-
-def _multiply(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SSAValue:
-    """A product of scalars, widened first."""
-
-    def widen(value: SSAValue) -> SSAValue:
-        if value.type == type:
-            return value
-        cls = arith.ExtFOp if is_float(value.type) else arith.ExtSIOp
-        return builder.insert(cls(value, type)).results[0]  # pyright: ignore
-
-    cls = arith.MulfOp if is_float(type) else arith.MuliOp
-    return builder.insert(cls(widen(a), widen(b))).results[0]
 
 
 @dataclass(frozen=True)

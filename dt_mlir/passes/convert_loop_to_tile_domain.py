@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
@@ -14,8 +15,26 @@ from dt_mlir.builders.indices import build_index, floored_quotient
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.index_ranges import collected, terms_of
-from dt_mlir.dialects.indices import add, dimension, has_dimension, multiply, number
+from dt_mlir.dialects.indices import (
+    add,
+    compacted,
+    dimension,
+    has_dimension,
+    multiply,
+    number,
+)
 from dt_mlir.dialects.tile.types import axes_of
+
+
+class Part(NamedTuple):
+    """A part of a loop over a domain."""
+
+    start: SSAValue
+    """The first index."""
+    end: SSAValue
+    """The index behind the last one."""
+    whole: bool
+    """True if all elements of its tiles are in the domain."""
 
 
 class Domain:
@@ -94,6 +113,50 @@ class Domain:
             first = index.maximum(first, moved, f"{self.op.label_name}_first")
         return first, last, decided
 
+    def parts(
+        self, bounds: tuple[SSAValue, SSAValue], step: int, index: IndexBuilder
+    ) -> list[Part]:
+        """Cuts a loop where its tiles begin, and end, to be in the domain as a whole.
+
+        Each part starts at a distance from the loop's start that is a multiple of the step.
+
+        Args:
+            bounds: the first index, and the index behind the last one.
+            step: the number of elements of a step.
+            index: builds arithmetic in front of the loop.
+        """
+        start, end = bounds
+        low, high = start, None
+        zero, size = index.constant(0), index.constant(step)
+
+        def moved(distance: SSAValue, divide: Callable[[SSAValue, SSAValue], SSAValue]) -> SSAValue:
+            steps = divide(index.maximum(distance, zero), size)
+            return index.add(start, index.mul(steps, size))
+
+        for expr in self.constraints:
+            factor, rest = _own_factor(expr)
+            bound = collected(multiply(rest, number(-1))) if factor > 0 else rest
+            value = None if factor == 0 else self._extreme(bound, factor > 0, index)
+            if value is None:
+                return [Part(start, end, False)]
+            unit = index.constant(abs(factor))
+            if factor > 0:
+                rounded = index.add(value, index.sub(unit, index.constant(1)))
+                least = floored_quotient(index, rounded, unit)
+                low = index.maximum(low, moved(index.sub(least, start), index.ceil_div))
+            else:
+                behind = index.add(floored_quotient(index, value, unit), index.constant(1))
+                cut = moved(index.sub(behind, start), index.div)
+                high = cut if high is None else index.minimum(high, cut)
+        name = self.op.label_name
+        found = [] if low is start else [Part(start, index.minimum(low, end), False)]
+        low.name_hint = low.name_hint if low is start else f"{name}_whole"
+        if high is None:
+            return [*found, Part(low, end, True)]
+        high = high if low is start else index.maximum(high, low)
+        high.name_hint = f"{name}_cut"
+        return [*found, Part(low, index.minimum(high, end), True), Part(high, end, False)]
+
     def _extreme(self, expr: AffineExpr, largest: bool, index: IndexBuilder) -> SSAValue | None:
         """Builds the largest or the least value of an expression for any element of a tile.
 
@@ -139,27 +202,28 @@ class Domain:
         value: SSAValue,
         own: SSAValue,
         neutral: arith.ConstantOp,
-        decided: list[AffineExpr],
+        constraints: Sequence[AffineExpr],
         builder: ValueBuilder,
     ) -> SSAValue:
-        """Builds a value with the neutral element where an index is not in the domain.
+        """Builds a value with the neutral element where constraints do not hold.
 
         Args:
             value: the value of one step.
             own: the indices of the step.
             neutral: the neutral element; it is not in any block.
-            decided: constraints that are known to hold.
+            constraints: the constraints.
             builder: where operations go.
         """
-        open_constraints = [expr for expr in self.constraints if expr not in decided]
-        if not open_constraints:
+        if not constraints:
             return value
-        operands = [own, *self.dims, *self.symbols]
-        count = 1 + len(self.dims)
+        found = compacted(constraints)
+        indices = [own, *self.dims]
+        operands = [indices[i] for i in found.dims] + [self.symbols[i] for i in found.symbols]
+        count = len(found.dims)
 
         def build(inner: Builder, elements: list[SSAValue]) -> SSAValue:
             result: SSAValue | None = None
-            for expr in open_constraints:
+            for expr in found.results:
                 value = build_index(inner, expr, elements[:count], elements[count:])
                 zero = IndexBuilder(inner).constant(0)
                 holds = inner.insert(arith.CmpiOp(value, zero, "sge")).result

@@ -112,6 +112,39 @@ def test_places_of_extremes_in_a_domain(
     assert run(text, a, lengths).tolist() == want
 
 
+DOMAINS: dict[str, Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "k <= x": lambda x, y, k: k <= x,
+    "k >= y, k <= x": lambda x, y, k: (k >= y) & (k <= x),
+    "2 * k > x + 3": lambda x, y, k: 2 * k > x + 3,
+    "k < x + y": lambda x, y, k: k < x + y,
+    "k % 3 == 1, k >= y": lambda x, y, k: (k % 3 == 1) & (k >= y),
+    "k >= x - 4, k <= x + 4": lambda x, y, k: (k >= x - 4) & (k <= x + 4),
+}
+
+
+@pytest.mark.parametrize("tile", ["k:16", "k:0", "k:8"])
+@pytest.mark.parametrize("conditions", list(DOMAINS))
+def test_products_over_domains_leave_out_what_is_not_finite(conditions: str, tile: str) -> None:
+    """Infinities and NaN outside of the domain reach no sum, and those inside reach theirs."""
+    generator = torch.Generator().manual_seed(1)
+    a, b = (torch.rand(37, 37, generator=generator) + 1 for _ in range(2))
+    for matrix in (a, b):
+        places = torch.randint(37, (6, 2), generator=generator)
+        for value, (row, column) in zip(3 * [torch.inf, torch.nan], places.tolist()):
+            matrix[row, column] = value
+    text = (
+        f"Func f; In A, B; Var x, y; RVar k; f[x, y] = rdot(A[x, k], B[k, y], k, {conditions});"
+        f"f.block(x:16, y:16); f.tensorize(x:16, y:16, {tile}); f.compile();"
+    )
+    x, y, k = torch.meshgrid(*(3 * [torch.arange(37)]), indexing="ij")
+    terms = torch.where(DOMAINS[conditions](x, y, k), a[:, None] * b.T[None], 0)
+    want = terms.double().sum(-1)
+    got = run(text, a, b).cpu()
+    assert not want.isfinite().all()
+    assert not want.isnan().all()
+    assert torch.allclose(got.double(), want, rtol=1e-5, equal_nan=True)
+
+
 @pytest.mark.parametrize("expression", ["rsum(A[x, k], k)", "rprod(A[x, k], k)"])
 def test_reductions_of_nothing(expression: str) -> None:
     text = f"Func f; In A; Var x; RVar k; f[x] = {expression}; f.tensorize(x:4, k:8); f.compile();"

@@ -1,0 +1,325 @@
+"""Products of the `tile` level: dots of tiles, and products over a domain.
+
+A dot multiplies all elements of its tiles. Over a domain, tiles that are in it as a whole are
+multiplied so. Of a tile that is partly in it, each operand has zeros where its own indices are not
+in the domain; a factor that is not finite would still reach sums that exclude it, so that a tile
+with such a factor is multiplied element by element.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import FloatAttr, i1
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from dt_mlir.analysis.dot_plans import DotPlan, dot_operand_bits, is_dottable, least_depth, plan_dot
+from dt_mlir.analysis.nests import loops_in
+from dt_mlir.analysis.tile_axes import TileAxes
+from dt_mlir.builders.reductions import combine
+from dt_mlir.dialects import loop, tile
+from dt_mlir.dialects.elem import ReductionKind, identity
+from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
+from dt_mlir.element_types import compute_type, is_float
+from dt_mlir.passes.convert_loop_to_tile_domain import Domain
+from dt_mlir.passes.convert_loop_to_tile_scope import Scope
+
+
+class Nests(Protocol):
+    """The lowering of loops, as products need it."""
+
+    axes: TileAxes
+    env: dict[SSAValue, SSAValue]
+    least: dict[str, int]
+
+    def start(self, op: loop.LoopLike, scope: Scope) -> SSAValue:
+        """Inserts the first index of a loop."""
+        ...
+
+    def end(self, op: loop.LoopLike, scope: Scope) -> SSAValue:
+        """Inserts the index behind a loop's last one."""
+        ...
+
+    def bounds(self, op: loop.LoopLike, scope: Scope) -> tuple[SSAValue, SSAValue]:
+        """Inserts the ends of a loop, as its domain has them."""
+        ...
+
+    def step(self, op: loop.LoopLike, start: SSAValue, body: Scope) -> None:
+        """Inserts one step of a loop from an index, for all elements of its tile."""
+        ...
+
+    def element(self, op: loop.LoopLike, index: SSAValue, body: Scope) -> None:
+        """Inserts one element of a loop."""
+        ...
+
+    def loop_between(
+        self, op: loop.LoopLike, bounds: tuple[SSAValue, SSAValue, int], scope: Scope,
+        carried: list[SSAValue], hints: list[str],
+    ) -> tuple[scf.ForOp, Scope]:  # fmt: skip
+        """Inserts a sequential loop; returns it and the scope of its body."""
+        ...
+
+    def domain(self, op: loop.ReduceOp) -> Domain:
+        """Returns the domain of a reduction."""
+        ...
+
+    def reduced(
+        self, op: loop.ReduceOp, kind: ReductionKind, value: SSAValue, axes: list[Axis],
+        scope: Scope,
+    ) -> SSAValue:  # fmt: skip
+        """Inserts the contribution of one step."""
+        ...
+
+
+class Products:
+    """Lowers products.
+
+    Args:
+        nests: the lowering of loops.
+    """
+
+    def __init__(self, nests: Nests) -> None:
+        self.nests = nests
+
+    def lower(
+        self,
+        op: loop.ReduceOp,
+        axes: list[Axis],
+        scope: Scope,
+        once: bool,
+        start: SSAValue | None,
+    ) -> SSAValue:
+        """Inserts a product.
+
+        Args:
+            op: a `dot` reduction.
+            axes: the axes of its result.
+            scope: where it goes.
+            once: whether its loop makes one trip.
+            start: what it is added to, if not 0.
+        """
+        nests, operand = self.nests, op.yielded[0].type
+        plan = plan_dot(op, nests.axes, dot_operand_bits(operand), is_dottable(operand))
+        if op.domain is not None and plan is not None and not self._is_separable(op):
+            plan = None
+        if plan is not None and isinstance(plan.depth.extent, str):
+            known = nests.least.get(plan.depth.extent, 1)
+            least = least_depth(dot_operand_bits(operand))
+            nests.least[plan.depth.extent] = max(known, least)
+        zero = identity(ReductionKind.DOT, op.result.type)
+        if plan is not None and op.domain is not None:
+            acc = scope.values.fill(zero, axes) if start is None else start
+            return self._over_domain(op, plan, axes, scope, once, acc)
+        if once:
+            nests.step(op, nests.start(op, scope), scope)
+            return self._multiplied(op, plan, axes, start, scope)
+        acc = scope.values.fill(zero, axes) if start is None else start
+        return self._loop(op, plan, axes, scope, nests.bounds(op, scope), acc)
+
+    def _loop(
+        self,
+        op: loop.ReduceOp,
+        plan: DotPlan | None,
+        axes: list[Axis],
+        scope: Scope,
+        bounds: tuple[SSAValue, SSAValue],
+        acc: SSAValue,
+    ) -> SSAValue:
+        result, inner = self.nests.loop_between(op, (*bounds, op.step_size), scope, [acc], ["acc"])
+        index, carried = result.body.block.args
+        self.nests.step(op, index, inner)
+        total = self._multiplied(op, plan, axes, carried, inner)
+        inner.builder.insert(scf.YieldOp(total))
+        return result.results[0]
+
+    def _multiplied(
+        self,
+        op: loop.ReduceOp,
+        plan: DotPlan | None,
+        axes: list[Axis],
+        acc: SSAValue | None,
+        scope: Scope,
+    ) -> SSAValue:
+        """Inserts the product of one step's operands, added to an accumulator if there is one."""
+        operands = self._operands(op)
+        if plan is not None:
+            return self._dot(op, plan, operands, axes, acc, scope)
+        product = self._elementwise(op, operands, scope)
+        value = self.nests.reduced(op, ReductionKind.ADD, product, axes, scope)
+        return value if acc is None else self._added(acc, value, scope)
+
+    def _operands(self, op: loop.ReduceOp) -> tuple[SSAValue, SSAValue]:
+        left, right = op.yielded
+        return self.nests.env[left], self.nests.env[right]
+
+    def _dot(
+        self,
+        op: loop.ReduceOp,
+        plan: DotPlan,
+        operands: tuple[SSAValue, SSAValue],
+        axes: list[Axis],
+        acc: SSAValue | None,
+        scope: Scope,
+    ) -> SSAValue:
+        values = scope.values
+        left, right = operands[::-1] if plan.swapped else operands
+        left = values.transpose(left, [*plan.batch, plan.rows, plan.depth])
+        right = values.transpose(right, [*plan.batch, plan.depth, plan.columns])
+        order = [*plan.batch, plan.rows, plan.columns]
+        in_order = order == axes
+        type = tile_type(op.result.type, order)
+        dot = tile.DotOp(left, right, acc if in_order else None, type)
+        value = values.transpose(scope.builder.insert(dot).result, axes)
+        return value if in_order or acc is None else self._added(acc, value, scope)
+
+    def _elementwise(
+        self, op: loop.ReduceOp, operands: tuple[SSAValue, SSAValue], scope: Scope
+    ) -> SSAValue:
+        return scope.values.elementwise(
+            operands, lambda b, v: _multiply(b, v[0], v[1], op.result.type)
+        )
+
+    def _added(self, acc: SSAValue, value: SSAValue, scope: Scope) -> SSAValue:
+        return scope.values.elementwise(
+            [acc, value], lambda b, v: combine(b, ReductionKind.ADD, v[0], v[1])
+        )
+
+    # Domains
+
+    def _is_separable(self, op: loop.ReduceOp) -> bool:
+        """Returns whether each constraint is one on the indices of one operand.
+
+        What is computed in the loop must be so of each element by itself, too.
+        """
+        operands = [self.nests.axes.of(value) for value in op.yielded]
+        needs = [self._loops_of(op, expr) for expr in self.nests.domain(op).constraints]
+        alone = not any(inner is not op for inner in loops_in(op))
+        return alone and all(any(need <= axes for axes in operands) for need in needs)
+
+    def _loops_of(self, op: loop.ReduceOp, expr: AffineExpr) -> frozenset[loop.LoopLike]:
+        """Returns the tiled loops around a reduction that a constraint depends on."""
+        values = [op.bounds[dim - 1] for dim in expr.used_dims() if dim]
+        return frozenset[loop.LoopLike]().union(*map(self.nests.axes.of, values))
+
+    def _over_domain(
+        self,
+        op: loop.ReduceOp,
+        plan: DotPlan,
+        axes: list[Axis],
+        scope: Scope,
+        once: bool,
+        acc: SSAValue,
+    ) -> SSAValue:
+        """Inserts a product over a domain: loops over tiles in part, and as a whole."""
+        nests = self.nests
+        first, last = nests.start(op, scope), nests.end(op, scope)
+        if once:
+            nests.step(op, first, scope)
+            return self._partly(op, plan, axes, scope, (first, last), acc)
+        domain = nests.domain(op)
+        start, end, _ = domain.narrowed(first, last, op.step_size, scope.index)
+        for part in domain.parts((start, end), op.step_size, scope.index):
+            if part.whole:
+                acc = self._loop(op, plan, axes, scope, (part.start, part.end), acc)
+                continue
+            bounds = part.start, part.end, op.step_size
+            result, inner = nests.loop_between(op, bounds, scope, [acc], ["acc"])
+            index, carried = result.body.block.args
+            nests.step(op, index, inner)
+            total = self._partly(op, plan, axes, inner, (index, last), carried)
+            inner.builder.insert(scf.YieldOp(total))
+            acc = result.results[0]
+        return acc
+
+    def _partly(
+        self,
+        op: loop.ReduceOp,
+        plan: DotPlan,
+        axes: list[Axis],
+        scope: Scope,
+        bounds: tuple[SSAValue, SSAValue],
+        acc: SSAValue,
+    ) -> SSAValue:
+        """Inserts the product of tiles that are in a domain in part.
+
+        Args:
+            op: the product.
+            plan: its dot.
+            axes: the axes of its result.
+            scope: where it goes; the operands are there.
+            bounds: the first index of the tile, and the index behind the loop's last one.
+            acc: what it is added to.
+        """
+        nests, values, domain = self.nests, scope.values, self.nests.domain(op)
+        own, open_constraints = nests.env[op.iv], list(domain.constraints)
+        operands: list[SSAValue] = []
+        for value in op.yielded:
+            loops = nests.axes.of(value)
+            mine = [expr for expr in open_constraints if self._loops_of(op, expr) <= loops]
+            open_constraints = [expr for expr in open_constraints if expr not in mine]
+            zero = arith.ConstantOp(identity(ReductionKind.ADD, value.type))
+            operands.append(domain.restrict(nests.env[value], own, zero, mine, values))
+        left, right = operands
+        element = op.yielded[0].type
+        if not is_float(element):
+            return self._dot(op, plan, (left, right), axes, acc, scope)
+        flags = [self._is_finite(value, scope) for value in (left, right)]
+        finite = scope.builder.insert(arith.AndIOp(flags[0], flags[1])).result
+        left, right = (
+            values.elementwise([finite, value], _kept_or_zero) for value in (left, right)
+        )
+        acc = self._dot(op, plan, (left, right), axes, acc, scope)
+        # The loop makes no trip where all factors are finite.
+        start, last = bounds
+        size = op.step_size or plan.depth.extent
+        end = last
+        if isinstance(size, int):
+            end = scope.index.minimum(scope.index.add(start, scope.index.constant(size)), last)
+        end = scope.builder.insert(arith.SelectOp(finite, start, end)).result
+        result, inner = nests.loop_between(op, (start, end, 1), scope, [acc], ["acc"])
+        index, carried = result.body.block.args
+        nests.element(op, index, inner)
+        product = self._elementwise(op, self._operands(op), inner)
+        zero = arith.ConstantOp(identity(ReductionKind.ADD, op.result.type))
+        value = domain.restrict(product, index, zero, domain.constraints, inner.values)
+        value = inner.values.broadcast(value, axes)
+        inner.builder.insert(scf.YieldOp(self._added(carried, value, inner)))
+        return result.results[0]
+
+    def _is_finite(self, value: SSAValue, scope: Scope) -> SSAValue:
+        """Inserts whether all elements of a tile are finite, an i1."""
+        type = compute_type(element_of(value.type))
+
+        def test(builder: Builder, v: list[SSAValue]) -> SSAValue:
+            wide = v[0] if v[0].type == type else builder.insert(arith.ExtFOp(v[0], type)).result  # pyright: ignore
+            zero = builder.insert(arith.ConstantOp(FloatAttr(0.0, type))).result  # pyright: ignore
+            product = builder.insert(arith.MulfOp(wide, zero)).result
+            return builder.insert(arith.CmpfOp(product, zero, "oeq")).result
+
+        found = scope.values.elementwise([value], test)
+        for axis in axes_of(found.type):
+            reduced = tile.ReduceOp(ReductionKind.AND, found, axis.name)
+            found = scope.builder.insert(reduced).results[0]
+        assert found.type == i1
+        return found
+
+
+def _kept_or_zero(builder: Builder, v: list[SSAValue]) -> SSAValue:
+    zero = builder.insert(arith.ConstantOp(FloatAttr(0.0, v[1].type))).result  # pyright: ignore
+    return builder.insert(arith.SelectOp(v[0], v[1], zero)).result
+
+
+def _multiply(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SSAValue:
+    """A product of scalars, widened first."""
+
+    def widen(value: SSAValue) -> SSAValue:
+        if value.type == type:
+            return value
+        cls = arith.ExtFOp if is_float(value.type) else arith.ExtSIOp
+        return builder.insert(cls(value, type)).results[0]  # pyright: ignore
+
+    cls = arith.MulfOp if is_float(type) else arith.MuliOp
+    return builder.insert(cls(widen(a), widen(b))).results[0]
