@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from xdsl.ir import Block, BlockArgument, SSAValue
 
-from dt_mlir.analysis.nests import argument_named, encloses, locals_of, loop_of, reads_of, write_to
+from dt_mlir.analysis.nests import encloses, locals_of, loop_of, reads_of, write_to
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
 
@@ -97,23 +97,22 @@ def _reaches(origin: SSAValue, buffer: loop.LocalOp) -> bool:
     return parent is not None and parent.is_ancestor(buffer)
 
 
-def check_written_once(kernel: loop.KernelOp, outputs: set[str]) -> None:
-    """Checks that each element of an output is written by one iteration of one program instance.
+def check_written_once(kernel: loop.KernelOp) -> None:
+    """Checks that each element of a tensor is written by one iteration of one program instance.
+
+    A kernel writes its root, and fused functions that are outputs or that other kernels read.
 
     Raises:
-        CompileError: naming the output and the loop or block that would repeat it.
+        CompileError: naming the function and the loop or block that would repeat it.
     """
-    for name in outputs:
-        argument = argument_named(kernel, name)
-        if argument is None or name == kernel.root.data:
-            continue
+    for argument, name in zip(kernel.args, kernel.argument_names):
         writes = [u.operation for u in argument.uses if isinstance(u.operation, loop.WriteOp)]
-        if not writes:
+        if not writes or name == kernel.root.data:
             continue
         hint = "leave it unfused, or fuse it where every loop around belongs to it"
         if len(writes) > 1:
             raise CompileError(
-                f"'{name}' is an output but would be written {len(writes)} times", writes[0], hint
+                f"'{name}' is stored but would be written {len(writes)} times", writes[0], hint
             )
         _check_write(kernel, name, writes[0], hint)
 
@@ -122,7 +121,7 @@ def _check_write(kernel: loop.KernelOp, name: str, write: loop.WriteOp, hint: st
     indices = [index for index in write.simple_indices() if not isinstance(index, int)]
     if len(set(indices)) < len(write.simple_indices()):
         raise CompileError(
-            f"'{name}' is an output but only a part of it would be written", write, hint
+            f"'{name}' is stored but only a part of it would be written", write, hint
         )
     origins: set[SSAValue] = set()
     loops = {loop_of(index) for index in indices}
@@ -130,7 +129,7 @@ def _check_write(kernel: loop.KernelOp, name: str, write: loop.WriteOp, hint: st
     while isinstance(parent, loop.LoopLike):
         if parent not in loops and not _is_outer_of(parent.iv, indices):
             raise CompileError(
-                f"'{name}' is an output but would be written once for each "
+                f"'{name}' is stored but would be written once for each "
                 f"'{parent.label_name}'",
                 write,
                 hint,
@@ -141,7 +140,7 @@ def _check_write(kernel: loop.KernelOp, name: str, write: loop.WriteOp, hint: st
     for label, origin in zip(kernel.grid.label_names, kernel.grid.body.block.args):
         if origin not in origins:
             raise CompileError(
-                f"'{name}' is an output but would be written by every block of '{label}'",
+                f"'{name}' is stored but would be written by every block of '{label}'",
                 write,
                 hint,
             )

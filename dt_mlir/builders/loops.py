@@ -65,6 +65,22 @@ class _State:
         )  # fmt: skip
 
 
+def sink_between(nest: Sequence[loop.LoopLike]) -> None:
+    """Moves what stands between the loops of a nest into the innermost one.
+
+    Args:
+        nest: loops, outermost first, with nothing but scalar operations between them.
+    """
+    inside = nest[-1].body.block
+    first = inside.first_op
+    assert first is not None
+    for outer, inner in zip(nest, nest[1:]):
+        for op in list(outer.body.block.ops):
+            if op is not inner and not isinstance(op, loop.YieldOp):
+                op.detach()
+                inside.insert_op_before(op, first)
+
+
 def join(nest: Sequence[loop.LoopLike], label: str) -> loop.LoopLike:
     """Makes one loop of a nest, which walks all of its points in order.
 

@@ -88,4 +88,4 @@ class BlockPass(Directive):
             if own.step_size == 0:
                 own.set_step(0)
         infer_bounds(kernel)
-        check_written_once(kernel, site.program.outputs())
+        check_written_once(kernel)

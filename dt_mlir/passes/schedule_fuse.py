@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from dt_mlir.analysis.joined_labels import joined_label
 from dt_mlir.analysis.nests import loops_in, own_loops, reduction_nests, writes_of
-from dt_mlir.builders.loops import interchange, join
+from dt_mlir.builders.loops import interchange, join, sink_between
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array
@@ -51,6 +51,7 @@ class FusePass(Directive):
         for nest in nests:
             wanted = [op for label in labels for op in nest if op.label_name == label]
             rest = [op for op in nest if op not in wanted]
+            sink_between(nest)
             interchange(nest, [*wanted, *rest], site.fused_location)
             join(nest[: len(wanted)], joined)
 
@@ -103,11 +104,13 @@ class FusePass(Directive):
                     f"the loop over '{op.label_name}' is already tiled or split", "join it first"
                 )
         for outer, inner in zip(nest, nest[1:]):
-            if isinstance(outer, loop.ForOp) and list(outer.body.block.ops) != [inner]:
+            between = [op for op in outer.body.block.ops if op is not inner and op.regions]
+            if isinstance(outer, loop.ForOp) and between:
                 raise site.error(
-                    f"the loops over '{outer.label_name}' and '{inner.label_name}' are not nested "
-                    "directly in one another", "join loops with nothing between them",
-                )  # fmt: skip
+                    f"a reduction that does not depend on '{inner.label_name}' is computed between "
+                    f"the loops over '{outer.label_name}' and '{inner.label_name}'",
+                    "make it a function of its own, or join other labels",
+                )
         return nest
 
     def _declare(self, site: Site, labels: Sequence[str], joined: str) -> None:

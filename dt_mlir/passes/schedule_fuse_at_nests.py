@@ -58,16 +58,27 @@ def check_fusible(site: Site, producer: loop.KernelOp, consumer: str) -> loop.Ke
     if home is producer:
         raise site.error(f"'{name}' cannot be fused into itself")
     check_movable(site, producer, "fuse", home)
-    for kernel in program.users_of(name):
-        argument = argument_named(kernel, name)
-        if kernel not in (home, producer) and argument is not None and reads_of(argument):
+    launches = program.host.launches()
+    for kernel in readers_of(site, name):
+        order = [launches.index(program.launch_of(k)) for k in (home, kernel)]
+        if kernel not in (home, producer) and order[0] > order[1]:
             user = kernel.root.data
             fusible = argument_named(home, user) is not None
             raise site.error(
-                f"'{user}' needs '{name}' outside the kernel of '{home.root.data}'",
+                f"'{user}' needs '{name}' before the kernel of '{home.root.data}' runs",
                 (f"fuse '{user}' too, or " if fusible else "") + f"leave '{name}' unfused",
             )
     return home
+
+
+def readers_of(site: Site, name: str) -> list[loop.KernelOp]:
+    """Returns the kernels that read a function's tensor."""
+    found: list[loop.KernelOp] = []
+    for kernel in site.program.users_of(name):
+        argument = argument_named(kernel, name)
+        if argument is not None and reads_of(argument):
+            found.append(kernel)
+    return found
 
 
 def check_movable(
@@ -178,11 +189,13 @@ def fuse(
 ) -> list[loop.LocalOp]:
     """Moves a producer's nest into loops of another kernel, and takes its kernel from the host.
 
+    The producer's tensor is written there if it is an output, or another kernel reads it.
+
     Returns:
         The buffers that hold the producer's values now, whose loops walk its whole domain.
     """
     name = site.function
-    stays = name in site.program.outputs()
+    stays = name in site.program.outputs() or any(k is not home for k in readers_of(site, name))
     argument = _take_arguments(site, producer, home)
     buffers: list[loop.LocalOp] = []
     for place in loops:

@@ -48,4 +48,4 @@ class InlinePass(Directive):
         site.program.inlined(self.function, users[0])
         for kernel in users:
             infer_bounds(kernel)
-            check_written_once(kernel, site.program.outputs())
+            check_written_once(kernel)

@@ -7,6 +7,8 @@ from fault import Fault
 _ALL = "dt_mlir/"
 _TO_LOOP = _ALL + "passes/convert_dt_to_loop.py"
 _LOOP_PROGRAM = _ALL + "passes/convert_dt_to_loop_program.py"
+_PRODUCTS = _ALL + "passes/convert_loop_to_tile_products.py"
+_DOMAIN = _ALL + "passes/convert_loop_to_tile_domain.py"
 _TO_TILE = _ALL + "passes/convert_loop_to_tile.py"
 _EXPAND = _ALL + "passes/expand_elementwise_functions.py"
 _PLACE = _ALL + "passes/tile_place_masks.py"
@@ -166,7 +168,7 @@ LOOPS = [
     ),
     Fault(
         "readers-elsewhere-forgotten", _FUSION,
-        "if kernel not in (home, producer) and argument is not None and reads_of(argument):",
+        "if kernel not in (home, producer) and order[0] > order[1]:",
         "if False:",
         "a function is fused away though another kernel reads it",
     ),
@@ -195,19 +197,39 @@ TILES = [
         "a stepped reduction keeps its last step only",
     ),
     Fault(
-        "accumulator-out-of-order", _TO_TILE,
-        "if in_order:", "if in_order or acc is not None:",
+        "stored-producer-dropped", _FUSION,
+        "any(k is not home for k in readers_of(site, name))", "False",
+        "a fused function that a later kernel reads is not stored",
+    ),
+    Fault(
+        "edge-tiles-taken-as-whole", _DOMAIN,
+        "Part(high, end, False)", "Part(high, end, True)",
+        "the last tiles of a product over a domain have no mask",
+    ),
+    Fault(
+        "whole-tiles-start-early", _DOMAIN,
+        "moved(index.sub(least, start), index.ceil_div)", "moved(index.sub(least, start), index.div)",
+        "a tile at the first edge of a domain is taken as whole",
+    ),
+    Fault(
+        "not-finite-factors-multiplied", _PRODUCTS,
+        "arith.SelectOp(finite, start, end)", "arith.SelectOp(finite, start, start)",
+        "a tile with a factor that is not finite counts as zero at the edge of a domain",
+    ),
+    Fault(
+        "accumulator-out-of-order", _PRODUCTS,
+        "return value if in_order or acc is None else", "return value if True else",
         "a dot whose axes are in another order forgets its accumulator",
     ),
     Fault(
-        "dot-operands-not-swapped", _TO_TILE,
-        "left, right = (right, left) if plan.swapped else (left, right)", "pass",
+        "dot-operands-not-swapped", _PRODUCTS,
+        "operands[::-1] if plan.swapped else operands", "operands",
         "the operands of a dot stay where its rows and columns are exchanged",
     ),
     Fault(
-        "whole-depth-not-padded", _TO_TILE,
-        "self.least[plan.depth.extent] = max(known, least_depth(bits))",
-        "self.least[plan.depth.extent] = max(known, 1)",
+        "whole-depth-not-padded", _PRODUCTS,
+        "nests.least[plan.depth.extent] = max(known, least)",
+        "nests.least[plan.depth.extent] = max(known, 1)",
         "a dot over a whole label may be shallower than Triton takes",
     ),
     Fault(
@@ -433,8 +455,8 @@ MORE = [
     ),
     Fault(
         "reductions-start-late", _TO_TILE,
-        "self._enter(op, body.args[0], inner)",
-        "self._enter(op, inner.index.add(body.args[0], inner.index.constant(len(carried))), inner)",
+        "self._enter(op, result.body.block.args[0], inner)",
+        "self._enter(op, inner.index.add(inner.block.args[0], inner.index.constant(len(carried))), inner)",
         "each tile of a stepped reduction starts one element late",
     ),
     Fault(
@@ -443,7 +465,7 @@ MORE = [
         "the last tile of a block that its tiles do not fill runs into the next block",
     ),
     Fault(
-        "bytes-widened-unsigned", _TO_TILE,
+        "bytes-widened-unsigned", _PRODUCTS,
         "cls = arith.ExtFOp if is_float(value.type) else arith.ExtSIOp",
         "cls = arith.ExtFOp if is_float(value.type) else arith.ExtUIOp",
         "a product of i8 that no dot carries out loses their signs",
