@@ -148,6 +148,9 @@ def hoist_reductions(kernel: tile.KernelOp) -> None:
     threads = 32 * (kernel.int_hint("num_warps") or DEFAULT_WARPS)
     loops = operations_of(kernel, scf.ForOp)
     for loop in reversed(loops):
+        if operations_of(loop, tile.DotOp):
+            # The accumulators and the operands of a dot need the registers.
+            continue
         number = 0
         while number < len(loop.iter_args):
             step = _step(loop, number)
@@ -164,7 +167,8 @@ class TileHoistReductionsPass(ModulePass):
 
     A loop that sums up sums of tiles adds the tiles, and the tile that comes of it is summed: the
     threads meet once. This is MLIR's partial reduction (`tile_reduction_using_for`) and Halide's
-    `rfactor`. A tile of partial results that takes a thread more than 32 registers is not made.
+    `rfactor`. A tile of partial results that takes a thread more than 32 registers is not made, nor
+    is one in a loop with a dot.
 
     ```
     %s = scf.for … iter_args(%acc = %zero) -> (f32) {

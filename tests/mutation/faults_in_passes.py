@@ -213,7 +213,7 @@ TILES = [
     ),
     Fault(
         "not-finite-factors-multiplied", _PRODUCTS,
-        "arith.SelectOp(finite, start, end)", "arith.SelectOp(finite, start, start)",
+        "arith.SelectOp(some, end, start)", "arith.SelectOp(some, start, start)",
         "a tile with a factor that is not finite counts as zero at the edge of a domain",
     ),
     Fault(
