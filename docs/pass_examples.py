@@ -38,6 +38,10 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         '{function=f order="x:x1/8","y","x1"}',
     ),
     "schedule-align-storage": (TWO, CONVERTED, '{function=g multiples="x:16"}'),
+    "schedule-reorder-storage": (
+        "Func g, f; In A; Var x, y; RVar k;\ng[x, y] = A[x, y] * 2;\n"
+        "f[x, y] = rsum(g[k, y], k) + A[x, y];\n", CONVERTED, "{function=g order=y,x}",
+    ),
     "schedule-num-warps": (SHIFTED, CONVERTED, "{function=f warps=8}"),
     "schedule-num-stages": (SHIFTED, CONVERTED, "{function=f stages=3}"),
     "schedule-precision": (PRODUCT, CONVERTED, "{function=f precision=tf32}"),

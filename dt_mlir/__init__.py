@@ -28,7 +28,11 @@ def __getattr__(name: str) -> Any:
         raise ImportError("DT in Python needs torch: pip install 'dt-mlir[run]'") from None
     if name in kernels.__all__:
         return getattr(kernels, name)
-    raise AttributeError(f"module 'dt_mlir' has no attribute '{name}'")
+    from dt_mlir.language.habits import ELSEWHERE
+
+    wanted = ELSEWHERE.get(name)
+    hint = "" if wanted is None else f"; write dt_mlir.{wanted}"
+    raise AttributeError(f"module 'dt_mlir' has no attribute '{name}'{hint}")
 
 
 def __dir__() -> list[str]:

@@ -33,6 +33,7 @@ PASS_NAMES = (
     "schedule-tensorize",
     "schedule-map",
     "schedule-align-storage",
+    "schedule-reorder-storage",
     "schedule-num-warps",
     "schedule-num-stages",
     "schedule-precision",

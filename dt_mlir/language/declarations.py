@@ -174,6 +174,13 @@ class Func(_Tensor, ScheduledFunction):
         if self.definition is not None:
             raise refusal(f"'{self.name}' is defined twice")
         wanted = expression(value)
+        if self in wanted.uses:
+            shown = ", ".join(names)
+            raise refusal(
+                f"'{self.name}' is defined by itself",
+                "a function is defined once, and nothing is added to it; a sum over a label is "
+                f"{self.name}[{shown}] = rsum(A[{shown}, k], k)",
+            )
         at = here()
         places = tuple(at for _ in names)
         definition = Definition(self.name, tuple(names), wanted.node, at, places)

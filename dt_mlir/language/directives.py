@@ -134,6 +134,19 @@ class Directives(ABC):
         """
         return self.direct("align_storage", **multiples)
 
+    @checked("reorder_storage(x, y, …)")
+    def reorder_storage(self, /, *order: NameLike) -> Self:
+        """Lays an unfused function out in memory: the axes of the labels, the slowest first.
+
+        The order of a function's labels is what programs write; that of its storage is what its
+        readers read fastest. It must name all labels. Results do not change. Halide:
+        `reorder_storage`.
+
+        Args:
+            order: all labels of the function; the elements of the last one are neighbours.
+        """
+        return self.direct("reorder_storage", *order)
+
     @checked("num_warps(warps)")
     def num_warps(self, /, warps: Size) -> Self:
         """Sets the number of warps that a program instance runs on.

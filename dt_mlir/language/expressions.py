@@ -76,6 +76,14 @@ class Expr:
             )
         raise AttributeError(f"an expression has no attribute '{name}'")
 
+    def __float__(self) -> Never:
+        raise refusal(
+            "an expression is not a number while the program is written",
+            "write dt_mlir.sqrt(…) in place of math.sqrt(…), and so for other functions",
+        )
+
+    __int__ = __index__ = __float__
+
     def __matmul__(self, other: object) -> Never:
         raise refusal(
             "there is no operator '@' on expressions",

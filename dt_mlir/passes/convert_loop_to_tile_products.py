@@ -224,22 +224,22 @@ class Products:
             return self._with_rest(op, axes, scope, (first, last), acc, flags)
         domain = nests.domain(op)
         start, end, _ = domain.narrowed(first, last, op.step_size, scope.index)
+        flags: Sequence[SSAValue] = self._no_flags(op, scope)
         for part in domain.parts((start, end), op.step_size, scope.index):
             if part.whole:
                 acc = self._loop(op, plan, axes, scope, (part.start, part.end), acc)
                 continue
-            bounds = part.start, part.end
-            inits = [acc, *self._no_flags(op, scope)]
-            hints = ["acc", *("bad" for _ in inits[1:])]
-            result, inner = nests.loop_between(op, (*bounds, op.step_size), scope, inits, hints)
-            index, carried, *flags = result.body.block.args
+            bounds, inits = (part.start, part.end, op.step_size), [acc, *flags]
+            hints = ["acc", *("bad" for _ in flags)]
+            result, inner = nests.loop_between(op, bounds, scope, inits, hints)
+            index, carried, *before = result.body.block.args
             nests.step(op, index, inner)
             total, found = self._partly(op, plan, axes, inner, carried)
-            found = [inner.values.elementwise(pair, _either) for pair in zip(flags, found)]
+            found = [inner.values.elementwise(pair, _either) for pair in zip(before, found)]
             inner.builder.insert(scf.YieldOp(total, *found))
             acc, *flags = result.results
-            acc = self._with_rest(op, axes, scope, bounds, acc, flags)
-        return acc
+        # A term that is not finite may be added twice: the sum is then what it was.
+        return self._with_rest(op, axes, scope, (start, end), acc, flags)
 
     def _partly(
         self, op: loop.ReduceOp, plan: DotPlan, axes: list[Axis], scope: Scope, acc: SSAValue

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from dt_mlir.analysis.nests import argument_named
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import host
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Sizes
+from dt_mlir.scheduling.storage import storage_of
 
 _MULTIPLES = Sizes(least=1)
 
@@ -39,28 +39,7 @@ class AlignStoragePass(Directive):
     )
 
     def rewrite(self, site: Site) -> None:
-        kernel = site.program.kernel_of(self.function)
-        home = site.program.home_of(self.function)
-        if kernel is None and home is not None:
-            raise site.error(
-                f"'{self.function}' is fused into the kernel of '{home.root.data}', and has no "
-                "storage",
-                "leave out one of the two directives",
-            )
-        if self.function in site.program.outputs():
-            raise site.error(
-                f"'{self.function}' is compiled: its storage is the caller's",
-                "align what other kernels of the program read",
-            )
-        if site.program.host.kernel_only is not None:
-            raise site.error(
-                "only kernels are compiled: their caller owns all storage", "write f.compile()"
-            )
-        argument = argument_named(site.kernel, self.function)
-        assert argument is not None, "a kernel writes what its root computes"
-        axes = site.kernel.axes_of(argument)
-        alloc = site.program.tensor_values()[self.function].owner
-        assert isinstance(alloc, host.AllocOp)
+        alloc, axes = storage_of(site)
         for label, multiple in _MULTIPLES.items(self.multiples):
             if label not in axes:
                 raise site.error(

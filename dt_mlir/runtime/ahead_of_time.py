@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -127,16 +128,18 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
             add(parameter, sizes[label])
         for arg, strides in signature.strides.items():
             axes = kernel.axes_of(arg)  # pyright: ignore[reportArgumentType]
-            storage = host.alignment_of(launched[kernel.sym_name.data].arguments[arg.index])  # pyright: ignore
+            tensor = launched[kernel.sym_name.data].arguments[arg.index]  # pyright: ignore
+            storage = host.alignment_of(tensor)
+            order = list(range(len(axes)))
+            if isinstance(tensor.owner, host.AllocOp):
+                order = tensor.owner.storage_order
             extents = [
                 -(-sizes.get(axis, 1) // multiple) * multiple
                 for axis, multiple in zip(axes, storage)
             ]
             for number, parameter in enumerate(strides):
-                stride = 1
-                for extent in extents[number + 1 :]:
-                    stride *= extent
-                add(parameter, stride)
+                behind = order[order.index(number) + 1 :]
+                add(parameter, math.prod(extents[axis] for axis in behind))
         for label, parameter in signature.tiles.items():
             size = max(1, sizes[same.get(label, label)])
             power = 1 << (size - 1).bit_length()

@@ -471,6 +471,9 @@ class _Drawer:
                 for label in function.labels
             }
             lines.append(f"{function.name}.align_storage({_sizes(multiples)});")
+        if len(function.labels) > 1 and read and self.chance(20):
+            order = self.draw(st.permutations(function.labels))
+            lines.append(f"{function.name}.reorder_storage({', '.join(order)});")
         if self.chance(20):
             lines.append(f"{function.name}.num_warps({self.pick((1, 2, 4, 8))});")
         if self.chance(15):

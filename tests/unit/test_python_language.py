@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 import json
+import math
 import os
 import subprocess
 import sys
@@ -399,6 +400,22 @@ def test_the_tools_do_without_kernels_in_python() -> None:
     assert "Func" in dir(dt)
     with pytest.raises(AttributeError, match="has no attribute 'Funk'"):
         dt.Funk  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_habits_of_other_languages_are_told_what_to_write() -> None:
+    f, A, x, k = dt.Func("f"), dt.In("A"), dt.Var("x"), dt.RVar("k")
+    for name, form in (("sum", "rsum"), ("select", "where"), ("matmul", "rdot"), ("max", "rmax")):
+        with pytest.raises(AttributeError, match=rf"has no attribute '{name}'; write dt_mlir.{form}\("):
+            getattr(dt, name)
+    with pytest.raises(dt.CompileError, match="'f' is defined by itself") as error:
+        f[x] += A[x, k]
+    assert error.value.hint is not None
+    assert "f[x] = rsum(A[x, k], k)" in error.value.hint
+    for function in (math.sqrt, math.exp, int, range):
+        with pytest.raises(dt.CompileError, match="an expression is not a number"):
+            function(dt.len(k))  # type: ignore[arg-type]
+    with pytest.raises(dt.CompileError, match="labels are given by name"):
+        f.block(x, 8)  # type: ignore[arg-type]
 
 
 def test_assembly() -> None:

@@ -301,12 +301,12 @@ class WrapperPrinter:
             single = value in self.function.returned() and not several
             variable = "out" if single else self.names.fresh(name)
             tensor = _Tensor(name, variable, axes, element)
-            shape = code.tuple_of(
-                [
-                    _rounded_up(self._size(axis), multiple)
-                    for axis, multiple in zip(axes, host.alignment_of(value))
-                ]
-            )
+            order = op.storage_order
+            extents = [
+                _rounded_up(self._size(axis), multiple)
+                for axis, multiple in zip(axes, host.alignment_of(value))
+            ]
+            shape = code.tuple_of([extents[axis] for axis in order])
             if value in self.function.returned():
                 given = code.name("out")
                 if several:
@@ -324,6 +324,9 @@ class WrapperPrinter:
                 result = code.call(
                     "torch.empty", shape, dtype=torch_type(element), device=device
                 )
+                if order != sorted(order):
+                    places = [code.constant(order.index(axis)) for axis in range(len(order))]
+                    result = code.method(result, "permute", *places)
             self.writer.assign(tensor.variable, result)
             self.tensors[value] = tensor
 

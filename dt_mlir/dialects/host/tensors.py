@@ -21,6 +21,7 @@ from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -114,18 +115,23 @@ class RoundUpOp(IRDLOperation):
 class AllocOp(IRDLOperation):
     """Allocates the tensor of a function.
 
-    Its extents are the sizes of its labels, or those rounded up, of which the rest is padding.
+    Its extents are the sizes of its labels, or those rounded up, of which the rest is padding. Its
+    axes lie in memory in their order, the last one fastest, or in another one.
 
-    `%f = host.alloc f[x, y](%x, %y) : memref<?x?xf32>`
+    `%f = host.alloc f[x, y](%x, %y) order [y, x] : memref<?x?xf32>`
     """
 
     name = "host.alloc"
-    GRAMMAR: ClassVar = "name `[` label, … `]` `(` values `)` attr-dict `:` type"
+    GRAMMAR: ClassVar = (
+        "name `[` label, … `]` `(` values `)` (`order` `[` label, … `]`)? attr-dict `:` type"
+    )
 
     tensor = prop_def(Identifier)
     """The name of the function."""
     axes = prop_def(Identifiers)
     """The labels of its axes."""
+    order = opt_prop_def(Identifiers)
+    """The labels in the order in which the axes lie in memory, the slowest first."""
     extents = var_operand_def(IndexType())
     """The extent of each axis in storage."""
     result = result_def(MemRefType)
@@ -146,6 +152,13 @@ class AllocOp(IRDLOperation):
         return names(self.axes)
 
     @property
+    def storage_order(self) -> list[int]:
+        """The numbers of the axes in the order in which they lie in memory, the slowest first."""
+        if self.order is None:
+            return list(range(len(self.axes)))
+        return [self.axis_names.index(label) for label in names(self.order)]
+
+    @property
     def alignment(self) -> tuple[int, ...]:
         """The number of which each axis' extent is a multiple; 1 where it is not padded."""
         owners = [extent.owner for extent in self.extents]
@@ -164,6 +177,7 @@ class AllocOp(IRDLOperation):
         extents = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, lambda: parse_value(parser)
         )
+        order = parse_names(parser) if parser.parse_optional_keyword("order") else None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         type = parser.parse_type()
@@ -171,6 +185,7 @@ class AllocOp(IRDLOperation):
             shape = "?x" * len(extents)
             parser.raise_error(f"expected a type of the form 'memref<{shape}f32>'", place)
         op = cls(name, axes, extents, type.element_type)
+        op.order = order
         op.attributes.update(attributes)
         return op
 
@@ -178,12 +193,16 @@ class AllocOp(IRDLOperation):
         printer.print_string(f" {self.tensor.data}[{', '.join(self.axis_names)}](")
         printer.print_list(self.extents, printer.print_ssa_value)
         printer.print_string(")")
+        if self.order is not None:
+            printer.print_string(f" order [{', '.join(names(self.order))}]")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
         type = self.result.type
+        if self.order is not None and sorted(names(self.order)) != sorted(set(self.axis_names)):
+            raise VerifyException("the order of an allocation names each label of its axes once")
         if type.get_shape() != (DYNAMIC_INDEX,) * len(self.extents):
             shape = "?x" * len(self.extents)
             raise VerifyException(

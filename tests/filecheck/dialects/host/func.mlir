@@ -23,6 +23,9 @@ host.func @g(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", ""], host.m
   %end = host.round_up %x to 64
   // CHECK-NEXT: host.alloc t[x](%[[END]]) : memref<?xf32>
   %t = host.alloc t[x](%end) : memref<?xf32>
+  // CHECK: host.alloc u[x, y](%{{.*}}, %{{.*}}) order [y, x] {my.mark} : memref<?x?xf32>
+  %y = host.size y
+  %u = host.alloc u[x, y](%x, %y) order [y, x] {my.mark} : memref<?x?xf32>
   %f = host.alloc f[x](%x) : memref<?xf32>
   // CHECK: host.return %f
   host.return %f

@@ -161,3 +161,8 @@ loop.kernel @k(%f: memref<f32> {host.name = "f", host.axes = []}) attributes {la
   }
 }
 // CHECK: error: 'loop.kernel' is malformed: 'x' is not a label of the host function
+// -----
+%x = host.size x
+%y = host.size y
+%f = host.alloc f[x, y](%x, %y) order [x, x] : memref<?x?xf32>
+// CHECK: error: 'host.alloc' is malformed: the order of an allocation names each label of its axes once
