@@ -2,19 +2,17 @@
 
 A dot multiplies all elements of its tiles. Over a domain, tiles that are in it as a whole are
 multiplied so. Of a tile that is partly in it, each operand has zeros where its own indices are not
-in the domain. A factor that is not finite would still reach sums that exclude it: it counts as zero
-in the dot, and a loop over elements adds the terms that have one. That loop makes a trip only where
-there are such factors.
+in the domain. A factor that is not finite still reaches sums that exclude it, which are not finite
+then: a tile of sums that are not all finite is summed again, by elements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i1
+from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -25,7 +23,7 @@ from dt_mlir.builders.reductions import combine
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import Axis, axes_of, tile_type
-from dt_mlir.element_types import compute_type, is_float
+from dt_mlir.element_types import is_float
 from dt_mlir.passes.convert_loop_to_tile_domain import Domain
 from dt_mlir.passes.convert_loop_to_tile_scope import Scope
 
@@ -216,147 +214,92 @@ class Products:
         acc: SSAValue,
     ) -> SSAValue:
         """Inserts a product over a domain: loops over tiles in part, and as a whole."""
-        nests = self.nests
+        nests, domain = self.nests, self.nests.domain(op)
         first, last = nests.start(op, scope), nests.end(op, scope)
         if once:
             nests.step(op, first, scope)
-            acc, flags = self._partly(op, plan, axes, scope, acc)
-            return self._with_rest(op, axes, scope, (first, last), acc, flags)
-        domain = nests.domain(op)
+            found = self._partly(op, plan, axes, acc, scope)
+            return self._checked(op, axes, scope, (first, last), acc, found)
         start, end, _ = domain.narrowed(first, last, op.step_size, scope.index)
-        flags: Sequence[SSAValue] = self._no_flags(op, scope)
+        found = acc
         for part in domain.parts((start, end), op.step_size, scope.index):
-            if part.whole:
-                acc = self._loop(op, plan, axes, scope, (part.start, part.end), acc)
-                continue
-            bounds, inits = (part.start, part.end, op.step_size), [acc, *flags]
-            hints = ["acc", *("bad" for _ in flags)]
-            result, inner = nests.loop_between(op, bounds, scope, inits, hints)
-            index, carried, *before = result.body.block.args
+            bounds = part.start, part.end, op.step_size
+            result, inner = nests.loop_between(op, bounds, scope, [found], ["acc"])
+            index, carried = result.body.block.args
             nests.step(op, index, inner)
-            total, found = self._partly(op, plan, axes, inner, carried)
-            found = [inner.values.elementwise(pair, _either) for pair in zip(before, found)]
-            inner.builder.insert(scf.YieldOp(total, *found))
-            acc, *flags = result.results
-        # A term that is not finite may be added twice: the sum is then what it was.
-        return self._with_rest(op, axes, scope, (start, end), acc, flags)
+            multiplied = self._multiplied if part.whole else self._partly
+            inner.builder.insert(scf.YieldOp(multiplied(op, plan, axes, carried, inner)))
+            found = result.results[0]
+        return self._checked(op, axes, scope, (start, end), acc, found)
 
     def _partly(
-        self, op: loop.ReduceOp, plan: DotPlan, axes: list[Axis], scope: Scope, acc: SSAValue
-    ) -> tuple[SSAValue, list[SSAValue]]:
-        """Inserts the product of tiles that are in a domain in part, without what is not finite.
-
-        Args:
-            op: the product.
-            plan: its dot.
-            axes: the axes of its result.
-            scope: where it goes; the operands are there.
-            acc: what it is added to.
-
-        Returns:
-            The sum, and whether a row, or a column, has a factor that is left out.
-        """
-        nests, values, domain = self.nests, scope.values, self.nests.domain(op)
-        own, open_constraints = nests.env[op.iv], list(domain.constraints)
+        self,
+        op: loop.ReduceOp,
+        plan: DotPlan | None,
+        axes: list[Axis],
+        acc: SSAValue | None,
+        scope: Scope,
+    ) -> SSAValue:
+        """Inserts the dot of tiles that are in a domain in part, with zeros for what is outside."""
+        assert plan is not None
+        nests, domain = self.nests, self.nests.domain(op)
+        open_constraints = list(domain.constraints)
         operands: list[SSAValue] = []
-        flags: list[SSAValue] = []
         for value in op.yielded:
             loops = nests.axes.of(value)
             mine = [expr for expr in open_constraints if self._loops_of(op, expr) <= loops]
             open_constraints = [expr for expr in open_constraints if expr not in mine]
             zero = arith.ConstantOp(identity(ReductionKind.ADD, value.type))
-            operand = domain.restrict(nests.env[value], own, zero, mine, values)
-            if is_float(value.type):
-                left_out = values.elementwise([operand], lambda b, v: _is_not_finite(b, v[0]))
-                operand = values.elementwise([left_out, operand], _zero_or_kept)
-                found = tile.ReduceOp(ReductionKind.OR, left_out, plan.depth.name)
-                flags.append(scope.builder.insert(found).results[0])
-            operands.append(operand)
+            own = nests.env[op.iv]
+            operands.append(domain.restrict(nests.env[value], own, zero, mine, scope.values))
         left, right = operands
-        return self._dot(op, plan, (left, right), axes, acc, scope), flags
+        return self._dot(op, plan, (left, right), axes, acc, scope)
 
-    def _no_flags(self, op: loop.ReduceOp, scope: Scope) -> list[SSAValue]:
-        """Inserts that no row and no column has a factor that is left out."""
-        axes, own = self.nests.axes, frozenset([op])
-        none = IntegerAttr(0, i1)
-        return [
-            scope.values.fill(none, axes.axes(axes.of(value) - own))
-            for value in op.yielded
-            if is_float(value.type)
-        ]
-
-    def _with_rest(
+    def _checked(
         self,
         op: loop.ReduceOp,
         axes: list[Axis],
         scope: Scope,
         bounds: tuple[SSAValue, SSAValue],
         acc: SSAValue,
-        flags: Sequence[SSAValue],
+        found: SSAValue,
     ) -> SSAValue:
-        """Inserts the terms that dots left out, those with a factor that is not finite.
+        """Inserts the sum by elements, in place of one by dots that is not finite.
 
         Args:
             op: the product.
             axes: the axes of its result.
             scope: where it goes.
             bounds: the first index, and the index behind the last one.
-            acc: the sum of the other terms.
-            flags: whether there are such terms, for rows and for columns; none for integers.
+            acc: what the product is added to.
+            found: the sum by dots.
         """
-        if not flags:
-            return acc
-        nests, (start, end) = self.nests, bounds
-        found = [self._any(flag, scope) for flag in flags]
-        some = scope.builder.insert(arith.OrIOp(found[0], found[1])).result
-        # The loop makes no trip where all factors are finite.
-        last = scope.builder.insert(arith.SelectOp(some, end, start)).result
-        result, inner = nests.loop_between(op, (start, last, 1), scope, [acc], ["acc"])
+        if not is_float(op.result.type):
+            return found
+        nests, values, (start, end) = self.nests, scope.values, bounds
+        bad = values.elementwise([found], lambda b, v: _is_not_finite(b, v[0]))
+        for axis in axes_of(bad.type):
+            bad = scope.builder.insert(tile.ReduceOp(ReductionKind.OR, bad, axis.name)).results[0]
+        # The loop makes no trip where the sum is finite.
+        last = scope.builder.insert(arith.SelectOp(bad, end, start)).result
+        result, inner = nests.loop_between(op, (start, last, 1), scope, [acc], ["exact"])
         index, carried = result.body.block.args
         nests.element(op, index, inner)
         zero = arith.ConstantOp(identity(ReductionKind.ADD, op.result.type))
-        product = inner.values.elementwise(
-            self._operands(op), lambda b, v: _left_out_product(b, v[0], v[1], op.result.type)
-        )
-        domain = nests.domain(op)
+        product, domain = self._elementwise(op, self._operands(op), inner), nests.domain(op)
         value = domain.restrict(product, index, zero, domain.constraints, inner.values)
         value = inner.values.broadcast(value, axes)
         inner.builder.insert(scf.YieldOp(self._added(carried, value, inner)))
-        return result.results[0]
-
-    def _any(self, flags: SSAValue, scope: Scope) -> SSAValue:
-        """Inserts whether a flag of a tile is set, an i1."""
-        for axis in axes_of(flags.type):
-            reduced = tile.ReduceOp(ReductionKind.OR, flags, axis.name)
-            flags = scope.builder.insert(reduced).results[0]
-        return flags
+        return values.elementwise(
+            [bad, result.results[0], found], lambda b, v: b.insert(arith.SelectOp(*v)).result
+        )
 
 
 def _is_not_finite(builder: Builder, value: SSAValue) -> SSAValue:
-    """Builds whether a scalar is an infinity or NaN, which 0 times it is not 0 for."""
-    type = compute_type(value.type)
-    if value.type != type:
-        value = builder.insert(arith.ExtFOp(value, type)).result  # pyright: ignore
-    zero = builder.insert(arith.ConstantOp(FloatAttr(0.0, type))).result  # pyright: ignore
+    """Builds whether a scalar is an infinity or NaN: 0 times it is not 0 then."""
+    zero = builder.insert(arith.ConstantOp(FloatAttr(0.0, value.type))).result  # pyright: ignore
     product = builder.insert(arith.MulfOp(value, zero)).result
     return builder.insert(arith.CmpfOp(product, zero, "une")).result
-
-
-def _either(builder: Builder, v: list[SSAValue]) -> SSAValue:
-    return builder.insert(arith.OrIOp(v[0], v[1])).result
-
-
-def _zero_or_kept(builder: Builder, v: list[SSAValue]) -> SSAValue:
-    zero = builder.insert(arith.ConstantOp(FloatAttr(0.0, v[1].type))).result  # pyright: ignore
-    return builder.insert(arith.SelectOp(v[0], zero, v[1])).result
-
-
-def _left_out_product(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SSAValue:
-    """Builds a product of scalars if one is not finite, else 0."""
-    flags = [_is_not_finite(builder, value) for value in (a, b)]
-    some = builder.insert(arith.OrIOp(flags[0], flags[1])).result
-    zero = builder.insert(arith.ConstantOp(identity(ReductionKind.ADD, type))).result
-    return builder.insert(arith.SelectOp(some, _multiply(builder, a, b, type), zero)).result
 
 
 def _multiply(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SSAValue:

@@ -213,8 +213,8 @@ TILES = [
     ),
     Fault(
         "not-finite-factors-multiplied", _PRODUCTS,
-        "arith.SelectOp(some, end, start)", "arith.SelectOp(some, start, start)",
-        "a tile with a factor that is not finite counts as zero at the edge of a domain",
+        "arith.SelectOp(bad, end, start)", "arith.SelectOp(bad, start, start)",
+        "a factor that is not finite reaches sums that exclude it",
     ),
     Fault(
         "accumulator-out-of-order", _PRODUCTS,
