@@ -6,15 +6,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from dt_mlir.analysis.size_system import in_order
 from dt_mlir.boundary_conditions import CONSTANT
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
-from dt_mlir.dialects.indices import dimension, number, print_index_text, substitute, symbol
+from dt_mlir.dialects.indices import (
+    compacted,
+    dimension,
+    number,
+    print_index_text,
+    substitute,
+    symbol,
+)
 from dt_mlir.dialects.sizes import Bound, Definition
+from dt_mlir.traversal import operations
 
 
 @dataclass
@@ -25,6 +33,8 @@ class AlgorithmSizes:
     """Each after those that it depends on."""
     inferred: set[str]
     """The labels whose sizes follow from reads."""
+    of_axes: set[str]
+    """The labels that only name the size of an input's axis."""
 
     @staticmethod
     def of(module: ModuleOp) -> AlgorithmSizes:
@@ -45,18 +55,25 @@ class AlgorithmSizes:
         ordered = in_order(found)
         if isinstance(ordered, str):
             raise CompileError(f"the size of '{ordered}' depends on itself", labels[ordered])
-        return AlgorithmSizes(ordered, {item.label for item in ordered if item.inferred})
+        of_axes = {name for name, op in labels.items() if op.axis is not None}
+        return AlgorithmSizes(ordered, {item.label for item in ordered if item.inferred}, of_axes)
 
-    def sizing_label(self, read: dt.ReadOp, expr: AffineExpr) -> str | None:
+    def sizing_label(self, read: dt.ReadOp, expr: AffineExpr, axis: str | int) -> str | None:
         """Returns the label that an index is by itself, so that it has the size of its axis.
 
-        It is None for a value, and for a label whose size follows from its reads.
+        It is None for a value, for a label whose size follows from its reads, and for an axis whose
+        size has a label of its own.
+
+        Args:
+            read: a read.
+            expr: its index of an axis.
+            axis: the label of the axis, as far as it is known.
         """
         labels = read.used_labels
         if not isinstance(expr, AffineDimExpr) or expr.position >= len(labels):
             return None
         label = labels[expr.position]
-        return None if label in self.inferred else label
+        return None if label in self.inferred or axis in self.of_axes else label
 
     def needed(
         self, used: Iterable[str], axes: Mapping[str, Sequence[str | int]]
@@ -98,14 +115,17 @@ def bounds_of(read: dt.ReadOp, axis: int, label: str) -> list[Bound]:
     expr = read.indices[axis]
     labels, count = read.used_labels, len(read.used_labels)
     if read.is_guarded or any(position >= count for position in expr.used_dims()):
-        own = isinstance(expr, AffineDimExpr) and (*labels, "")[expr.position] == label
+        own = isinstance(expr, AffineDimExpr) and label in labels[expr.position : expr.position + 1]
         if own or (read.boundary is not None and read.boundary.data == CONSTANT):
             return []
         # The element that is read instead must exist.
         expr = number(0)
-    over = scope_of(read)
+    # What depends on few of the labels around is computed before the loops over the others, even
+    # if those make no trip.
+    needed = {*labels, *_labels_behind(read.values)}
+    over = tuple(label for label in scope_of(read) if label in needed)
     dims = [dimension(over.index(name)) for name in labels]
-    dims += [dimension(0)] * len(read.values)
+    dims += [number(0)] * len(read.values)
     symbols = [symbol(i) for i in range(len(read.size_labels))]
     shown = ", ".join(
         print_index_text(index, [*labels, *("_" for _ in read.values)], read.size_labels)
@@ -122,14 +142,38 @@ def bounds_of(read: dt.ReadOp, axis: int, label: str) -> list[Bound]:
     return [Bound(index, over, tuple(sizes), label, reason, tuple(constraints))]
 
 
+def _labels_behind(values: Sequence[SSAValue]) -> set[str]:
+    """Returns the labels that data depends on, reduced ones too."""
+    found: set[str] = set()
+    pending = [value.owner for value in values]
+    while pending:
+        op = pending.pop()
+        if not isinstance(op, Operation):
+            continue
+        for inner in operations(op):
+            if isinstance(inner, dt.ReadOp):
+                found.update(inner.used_labels)
+            elif isinstance(inner, dt.IndexOp):
+                found.add(inner.label.data)
+            pending += [value.owner for value in inner.operands]
+    return found
+
+
 def _constraints_over(
     op: dt.ReduceOp, over: Sequence[str], sizes: list[str]
 ) -> list[AffineExpr]:
-    """Returns the constraints of a domain in terms of some labels; adds to the labels of sizes."""
-    sizes += [label for label in op.size_labels if label not in sizes]
-    dims = [dimension(over.index(label)) for label in op.constrained_labels]
-    symbols = [symbol(sizes.index(label)) for label in op.size_labels]
-    return [substitute(expr, dims, symbols) for expr in op.constraints]
+    """Returns the constraints of a domain on some labels alone; adds to the labels of sizes."""
+    found: list[AffineExpr] = []
+    for expr in op.constraints:
+        needed = compacted([expr])
+        if not {op.constrained_labels[i] for i in needed.dims} <= set(over):
+            continue
+        own = [op.size_labels[i] for i in needed.symbols]
+        sizes += [label for label in own if label not in sizes]
+        dims = [dimension(over.index(op.constrained_labels[i])) for i in needed.dims]
+        symbols = [symbol(sizes.index(label)) for label in own]
+        found.append(substitute(needed.results[0], dims, symbols))
+    return found
 
 
 def unlabelled_axis(read: dt.ReadOp, axis: int) -> CompileError:

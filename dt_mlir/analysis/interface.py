@@ -216,13 +216,23 @@ class Interface:
         ]
         if followed[0] != followed[1]:
             return "sizes of labels follow from others in another way"
-        checked = [{bound._replace(reason="") for bound in x.bounds} for x in (self, other)]
+        checked = [{x.canonical(bound) for bound in x.bounds} for x in (self, other)]
         if checked[0] != checked[1]:
             return "other indices are checked"
         needs = [x.least_of_groups() for x in (self, other)]
         if needs[0] != needs[1]:
             return f"the least sizes of labels are {needs[1]}, and were {needs[0]}"
         return None
+
+    def canonical(self, bound: Bound) -> Bound:
+        """Returns the check of an index with the first label of each size, and without a reason."""
+        first = {label: min(group) for group in self.groups for label in group}
+
+        def of(labels: Iterable[str]) -> tuple[str, ...]:
+            return tuple(first.get(label, label) for label in labels)
+
+        (label,) = of([bound.label])
+        return bound._replace(reason="", label=label, over=of(bound.over), sizes=of(bound.sizes))
 
     def shape(self, item: Input, sizes: Mapping[str, int]) -> list[int]:
         """The extents of an input's axes."""
@@ -324,7 +334,8 @@ class _Algorithm:
         )
         self.used.update(op.size_labels)
         for axis, expr in enumerate(op.indices):
-            label, first = self.sizes.sizing_label(op, expr), known[axis]
+            first = known[axis]
+            label = self.sizes.sizing_label(op, expr, first)
             if op.is_guarded or (label is None and not isinstance(expr, AffineConstantExpr)):
                 self.bounded.append((op, axis))
             elif isinstance(expr, AffineConstantExpr):

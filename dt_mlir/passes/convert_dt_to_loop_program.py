@@ -96,7 +96,7 @@ class AlgorithmProgram:
             )
             least = self.minimums.setdefault(read.source_name, [0] * rank)
             for axis, expr in enumerate(read.indices):
-                label = self.sizes.sizing_label(read, expr)
+                label = self.sizes.sizing_label(read, expr, known[axis])
                 if read.is_guarded or (label is None and not isinstance(expr, AffineConstantExpr)):
                     self.bounded.append((read, axis))
                 elif isinstance(expr, AffineConstantExpr):

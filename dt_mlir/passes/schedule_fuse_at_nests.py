@@ -203,7 +203,9 @@ def fuse(
         for read in reads_of(argument):
             if encloses(place, read):
                 _check_read(site, read)
-                groups.setdefault(_binding(read, place), []).append(read)
+                binding = _binding(read, place)
+                _check_joined(site, binding)
+                groups.setdefault(binding, []).append(read)
         for binding, reads in groups.items():
             buffer = _insert(site, producer, home, place.body.block, binding, reads, stays)
             buffers.append(buffer)
@@ -344,6 +346,23 @@ def _check_read(site: Site, read: loop.ReadOp) -> None:
         f"'{site.function}' is read {where}, so that a step needs more of it than a tile",
         f"write {site.function}.inline(), or leave '{site.function}' unfused",
     )
+
+
+def _check_joined(site: Site, binding: Binding) -> None:
+    """Checks that a function is read at all indices of a joined loop around it, or at none.
+
+    Raises:
+        CompileError: where it is read at a part of them.
+    """
+    for value in binding:
+        parts = value.owner if isinstance(value, SSAValue) else None
+        if isinstance(parts, loop.DelinearizeOp) and not set(parts.indices) <= set(binding):
+            shown, consumer = ", ".join(parts.label_names), loop_of(parts.index).function_name
+            raise site.error(
+                f"'{site.function}' is read at a part of the labels {shown}, whose loops "
+                f"'{consumer}' has joined",
+                f"write {site.function}.inline(), or leave '{site.function}' unfused",
+            )
 
 
 def _binding(read: loop.ReadOp, place: loop.LoopLike) -> Binding:

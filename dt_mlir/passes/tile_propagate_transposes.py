@@ -54,8 +54,35 @@ def _reorder(value: SSAValue, axes: Sequence[Axis]) -> SSAValue:
         operands = list(owner.operands)
         for i, operand in enumerate(operands):
             owner.operands[i] = _reorder(operand, axes)
+    if isinstance(owner, tile.LoadOp):
+        for i, operand in enumerate(owner.operands):
+            owner.operands[i] = _copied(operand, axes, owner)
     type = tile_type(element_of(value.type), order)
     return Rewriter.replace_value_with_new_type(value, type)
+
+
+def _copied(value: SSAValue, axes: Sequence[Axis], user: Operation) -> SSAValue:
+    """Returns an index, a mask or a bound of a load with its axes in another order.
+
+    Other loads may use the value as it is.
+    """
+    order = [axis for axis in axes if axis in axes_of(value.type)]
+    if tuple(order) == axes_of(value.type):
+        return value
+    owner = value.owner
+    assert user.parent is not None
+    if isinstance(owner, tile.MapOp) and all(len(axes_of(v.type)) < 2 for v in owner.inputs):
+        copy = owner.clone()
+        user.parent.insert_op_before(copy, user)
+        result = Rewriter.replace_value_with_new_type(
+            copy.result, tile_type(element_of(value.type), order)
+        )
+        result.name_hint = value.name_hint
+        return result
+    new = tile.TransposeOp(value, order)
+    new.location = user.location
+    user.parent.insert_op_before(new, user)
+    return new.result
 
 
 def propagate_transposes(kernel: tile.KernelOp) -> None:
@@ -66,7 +93,7 @@ def propagate_transposes(kernel: tile.KernelOp) -> None:
             op.result.replace_all_uses_with(result)
             Rewriter.erase_op(op)
     for op in reversed(operations(kernel)):
-        if isinstance(op, tile.TransposeOp) and not op.result.uses:
+        if isinstance(op, tile.TransposeOp | tile.MapOp) and not op.results[0].uses:
             Rewriter.erase_op(op)
 
 

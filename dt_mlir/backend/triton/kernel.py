@@ -153,9 +153,12 @@ class KernelPrinter:
         return code.tuple_of([self._extent(axis) for axis in axes_of(type)])
 
     def _spread(self, value: SSAValue, axes: Sequence[Axis]) -> ast.expr:
-        """A value with axes of one element for those that it lacks."""
-        names = axis_names(value.type)
-        return code.new_axes(self.values[value], [axis.name in names for axis in axes])
+        """A value with its axes in an order, and axes of one element for those that it lacks."""
+        names, found = axis_names(value.type), self.values[value]
+        order = [names.index(axis.name) for axis in axes if axis.name in names]
+        if order != sorted(order):
+            found = _transposed(found, order)
+        return code.new_axes(found, [axis.name in names for axis in axes])
 
     # Operations
 
@@ -324,12 +327,7 @@ class KernelPrinter:
     def _transpose(self, op: tile.TransposeOp) -> None:
         value = self.values[op.value]
         before, after = axis_names(op.value.type), axis_names(op.result.type)
-        if len(before) == 2:
-            expression = code.call("tl.trans", value)
-        else:
-            order = [code.constant(before.index(name)) for name in after]
-            expression = code.call("tl.permute", value, code.tuple_of(order))
-        self._define(op.result, expression)
+        self._define(op.result, _transposed(value, [before.index(name) for name in after]))
 
     def _map(self, op: tile.MapOp) -> None:
         axes = axes_of(op.result.type)
@@ -469,6 +467,12 @@ class KernelPrinter:
             return self.values[value]
         assert isinstance(attr, FloatAttr | IntegerAttr)
         return literal(attr) if attr.type == i32 else typed_literal(attr)
+
+
+def _transposed(value: ast.expr, order: Sequence[int]) -> ast.expr:
+    if len(order) == 2:
+        return code.call("tl.trans", value)
+    return code.call("tl.permute", value, code.tuple_of([code.constant(n) for n in order]))
 
 
 _RANGE_OPTIONS: dict[str, type[int] | type[bool]] = {
