@@ -13,7 +13,7 @@ STATEMENTS = (
 )  # fmt: skip
 EXPRESSIONS = (
     ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare,
-    ast.IfExp, ast.Tuple, ast.Subscript, ast.Slice, ast.Dict,
+    ast.IfExp, ast.Tuple, ast.Subscript, ast.Slice, ast.Dict, ast.Lambda,
     ast.keyword, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
     ast.arguments, ast.arg, ast.withitem,
 )  # fmt: skip

@@ -158,8 +158,8 @@ BACKEND = [
     ),
     Fault(
         "permutation-inverted", _KERNEL,
-        "order = [code.constant(before.index(name)) for name in after]",
-        "order = [code.constant(after.index(name)) for name in before]",
+        "[before.index(name) for name in after]",
+        "[after.index(name) for name in before]",
         "a transpose of three axes is its inverse",
     ),
     Fault(

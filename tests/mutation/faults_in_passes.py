@@ -157,8 +157,8 @@ LOOPS = [
     ),
     Fault(
         "labellings-share-a-buffer", _FUSION,
-        "groups.setdefault(_binding(read, place), [])",
-        "groups.setdefault(_binding(reads_of(argument)[0], place), [])",
+        "binding = _binding(read, place)",
+        "binding = _binding(reads_of(argument)[0], place)",
         "a function that is read as g[x] and as g[y] is computed once",
     ),
     Fault(
