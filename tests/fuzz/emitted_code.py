@@ -17,10 +17,10 @@ EXPRESSIONS = (
     ast.keyword, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
     ast.arguments, ast.arg, ast.withitem,
 )  # fmt: skip
-METHODS = frozenset({"to", "shape", "stride", "device", "numel"})
+METHODS = frozenset({"to", "shape", "stride", "device", "numel", "permute"})
 """Attributes of values."""
 MODULES = frozenset({"tl", "triton", "torch", "libdevice", "numbers"})
-BUILTINS = frozenset({"float", "range", "max", "bool"})
+BUILTINS = frozenset({"float", "range", "max", "min", "bool"})
 
 
 class UnexpectedCodeError(AssertionError):
