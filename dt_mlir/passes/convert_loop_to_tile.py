@@ -26,6 +26,7 @@ from dt_mlir.analysis.nests import inner_of, write_to
 from dt_mlir.analysis.tile_axes import TileAxes, check_buffers, check_tiles
 from dt_mlir.builders.indices import delinearized
 from dt_mlir.builders.reductions import combine, is_more_extreme
+from dt_mlir.builders.scope import Scope
 from dt_mlir.diagnostics import CompileError, has_location
 from dt_mlir.dialects import host, loop, sched, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
@@ -36,7 +37,6 @@ from dt_mlir.passes.convert_loop_to_tile_domain import Domain
 from dt_mlir.passes.convert_loop_to_tile_grid import lower_grid
 from dt_mlir.passes.convert_loop_to_tile_marks import check_marks
 from dt_mlir.passes.convert_loop_to_tile_products import Products
-from dt_mlir.passes.convert_loop_to_tile_scope import Scope
 from dt_mlir.passes.verify_loop import check_kernel
 from dt_mlir.traversal import operations
 

@@ -37,6 +37,15 @@ class Part(NamedTuple):
     """True if all elements of its tiles are in the domain."""
 
 
+class _Edge(NamedTuple):
+    """A bound of a loop's index."""
+
+    index: SSAValue
+    """The first index at which a constraint holds, or the one behind the last."""
+    from_below: bool
+    """True for the first one."""
+
+
 class Domain:
     """The domain of a reduction, on the values of the tile level.
 
@@ -87,27 +96,16 @@ class Domain:
         first, last = start, end
         decided: list[AffineExpr] = []
         for expr in self.constraints:
-            factor, rest = _own_factor(expr)
-            if factor == 0:
+            edge = self._edge(expr, False, index)
+            if edge is None:
                 continue
-            # factor * i + rest >= 0 where i >= -rest / factor, or i <= rest / -factor.
-            bound = rest if factor < 0 else collected(multiply(rest, number(-1)))
-            end_value = self._extreme(bound, factor < 0, index)
-            if end_value is None:
-                continue
-            exact = step == 1 and all(
-                not axes_of(self.dims[d - 1].type) for d in rest.used_dims()
-            )
-            if exact:
+            rest = _own_factor(expr)[1]
+            if step == 1 and all(not axes_of(self.dims[d - 1].type) for d in rest.used_dims()):
                 decided.append(expr)
-            unit = index.constant(abs(factor))
-            if factor < 0:
-                behind = index.add(floored_quotient(index, end_value, unit), index.constant(1))
-                last = index.minimum(last, behind, f"{self.op.label_name}_last")
+            if not edge.from_below:
+                last = index.minimum(last, edge.index, f"{self.op.label_name}_last")
                 continue
-            rounded = index.add(end_value, index.sub(unit, index.constant(1)))
-            lowest = floored_quotient(index, rounded, unit)
-            distance = index.maximum(index.sub(lowest, start), index.constant(0))
+            distance = index.maximum(index.sub(edge.index, start), index.constant(0))
             steps = index.div(distance, index.constant(step))
             moved = index.add(start, index.mul(steps, index.constant(step)))
             first = index.maximum(first, moved, f"{self.op.label_name}_first")
@@ -134,19 +132,14 @@ class Domain:
             return index.add(start, index.mul(steps, size))
 
         for expr in self.constraints:
-            factor, rest = _own_factor(expr)
-            bound = collected(multiply(rest, number(-1))) if factor > 0 else rest
-            value = None if factor == 0 else self._extreme(bound, factor > 0, index)
-            if value is None:
+            edge = self._edge(expr, True, index)
+            if edge is None:
                 return [Part(start, end, False)]
-            unit = index.constant(abs(factor))
-            if factor > 0:
-                rounded = index.add(value, index.sub(unit, index.constant(1)))
-                least = floored_quotient(index, rounded, unit)
-                low = index.maximum(low, moved(index.sub(least, start), index.ceil_div))
+            distance = index.sub(edge.index, start)
+            if edge.from_below:
+                low = index.maximum(low, moved(distance, index.ceil_div))
             else:
-                behind = index.add(floored_quotient(index, value, unit), index.constant(1))
-                cut = moved(index.sub(behind, start), index.div)
+                cut = moved(distance, index.div)
                 high = cut if high is None else index.minimum(high, cut)
         name = self.op.label_name
         found = [] if low is start else [Part(start, index.minimum(low, end), False)]
@@ -156,6 +149,30 @@ class Domain:
         high = high if low is start else index.maximum(high, low)
         high.name_hint = f"{name}_cut"
         return [*found, Part(low, index.minimum(high, end), True), Part(high, end, False)]
+
+    def _edge(self, expr: AffineExpr, everywhere: bool, index: IndexBuilder) -> _Edge | None:
+        """Builds where a constraint begins, or ends, to hold for the elements of the tiles around.
+
+        None if its own index is in no term by itself, or a term is not bounded.
+
+        Args:
+            expr: the constraint.
+            everywhere: whether it is to hold for all of them, not for any.
+            index: builds arithmetic in front of the loop.
+        """
+        # factor * i + rest >= 0 where i >= -rest / factor, or i <= rest / -factor.
+        factor, rest = _own_factor(expr)
+        below = factor > 0
+        bound = collected(multiply(rest, number(-1))) if below else rest
+        value = None if factor == 0 else self._extreme(bound, below == everywhere, index)
+        if value is None:
+            return None
+        unit = index.constant(abs(factor))
+        if below:
+            value = index.add(value, index.sub(unit, index.constant(1)))
+            return _Edge(floored_quotient(index, value, unit), True)
+        behind = index.add(floored_quotient(index, value, unit), index.constant(1))
+        return _Edge(behind, False)
 
     def _extreme(self, expr: AffineExpr, largest: bool, index: IndexBuilder) -> SSAValue | None:
         """Builds the largest or the least value of an expression for any element of a tile.
@@ -256,4 +273,3 @@ def _own_factor(expr: AffineExpr) -> tuple[int, AffineExpr]:
         else:
             rest = add(rest, multiply(term, number(times)))
     return factor, rest
-

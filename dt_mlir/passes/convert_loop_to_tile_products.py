@@ -20,12 +20,12 @@ from dt_mlir.analysis.dot_plans import DotPlan, dot_operand_bits, is_dottable, l
 from dt_mlir.analysis.nests import loops_in
 from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.builders.reductions import combine
+from dt_mlir.builders.scope import Scope
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import Axis, axes_of, tile_type
 from dt_mlir.element_types import is_float
 from dt_mlir.passes.convert_loop_to_tile_domain import Domain
-from dt_mlir.passes.convert_loop_to_tile_scope import Scope
 
 
 class Nests(Protocol):

@@ -132,4 +132,3 @@ class FusePass(Directive):
             program.host.labels = name_array([*program.labels(), joined])
         used = {label.data for label in kernel.labels} | {joined}
         kernel.labels = name_array([label for label in program.labels() if label in used])
-

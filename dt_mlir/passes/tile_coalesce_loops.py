@@ -48,7 +48,7 @@ def _repeated_by(outer: scf.ForOp) -> scf.ForOp | None:
 
 
 def _is_inside(value: SSAValue, op: Operation) -> bool:
-    """Returns whether a value is made in an operation, and is no constant."""
+    """Returns whether a value is made in an operation and is not a constant."""
     owner = value.owner
     if constant_index(value) is not None:
         return False

@@ -91,4 +91,3 @@ def is_induction_variable(value: SSAValue) -> bool:
     if isinstance(owner, Block):
         return isinstance(owner.parent_op(), LoopLike)
     return isinstance(owner, DelinearizeOp)
-

@@ -1,4 +1,4 @@
-"""An insertion point of a kernel that is lowered to tiles."""
+"""An insertion point with the builders of indices and tiles at it."""
 
 from __future__ import annotations
 
