@@ -84,10 +84,11 @@ class Directives(ABC):
     def reorder(self, /, *order: NameLike) -> Self:
         """Interchanges sequential loops of a function or of a reduction, outermost first.
 
-        The loops must be nested directly in one another. Where `split` made two loops of one over
-        `x`, `x` means the inner one and `x_outer` the outer one. Reduction loops of fused
-        functions are named in the kernel that computes them; the tiled loops of a product are
-        innermost in any order. Halide, TVM: `reorder`.
+        The loops must be nested directly in one another; one that is between them and is not
+        named keeps its place. Where `split` made two loops of one over `x`, `x` means the inner
+        one and `x_outer` the outer one. Reduction loops of fused functions are named in the
+        kernel that computes them; the tiled loops of a product are innermost in any order.
+        Halide, TVM: `reorder`.
 
         Args:
             order: labels of the function's loops in the order that they are to have.

@@ -40,7 +40,7 @@ class Part(NamedTuple):
 class _Edge(NamedTuple):
     """A bound of a loop's index."""
 
-    index: SSAValue
+    place: SSAValue
     """The first index at which a constraint holds, or the one behind the last."""
     from_below: bool
     """True for the first one."""
@@ -103,9 +103,9 @@ class Domain:
             if step == 1 and all(not axes_of(self.dims[d - 1].type) for d in rest.used_dims()):
                 decided.append(expr)
             if not edge.from_below:
-                last = index.minimum(last, edge.index, f"{self.op.label_name}_last")
+                last = index.minimum(last, edge.place, f"{self.op.label_name}_last")
                 continue
-            distance = index.maximum(index.sub(edge.index, start), index.constant(0))
+            distance = index.maximum(index.sub(edge.place, start), index.constant(0))
             steps = index.div(distance, index.constant(step))
             moved = index.add(start, index.mul(steps, index.constant(step)))
             first = index.maximum(first, moved, f"{self.op.label_name}_first")
@@ -135,7 +135,7 @@ class Domain:
             edge = self._edge(expr, True, index)
             if edge is None:
                 return [Part(start, end, False)]
-            distance = index.sub(edge.index, start)
+            distance = index.sub(edge.place, start)
             if edge.from_below:
                 low = index.maximum(low, moved(distance, index.ceil_div))
             else:

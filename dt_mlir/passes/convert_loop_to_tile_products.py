@@ -8,11 +8,12 @@ then: a tile of sums that are not all finite is summed again, by elements.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import FloatAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -74,6 +75,21 @@ class Nests(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class _Product:
+    """A product that is lowered."""
+
+    op: loop.ReduceOp
+    axes: list[Axis]
+    """The axes of its result."""
+    plan: DotPlan | None
+    """How a dot computes it; None if elements are multiplied and added."""
+
+    @property
+    def zero(self) -> FloatAttr | IntegerAttr:
+        return identity(ReductionKind.DOT, self.op.result.type)
+
+
 class Products:
     """Lowers products.
 
@@ -109,58 +125,57 @@ class Products:
             known = nests.least.get(plan.depth.extent, 1)
             least = least_depth(dot_operand_bits(operand))
             nests.least[plan.depth.extent] = max(known, least)
-        zero = identity(ReductionKind.DOT, op.result.type)
-        if plan is not None and op.domain is not None:
-            acc = scope.values.fill(zero, axes) if start is None else start
-            return self._over_domain(op, plan, axes, scope, once, acc)
-        if once:
+        product = _Product(op, axes, plan)
+        over_domain = plan is not None and op.domain is not None
+        if once and not over_domain:
             nests.step(op, nests.start(op, scope), scope)
-            return self._multiplied(op, plan, axes, start, scope)
-        acc = scope.values.fill(zero, axes) if start is None else start
-        return self._loop(op, plan, axes, scope, nests.bounds(op, scope), acc)
+            return self._multiplied(product, self._operands(product), start, scope)
+        acc = scope.values.fill(product.zero, axes) if start is None else start
+        if over_domain:
+            return self._over_domain(product, scope, once, acc)
+        return self._loop(product, nests.bounds(op, scope), scope, acc, True)
 
     def _loop(
         self,
-        op: loop.ReduceOp,
-        plan: DotPlan | None,
-        axes: list[Axis],
-        scope: Scope,
+        product: _Product,
         bounds: tuple[SSAValue, SSAValue],
+        scope: Scope,
         acc: SSAValue,
+        whole: bool,
     ) -> SSAValue:
+        """Inserts a loop over tiles, of which all elements are in the domain if it is `whole`."""
+        op = product.op
         result, inner = self.nests.loop_between(op, (*bounds, op.step_size), scope, [acc], ["acc"])
         index, carried = result.body.block.args
         self.nests.step(op, index, inner)
-        total = self._multiplied(op, plan, axes, carried, inner)
+        operands = self._operands(product) if whole else self._restricted(product, inner)
+        total = self._multiplied(product, operands, carried, inner)
         inner.builder.insert(scf.YieldOp(total))
         return result.results[0]
 
+    def _operands(self, product: _Product) -> tuple[SSAValue, SSAValue]:
+        left, right = product.op.yielded
+        return self.nests.env[left], self.nests.env[right]
+
     def _multiplied(
         self,
-        op: loop.ReduceOp,
-        plan: DotPlan | None,
-        axes: list[Axis],
+        product: _Product,
+        operands: tuple[SSAValue, SSAValue],
         acc: SSAValue | None,
         scope: Scope,
     ) -> SSAValue:
         """Inserts the product of one step's operands, added to an accumulator if there is one."""
-        operands = self._operands(op)
-        if plan is not None:
-            return self._dot(op, plan, operands, axes, acc, scope)
-        product = self._elementwise(op, operands, scope)
-        value = self.nests.reduced(op, ReductionKind.ADD, product, axes, scope)
+        if product.plan is not None:
+            return self._dot(product, product.plan, operands, acc, scope)
+        terms = self._elementwise(product, operands, scope)
+        value = self.nests.reduced(product.op, ReductionKind.ADD, terms, product.axes, scope)
         return value if acc is None else self._added(acc, value, scope)
-
-    def _operands(self, op: loop.ReduceOp) -> tuple[SSAValue, SSAValue]:
-        left, right = op.yielded
-        return self.nests.env[left], self.nests.env[right]
 
     def _dot(
         self,
-        op: loop.ReduceOp,
+        product: _Product,
         plan: DotPlan,
         operands: tuple[SSAValue, SSAValue],
-        axes: list[Axis],
         acc: SSAValue | None,
         scope: Scope,
     ) -> SSAValue:
@@ -169,17 +184,17 @@ class Products:
         left = values.transpose(left, [*plan.batch, plan.rows, plan.depth])
         right = values.transpose(right, [*plan.batch, plan.depth, plan.columns])
         order = [*plan.batch, plan.rows, plan.columns]
-        in_order = order == axes
-        type = tile_type(op.result.type, order)
+        in_order = order == product.axes
+        type = tile_type(product.op.result.type, order)
         dot = tile.DotOp(left, right, acc if in_order else None, type)
-        value = values.transpose(scope.builder.insert(dot).result, axes)
+        value = values.transpose(scope.builder.insert(dot).result, product.axes)
         return value if in_order or acc is None else self._added(acc, value, scope)
 
     def _elementwise(
-        self, op: loop.ReduceOp, operands: tuple[SSAValue, SSAValue], scope: Scope
+        self, product: _Product, operands: tuple[SSAValue, SSAValue], scope: Scope
     ) -> SSAValue:
         return scope.values.elementwise(
-            operands, lambda b, v: _multiply(b, v[0], v[1], op.result.type)
+            operands, lambda b, v: _multiply(b, v[0], v[1], product.op.result.type)
         )
 
     def _added(self, acc: SSAValue, value: SSAValue, scope: Scope) -> SSAValue:
@@ -205,44 +220,25 @@ class Products:
         return frozenset[loop.LoopLike]().union(*map(self.nests.axes.of, values))
 
     def _over_domain(
-        self,
-        op: loop.ReduceOp,
-        plan: DotPlan,
-        axes: list[Axis],
-        scope: Scope,
-        once: bool,
-        acc: SSAValue,
+        self, product: _Product, scope: Scope, once: bool, acc: SSAValue
     ) -> SSAValue:
         """Inserts a product over a domain: loops over tiles in part, and as a whole."""
-        nests, domain = self.nests, self.nests.domain(op)
+        nests, op = self.nests, product.op
         first, last = nests.start(op, scope), nests.end(op, scope)
         if once:
             nests.step(op, first, scope)
-            found = self._partly(op, plan, axes, acc, scope)
-            return self._checked(op, axes, scope, (first, last), acc, found)
+            found = self._multiplied(product, self._restricted(product, scope), acc, scope)
+            return self._checked(product, scope, (first, last), acc, found)
+        domain = nests.domain(op)
         start, end, _ = domain.narrowed(first, last, op.step_size, scope.index)
         found = acc
         for part in domain.parts((start, end), op.step_size, scope.index):
-            bounds = part.start, part.end, op.step_size
-            result, inner = nests.loop_between(op, bounds, scope, [found], ["acc"])
-            index, carried = result.body.block.args
-            nests.step(op, index, inner)
-            multiplied = self._multiplied if part.whole else self._partly
-            inner.builder.insert(scf.YieldOp(multiplied(op, plan, axes, carried, inner)))
-            found = result.results[0]
-        return self._checked(op, axes, scope, (start, end), acc, found)
+            found = self._loop(product, (part.start, part.end), scope, found, part.whole)
+        return self._checked(product, scope, (start, end), acc, found)
 
-    def _partly(
-        self,
-        op: loop.ReduceOp,
-        plan: DotPlan | None,
-        axes: list[Axis],
-        acc: SSAValue | None,
-        scope: Scope,
-    ) -> SSAValue:
-        """Inserts the dot of tiles that are in a domain in part, with zeros for what is outside."""
-        assert plan is not None
-        nests, domain = self.nests, self.nests.domain(op)
+    def _restricted(self, product: _Product, scope: Scope) -> tuple[SSAValue, SSAValue]:
+        """Inserts one step's operands, with zeros where their own indices are not in the domain."""
+        nests, op, domain = self.nests, product.op, self.nests.domain(product.op)
         open_constraints = list(domain.constraints)
         operands: list[SSAValue] = []
         for value in op.yielded:
@@ -253,12 +249,11 @@ class Products:
             own = nests.env[op.iv]
             operands.append(domain.restrict(nests.env[value], own, zero, mine, scope.values))
         left, right = operands
-        return self._dot(op, plan, (left, right), axes, acc, scope)
+        return left, right
 
     def _checked(
         self,
-        op: loop.ReduceOp,
-        axes: list[Axis],
+        product: _Product,
         scope: Scope,
         bounds: tuple[SSAValue, SSAValue],
         acc: SSAValue,
@@ -267,14 +262,13 @@ class Products:
         """Inserts the sum by elements, in place of one by dots that is not finite.
 
         Args:
-            op: the product.
-            axes: the axes of its result.
+            product: the product.
             scope: where it goes.
             bounds: the first index, and the index behind the last one.
             acc: what the product is added to.
             found: the sum by dots.
         """
-        if not is_float(op.result.type):
+        if not is_float(product.op.result.type):
             return found
         nests, values, (start, end) = self.nests, scope.values, bounds
         bad = values.elementwise([found], lambda b, v: _is_not_finite(b, v[0]))
@@ -282,13 +276,13 @@ class Products:
             bad = scope.builder.insert(tile.ReduceOp(ReductionKind.OR, bad, axis.name)).results[0]
         # The loop makes no trip where the sum is finite.
         last = scope.builder.insert(arith.SelectOp(bad, end, start)).result
-        result, inner = nests.loop_between(op, (start, last, 1), scope, [acc], ["exact"])
+        result, inner = nests.loop_between(product.op, (start, last, 1), scope, [acc], ["exact"])
         index, carried = result.body.block.args
-        nests.element(op, index, inner)
-        zero = arith.ConstantOp(identity(ReductionKind.ADD, op.result.type))
-        product, domain = self._elementwise(op, self._operands(op), inner), nests.domain(op)
-        value = domain.restrict(product, index, zero, domain.constraints, inner.values)
-        value = inner.values.broadcast(value, axes)
+        nests.element(product.op, index, inner)
+        terms = self._elementwise(product, self._operands(product), inner)
+        domain, zero = nests.domain(product.op), arith.ConstantOp(product.zero)
+        value = domain.restrict(terms, index, zero, domain.constraints, inner.values)
+        value = inner.values.broadcast(value, product.axes)
         inner.builder.insert(scf.YieldOp(self._added(carried, value, inner)))
         return values.elementwise(
             [bad, result.results[0], found], lambda b, v: b.insert(arith.SelectOp(*v)).result

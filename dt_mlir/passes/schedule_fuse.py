@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.analysis.joined_labels import joined_label
-from dt_mlir.analysis.nests import loops_in, own_loops, reduction_nests, writes_of
+from dt_mlir.analysis.nests import own_loops, writes_of
 from dt_mlir.builders.loops import interchange, join, sink_between
-from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array
 from dt_mlir.dialects.identifiers import NAMES_HINT, is_identifier
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
+from dt_mlir.scheduling.labels import NamedNest, named_nests
 from dt_mlir.scheduling.parameters import Names
 
 
@@ -46,64 +46,24 @@ class FusePass(Directive):
             )
         if len(set(self.labels)) < len(self.labels):
             raise site.error("a label is named twice", "name each label once")
-        nests = self._nests(site, labels)
-        self._declare(site, labels, joined)
+        own = own_loops(site.kernel, writes_of(site.kernel, self.function)[0])
+        nests = named_nests(site, labels, own)
         for nest in nests:
-            wanted = [op for label in labels for op in nest if op.label_name == label]
-            rest = [op for op in nest if op not in wanted]
+            self._check(site, nest)
+        self._declare(site, labels, joined)
+        for nest, wanted in nests:
             sink_between(nest)
+            rest = [op for op in nest if op not in wanted]
             interchange(nest, [*wanted, *rest], site.fused_location)
             join(nest[: len(wanted)], joined)
 
-    def _nests(self, site: Site, labels: Sequence[str]) -> list[list[loop.LoopLike]]:
-        """Returns the nests from the first to the last loop over the labels, outermost first."""
-        kernel = site.kernel
-        own = own_loops(kernel, writes_of(kernel, self.function)[0])
-        nests = reduction_nests(kernel)
-        known = [*own, *dict.fromkeys(op.label_name for nest in nests for op in nest)]
-        for label in labels:
-            if label not in known:
-                raise site.error(
-                    f"'{self.function}' has no loop over '{label}'",
-                    did_you_mean(label, known) or f"it has loops over {', '.join(known)}",
-                )
-        of_own = [label for label in labels if label in own]
-        if of_own and len(of_own) < len(labels):
-            other = next(label for label in labels if label not in own)
-            raise site.error(
-                f"'{of_own[0]}' is a label of '{self.function}', and '{other}' is reduced",
-                "join labels of the function with each other, and reduced ones with each other",
-            )
-        if of_own:
-            nest = [op for op in loops_in(kernel) if op in own.values()]
-            return [self._checked(site, nest, labels)]
-        found: list[list[loop.LoopLike]] = [
-            [*nest] for nest in nests if set(labels) <= {op.label_name for op in nest}
-        ]
-        if not found:
-            raise site.error(
-                f"no reduction of '{self.function}' is over {', '.join(labels)} together",
-                "join labels of one reduction",
-            )
-        return [self._checked(site, nest, labels) for nest in found]
-
-    def _checked(
-        self, site: Site, nest: list[loop.LoopLike], labels: Sequence[str]
-    ) -> list[loop.LoopLike]:
-        places = [i for i, op in enumerate(nest) if op.label_name in labels]
-        nest = nest[places[0] : places[-1] + 1]
-        for op in nest:
-            if isinstance(op, loop.ReduceOp) and op.domain is not None:
-                raise site.error(
-                    f"the reduction over '{op.label_name}' has a domain", "join labels without one"
-                )
-            if op.label_name not in labels:
-                continue
+    def _check(self, site: Site, nest: NamedNest) -> None:
+        for op in nest.named:
             if op.origin is not None or op.is_tile:
                 raise site.error(
                     f"the loop over '{op.label_name}' is already tiled or split", "join it first"
                 )
-        for outer, inner in zip(nest, nest[1:]):
+        for outer, inner in zip(nest.loops, nest.loops[1:]):
             between = [op for op in outer.body.block.ops if op is not inner and op.regions]
             if isinstance(outer, loop.ForOp) and between:
                 raise site.error(
@@ -111,7 +71,6 @@ class FusePass(Directive):
                     f"the loops over '{outer.label_name}' and '{inner.label_name}'",
                     "make it a function of its own, or join other labels",
                 )
-        return nest
 
     def _declare(self, site: Site, labels: Sequence[str], joined: str) -> None:
         """Gives the program the new label, whose size is the product of the others'."""

@@ -105,8 +105,11 @@ def check_movable(
                 f"'{name}' has a '{hint}', which belongs to the kernel that it is {verb}d into",
                 f"set it for {where}" if home is None else f"write {where}",
             )
-    if any(m > 1 for m in host.alignment_of(site.program.tensor_values()[name])):
+    tensor = site.program.tensor_values()[name]
+    if any(m > 1 for m in host.alignment_of(tensor)):
         raise site.error(f"the storage of '{name}' is aligned, and {verb}d it has none")
+    if isinstance(tensor.owner, host.AllocOp) and tensor.owner.order is not None:
+        raise site.error(f"the storage of '{name}' has an order, and {verb}d it has none")
     if any(op.is_tile for op in loops_in(producer)):
         raise site.error(f"the loops of '{name}' are already tiled", f"{verb} it first")
 
@@ -423,7 +426,8 @@ def _insert(
             raise site.error(
                 f"'{site.function}' has joined its loops over {shown}, and the loops around the "
                 "place are over a part of them",
-                "fuse the same labels in the consumer, or fuse further out",
+                f"fuse the same labels in the consumer, leave out '{site.function}.fuse(…)', or "
+                "fuse further out",
             )
         for iv, bound in ivs.items():
             _bind(op, iv, bound)

@@ -24,6 +24,7 @@ _INDICES = _ALL + "builders/indices.py"
 _COALESCE = _ALL + "passes/tile_coalesce_loops.py"
 _JOIN = _ALL + "builders/loops.py"
 _FUSE = _ALL + "passes/schedule_fuse.py"
+_LABELS = _ALL + "scheduling/labels.py"
 _REDUCE = _ALL + "builders/reductions.py"
 _ELEM = _ALL + "dialects/elem.py"
 _SCALAR_EVAL = _ALL + "analysis/known_numbers.py"
@@ -41,7 +42,7 @@ LOOPS = [
         "the index of a joined loop is taken apart by the sizes in reverse",
     ),
     Fault(
-        "domain-joined", _FUSE,
+        "domain-joined", _LABELS,
         "if isinstance(op, loop.ReduceOp) and op.domain is not None:", "if False:",
         "loops are joined of which one bounds another",
     ),
@@ -208,7 +209,7 @@ TILES = [
     ),
     Fault(
         "whole-tiles-start-early", _DOMAIN,
-        "moved(index.sub(least, start), index.ceil_div)", "moved(index.sub(least, start), index.div)",
+        "moved(distance, index.ceil_div)", "moved(distance, index.div)",
         "a tile at the first edge of a domain is taken as whole",
     ),
     Fault(

@@ -16,6 +16,8 @@ _SHARED = {
     "analysis/masked_values.py": ("tile-elide-masks",),
     "analysis/nests.py": ("apply-schedule",),
     "analysis/tile_axes.py": ("convert-loop-to-tile", "loop-split-products"),
+    "builders/scope.py": ("convert-loop-to-tile",),
+    "builders/loops.py": ("apply-schedule",),
     "builders/reductions.py": (
         "convert-loop-to-tile", "tile-place-masks", "tile-elide-masks", "tile-hoist-reductions",
     ),
@@ -26,6 +28,7 @@ _SHARED = {
     "dialects/index_ranges.py": ("convert-loop-to-tile",),
     "builders/values.py": ("convert-loop-to-tile", "tile-place-masks"),
     "scheduling/directive.py": ("apply-schedule",),
+    "scheduling/labels.py": ("apply-schedule",),
     "scheduling/parameters.py": ("apply-schedule",),
 }
 

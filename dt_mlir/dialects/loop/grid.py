@@ -68,7 +68,9 @@ class KernelOp(KernelBase):
         for op in operations(self):
             label = op.properties.get("label")
             if isinstance(label, StringAttr) and label.data not in known:
-                raise VerifyException(f"'{op.name}' walks '{label.data}', no label of the kernel")
+                raise VerifyException(
+                    f"'{op.name}' walks '{label.data}', which is not a label of the kernel"
+                )
             joins = isinstance(op, DelinearizeOp)
             sizes = op.properties.get("labels" if joins else "sizes")
             for name in names(sizes) if is_name_array(sizes) else ():

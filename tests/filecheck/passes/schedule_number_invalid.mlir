@@ -21,5 +21,5 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y
 // SPLIT: help: it has loops over x
 // BLOCK: error: f.block: 'f' has no loop over 'y' that can be blocked
 // BLOCK: help: it has loops over x
-// REORDER: error: f.reorder: 'f' has no loop 'y'
-// REORDER: help: it has x
+// REORDER: error: f.reorder: 'f' has no loop over 'y'
+// REORDER: help: it has loops over x

@@ -246,7 +246,7 @@ loop.kernel @f_kernel() attributes {labels = ["x"], root = "f"} {
     }
   }
 }
-// CHECK: error: 'loop.kernel' is malformed: 'loop.for' walks 'y', no label of the kernel
+// CHECK: error: 'loop.kernel' is malformed: 'loop.for' walks 'y', which is not a label of the kernel
 // -----
 loop.kernel @f_kernel() attributes {labels = ["x"], root = "f"} {
   loop.grid (%x0 = x size 4) order [x] {
