@@ -17,7 +17,8 @@ class FuseAtPass(Directive):
 
     As much of it is computed as one iteration of that loop needs; the loops over labels that the
     two share around the place become one. A function that is read under several labellings
-    there is computed once for each. Halide and TVM: `compute_at`.
+    there is computed once for each; what is read in a window is computed at the indices of the
+    reads, over the loops that they are made of. Halide and TVM: `compute_at`.
 
     ```
     loop.kernel @p_kernel(…) {…}                loop.kernel @f_kernel(%A, %f) {

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from dt_mlir.analysis.bounds import check_written_once, infer_bounds
 from dt_mlir.analysis.nests import argument_named, reads_of
-from dt_mlir.passes.schedule_fuse_at_nests import check_movable, inline
+from dt_mlir.passes.schedule_fuse_at_nests import check_movable
+from dt_mlir.passes.schedule_inline_reads import inline
 from dt_mlir.scheduling.directive import Directive, Phase, Site
 
 

@@ -39,7 +39,7 @@ def named_nests(
     """
     kernel, function = site.kernel, site.function
     reductions = reduction_nests(kernel)
-    known = [*own, *dict.fromkeys(op.label_name for nest in reductions for op in nest)]
+    known = list(dict.fromkeys([*own, *(op.label_name for nest in reductions for op in nest)]))
     for label in labels:
         if label not in known:
             raise site.error(

@@ -135,6 +135,7 @@ REFERENCES: dict[str, tuple[Sizes, Callable[..., Tensor]]] = {
         lambda x: F.unfold(x[None], (3, 2)).reshape(2, 3, 2, 4, 10),
     ),
     "stencil": ({"X_0": 14, "across_y": 19}, _stencil),
+    "stencil_fused": ({"X_0": 14, "across_y": 19}, _stencil),
     "histogram": ({"i": 41}, lambda x: torch.bincount(x.remainder(7), minlength=7)),
 }
 """For each operator sizes of labels and axes, and a function of its inputs in declared order."""

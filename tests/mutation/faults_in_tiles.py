@@ -1,12 +1,10 @@
-"""Faults in the passes of the pipeline, and in what they share; see `faults.py`."""
+"""Faults in the passes that make and change the `tile` level; see `faults.py`."""
 
 from __future__ import annotations
 
 from fault import Fault
 
 _ALL = "dt_mlir/"
-_TO_LOOP = _ALL + "passes/convert_dt_to_loop.py"
-_LOOP_PROGRAM = _ALL + "passes/convert_dt_to_loop_program.py"
 _PRODUCTS = _ALL + "passes/convert_loop_to_tile_products.py"
 _DOMAIN = _ALL + "passes/convert_loop_to_tile_domain.py"
 _TO_TILE = _ALL + "passes/convert_loop_to_tile.py"
@@ -15,47 +13,16 @@ _PLACE = _ALL + "passes/tile_place_masks.py"
 _FILLS = _ALL + "passes/tile_elide_masks_fills.py"
 _MASKED = _ALL + "analysis/masked_values.py"
 _MERGE = _ALL + "passes/tile_merge_axes.py"
-_BOUNDS = _ALL + "analysis/bounds.py"
-_FUSION = _ALL + "passes/schedule_fuse_at_nests.py"
 _AXES = _ALL + "analysis/tile_axes.py"
-_DOTS = _ALL + "analysis/dot_plans.py"
 _GRID = _ALL + "passes/convert_loop_to_tile_grid.py"
-_INDICES = _ALL + "builders/indices.py"
 _COALESCE = _ALL + "passes/tile_coalesce_loops.py"
-_JOIN = _ALL + "builders/loops.py"
-_FUSE = _ALL + "passes/schedule_fuse.py"
-_LABELS = _ALL + "scheduling/labels.py"
-_REDUCE = _ALL + "builders/reductions.py"
-_ELEM = _ALL + "dialects/elem.py"
 _SCALAR_EVAL = _ALL + "analysis/known_numbers.py"
-_ALIGN = _ALL + "passes/schedule_align_storage.py"
-_SPLIT = _ALL + "passes/loop_split_products.py"
 _CSE = _ALL + "passes/tile_cse.py"
 _FILL = _ALL + "passes/tile_fill_padding.py"
 _HOIST = _ALL + "passes/tile_hoist_reductions.py"
 _TRANSPOSES = _ALL + "passes/tile_propagate_transposes.py"
 
-LOOPS = [
-    Fault(
-        "first-label-fastest", _INDICES,
-        "for size in sizes[:0:-1]:", "for size in sizes[1:]:",
-        "the index of a joined loop is taken apart by the sizes in reverse",
-    ),
-    Fault(
-        "domain-joined", _LABELS,
-        "if isinstance(op, loop.ReduceOp) and op.domain is not None:", "if False:",
-        "loops are joined of which one bounds another",
-    ),
-    Fault(
-        "joined-loops-keep-their-order", _FUSE,
-        "[*wanted, *rest]", "[*nest]",
-        "the loops that a joined one walks are not those that its labels name",
-    ),
-    Fault(
-        "interchange-forgets-uses", _JOIN,
-        "user.operands[index] = op.iv", "pass",
-        "loops change places and their indices do not",
-    ),
+TILES = [
     Fault(
         "coalesced-trips-rounded-down", _COALESCE,
         "before.ceil_div(", "before.div(",
@@ -67,126 +34,6 @@ LOOPS = [
         "the tiles of a loop that becomes part of another one overlap",
     ),
     Fault(
-        "label-sizes-not-united", _LOOP_PROGRAM,
-        "self.same.union(known[axis], label)", "pass",
-        "labels that index one axis need not have one size",
-    ),
-    Fault(
-        "least-size-off-by-one", _LOOP_PROGRAM,
-        "least[axis] = max(least[axis], expr.value + 1)",
-        "least[axis] = max(least[axis], expr.value)",
-        "reading by the number n asks for n elements only",
-    ),
-    Fault(
-        "read-binds-outer-loop", _TO_LOOP,
-        "next(b.iv for b in reversed(chain) if b.label == label)\n                for label in op.used_labels",
-        "next(b.iv for b in chain if b.label == label)\n                for label in op.used_labels",
-        "a label that is reduced inside its own loop means the outer one",
-    ),
-    Fault(
-        "label-values-not-free", _TO_LOOP,
-        "if isinstance(op, dt.ReadOp | dt.IndexOp):", "if isinstance(op, dt.ReadOp):",
-        "a reduction over values of a label is hoisted out of that label's loop",
-    ),
-    Fault(
-        "outer-labels-always-summed", _TO_LOOP,
-        "kind = ReductionKind.ADD if kind is ReductionKind.DOT else kind",
-        "kind = kind if kind in (ReductionKind.AND, ReductionKind.OR) else ReductionKind.ADD",
-        "a maximum over several labels sums the maxima of the inner ones",
-    ),
-    Fault(
-        "launches-reversed", _LOOP_PROGRAM,
-        "for kernel in kernels:\n        launch", "for kernel in reversed(kernels):\n        launch",
-        "consumers are launched before their producers",
-    ),
-    Fault(
-        "outputs-reversed", _LOOP_PROGRAM,
-        "for o in program.outputs]\n    block", "for o in reversed(program.outputs)]\n    block",
-        "several results come back in reverse order",
-    ),
-    Fault(
-        "argmin-of-nothing-allowed", _ALL + "dialects/elem.py",
-        "            ReductionKind.ARGMIN,\n        )", "        )",
-        "rargmin over no elements is not refused",
-    ),
-    Fault(
-        "one-trip-in-a-block", _ALL + "dialects/loop/nests.py",
-        "self.extent_size is not None and self.extent_size <= self.step_size",
-        "self.extent_size is not None and self.step_size > 1",
-        "only the first tile of a block is computed",
-    ),
-    Fault(
-        "walk-factors-not-compared", _ALL + "dialects/loop/grid.py",
-        " or len({w.factor for w in walks}) > 1", "",
-        "the halves of a split may differ in their factor",
-    ),
-    Fault(
-        "read-and-written-allowed", _ALL + "passes/verify_loop.py",
-        "if writes and reads_of(argument):", "if False:",
-        "a kernel may read what it writes",
-    ),
-    Fault(
-        "tensorize-first-loop-only", _ALL + "passes/schedule_tensorize.py",
-        "for op in loops:", "for op in loops[:1]:",
-        "only one of several loops over a label is stepped",
-    ),
-    Fault(
-        "fusion-in-text-order", _ALL + "passes/apply_schedule.py",
-        "rank.get(directive.function, 0) if fusion else 0", "0",
-        "fusions take effect in the order of the text, not consumers first",
-    ),
-    Fault(
-        "bounds-of-one-reader", _BOUNDS,
-        "ranges.pop() if len(ranges) == 1 else (None, None)",
-        "sorted(ranges, key=lambda r: r[1] is None)[0]",
-        "a producer covers what one of its readers needs, not what all do",
-    ),
-    Fault(
-        "repeated-write-allowed", _BOUNDS,
-        "if parent not in loops and not _is_outer_of(parent.iv, indices):", "if False:",
-        "an output may be written once for each turn of a loop",
-    ),
-    Fault(
-        "every-block-writes-allowed", _BOUNDS,
-        "if origin not in origins:", "if False:",
-        "an output may be written by every block of a label",
-    ),
-    Fault(
-        "fused-axes-swapped", _FUSION,
-        "zip(write.simple_indices(), binding)", "zip(write.simple_indices(), reversed(binding))",
-        "a fused function's labels are bound in reverse order",
-    ),
-    Fault(
-        "labellings-share-a-buffer", _FUSION,
-        "binding = _binding(read, place)",
-        "binding = _binding(reads_of(argument)[0], place)",
-        "a function that is read as g[x] and as g[y] is computed once",
-    ),
-    Fault(
-        "fused-at-the-first-axis", _FUSION,
-        "found.append(own[label])", "found.append(next(iter(own.values())))",
-        "fusion always takes the consumer's outermost loop",
-    ),
-    Fault(
-        "readers-elsewhere-forgotten", _FUSION,
-        "if kernel not in (home, producer) and order[0] > order[1]:",
-        "if False:",
-        "a function is fused away though another kernel reads it",
-    ),
-    Fault(
-        "fused-output-not-stored", _FUSION,
-        "    if stays:\n        ours", "    if False:\n        ours",
-        "a fused function that is an output too is not written",
-    ),
-    Fault(
-        "buffers-split-by-products", _ALL + "passes/loop_split_products.py",
-        "if not op.is_tile or _reads_buffer(op):", "if not op.is_tile:",
-        "a product over a held buffer is stepped, which cannot be held then",
-    ),
-]
-
-TILES = [
-    Fault(
         "loop-end-not-clipped", _TO_TILE,
         'return scope.index.minimum(end, size, f"{op.label_name}_end")', "return end",
         "a loop over a block runs beyond the end of its label",
@@ -196,11 +43,6 @@ TILES = [
         "total = inner.values.elementwise([acc, value], lambda b, v: combine(b, kind, v[0], v[1]))",
         "total = inner.values.elementwise([acc, value], lambda b, v: combine(b, kind, v[1], v[1]))",
         "a stepped reduction keeps its last step only",
-    ),
-    Fault(
-        "stored-producer-dropped", _FUSION,
-        "any(k is not home for k in readers_of(site, name))", "False",
-        "a fused function that a later kernel reads is not stored",
     ),
     Fault(
         "edge-tiles-taken-as-whole", _DOMAIN,
@@ -245,11 +87,6 @@ TILES = [
         "math(accurate) has no effect",
     ),
     Fault(
-        "least-depth-of-bytes", _DOTS,
-        "return 32 if bits <= 8 else 16", "return 16",
-        "a dot of bytes may be shallower than Triton takes",
-    ),
-    Fault(
         "renaming-ignored-in-axes", _AXES,
         "found.add(renamed.get(op, op))", "found.add(op)",
         "what is read from a buffer has the axes of its producer",
@@ -281,47 +118,6 @@ TILES = [
         "block-count-rounded-down", _GRID,
         "counts[label] = index.ceil_div(", "counts[label] = index.div(",
         "the last, partial block does not count in the walk",
-    ),
-    Fault(
-        "sum-divides-like-its-left-side", _ALL + "analysis/divisibility.py",
-        "return math.gcd(multiple_of(owner.lhs), multiple_of(owner.rhs))",
-        "return multiple_of(owner.lhs)",
-        "a sum of indices counts as a multiple of what divides its first operand",
-    ),
-    Fault(
-        "identity-of-minimum", _ELEM,
-        "ReductionKind.MINIMUM: math.inf", "ReductionKind.MINIMUM: 0.0",
-        "a float minimum starts from 0",
-    ),
-    Fault(
-        "identity-of-integer-maximum", _ELEM,
-        "ReductionKind.MAXIMUM: least", "ReductionKind.MAXIMUM: 0",
-        "an integer maximum starts from 0",
-    ),
-    Fault(
-        "identity-of-integer-product", _ELEM,
-        "ReductionKind.MUL: 1,", "ReductionKind.MUL: 0,",
-        "an integer product starts from 0",
-    ),
-    Fault(
-        "identity-of-integer-argmax", _ELEM,
-        "ReductionKind.ARGMAX: least", "ReductionKind.ARGMAX: 0",
-        "rargmax of integers starts from 0",
-    ),
-    Fault(
-        "last-of-equals", _REDUCE,
-        '"ogt" if largest else "olt"', '"oge" if largest else "ole"',
-        "across steps rargmax gives the last of equal elements",
-    ),
-    Fault(
-        "last-of-equal-integers", _REDUCE,
-        '"sgt" if largest else "slt"', '"sge" if largest else "sle"',
-        "across steps rargmax of integers gives the last of equal elements",
-    ),
-    Fault(
-        "nan-loses-in-argmax", _REDUCE,
-        "return builder.insert(arith.OrIOp(beyond, first_nan)).result", "return beyond",
-        "across steps rargmax overlooks NaN",
     ),
     Fault(
         "division-by-zero-known", _SCALAR_EVAL,
@@ -388,17 +184,6 @@ TILES = [
         "a load counts as padded along axes that it is not masked along",
     ),
     Fault(
-        "start-forgotten", _ALL + "passes/tile_hoist_reductions.py",
-        "if not _is_identity(start, reduction):", "if False:",
-        "what a loop starts from is lost where its reduction moves behind it",
-    ),
-    Fault(
-        "wrong-operand-substituted", _ALL + "passes/tile_fuse_maps.py",
-        "arg.replace_all_uses_with(element[value])",
-        "arg.replace_all_uses_with(element[op.inputs[0]])",
-        "in a fused map the first operand takes the place of the others",
-    ),
-    Fault(
         "truncated-not-floored", _EXPAND,
         "return e.call(arith.AndIOp, inexact, signs)", 'return e.compare(zero, zero, "ne")',
         "// and % of integers round towards zero",
@@ -417,30 +202,6 @@ TILES = [
         "large-tiles-refused", _PLACE,
         "if count > TILE_LIMIT:", "if count >= TILE_LIMIT:",
         "a tile of exactly the most elements is refused",
-    ),
-]
-
-MORE = [
-    Fault(
-        "place-by-the-first-label", _TO_LOOP,
-        "size = add(arith.IndexCastOp(add(loop.SizeOp(label)), i64))",
-        "size = add(arith.IndexCastOp(add(loop.SizeOp(op.label_names[0])), i64))",
-        "an argument over several labels counts rows of the first label's size",
-    ),
-    Fault(
-        "buffer-before-its-last-read", _FUSION,
-        "first: Operation = reads[0]", "first: Operation = reads[-1]",
-        "a fused function is computed before its last use, not before its first",
-    ),
-    Fault(
-        "first-axis-aligned", _ALIGN,
-        "alloc.operands[axis] = padded.result", "alloc.operands[0] = padded.result",
-        "whatever label is aligned, the first axis of the storage changes its extent",
-    ),
-    Fault(
-        "split-product-not-tiled", _SPLIT,
-        "op.tile = op.tile if step > 1 else None", "op.tile = None",
-        "a product that is stepped takes one element of each step only",
     ),
     Fault(
         "loads-cached-without-numbers", _TO_TILE,
@@ -476,17 +237,6 @@ MORE = [
         "large = index.mul(index.add(full, index.constant(1)), unit)",
         "large = index.mul(full, unit)",
         "with the inner half of a split first, the last partial group is left out",
-    ),
-    Fault(
-        "identity-of-maximum", _ELEM,
-        "ReductionKind.MAXIMUM: -math.inf", "ReductionKind.MAXIMUM: 0.0",
-        "a float maximum starts from 0",
-    ),
-    Fault(
-        "steps-of-common-multiples", _ALL + "analysis/divisibility.py",
-        "return math.gcd(multiple_of(loop.lb), multiple_of(loop.step))",
-        "return math.lcm(multiple_of(loop.lb), multiple_of(loop.step))",
-        "the index of a loop counts as a multiple of what its start and its step divide",
     ),
     Fault(
         "maps-equal-whatever-the-body", _CSE,

@@ -1,0 +1,193 @@
+"""Copies of a function's nest in the kernel of what reads it."""
+
+from __future__ import annotations
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from dt_mlir.analysis.loop_program import LoopProgram
+from dt_mlir.analysis.nests import argument_named, loop_of
+from dt_mlir.builders.indices import build_index
+from dt_mlir.dialects import host, loop
+from dt_mlir.dialects.formats import name_array
+from dt_mlir.dialects.identifiers import memory_hint
+from dt_mlir.dialects.indices import dimension, number
+from dt_mlir.dialects.loop import Index
+from dt_mlir.scheduling.directive import Site
+
+Binding = tuple[SSAValue | int | Index | None, ...]
+"""The index at which each axis of a fused function is computed; None: its own loop."""
+
+
+def take_arguments(
+    site: Site, producer: loop.KernelOp, home: loop.KernelOp
+) -> BlockArgument:
+    """Gives a kernel the arguments of a producer; returns the one that is the producer's tensor."""
+    wanted = {*home.argument_names, *producer.argument_names}
+    _set_arguments(site.program, home, wanted)
+    argument = argument_named(home, site.function)
+    assert argument is not None
+    return argument
+
+
+def settle_arguments(
+    site: Site, producer: loop.KernelOp, home: loop.KernelOp, stays: bool
+) -> None:
+    """Gives a kernel the labels of a producer, and its launch the arguments that the kernel has.
+
+    Args:
+        site: what the directive is applied to.
+        producer: the producer's kernel.
+        home: the kernel that computes the producer now.
+        stays: whether the kernel writes the producer's tensor.
+    """
+    if not stays:
+        _set_arguments(site.program, home, {*home.argument_names} - {site.function})
+    labels = {*_labels(home), *_labels(producer)}
+    home.labels = name_array([x for x in site.program.labels() if x in labels])
+    launch, values = site.program.launch_of(home), site.program.tensor_values()
+    launch.operands = [values[argument] for argument in home.argument_names]
+
+
+def _labels(kernel: loop.KernelOp) -> set[str]:
+    return {label.data for label in kernel.labels}
+
+
+def insert(
+    site: Site,
+    producer: loop.KernelOp,
+    home: loop.KernelOp,
+    binding: Binding,
+    first: Operation,
+    stays: bool,
+) -> loop.LocalOp:
+    """Inserts a copy of a producer's nest, which fills a local buffer.
+
+    Args:
+        site: what the directive is applied to.
+        producer: the producer's kernel.
+        home: the kernel that computes the producer now.
+        binding: the index at which each axis is computed.
+        first: the operation in front of which the copy is inserted.
+        stays: whether the copy writes the producer's tensor too.
+
+    Raises:
+        CompileError: if a part of the loops that the producer has joined is bound.
+    """
+    block = first.parent
+    assert block is not None
+    argument = argument_named(producer, site.function)
+    assert argument is not None
+    assert isinstance(argument.type, MemRefType)
+    labels = producer.axes_of(argument)
+    buffer = loop.LocalOp(site.function, labels, argument.type)
+    buffer.location = site.location or producer.location
+    buffer.result.name_hint = memory_hint(site.function, "buffer")
+    block.insert_op_before(buffer, first)
+
+    mapper: dict[SSAValue, SSAValue] = {}
+    for arg, arg_name in zip(producer.args, producer.argument_names):
+        ours = argument_named(home, arg_name)
+        mapper[arg] = ours if ours is not None else arg
+    mapper[argument] = buffer.result
+    nest = [op.clone(mapper) for op in producer.grid.body.block.ops]
+    block.insert_ops_before(nest, first)
+    write = next(u.operation for u in buffer.result.uses if isinstance(u.operation, loop.WriteOp))
+    if stays:
+        ours = argument_named(home, site.function)
+        assert ours is not None
+        copy = loop.WriteOp(write.value, ours, write.simple_indices())
+        copy.location = write.location
+        assert write.parent is not None
+        write.parent.insert_op_after(copy, write)
+    bound_to: dict[loop.LoopLike, dict[SSAValue, SSAValue | int | Index]] = {}
+    for iv, bound in zip(write.simple_indices(), binding):
+        if not isinstance(iv, int) and bound is not None:
+            bound_to.setdefault(loop_of(iv), {})[iv] = bound
+    for op, ivs in bound_to.items():
+        parts = next(iter(ivs)).owner
+        if isinstance(parts, loop.DelinearizeOp) and len(ivs) < len(parts.indices):
+            shown = ", ".join(parts.label_names)
+            raise site.error(
+                f"'{site.function}' has joined its loops over {shown}, and the loops around the "
+                "place are over a part of them",
+                f"fuse the same labels in the consumer, leave out '{site.function}.fuse(…)', or "
+                "fuse further out",
+            )
+        for iv, bound in ivs.items():
+            _bind(op, iv, bound)
+        _dissolve(op)
+    return buffer
+
+
+def _dissolve(op: loop.LoopLike) -> None:
+    """Replaces a loop by its body, which no longer uses its index."""
+    block = op.parent
+    assert block is not None
+    for inner in list(op.body.block.ops):
+        inner.detach()
+        block.insert_op_before(inner, op)
+    for parts in [use.operation for use in op.iv.uses]:
+        Rewriter.erase_op(parts)
+    Rewriter.erase_op(op)
+
+
+def _bind(op: loop.LoopLike, iv: SSAValue, bound: SSAValue | int | Index) -> None:
+    """Replaces an index of a loop by what it is bound to."""
+    index = bound if isinstance(bound, Index) else _as_index(bound)
+    accesses = [u.operation for u in iv.uses if isinstance(u.operation, loop.AccessOp)]
+    for access in dict.fromkeys(accesses):
+        access.replace_index(iv, index)
+    for user in [use.operation for use in iv.uses]:
+        if not isinstance(bound, int):
+            break
+        cast = user if isinstance(user, arith.IndexCastOp) else None
+        type = IndexType() if cast is None else cast.result.type
+        fixed = arith.ConstantOp(IntegerAttr(bound, type))
+        fixed.location = user.location
+        assert user.parent is not None
+        user.parent.insert_op_before(fixed, user)
+        if cast is None:
+            user.operands = [fixed.result if v is iv else v for v in user.operands]
+            continue
+        cast.result.replace_all_uses_with(fixed.result)
+        Rewriter.erase_op(cast)
+    if iv.uses:
+        assert not isinstance(bound, int)
+        builder = Builder(InsertPoint.before(op))
+        value = index_value(builder, bound) if isinstance(bound, Index) else bound
+        iv.replace_all_uses_with(value)
+
+
+def _as_index(bound: SSAValue | int) -> Index:
+    """Returns an induction variable or a number as an index."""
+    if isinstance(bound, int):
+        return Index(number(bound), (), ())
+    return Index(dimension(0), (bound,), ())
+
+
+def _set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str]) -> None:
+    """Gives a kernel the arguments of these names, in the order of a kernel's arguments."""
+    values = program.tensor_values()
+    order = program.in_argument_order(wanted)
+    block = kernel.body.block
+    old: dict[str, BlockArgument] = dict(zip(kernel.argument_names, kernel.args))
+    fresh = {}
+    for name in order:
+        arg = block.insert_arg(values[name].type, len(block.args))
+        arg.name_hint = memory_hint(name)
+        fresh[name] = arg
+        if name in old:
+            old[name].replace_all_uses_with(arg)
+    for arg in old.values():
+        block.erase_arg(arg)
+    kernel.set_arguments([(name, host.tensor_axes(values[name])) for name in order])
+
+
+def index_value(builder: Builder, index: Index) -> SSAValue:
+    """Builds the value of an index in a kernel of the `loop` level."""
+    sizes = [builder.insert(loop.SizeOp(label)).result for label in index.sizes]
+    return build_index(builder, index.expr, index.values, sizes)

@@ -1,0 +1,109 @@
+"""Reads of a function that are replaced by what computes it."""
+
+from __future__ import annotations
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from dt_mlir.analysis.nests import function_labels, reads_of, walked_label, writes_of
+from dt_mlir.boundary_conditions import CONSTANT
+from dt_mlir.builders.indices import index_in_bounds, is_in_bounds
+from dt_mlir.dialects import loop
+from dt_mlir.dialects.indices import dimension
+from dt_mlir.dialects.loop import Index
+from dt_mlir.dialects.numbers import constant
+from dt_mlir.passes.schedule_fuse_at_copies import (
+    Binding,
+    index_value,
+    insert,
+    settle_arguments,
+    take_arguments,
+)
+from dt_mlir.scheduling.directive import Site
+from dt_mlir.traversal import operations_of
+
+
+def inline(site: Site, producer: loop.KernelOp, home: loop.KernelOp) -> None:
+    """Replaces the reads of a producer in a kernel by copies of its nest without its loops."""
+    for read in reads_of(take_arguments(site, producer, home)):
+        inline_read(site, producer, home, read)
+    settle_arguments(site, producer, home, False)
+
+
+def inline_read(
+    site: Site, producer: loop.KernelOp, home: loop.KernelOp, read: loop.ReadOp
+) -> None:
+    """Replaces a read of a producer by a copy of its nest without its loops."""
+    binding, inside = _indices_in_bounds(read, producer)
+    last = read.prev_op
+    buffer = insert(site, producer, home, binding, read, False)
+    (write,) = (u.operation for u in buffer.result.uses)
+    assert isinstance(write, loop.WriteOp)
+    value = write.value
+    if inside is not None:
+        _guard_reads(last, read)
+        value = _chosen(read, inside, value)
+    read.result.replace_all_uses_with(value)
+    for op in (read, write, buffer):
+        Rewriter.erase_op(op)
+
+
+def _indices_in_bounds(
+    read: loop.ReadOp, producer: loop.KernelOp
+) -> tuple[Binding, SSAValue | None]:
+    """Returns the indices at which a read needs a function, and whether they are in bounds.
+
+    Under a boundary condition they are made such that they are; under `constant_exterior` another
+    value stands where they were not.
+    """
+    axes = [read.index_at(axis) for axis in range(len(read.map.data.results))]
+    if read.boundary is None:
+        simple = [v for v in read.index_values() if v is not None]
+        return tuple(simple if len(simple) == len(axes) else axes), None
+    kind = read.boundary.data
+    builder = Builder(InsertPoint.before(read))
+    labels = function_labels(producer, writes_of(producer, producer.root.data)[0])
+    binding: list[Index] = []
+    inside: SSAValue | None = None
+    for label, axis, own in zip(labels, axes, read.index_values()):
+        if isinstance(own, SSAValue) and walked_label(own) == label:
+            # The loop's bounds are those of the axis.
+            binding.append(axis)
+            continue
+        value = index_value(builder, axis)
+        size = builder.insert(loop.SizeOp(label)).result
+        if kind == CONSTANT:
+            found = is_in_bounds(builder, value, size, False)
+            inside = found if inside is None else builder.insert(arith.AndIOp(inside, found)).result
+        near = "repeat_edge" if kind == CONSTANT else kind
+        moved = index_in_bounds(builder, near, value, size)
+        binding.append(Index(dimension(0), (moved,), ()))
+    return tuple(binding), inside
+
+
+def _guard_reads(last: Operation | None, read: loop.ReadOp) -> None:
+    """Makes what was inserted in front of a read touch nothing out of bounds.
+
+    An index that was moved into bounds is not in bounds where there are none: in an empty axis.
+    """
+    assert read.parent is not None
+    op = read.parent.first_op if last is None else last.next_op
+    while op is not None and op is not read:
+        for inner in operations_of(op, loop.ReadOp):
+            if inner.boundary is None and not isinstance(inner.base.owner, loop.LocalOp):
+                inner.boundary = StringAttr(CONSTANT)
+                inner.exterior = constant(0, inner.result.type)
+        op = op.next_op
+
+
+def _chosen(read: loop.ReadOp, inside: SSAValue, value: SSAValue) -> SSAValue:
+    """Returns the value of a read under `constant_exterior`."""
+    assert read.exterior is not None
+    builder = Builder(InsertPoint.before(read))
+    exterior = builder.insert(arith.ConstantOp(read.exterior)).result
+    chosen = builder.insert(arith.SelectOp(inside, value, exterior))
+    chosen.location = read.location
+    return chosen.result

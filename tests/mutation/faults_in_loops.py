@@ -1,0 +1,266 @@
+"""Faults in schedules and in the passes of the `loop` level; see `faults.py`."""
+
+from __future__ import annotations
+
+from fault import Fault
+
+_ALL = "dt_mlir/"
+_TO_LOOP = _ALL + "passes/convert_dt_to_loop.py"
+_LOOP_PROGRAM = _ALL + "passes/convert_dt_to_loop_program.py"
+_BOUNDS = _ALL + "analysis/bounds.py"
+_FUSION = _ALL + "passes/schedule_fuse_at_nests.py"
+_COPIES = _ALL + "passes/schedule_fuse_at_copies.py"
+_WINDOWS = _ALL + "passes/schedule_fuse_at_windows.py"
+_DOTS = _ALL + "analysis/dot_plans.py"
+_INDICES = _ALL + "builders/indices.py"
+_JOIN = _ALL + "builders/loops.py"
+_FUSE = _ALL + "passes/schedule_fuse.py"
+_LABELS = _ALL + "scheduling/labels.py"
+_REDUCE = _ALL + "builders/reductions.py"
+_ELEM = _ALL + "dialects/elem.py"
+_ALIGN = _ALL + "passes/schedule_align_storage.py"
+_SPLIT = _ALL + "passes/loop_split_products.py"
+
+LOOPS = [
+    Fault(
+        "first-label-fastest", _INDICES,
+        "for size in sizes[:0:-1]:", "for size in sizes[1:]:",
+        "the index of a joined loop is taken apart by the sizes in reverse",
+    ),
+    Fault(
+        "domain-joined", _LABELS,
+        "if isinstance(op, loop.ReduceOp) and op.domain is not None:", "if False:",
+        "loops are joined of which one bounds another",
+    ),
+    Fault(
+        "joined-loops-keep-their-order", _FUSE,
+        "[*wanted, *rest]", "[*nest]",
+        "the loops that a joined one walks are not those that its labels name",
+    ),
+    Fault(
+        "interchange-forgets-uses", _JOIN,
+        "user.operands[index] = op.iv", "pass",
+        "loops change places and their indices do not",
+    ),
+    Fault(
+        "label-sizes-not-united", _LOOP_PROGRAM,
+        "self.same.union(known[axis], label)", "pass",
+        "labels that index one axis need not have one size",
+    ),
+    Fault(
+        "least-size-off-by-one", _LOOP_PROGRAM,
+        "least[axis] = max(least[axis], expr.value + 1)",
+        "least[axis] = max(least[axis], expr.value)",
+        "reading by the number n asks for n elements only",
+    ),
+    Fault(
+        "read-binds-outer-loop", _TO_LOOP,
+        "next(b.iv for b in reversed(chain) if b.label == label)\n                for label in op.used_labels",
+        "next(b.iv for b in chain if b.label == label)\n                for label in op.used_labels",
+        "a label that is reduced inside its own loop means the outer one",
+    ),
+    Fault(
+        "label-values-not-free", _TO_LOOP,
+        "if isinstance(op, dt.ReadOp | dt.IndexOp):", "if isinstance(op, dt.ReadOp):",
+        "a reduction over values of a label is hoisted out of that label's loop",
+    ),
+    Fault(
+        "outer-labels-always-summed", _TO_LOOP,
+        "kind = ReductionKind.ADD if kind is ReductionKind.DOT else kind",
+        "kind = kind if kind in (ReductionKind.AND, ReductionKind.OR) else ReductionKind.ADD",
+        "a maximum over several labels sums the maxima of the inner ones",
+    ),
+    Fault(
+        "launches-reversed", _LOOP_PROGRAM,
+        "for kernel in kernels:\n        launch", "for kernel in reversed(kernels):\n        launch",
+        "consumers are launched before their producers",
+    ),
+    Fault(
+        "outputs-reversed", _LOOP_PROGRAM,
+        "for o in program.outputs]\n    block", "for o in reversed(program.outputs)]\n    block",
+        "several results come back in reverse order",
+    ),
+    Fault(
+        "argmin-of-nothing-allowed", _ALL + "dialects/elem.py",
+        "            ReductionKind.ARGMIN,\n        )", "        )",
+        "rargmin over no elements is not refused",
+    ),
+    Fault(
+        "one-trip-in-a-block", _ALL + "dialects/loop/nests.py",
+        "self.extent_size is not None and self.extent_size <= self.step_size",
+        "self.extent_size is not None and self.step_size > 1",
+        "only the first tile of a block is computed",
+    ),
+    Fault(
+        "walk-factors-not-compared", _ALL + "dialects/loop/grid.py",
+        " or len({w.factor for w in walks}) > 1", "",
+        "the halves of a split may differ in their factor",
+    ),
+    Fault(
+        "read-and-written-allowed", _ALL + "passes/verify_loop.py",
+        "if writes and reads_of(argument):", "if False:",
+        "a kernel may read what it writes",
+    ),
+    Fault(
+        "tensorize-first-loop-only", _ALL + "passes/schedule_tensorize.py",
+        "for op in loops:", "for op in loops[:1]:",
+        "only one of several loops over a label is stepped",
+    ),
+    Fault(
+        "fusion-in-text-order", _ALL + "passes/apply_schedule.py",
+        "rank.get(directive.function, 0) if fusion else 0", "0",
+        "fusions take effect in the order of the text, not consumers first",
+    ),
+    Fault(
+        "bounds-of-one-reader", _BOUNDS,
+        "ranges.pop() if len(ranges) == 1 else (None, None)",
+        "sorted(ranges, key=lambda r: r[1] is None)[0]",
+        "a producer covers what one of its readers needs, not what all do",
+    ),
+    Fault(
+        "repeated-write-allowed", _BOUNDS,
+        "if parent not in loops and not _is_outer_of(parent.iv, indices):", "if False:",
+        "an output may be written once for each turn of a loop",
+    ),
+    Fault(
+        "every-block-writes-allowed", _BOUNDS,
+        "if origin not in origins:", "if False:",
+        "an output may be written by every block of a label",
+    ),
+    Fault(
+        "fused-axes-swapped", _COPIES,
+        "zip(write.simple_indices(), binding)", "zip(write.simple_indices(), reversed(binding))",
+        "a fused function's labels are bound in reverse order",
+    ),
+    Fault(
+        "windows-share-a-buffer", _WINDOWS,
+        "read.map.data, tuple(read.indices)", "read.boundary, tuple(read.indices)",
+        "a function that is read as g[x + 1] and as g[x - 1] is computed once",
+    ),
+    Fault(
+        "fused-at-another-size", _FUSION,
+        "if same.get(walked, walked) != same.get(label, label):", "if False:",
+        "a function that is read at labels of another size is stored in part",
+    ),
+    Fault(
+        "labellings-share-a-buffer", _FUSION,
+        "binding = _binding(site, labels, read, place)",
+        "binding = _binding(site, labels, reads_of(argument)[0], place)",
+        "a function that is read as g[x] and as g[y] is computed once",
+    ),
+    Fault(
+        "fused-at-the-first-axis", _FUSION,
+        "found.append(own[label])", "found.append(next(iter(own.values())))",
+        "fusion always takes the consumer's outermost loop",
+    ),
+    Fault(
+        "readers-elsewhere-forgotten", _FUSION,
+        "if kernel not in (home, producer) and order[0] > order[1]:",
+        "if False:",
+        "a function is fused away though another kernel reads it",
+    ),
+    Fault(
+        "fused-output-not-stored", _COPIES,
+        "    if stays:\n        ours", "    if False:\n        ours",
+        "a fused function that is an output too is not written",
+    ),
+    Fault(
+        "buffers-split-by-products", _ALL + "passes/loop_split_products.py",
+        "if not op.is_tile or _reads_buffer(op):", "if not op.is_tile:",
+        "a product over a held buffer is stepped, which cannot be held then",
+    ),
+    Fault(
+        "stored-producer-dropped", _FUSION,
+        "any(k is not home for k in readers_of(site, name))", "False",
+        "a fused function that a later kernel reads is not stored",
+    ),
+    Fault(
+        "least-depth-of-bytes", _DOTS,
+        "return 32 if bits <= 8 else 16", "return 16",
+        "a dot of bytes may be shallower than Triton takes",
+    ),
+    Fault(
+        "sum-divides-like-its-left-side", _ALL + "analysis/divisibility.py",
+        "return math.gcd(multiple_of(owner.lhs), multiple_of(owner.rhs))",
+        "return multiple_of(owner.lhs)",
+        "a sum of indices counts as a multiple of what divides its first operand",
+    ),
+    Fault(
+        "identity-of-minimum", _ELEM,
+        "ReductionKind.MINIMUM: math.inf", "ReductionKind.MINIMUM: 0.0",
+        "a float minimum starts from 0",
+    ),
+    Fault(
+        "identity-of-integer-maximum", _ELEM,
+        "ReductionKind.MAXIMUM: least", "ReductionKind.MAXIMUM: 0",
+        "an integer maximum starts from 0",
+    ),
+    Fault(
+        "identity-of-integer-product", _ELEM,
+        "ReductionKind.MUL: 1,", "ReductionKind.MUL: 0,",
+        "an integer product starts from 0",
+    ),
+    Fault(
+        "identity-of-integer-argmax", _ELEM,
+        "ReductionKind.ARGMAX: least", "ReductionKind.ARGMAX: 0",
+        "rargmax of integers starts from 0",
+    ),
+    Fault(
+        "last-of-equals", _REDUCE,
+        '"ogt" if largest else "olt"', '"oge" if largest else "ole"',
+        "across steps rargmax gives the last of equal elements",
+    ),
+    Fault(
+        "last-of-equal-integers", _REDUCE,
+        '"sgt" if largest else "slt"', '"sge" if largest else "sle"',
+        "across steps rargmax of integers gives the last of equal elements",
+    ),
+    Fault(
+        "nan-loses-in-argmax", _REDUCE,
+        "return builder.insert(arith.OrIOp(beyond, first_nan)).result", "return beyond",
+        "across steps rargmax overlooks NaN",
+    ),
+    Fault(
+        "start-forgotten", _ALL + "passes/tile_hoist_reductions.py",
+        "if not _is_identity(start, reduction):", "if False:",
+        "what a loop starts from is lost where its reduction moves behind it",
+    ),
+    Fault(
+        "wrong-operand-substituted", _ALL + "passes/tile_fuse_maps.py",
+        "arg.replace_all_uses_with(element[value])",
+        "arg.replace_all_uses_with(element[op.inputs[0]])",
+        "in a fused map the first operand takes the place of the others",
+    ),
+    Fault(
+        "place-by-the-first-label", _TO_LOOP,
+        "size = add(arith.IndexCastOp(add(loop.SizeOp(label)), i64))",
+        "size = add(arith.IndexCastOp(add(loop.SizeOp(op.label_names[0])), i64))",
+        "an argument over several labels counts rows of the first label's size",
+    ),
+    Fault(
+        "buffer-before-its-last-read", _FUSION,
+        "first = _around(reads[0], place)\n            buffer = insert", "first = _around(reads[-1], place)\n            buffer = insert",
+        "a fused function is computed before its last use, not before its first",
+    ),
+    Fault(
+        "first-axis-aligned", _ALIGN,
+        "alloc.operands[axis] = padded.result", "alloc.operands[0] = padded.result",
+        "whatever label is aligned, the first axis of the storage changes its extent",
+    ),
+    Fault(
+        "split-product-not-tiled", _SPLIT,
+        "op.tile = op.tile if step > 1 else None", "op.tile = None",
+        "a product that is stepped takes one element of each step only",
+    ),
+    Fault(
+        "identity-of-maximum", _ELEM,
+        "ReductionKind.MAXIMUM: -math.inf", "ReductionKind.MAXIMUM: 0.0",
+        "a float maximum starts from 0",
+    ),
+    Fault(
+        "steps-of-common-multiples", _ALL + "analysis/divisibility.py",
+        "return math.gcd(multiple_of(loop.lb), multiple_of(loop.step))",
+        "return math.lcm(multiple_of(loop.lb), multiple_of(loop.step))",
+        "the index of a loop counts as a multiple of what its start and its step divide",
+    ),
+]
