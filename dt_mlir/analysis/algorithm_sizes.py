@@ -18,11 +18,12 @@ from dt_mlir.dialects.indices import (
     dimension,
     number,
     print_index_text,
+    shifted_dims,
     substitute,
     symbol,
 )
 from dt_mlir.dialects.sizes import Bound, Definition
-from dt_mlir.traversal import operations
+from dt_mlir.traversal import operations, operations_of
 
 
 @dataclass
@@ -35,10 +36,16 @@ class AlgorithmSizes:
     """The labels whose sizes follow from reads."""
     of_axes: set[str]
     """The labels that only name the size of an input's axis."""
+    shifted: set[tuple[str, int, str]]
+    """The labels that occur plus or times something in an index of an axis of a tensor."""
 
     @staticmethod
-    def of(module: ModuleOp) -> AlgorithmSizes:
+    def of(module: ModuleOp, functions: Iterable[dt.FuncOp]) -> AlgorithmSizes:
         """Collects the sizes of a module of the `dt` level.
+
+        Args:
+            module: the module.
+            functions: the functions that its outputs need.
 
         Raises:
             CompileError: if they form a cycle, or depend on what is not a label.
@@ -56,23 +63,34 @@ class AlgorithmSizes:
         if isinstance(ordered, str):
             raise CompileError(f"the size of '{ordered}' depends on itself", labels[ordered])
         of_axes = {name for name, op in labels.items() if op.axis is not None}
-        return AlgorithmSizes(ordered, {item.label for item in ordered if item.inferred}, of_axes)
+        inferred = {item.label for item in ordered if item.inferred}
+        shifted = {
+            (read.source_name, axis, label)
+            for function in functions
+            for read in operations_of(function, dt.ReadOp) if not read.is_guarded
+            for axis, expr in enumerate(read.indices)
+            for dim in shifted_dims(expr)
+            for label in read.used_labels[dim : dim + 1]
+        }  # fmt: skip
+        return AlgorithmSizes(ordered, inferred, of_axes, shifted)
 
-    def sizing_label(self, read: dt.ReadOp, expr: AffineExpr, axis: str | int) -> str | None:
+    def sizing_label(self, read: dt.ReadOp, number: int, axis: str | int) -> str | None:
         """Returns the label that an index is by itself, so that it has the size of its axis.
 
-        It is None for a value, for a label whose size follows from its reads, and for an axis whose
-        size has a label of its own.
+        It is None for a value, for a label whose size follows from its reads, for one that is
+        shifted in another read of the axis, and for an axis whose size has a label of its own.
 
         Args:
             read: a read.
-            expr: its index of an axis.
+            number: the number of the axis.
             axis: the label of the axis, as far as it is known.
         """
-        labels = read.used_labels
+        labels, expr = read.used_labels, read.indices[number]
         if not isinstance(expr, AffineDimExpr) or expr.position >= len(labels):
             return None
         label = labels[expr.position]
+        if (read.source_name, number, label) in self.shifted:
+            return None
         return None if label in self.inferred or axis in self.of_axes else label
 
     def needed(

@@ -260,14 +260,15 @@ class _Algorithm:
         self.bounded: list[tuple[dt.ReadOp, int]] = []
         self.bounds: list[Bound] = []
         self.numbers: list[tuple[str, int, int]] = []
-        self.sizes = AlgorithmSizes.of(module)
+        self.needed = self._needed()
+        self.sizes = AlgorithmSizes.of(module, self.needed)
         for op in module.ops:
             if isinstance(op, dt.InputOp) and op.axis_labels is not None:
                 self.axes[op.sym_name.data] = [label or 1 for label in op.axis_labels]
 
     def interface(self) -> Interface:
-        for name in self._needed():
-            for op in operations(self.functions[name]):
+        for function in self.needed:
+            for op in operations(function):
                 self._visit(op)
         for read, axis in self.bounded:
             self._bound(read, axis)
@@ -295,7 +296,7 @@ class _Algorithm:
         ops = (op for op in self.module.ops if isinstance(op, dt.LabelOp))
         return {op.sym_name.data for op in ops if op.axis is not None}
 
-    def _needed(self) -> list[str]:
+    def _needed(self) -> list[dt.FuncOp]:
         """The functions that the outputs need."""
         needed: dict[str, None] = {}
         pending = output_names(self.module)
@@ -305,7 +306,7 @@ class _Algorithm:
                 needed[name] = None
                 reads = operations_of(self.functions[name], dt.ReadOp)
                 pending += [op.source_name for op in reads]
-        return list(needed)
+        return [self.functions[name] for name in needed]
 
     def _visit(self, op: Operation) -> None:
         match op:
@@ -335,7 +336,7 @@ class _Algorithm:
         self.used.update(op.size_labels)
         for axis, expr in enumerate(op.indices):
             first = known[axis]
-            label = self.sizes.sizing_label(op, expr, first)
+            label = self.sizes.sizing_label(op, axis, first)
             if op.is_guarded or (label is None and not isinstance(expr, AffineConstantExpr)):
                 self.bounded.append((op, axis))
             elif isinstance(expr, AffineConstantExpr):

@@ -256,6 +256,22 @@ def check_index(expr: AffineExpr, guarded: bool = False) -> None:
         raise VerifyException("an index must not be a negative number")
 
 
+def shifted_dims(index: AffineExpr) -> set[int]:
+    """Returns the dimensions that occur in an index plus or times something.
+
+    One that is the whole index does not, and what is under `//` and `%` does not.
+    """
+    found: set[int] = set()
+    pending = [] if isinstance(index, AffineDimExpr) else [index]
+    while pending:
+        expr = pending.pop()
+        if isinstance(expr, AffineDimExpr):
+            found.add(expr.position)
+        elif isinstance(expr, AffineBinaryOpExpr) and expr.kind.get_token() in "+*":
+            pending += [expr.lhs, expr.rhs]
+    return found
+
+
 def simple_index(expr: AffineExpr) -> int | AffineDimExpr | None:
     """Returns an index that is a number or one dimension; None for any other."""
     if isinstance(expr, AffineConstantExpr):

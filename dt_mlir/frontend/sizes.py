@@ -7,7 +7,7 @@ the caller gives it (d). `docs/language.md` has the rules in full.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineDimExpr, AffineExpr, AffineMap
@@ -21,7 +21,15 @@ from dt_mlir.dialects.index_ranges import (
     solve_at_most,
     terms_of,
 )
-from dt_mlir.dialects.indices import add, compacted, has_dimension, number, substitute, symbol
+from dt_mlir.dialects.indices import (
+    add,
+    compacted,
+    has_dimension,
+    number,
+    shifted_dims,
+    substitute,
+    symbol,
+)
 from dt_mlir.frontend.indices import Axis, IndexForm
 from dt_mlir.frontend.printer import print_expression
 from dt_mlir.frontend.symbols import REDUCTIONS, SizeTable, Symbols, split_reduction
@@ -126,7 +134,7 @@ class _Inference:
             open_reads = [
                 a.form for a in accesses if a.needed and not a.guarded and a.form is not None
             ]
-            void = {label for form in open_reads for label in _shifted_labels(form)}
+            void = {form.dims[i] for form in open_reads for i in shifted_dims(form.expr)}
             bare = [form.label for form in open_reads if form.label is not None]
             names = [label for label in bare if label not in void]
             own = self._own_label(axis)
@@ -317,21 +325,6 @@ def _least(results: Sequence[AffineExpr]) -> tuple[AffineExpr, ...]:
         rest = collected(add(expr, number(-constant)))
         kept[rest] = min(kept.get(rest, constant), constant)
     return tuple(add(rest, number(constant)) for rest, constant in kept.items())
-
-
-def _shifted_labels(form: IndexForm) -> Iterator[str]:
-    """Yields the labels that occur in an index plus or times something, outside `//` and `%`."""
-    if form.label is not None:
-        return
-
-    def visit(expr: AffineExpr) -> Iterator[str]:
-        if isinstance(expr, AffineDimExpr):
-            yield form.dims[expr.position]
-        elif isinstance(expr, AffineBinaryOpExpr) and expr.kind.get_token() in "+*":
-            yield from visit(expr.lhs)
-            yield from visit(expr.rhs)
-
-    yield from visit(form.expr)
 
 
 def _occurs_only_under_modulus(expr: AffineExpr, positions: Sequence[int]) -> bool:

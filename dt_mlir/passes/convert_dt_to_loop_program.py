@@ -47,13 +47,13 @@ class AlgorithmProgram:
         self.axes: dict[str, list[str]] = {}
         self.minimums: dict[str, list[int]] = {}
         self.conditions: list[tuple[str, int, str]] = []
-        self.sizes = AlgorithmSizes.of(module)
         self.bounded: list[tuple[dt.ReadOp, int]] = []
         self.bounds: list[Bound] = []
         for name, op in self.inputs.items():
             if op.axis_labels is not None:
                 self.axes[name] = list(op.axis_labels)
         self.order = self._needed()
+        self.sizes = AlgorithmSizes.of(module, map(self.functions.__getitem__, self.order))
         scalars = [name for name, op in self.inputs.items() if op.is_scalar]
         self._places = {name: i for i, name in enumerate([*self.tensors(), *scalars])}
         for name in self.order:
@@ -96,7 +96,7 @@ class AlgorithmProgram:
             )
             least = self.minimums.setdefault(read.source_name, [0] * rank)
             for axis, expr in enumerate(read.indices):
-                label = self.sizes.sizing_label(read, expr, known[axis])
+                label = self.sizes.sizing_label(read, axis, known[axis])
                 if read.is_guarded or (label is None and not isinstance(expr, AffineConstantExpr)):
                     self.bounded.append((read, axis))
                 elif isinstance(expr, AffineConstantExpr):
