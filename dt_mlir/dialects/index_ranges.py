@@ -82,17 +82,44 @@ def _combined(kind: AffineBinaryOpKind, a: Range, b: Range) -> Range:
 
 
 def collected(expr: AffineExpr) -> AffineExpr:
-    """Returns a sum with the multiples of each term collected; other expressions as they are."""
+    """Returns a sum with the multiples of each term collected; other expressions as they are.
+
+    What is left of `x - x % c` is `x // c * c`, and of `x // c * c + x % c` it is `x`, so that
+    intervals of such indices are exact.
+    """
     if not (isinstance(expr, AffineBinaryOpExpr) and expr.kind is AffineBinaryOpKind.Add):
         return expr
     factors: dict[AffineExpr, int] = {}
     for term, factor in terms_of(expr):
         factors[term] = factors.get(term, 0) + factor
+    for term in list(factors):
+        _join_remainder(term, factors)
     constant = factors.pop(number(1), 0)
     result = number(0)
     for term, factor in factors.items():
         result = add(result, multiply(term, number(factor)))
     return add(result, number(constant))
+
+
+def _join_remainder(term: AffineExpr, factors: dict[AffineExpr, int]) -> None:
+    """Replaces a multiple of `e % c` in a sum where `e` or the multiple of `e // c` cancels out.
+
+    Args:
+        term: a term of the sum.
+        factors: the terms of the sum with their factors, which change.
+    """
+    factor = factors[term]
+    if not (isinstance(term, AffineBinaryOpExpr) and term.kind is AffineBinaryOpKind.Mod):
+        return
+    dividend, divisor = term.lhs, term.rhs
+    whole = terms_of(multiply(binary(AffineBinaryOpKind.FloorDiv, dividend, divisor), divisor))
+    parts = terms_of(dividend)
+    # e % c is e - e // c * c.
+    cancels = all(factors.get(part, 0) == -factor * times for part, times in parts)
+    if factor and (cancels or all(factors.get(p, 0) == factor * times for p, times in whole)):
+        del factors[term]
+        for part, times in (*parts, *((part, -times) for part, times in whole)):
+            factors[part] = factors.get(part, 0) + factor * times
 
 
 def terms_of(expr: AffineExpr) -> list[tuple[AffineExpr, int]]:
