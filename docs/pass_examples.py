@@ -4,6 +4,7 @@ The pages of passes show them. They are made when the pages are written, so that
 stale, and that a pass does something with its example is checked.
 """
 
+from dt_mlir.diagnostics import showing_warnings
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import STAGES, run_pipeline
 from dt_mlir.printing import module_text
@@ -111,9 +112,10 @@ def example(name: str) -> list[str]:
     if name in front:
         front = front[: front.index(name)]
     before, _ = compile_text(text, "example.dt")
-    run_pipeline(before, front)
-    after = before.clone()
-    run_pipeline(after, [f"{name}{options}"])
+    with showing_warnings(lambda _: None):
+        run_pipeline(before, front)
+        after = before.clone()
+        run_pipeline(after, [f"{name}{options}"])
     if module_text(before) == module_text(after):
         raise ValueError(f"{name} does not change its example")
     # What the host part has for it is the same in most examples.

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.backend.triton.target import emit_module
 from dt_mlir.compiling import compiling
+from dt_mlir.diagnostics import show_warning
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 
@@ -36,7 +37,9 @@ class Compiled:
 
 
 def _algorithm(text: str, file: str, types: tuple[tuple[str, str], ...]) -> ModuleOp:
-    module, _ = compile_text(text, file)
+    module, warnings = compile_text(text, file)
+    for warning in warnings:
+        show_warning(warning)
     # What the frontend makes is verified at the end of the pipeline, if it gets there.
     run_pipeline(module, default_pipeline("dt", types), verify=False)
     return module

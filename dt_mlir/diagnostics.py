@@ -7,7 +7,10 @@ exception is a fault of the compiler itself.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -66,6 +69,50 @@ class MalformedError(VerifyException):
     def __init__(self, message: str, op: Operation) -> None:
         super().__init__(message)
         self.op = op
+
+
+class CompileWarning(UserWarning):
+    """A warning about a program: of what is unused, or costs more than it need."""
+
+
+_WARNED: dict[str | tuple[str, type[Warning], int], int] = {}
+"""The warnings of this process, which Python shows once for each place."""
+
+
+def _warn_in_python(note: Note) -> None:
+    place = file_line_col(note.location)
+    file, line = place[:2] if place is not None else ("<program>", 0)
+    warnings.warn_explicit(note.message, CompileWarning, file, line, registry=_WARNED)
+
+
+_SHOW: ContextVar[Callable[[Note], None]] = ContextVar("show_warning", default=_warn_in_python)
+
+
+def warn(message: str, at: Operation | Attribute | None, hint: str) -> None:
+    """Says what a program costs: by a warning of Python's, or as `showing_warnings` has it.
+
+    Args:
+        message: what is expensive, in one sentence without a full stop.
+        at: the operation or location attribute that it is about.
+        hint: the change that would make it cheaper.
+    """
+    location = at.location if isinstance(at, Operation) else at
+    show_warning(Note(f"{message}; {hint}", location))
+
+
+def show_warning(note: Note) -> None:
+    """Shows a warning: as one of Python's, or as `showing_warnings` has it."""
+    _SHOW.get()(note)
+
+
+@contextmanager
+def showing_warnings(show: Callable[[Note], None]) -> Generator[None]:
+    """Gives the warnings of the compiler to a function, instead of to Python's `warnings`."""
+    token = _SHOW.set(show)
+    try:
+        yield
+    finally:
+        _SHOW.reset(token)
 
 
 @dataclass

@@ -21,6 +21,7 @@ LOOPS = (
     "convert-dt-to-loop",
     "apply-schedule",
     "loop-order-reductions",
+    "loop-report-costs",
     "loop-split-products",
     "verify-loop",
 )

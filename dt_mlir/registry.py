@@ -42,6 +42,7 @@ PASS_NAMES = (
     "verify-loop",
     "loop-fix-sizes",
     "loop-order-reductions",
+    "loop-report-costs",
     "loop-split-products",
     "convert-loop-to-tile",
     "tile-merge-axes",

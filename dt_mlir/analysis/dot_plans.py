@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -14,7 +16,9 @@ from xdsl.dialects.builtin import (
     IntegerType,
 )
 from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineExpr
 
+from dt_mlir.analysis.nests import loops_in
 from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.tile.types import Axis
@@ -47,34 +51,91 @@ class DotPlan:
     """True if the second operand is the left matrix, so that the result's axes are in order."""
 
 
+class NoDot(NamedTuple):
+    """Why Triton's dot cannot carry out a product."""
+
+    reason: str
+    hint: str
+    """The change after which it can."""
+
+
 def least_depth(bits: int) -> int:
     """Returns the least depth of Triton's dot for operands of a width in bits."""
     return 32 if bits <= 8 else 16
 
 
-def plan_dot(op: loop.ReduceOp, axes: TileAxes, bits: int, dottable: bool) -> DotPlan | None:
-    """Returns a plan for a product; None if Triton's dot cannot carry it out.
+def plan_dot(op: loop.ReduceOp, axes: TileAxes) -> DotPlan | NoDot:
+    """Returns a plan for a product, or why Triton's dot cannot carry it out.
 
     Args:
         op: a `dot` reduction.
         axes: the axes of its kernel.
-        bits: the width of its operands.
-        dottable: whether Triton's dot takes the operands' type.
     """
-    if not op.is_tile or not dottable:
-        return None
+    label, element = op.label_name, op.yielded[0].type
+    least = least_depth(dot_operand_bits(element))
+    if not op.is_tile:
+        return NoDot(f"the loop over '{label}' is not tiled", f"tile '{label}' by {least} or more")
+    if not is_dottable(element):
+        return NoDot(
+            f"Triton's dot does not multiply elements of {element}",
+            "cast the factors, or tile less",
+        )
     left, right = (axes.of(value) for value in op.yielded)
     if op not in left or op not in right:
-        return None
+        return NoDot(
+            f"one factor does not depend on '{label}'", f"sum the other one over '{label}' first"
+        )
     rows, columns = axes.axes(left - right), axes.axes(right - left)
+    for found in (rows, columns):
+        if len(found) != 1:
+            return NoDot(
+                f"the labels of one factor alone that are tiled are {_shown(found)}",
+                "fuse them, or tile one of them",
+            )
     batch = axes.axes((left & right) - {op})
+    if len(batch) > 1:
+        return NoDot(
+            f"{_shown(batch)} are tiled, and both factors have them",
+            "fuse them, or tile one of them",
+        )
     depth = axes.loops[op]
-    if len(rows) != 1 or len(columns) != 1 or len(batch) > 1:
-        return None
-    if isinstance(depth.extent, int) and depth.extent < least_depth(bits):
-        return None
+    if isinstance(depth.extent, int) and depth.extent < least:
+        return NoDot(
+            f"a tile of '{label}' has {depth.extent} elements, and a dot of {element} takes "
+            f"{least} or more",
+            f"tile '{label}' by {least} or more",
+        )
+    if not _is_separable(op, axes, (left, right)):
+        return NoDot(
+            "its conditions are not each on the labels of one factor",
+            "make what has such a condition a reduction of its own",
+        )
     order = list(axes.loops.values())
     swapped = order.index(rows[0]) > order.index(columns[0])
     if swapped:
         rows, columns = columns, rows
     return DotPlan(tuple(batch), rows[0], columns[0], depth, swapped)
+
+
+def _is_separable(
+    op: loop.ReduceOp, axes: TileAxes, factors: Sequence[frozenset[loop.LoopLike]]
+) -> bool:
+    """Returns whether each constraint of a domain is one on the indices of one factor.
+
+    What is computed in the loop must be so of each element by itself, too.
+    """
+    needs = [loops_of_constraint(op, expr, axes) for expr in op.constraints]
+    alone = op.domain is None or not any(inner is not op for inner in loops_in(op))
+    return alone and all(any(need <= factor for factor in factors) for need in needs)
+
+
+def loops_of_constraint(
+    op: loop.ReduceOp, expr: AffineExpr, axes: TileAxes
+) -> frozenset[loop.LoopLike]:
+    """Returns the tiled loops around a reduction that a constraint of its domain depends on."""
+    values = [op.bounds[dim - 1] for dim in expr.used_dims() if dim]
+    return frozenset[loop.LoopLike]().union(*map(axes.of, values))
+
+
+def _shown(axes: Sequence[Axis]) -> str:
+    return ", ".join(f"'{axis.name}'" for axis in axes) or "none"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xdsl.builder import Builder
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineConstraintKind, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.builders.indices import build_index, floored_quotient
@@ -67,15 +67,7 @@ class Domain:
         count = domain.num_dims - 1
         self.dims = [env[value] for value in op.bounds[:count]]
         self.symbols = [env[value] for value in op.bounds[count:]]
-        self.constraints: list[AffineExpr] = []
-        """Expressions that are not negative in the domain."""
-        for item in domain.constraints:
-            difference = collected(add(item.lhs, multiply(item.rhs, number(-1))))
-            opposite = collected(multiply(difference, number(-1)))
-            if item.kind is not AffineConstraintKind.le:
-                self.constraints.append(difference)
-            if item.kind is not AffineConstraintKind.ge:
-                self.constraints.append(opposite)
+        self.constraints = op.constraints
 
     def narrowed(
         self, start: SSAValue, end: SSAValue, step: int, index: IndexBuilder

@@ -15,10 +15,14 @@ from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineExpr
 
-from dt_mlir.analysis.dot_plans import DotPlan, dot_operand_bits, is_dottable, least_depth, plan_dot
-from dt_mlir.analysis.nests import loops_in
+from dt_mlir.analysis.dot_plans import (
+    DotPlan,
+    dot_operand_bits,
+    least_depth,
+    loops_of_constraint,
+    plan_dot,
+)
 from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.builders.reductions import combine
 from dt_mlir.builders.scope import Scope
@@ -83,7 +87,7 @@ class _Product:
     axes: list[Axis]
     """The axes of its result."""
     plan: DotPlan | None
-    """How a dot computes it; None if elements are multiplied and added."""
+    """The plan of the dot that computes it; None if elements are multiplied and added."""
 
     @property
     def zero(self) -> FloatAttr | IntegerAttr:
@@ -117,13 +121,12 @@ class Products:
             once: whether its loop makes one trip.
             start: what it is added to, if not 0.
         """
-        nests, operand = self.nests, op.yielded[0].type
-        plan = plan_dot(op, nests.axes, dot_operand_bits(operand), is_dottable(operand))
-        if op.domain is not None and plan is not None and not self._is_separable(op):
-            plan = None
+        nests = self.nests
+        found = plan_dot(op, nests.axes)
+        plan = found if isinstance(found, DotPlan) else None
         if plan is not None and isinstance(plan.depth.extent, str):
             known = nests.least.get(plan.depth.extent, 1)
-            least = least_depth(dot_operand_bits(operand))
+            least = least_depth(dot_operand_bits(op.yielded[0].type))
             nests.least[plan.depth.extent] = max(known, least)
         product = _Product(op, axes, plan)
         over_domain = plan is not None and op.domain is not None
@@ -204,21 +207,6 @@ class Products:
 
     # Domains
 
-    def _is_separable(self, op: loop.ReduceOp) -> bool:
-        """Returns whether each constraint is one on the indices of one operand.
-
-        What is computed in the loop must be so of each element by itself, too.
-        """
-        operands = [self.nests.axes.of(value) for value in op.yielded]
-        needs = [self._loops_of(op, expr) for expr in self.nests.domain(op).constraints]
-        alone = not any(inner is not op for inner in loops_in(op))
-        return alone and all(any(need <= axes for axes in operands) for need in needs)
-
-    def _loops_of(self, op: loop.ReduceOp, expr: AffineExpr) -> frozenset[loop.LoopLike]:
-        """Returns the tiled loops around a reduction that a constraint depends on."""
-        values = [op.bounds[dim - 1] for dim in expr.used_dims() if dim]
-        return frozenset[loop.LoopLike]().union(*map(self.nests.axes.of, values))
-
     def _over_domain(
         self, product: _Product, scope: Scope, once: bool, acc: SSAValue
     ) -> SSAValue:
@@ -243,7 +231,7 @@ class Products:
         operands: list[SSAValue] = []
         for value in op.yielded:
             loops = nests.axes.of(value)
-            mine = [expr for expr in open_constraints if self._loops_of(op, expr) <= loops]
+            mine = [e for e in open_constraints if loops_of_constraint(op, e, nests.axes) <= loops]
             open_constraints = [expr for expr in open_constraints if expr not in mine]
             zero = arith.ConstantOp(identity(ReductionKind.ADD, value.type))
             own = nests.env[op.iv]

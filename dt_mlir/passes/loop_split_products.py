@@ -8,7 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
-from dt_mlir.analysis.dot_plans import dot_operand_bits, is_dottable, plan_dot
+from dt_mlir.analysis.dot_plans import DotPlan, plan_dot
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes, same_in
 from dt_mlir.analysis.nests import loops_in
 from dt_mlir.analysis.tile_axes import TileAxes
@@ -35,8 +35,7 @@ def split_products(kernel: loop.KernelOp, same: dict[str, str], fixed: dict[str,
             continue
         if not op.is_tile or _reads_buffer(op):
             continue
-        operand = op.yielded[0].type
-        if plan_dot(op, axes, dot_operand_bits(operand), is_dottable(operand)) is not None:
+        if isinstance(plan_dot(op, axes), DotPlan):
             continue
         found = axes.axes(axes.of(op.yielded[0]) | axes.of(op.yielded[1]))
         own = axes.loops[op]

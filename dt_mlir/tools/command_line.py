@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from xdsl.utils.exceptions import DiagnosticException
 
 from dt_mlir.compiling import DEEPEST
-from dt_mlir.diagnostics import CompileError, SourceTexts, nearest
+from dt_mlir.diagnostics import CompileError, Note, SourceTexts, nearest, showing_warnings
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -95,6 +95,10 @@ def parse_choices(text: str | None, option: str) -> dict[str, int | str]:
     return found
 
 
+def _show_warning(note: Note, sources: SourceTexts) -> None:
+    print(sources.show(note.location, "warning", note.message), file=sys.stderr)
+
+
 def run_tool(body: Callable[[SourceTexts], None]) -> int:
     """Runs a tool's body; a mistake of the user's becomes a message on standard error.
 
@@ -106,7 +110,8 @@ def run_tool(body: Callable[[SourceTexts], None]) -> int:
     sources = SourceTexts()
     sys.setrecursionlimit(DEEPEST)
     try:
-        body(sources)
+        with showing_warnings(lambda note: _show_warning(note, sources)):
+            body(sources)
     except CompileError as error:
         print(sources.show_error(error), file=sys.stderr)
         return 1

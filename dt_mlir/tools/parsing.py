@@ -17,11 +17,11 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, PyRDLError
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import (
     CompileError,
-    Note,
     SourceTexts,
     did_you_mean,
     has_location,
     make_location,
+    show_warning,
 )
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.registry import DIALECTS, directive_names
@@ -184,13 +184,8 @@ def parse_dt(text: str, name: str, sources: SourceTexts) -> ModuleOp:
     except RecursionError:
         raise CompileError("the program is nested too deeply", make_location(name, 1, 1)) from None
     for warning in warnings:
-        show_note(warning, sources)
+        show_warning(warning)
     return module
-
-
-def show_note(note: Note, sources: SourceTexts) -> None:
-    """Prints a warning to standard error."""
-    print(sources.show(note.location, "warning", note.message), file=sys.stderr)
 
 
 def decode(stream: IO[bytes], name: str) -> str:

@@ -49,6 +49,8 @@ from xdsl.utils.exceptions import VerifyException
 from dt_mlir.dialects.dt import check_reduction
 from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
 from dt_mlir.dialects.identifiers import Identifier
+from dt_mlir.dialects.index_ranges import collected
+from dt_mlir.dialects.indices import add, multiply, number
 from dt_mlir.dialects.numbers import Number, constant, parse_optional_number, print_number
 
 
@@ -294,6 +296,18 @@ class ReduceOp(LoopLike):
             regions=[[], body],
             result_types=[type, [] if extreme is None else [extreme]],
         )
+
+    @property
+    def constraints(self) -> list[AffineExpr]:
+        """Expressions that are not negative in the domain; none without one."""
+        found: list[AffineExpr] = []
+        for item in () if self.domain is None else self.domain.data.constraints:
+            difference = collected(add(item.lhs, multiply(item.rhs, number(-1))))
+            if item.kind is not AffineConstraintKind.le:
+                found.append(difference)
+            if item.kind is not AffineConstraintKind.ge:
+                found.append(collected(multiply(difference, number(-1))))
+        return found
 
     def set_origin(self, origin: SSAValue | None) -> None:
         bounds = list(self.bounds)

@@ -1,0 +1,75 @@
+"""Fused functions that are computed again where their values have not changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from dt_mlir.analysis.nests import encloses, locals_of, write_to
+from dt_mlir.dialects import loop
+
+
+class Recomputation(NamedTuple):
+    """A fused function, and the loops that repeat its computation."""
+
+    buffer: loop.LocalOp
+    loops: list[loop.LoopLike]
+    """The loops around it on which its values do not depend, innermost first, up to one on which
+    they do."""
+    place: Operation | None
+    """The operation around them: a loop, or the grid."""
+
+
+def recomputations(kernel: loop.KernelOp) -> Iterator[Recomputation]:
+    """Yields the fused functions of a kernel that sequential loops around them compute again.
+
+    What has no sequential loop of its own is not listed: it is moved out of loops that do not
+    change it.
+    """
+    for buffer in locals_of(kernel):
+        behind = _loops_behind(buffer)
+        if all(op.has_one_trip for op in behind if not encloses(op, buffer)):
+            continue
+        repeated: list[loop.LoopLike] = []
+        parent = buffer.parent_op()
+        while isinstance(parent, loop.LoopLike) and parent not in behind:
+            if not parent.has_one_trip:
+                repeated.append(parent)
+            parent = parent.parent_op()
+        if repeated:
+            yield Recomputation(buffer, repeated, parent)
+
+
+def _loops_behind(buffer: loop.LocalOp) -> set[loop.LoopLike]:
+    """Returns the loops that fill a buffer, and those around it that its values depend on."""
+    found: set[loop.LoopLike] = set()
+    seen: set[SSAValue] = set()
+    pending = _written(buffer)
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        op = value.owner.parent_op() if isinstance(value.owner, Block) else value.owner
+        if isinstance(op, loop.LoopLike):
+            found.add(op)
+            pending += [*op.operands, *op.yielded] if isinstance(op, loop.ReduceOp) else op.operands
+        elif isinstance(op, loop.ReadOp) and isinstance(op.base.owner, loop.LocalOp):
+            pending += [*op.indices, *_written(op.base.owner)]
+        elif op is not None and not isinstance(value.owner, Block):
+            pending += op.operands
+    return found
+
+
+def _written(buffer: loop.LocalOp) -> list[SSAValue]:
+    """Returns the value that is written to a buffer, and the indices of the loops around it."""
+    write = write_to(buffer.result)
+    found = list(write.operands)
+    parent = write.parent_op()
+    while isinstance(parent, loop.LoopLike) and not encloses(parent, buffer):
+        found.append(parent.iv)
+        parent = parent.parent_op()
+    found.remove(buffer.result)
+    return found
