@@ -42,6 +42,7 @@ TILES = (
     "tile-fuse-maps",
     "tile-cse",
     "tile-place-evictions",
+    "tile-report-spills",
     "verify-tile",
 )
 """From loop nests to block programs that the emitter prints."""

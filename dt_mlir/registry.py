@@ -55,6 +55,7 @@ PASS_NAMES = (
     "tile-hoist-reductions",
     "tile-coalesce-loops",
     "tile-place-evictions",
+    "tile-report-spills",
     "expand-elementwise",
     "verify-tile",
 )
