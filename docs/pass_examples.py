@@ -69,6 +69,10 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
     ),
     "tile-merge-axes": (f"{SOFTMAX}f.block(x:4);\nf.tensorize(x:4, y:0);\n", STAGES["tile"], ""),
     "tile-cse": (f"{SOFTMAX}f.block(x:4);\nf.tensorize(x:4, y:0);\n", STAGES["tile"], ""),
+    "tile-share-loads": (
+        "Func s, f; In A; Var x, y;\ns[y] = rsum(A[x, y], x);\nf[x, y] = A[x, y] - s[y];\n"
+        "s.fuse_at(f, y);\nf.block(y:16);\nf.tensorize(x:0, y:16);\n", STAGES["tile"], "",
+    ),
     "tile-propagate-transposes": (
         "Func f; In A, B; Var x, y; RVar k;\nf[x, y] = rdot(A[k, x], exp(B[y, k]), k);\n"
         "f.block(x:16, y:16);\nf.tensorize(x:16, y:16, k:16);\n", STAGES["tile"], "",

@@ -33,6 +33,7 @@ TILES = (
     "tile-merge-axes",
     "tile-cse",
     "licm",
+    "tile-share-loads",
     "tile-propagate-transposes",
     "tile-place-masks",
     "tile-elide-masks",

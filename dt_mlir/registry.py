@@ -48,6 +48,7 @@ PASS_NAMES = (
     "tile-merge-axes",
     "tile-cse",
     "tile-fuse-maps",
+    "tile-share-loads",
     "tile-propagate-transposes",
     "tile-place-masks",
     "tile-elide-masks",

@@ -29,6 +29,8 @@ def merge_axes(kernel: tile.KernelOp) -> None:
             if not _meet(kernel, earlier.axis.name, later.axis.name):
                 merged[later.axis.name] = earlier.axis.name
                 _rename(kernel, later.axis.name, earlier.axis.name)
+                # The labels have one size: the axes end at the same index.
+                later.label = earlier.label
                 break
     if not merged:
         return

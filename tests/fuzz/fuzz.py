@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import multiprocessing
 import os
@@ -18,12 +19,17 @@ import sys
 import time
 import warnings
 from collections import Counter
+from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 REGRESSIONS = Path(__file__).resolve().parents[1] / "regressions"
 BATCH = 100
 """The cases that are drawn from one seed."""
+GRACE = 120.0
+"""The seconds for which a batch that runs at the end may go on."""
 
 
 @dataclass
@@ -88,10 +94,6 @@ def run_batch(seed: int, gpu: bool, cases: int = BATCH) -> tuple[Tally, str | No
     return tally, None
 
 
-def _worker(jobs: tuple[int, bool]) -> tuple[Tally, str | None]:
-    return run_batch(*jobs)
-
-
 def _prepare(gpu: bool) -> None:
     """Prepares a process: the device is chosen before Triton is imported."""
     warnings.simplefilter("ignore")
@@ -112,6 +114,23 @@ def _prepare(gpu: bool) -> None:
     import triton.language  # noqa: F401  (what is interrupted while it is imported stays broken)
 
     torch.set_num_threads(1)
+
+
+def _keep(future: ProcessFuture, seed: int, total: Tally, folder: Path) -> None:
+    """Adds what came of a batch, and writes the case that failed, if one did."""
+    try:
+        tally, found = future.result()
+    except ProcessExpired as error:
+        total.kinds["crashed"] += 1
+        total.failures.append(f"seed {seed}: {error}")
+        print(total.failures[-1], flush=True)
+        return
+    total.add(tally)
+    if found is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        name = hashlib.sha256(found.encode()).hexdigest()[:8]
+        (folder / f"fuzz_{name}.dt").write_text(found, encoding="utf-8")
+        print(total.failures[-1], flush=True)
 
 
 def main() -> int:
@@ -135,32 +154,35 @@ def main() -> int:
     total = Tally()
     start = time.monotonic()
     context = multiprocessing.get_context("spawn")
+    seeds = iter(range(args.seed, args.seed + -(-args.cases // BATCH)))
     # Processes are renewed, since an interpreter's modules stay in memory.
-    with context.Pool(args.jobs, _prepare, (args.gpu,), maxtasksperchild=20) as pool:
-        seeds = ((args.seed + i, args.gpu) for i in range(-(-args.cases // BATCH)))
-        pending = [pool.apply_async(_worker, (next(seeds),)) for _ in range(
-            min(2 * args.jobs, -(-args.cases // BATCH)))]
-        while pending and time.monotonic() - start < args.seconds:
-            ready = [result for result in pending if result.ready()]
-            if not ready:
-                time.sleep(0.2)
-                continue
-            for result in ready:
-                pending.remove(result)
-                tally, found = result.get()
-                total.add(tally)
-                if found is not None:
-                    args.save.mkdir(parents=True, exist_ok=True)
-                    name = hashlib.sha256(found.encode()).hexdigest()[:8]
-                    (args.save / f"fuzz_{name}.dt").write_text(found, encoding="utf-8")
-                    print(total.failures[-1], flush=True)
-                following = next(seeds, None)
-                if following is not None and time.monotonic() - start < args.seconds:
-                    pending.append(pool.apply_async(_worker, (following,)))
+    with ProcessPool(args.jobs, 20, _prepare, (args.gpu,), context) as pool:
+        pending: dict[ProcessFuture, int] = {}
+
+        def draw(count: int) -> None:
+            for seed in itertools.islice(seeds, count):
+                pending[pool.schedule(run_batch, (seed, args.gpu))] = seed
+
+        draw(2 * args.jobs)
+        while pending:
+            done, _ = wait(pending, 0.5, FIRST_COMPLETED)
+            late = time.monotonic() - start - args.seconds
+            if late > 0:
+                # What runs may have found a failure, and be shrinking it.
+                for future in set(pending) - done:
+                    if not future.running():
+                        future.cancel()
+                        del pending[future]
+                    elif late > GRACE:
+                        future.cancel()
+                        total.kinds["unfinished"] += BATCH
+                        del pending[future]
+            for future in done & set(pending):
+                _keep(future, pending.pop(future), total, args.save)
+                draw(1 if late <= 0 else 0)
             count = sum(total.kinds.values())
             shown = ", ".join(f"{n} {kind}" for kind, n in total.kinds.most_common())
             print(f"\r{count} cases: {shown}", end="", flush=True)
-        pool.terminate()
     right = max(1, total.kinds["right"])
     print(f"\n{time.monotonic() - start:.0f} s on {args.jobs} processes; of the results "
           f"{total.decided / right:.2%} were decided")
@@ -168,7 +190,7 @@ def main() -> int:
         print(f"  {count} refused: {reason}")
     if args.report is not None:
         args.report.write_text(json.dumps({**vars(total)}, indent=1), encoding="utf-8")
-    return 1 if total.kinds["wrong"] else 0
+    return 1 if total.kinds["wrong"] or total.kinds["crashed"] else 0
 
 
 if __name__ == "__main__":

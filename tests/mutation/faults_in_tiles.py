@@ -21,8 +21,20 @@ _CSE = _ALL + "passes/tile_cse.py"
 _FILL = _ALL + "passes/tile_fill_padding.py"
 _HOIST = _ALL + "passes/tile_hoist_reductions.py"
 _TRANSPOSES = _ALL + "passes/tile_propagate_transposes.py"
+_SHARE = _ALL + "passes/tile_share_loads.py"
 
 TILES = [
+    Fault(
+        "shared-loads-out-of-order", _SHARE,
+        "tile.TransposeOp(first.result, axes_of(op.result.type))",
+        "tile.TransposeOp(first.result, axes_of(first.result.type))",
+        "a load with its axes in another order is taken as it is",
+    ),
+    Fault(
+        "shared-loads-of-other-indices", _SHARE,
+        "tuple(op.operands),", "op.base,",
+        "loads of one tensor at other indices are taken as one",
+    ),
     Fault(
         "coalesced-trips-rounded-down", _COALESCE,
         "before.ceil_div(", "before.div(",
