@@ -28,7 +28,12 @@ def share_loads(block: Block, known: dict[Hashable, tile.LoadOp]) -> None:
     for op in list(block.ops):
         if isinstance(op, tile.LoadOp):
             first = own.setdefault(_key(op), op)
-            if first is not op:
+            if first is op:
+                continue
+            if first.result.type == op.result.type:
+                op.result.replace_all_uses_with(first.result)
+                Rewriter.erase_op(op)
+            else:
                 new = tile.TransposeOp(first.result, axes_of(op.result.type))
                 new.location = op.location
                 new.result.name_hint = op.result.name_hint
