@@ -2,12 +2,13 @@
 
 A function is defined wherever it is read. Where one is read at `g[x + 1]` by another of the same
 label, it is needed for more indices than the label has; its own axis gets another label then, whose
-size follows from what the function reads.
+size follows from what the function reads. If it is an output, whose labels are its sizes, a
+function with such a label is computed and read in its place, and the output is copied from that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from dt_mlir.boundary_conditions import BOUNDARIES
@@ -27,8 +28,6 @@ from dt_mlir.frontend.syntax import (
 
 def separate_labels(symbols: Symbols) -> None:
     """Renames the labels of functions that others read in a window, where they share the label.
-
-    Outputs keep their labels: those are their sizes.
 
     Args:
         symbols: a checked program; its definitions, declarations and schedule change.
@@ -52,8 +51,83 @@ def separate_labels(symbols: Symbols) -> None:
         }  # fmt: skip
         shared = [definition.labels[axis] for axis in sorted(axes)]
         renamed = {label: _fresh(f"{name}_{label}", symbols) for label in shared if label in others}
-        if name not in outputs and renamed:
-            _rename(symbols, definition, renamed)
+        if not renamed:
+            continue
+        if name in outputs:
+            definition = _with_halo(symbols, definition)
+        _rename(symbols, definition, renamed)
+
+
+_OF_BOTH = ("block", "tensorize", "map", "num_warps")
+"""The directives of an output that the copy of it takes too."""
+
+
+def _with_halo(symbols: Symbols, output: Definition) -> Definition:
+    """Computes an output under another name, which others read, and copies it from there.
+
+    Returns:
+        The definition under the other name.
+    """
+    name = _fresh(f"{output.name}_halo", symbols)
+    declared = symbols.declarations[output.name]
+    symbols.declarations[name] = replace(declared, name=name)
+    whole = replace(output, name=name)
+    indices = tuple(Name(label, output.at) for label in output.labels)
+    copy = replace(output, expression=Read(name, indices, output.at))
+    found: dict[str, Definition] = {}
+    for definition in symbols.definitions.values():
+        if definition is output:
+            found |= {name: whole, output.name: copy}
+        else:
+            expression = _reading(definition.expression, output.name, name)
+            found[definition.name] = replace(definition, expression=expression)
+    symbols.definitions.clear()
+    symbols.definitions.update(found)
+    for used in symbols.used.values():
+        if output.name in used:
+            used.remove(output.name)
+            used.add(name)
+    symbols.used[name], symbols.used[output.name] = symbols.used[output.name], {name}
+    symbols.order.insert(symbols.order.index(output.name), name)
+    symbols.ranks[name] = len(output.labels)
+
+    def directives(items: Iterable[DirectiveCall]) -> Iterator[DirectiveCall]:
+        for item in items:
+            consumers = [a._replace(value=name) if a.value == output.name else a
+                         for a in item.arguments]  # fmt: skip
+            if item.name == "fuse_at":
+                item = replace(item, arguments=tuple(consumers))
+            if item.function != output.name:
+                yield item
+                continue
+            yield replace(item, function=name)
+            of_labels = [a for a in item.arguments if (a.key or a.value) in output.labels]
+            if item.name in _OF_BOTH and (of_labels or item.name == "num_warps"):
+                kept = item.arguments if item.name == "num_warps" else of_labels
+                yield replace(item, arguments=tuple(kept))
+
+    symbols.schedule[:] = directives(symbols.schedule)
+    symbols.program.alternatives[:] = [
+        replace(item, branches=tuple(tuple(directives(b)) for b in item.branches))
+        for item in symbols.program.alternatives
+    ]
+    return whole
+
+
+def _reading(expr: Expr, old: str, new: str) -> Expr:
+    """Returns an expression that reads a function under another name."""
+    match expr:
+        case Read(name, indices):
+            parts = tuple(_reading(index, old, new) for index in indices)
+            return replace(expr, name=new if name == old else name, indices=parts)
+        case Prefix(_, operand):
+            return replace(expr, operand=_reading(operand, old, new))
+        case Infix(_, left, right):
+            return replace(expr, left=_reading(left, old, new), right=_reading(right, old, new))
+        case Call(_, arguments):
+            return replace(expr, arguments=tuple(_reading(a, old, new) for a in arguments))
+        case _:
+            return expr
 
 
 def _rename(symbols: Symbols, definition: Definition, renamed: Mapping[str, str]) -> None:

@@ -26,6 +26,11 @@ _WRAPPER = _TRITON + "wrapper.py"
 
 FRONTEND = [
     Fault(
+        "halo-not-read", _FRONT + "own_labels.py",
+        "name=new if name == old else name", "name=name",
+        "an output that is read beyond its sizes is read without its halo",
+    ),
+    Fault(
         "promote-i64-over-f32", _TYPES,
         "order = (i1, i32, i64, f32, f64)", "order = (i1, i32, f32, i64, f64)",
         "an i64 and an f32 meet in i64",
