@@ -97,25 +97,25 @@ def index_in_bounds(builder: Builder, kind: str, value: SSAValue, size: SSAValue
         size: the extent of the axis; where it is 0, the result means nothing.
     """
     index = IndexBuilder(builder)
-    zero, one, two = (index.constant(number) for number in (0, 1, 2))
 
-    def at_least(a: SSAValue, b: SSAValue) -> SSAValue:
-        return builder.insert(arith.MaxSIOp(a, b)).result
+    def at_least(value: SSAValue, bound: int) -> SSAValue:
+        return builder.insert(arith.MaxSIOp(value, index.constant(bound))).result
 
-    last = index.sub(size, one)
     match kind:
         case "repeat_edge":
-            return at_least(index.minimum(value, last), zero)
+            last = index.sub(size, index.constant(1))
+            return at_least(index.minimum(value, last), 0)
         case "repeat_image":
-            return floored_rest(index, value, at_least(size, one))
+            return floored_rest(index, value, at_least(size, 1))
         case "mirror_image":
-            period = index.mul(at_least(size, one), two)
+            period = index.mul(at_least(size, 1), index.constant(2))
             place = floored_rest(index, value, period)
-            return index.minimum(place, index.sub(index.sub(period, one), place))
+            last = index.sub(period, index.constant(1))
+            return index.minimum(place, index.sub(last, place))
         case "mirror_interior":
-            period = at_least(index.mul(last, two), one)
-            place = floored_rest(index, value, period)
-            return at_least(index.minimum(place, index.sub(index.mul(last, two), place)), zero)
+            whole = index.mul(index.sub(size, index.constant(1)), index.constant(2))
+            place = floored_rest(index, value, at_least(whole, 1))
+            return at_least(index.minimum(place, index.sub(whole, place)), 0)
         case _:
             raise AssertionError(f"no boundary condition '{kind}'")
 
