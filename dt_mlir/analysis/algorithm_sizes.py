@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -94,13 +94,20 @@ class AlgorithmSizes:
         return None if label in self.inferred or axis in self.of_axes else label
 
     def needed(
-        self, used: Iterable[str], axes: Mapping[str, Sequence[str | int]]
+        self,
+        used: Iterable[str],
+        axes: Mapping[str, Sequence[str | int]],
+        first_of: Callable[[str], str],
     ) -> list[Definition]:
         """Returns the definitions of labels that are used, and those that these depend on.
 
         Args:
             used: the labels that functions use.
             axes: the axes of inputs, whose labels are used too.
+            first_of: gives the first of the labels that have the size of a label.
+
+        Raises:
+            CompileError: if a size depends on itself, as one that another label has too.
         """
         wanted = {*used, *(a for found in axes.values() for a in found if isinstance(a, str))}
         kept: list[Definition] = []
@@ -108,7 +115,13 @@ class AlgorithmSizes:
             if item.label in wanted:
                 kept.append(item)
                 wanted.update(item.sizes)
-        return kept[::-1]
+        ordered = in_order(kept[::-1], first_of)
+        if isinstance(ordered, str):
+            raise CompileError(
+                f"the size of '{ordered}' depends on itself, as other labels have the same size",
+                hint=f"declare '{ordered}' without a size, or read no axis by both labels",
+            )
+        return ordered
 
 
 def scope_of(read: dt.ReadOp) -> tuple[str, ...]:

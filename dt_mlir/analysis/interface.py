@@ -283,7 +283,7 @@ class _Algorithm:
             if isinstance(op, dt.InputOp)
         ]  # fmt: skip
         groups = classes_of(self.same, self.labels)
-        definitions = self.sizes.needed(self.used, self.axes)
+        definitions = self.sizes.needed(self.used, self.axes, self.same.find)
         self.used.update(label for item in definitions for label in (item.label, *item.sizes))
         named = {label for axes in self.axes.values() for label in axes if isinstance(label, str)}
         self.used.update(named & self._axis_only())

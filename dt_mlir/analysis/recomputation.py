@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from dt_mlir.analysis.nests import encloses, locals_of, write_to
 from dt_mlir.dialects import loop
@@ -16,10 +16,9 @@ class Recomputation(NamedTuple):
 
     buffer: loop.LocalOp
     loops: list[loop.LoopLike]
-    """The loops around it on which its values do not depend, innermost first, up to one on which
-    they do."""
-    place: Operation | None
-    """The operation around them: a loop, or the grid."""
+    """The loops around it on which its values do not depend, innermost first."""
+    place: loop.LoopLike | None
+    """The innermost loop around them all; None if there is none on which the values depend."""
 
 
 def recomputations(kernel: loop.KernelOp) -> Iterator[Recomputation]:
@@ -33,13 +32,18 @@ def recomputations(kernel: loop.KernelOp) -> Iterator[Recomputation]:
         if all(op.has_one_trip for op in behind if not encloses(op, buffer)):
             continue
         repeated: list[loop.LoopLike] = []
+        place: loop.LoopLike | None = None
+        outside = False
         parent = buffer.parent_op()
-        while isinstance(parent, loop.LoopLike) and parent not in behind:
-            if not parent.has_one_trip:
+        while isinstance(parent, loop.LoopLike):
+            if parent in behind:
+                place = place or parent
+            elif not parent.has_one_trip:
                 repeated.append(parent)
+                outside = outside or place is not None
             parent = parent.parent_op()
         if repeated:
-            yield Recomputation(buffer, repeated, parent)
+            yield Recomputation(buffer, repeated, None if outside else place)
 
 
 def _loops_behind(buffer: loop.LocalOp) -> set[loop.LoopLike]:

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    IntegerType,
-)
+from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Block, Operation, SSAValue
 
 from dt_mlir.analysis.dot_plans import dot_operand_bits
@@ -80,7 +77,7 @@ class _Liveness:
             if op.regions and not isinstance(op, tile.MapOp):
                 inside = {
                     _held(value)
-                    for inner in op.walk() for value in inner.operands
+                    for inner in op.walk() if inner is not op for value in inner.operands
                     if not _is_defined_in(value, op)
                 }  # fmt: skip
                 for region in op.regions:
@@ -101,8 +98,7 @@ def _registers_of(pressure: Pressure) -> int:
 
 
 def _held(value: SSAValue) -> SSAValue:
-    """Returns the tile whose registers hold a value: one that repeats or renames another has none.
-    """
+    """Returns the tile whose registers hold a value: it may repeat or rename another one."""
     while isinstance(value.owner, tile.BroadcastOp | tile.RenameOp):
         value = value.owner.operands[0]
     return value

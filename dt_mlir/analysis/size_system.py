@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dt_mlir.dialects.sizes import Bound, Definition
 
 
-def in_order(definitions: Sequence[Definition]) -> list[Definition] | str:
+def in_order(
+    definitions: Sequence[Definition], first_of: Callable[[str], str] = str
+) -> list[Definition] | str:
     """Returns definitions, each after those that it depends on.
+
+    Args:
+        definitions: the definitions.
+        first_of: gives the first of the labels that have the size of a label.
 
     Returns:
         The definitions; a label of a cycle where there is one.
     """
-    by_label = {item.label: item for item in definitions}
-    done: dict[str, Definition] = {}
+    by_size: dict[str, list[Definition]] = {}
+    for item in definitions:
+        by_size.setdefault(first_of(item.label), []).append(item)
+    done: dict[str, list[Definition]] = {}
 
-    def visit(label: str, path: tuple[str, ...]) -> str | None:
-        if label in done or label not in by_label:
+    def visit(size: str, path: tuple[str, ...]) -> str | None:
+        if size in done or size not in by_size:
             return None
-        if label in path:
-            return label
-        for other in by_label[label].sizes:
-            found = visit(other, (*path, label))
-            if found is not None:
-                return found
-        done[label] = by_label[label]
+        if size in path:
+            return by_size[size][0].label
+        for item in by_size[size]:
+            for other in item.sizes:
+                found = visit(first_of(other), (*path, size))
+                if found is not None:
+                    return found
+        done[size] = by_size[size]
         return None
 
-    for label in by_label:
-        found = visit(label, ())
+    for size in by_size:
+        found = visit(size, ())
         if found is not None:
             return found
-    return list(done.values())
+    return [item for items in done.values() for item in items]
 
 
 def complete(

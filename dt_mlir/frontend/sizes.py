@@ -75,7 +75,7 @@ class _Inference:
             assert form is not None
             labels = [self.table.label_of(size) for size in form.sizes]
             # The size of an axis that the label indexes by itself is what the label has anyway.
-            if form.expr != symbol(0) or labels != [label]:
+            if form.expr != symbol(0) or self._root(labels[0]) != self._root(label):
                 self.table.declared[label] = _over_labels([form.expr], labels)
         self._check_cycles()
         self._infer()
@@ -187,9 +187,12 @@ class _Inference:
             CompileError: with the labels of the cycle.
         """
         def visit(label: str, path: list[str]) -> None:
-            if label in path:
-                cycle = " -> ".join([*path[path.index(label) :], label])
-                at = self.symbols.declarations[path[path.index(label)]].at
+            # Labels of one size are the same here.
+            roots = [self._root(other) for other in path]
+            if self._root(label) in roots:
+                first = roots.index(self._root(label))
+                cycle = " -> ".join([*path[first:], label])
+                at = self.symbols.declarations[path[first]].at
                 raise self._error(f"the sizes of labels form a cycle: {cycle}", at)
             for other in self.table.declared.get(label, (None, ()))[1]:
                 visit(other, [*path, label])

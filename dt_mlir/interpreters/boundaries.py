@@ -47,6 +47,7 @@ def read_under(
     boundary: StringAttr | None,
     exterior: FloatAttr | IntegerAttr | None,
     instance: int | None = None,
+    shape: Sequence[int] | None = None,
 ) -> Value:
     """Reads elements of a buffer under a boundary condition.
 
@@ -58,27 +59,31 @@ def read_under(
         boundary: the condition, if there is one.
         exterior: the element out of bounds under `constant_exterior`.
         instance: the number of the program instance; None where there is one alone.
+        shape: the extents whose ends are the boundary; those of the buffer, unless it is padded.
 
     Raises:
         ExecutionError: if a place is out of bounds, or nothing has written it.
     """
+    extents = buffer.shape if shape is None else shape
     indices = [np.asarray(place) for place in places]
     if boundary is None:
         return buffer.read(op, indices, instance=instance)
     if boundary.data != CONSTANT:
         moved = [
             place_in_bounds(boundary.data, index, size)
-            for index, size in zip(indices, buffer.shape)
+            for index, size in zip(indices, extents)
         ]
         return buffer.read(op, moved, instance=instance)
     assert exterior is not None
     inside: Array = np.ones((), bool)
-    for index, size in zip(indices, buffer.shape):
+    for index, size in zip(indices, extents):
         inside = inside & (index >= 0) & (index < size)
     outside = arithmetic.constant(exterior)
-    shape = np.broadcast_shapes(inside.shape, *(index.shape for index in indices))
-    found = buffer.read(op, indices, inside, instance)
-    if shape_of(found) != shape:
+    places_shape = np.broadcast_shapes(inside.shape, *(index.shape for index in indices))
+    if 0 in buffer.shape:
         # A tensor without elements has none to stand out of bounds.
+        return spread(outside, places_shape)
+    found = buffer.read(op, indices, inside, instance)
+    if shape_of(found) != places_shape:
         found = outside
-    return chosen(inside, spread(found, shape), spread(outside, shape))
+    return chosen(inside, spread(found, places_shape), spread(outside, places_shape))

@@ -23,7 +23,7 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 from xdsl.ir.affine import AffineConstraintKind, AffineSet
 
 from dt_mlir.dialects import loop
@@ -206,9 +206,11 @@ class LoopFunctions(LevelFunctions):
         alone = not isinstance(op.base.owner, Block)
         instance = None if alone else self.instance
         places = self._places(op, indices)
-        return (
-            read_under(self.arithmetic, op, base, places, op.boundary, op.exterior, instance),
-        )
+        found = read_under(
+            self.arithmetic, op, base, places, op.boundary, op.exterior, instance,
+            self._extents(op, base),
+        )  # fmt: skip
+        return (found,)
 
     @impl(loop.WriteOp)
     def run_write(
@@ -228,6 +230,17 @@ class LoopFunctions(LevelFunctions):
             )
         base.write(op, places, kept, 0 if not isinstance(owner, Block) else self.instance)
         return ()
+
+    def _extents(self, op: loop.ReadOp, base: Buffer) -> Sequence[int]:
+        """Returns the sizes of a tensor's axes, which may be less than those of its storage."""
+        if not isinstance(op.base, BlockArgument):
+            return base.shape
+        kernel = op.base.owner.parent_op()
+        assert isinstance(kernel, loop.KernelOp)
+        return [
+            self.sizes.get(label, extent)
+            for label, extent in zip(kernel.axes_of(op.base), base.shape)
+        ]
 
     def _places(self, op: loop.AccessOp, indices: Sequence[Any]) -> list[Any]:
         sizes = [self.sizes[label] for label in op.size_labels]

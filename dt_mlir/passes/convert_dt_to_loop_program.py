@@ -152,7 +152,7 @@ class AlgorithmProgram:
         """The sizes that follow from others, of labels that the outputs need."""
         used = {label for name in self.order for label in self.labels_of(self.functions[name])}
         axes = {name: self.axes.get(name, []) for name in self.inputs}
-        return self.sizes.needed(used, axes)
+        return self.sizes.needed(used, axes, self.same.find)
 
     def used_labels(self) -> list[str]:
         """The labels that the needed functions use, in declared order."""

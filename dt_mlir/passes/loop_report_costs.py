@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 
 from dt_mlir.analysis.dot_plans import NoDot, plan_dot
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes, same_in
-from dt_mlir.analysis.nests import loops_in
+from dt_mlir.analysis.nests import locals_of, loops_in
 from dt_mlir.analysis.recomputation import recomputations
 from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.diagnostics import warn
@@ -21,8 +21,10 @@ def report_recomputations(kernel: loop.KernelOp) -> None:
     """Warns of fused functions that loops compute again."""
     for found in recomputations(kernel):
         name = found.buffer.function.data
-        labels = [f"'{op.label_name}' of '{op.function_name}'" for op in found.loops]
-        if isinstance(found.place, loop.LoopLike):
+        labels = dict.fromkeys(f"'{op.label_name}' of '{op.function_name}'" for op in found.loops)
+        # A directive moves all buffers of a function.
+        alone = len(locals_of(kernel, name)) == 1
+        if found.place is not None and alone:
             consumer, label = found.place.function_name, found.place.label_name
             hint = f"{name}.fuse_at({consumer}, {label}) computes it once for each '{label}'"
         else:

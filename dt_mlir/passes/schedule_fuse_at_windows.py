@@ -9,6 +9,7 @@ have one each, as a tile is not indexed by another one: what they overlap in is 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from xdsl.builder import Builder
@@ -120,6 +121,8 @@ def _loop_indices(
                     "before the reads of the step",
                     f"write {site.function}.inline(), or leave '{site.function}' unfused",
                 )
+            # Tiles of what is computed there have the axes of the loops that the data is of.
+            found.update(dict.fromkeys(_indices_behind(value)))
             continue
         op = loop_of(value)
         if isinstance(op, loop.ReduceOp) and op.domain is not None and not encloses(op, place):
@@ -134,6 +137,27 @@ def _loop_indices(
         # A write has all indices of a joined loop.
         found.update(dict.fromkeys(parts.indices if joined else [value]))
     return list(found)
+
+
+def _indices_behind(value: SSAValue) -> Iterator[SSAValue]:
+    """Yields the loops' indices that a value depends on, all of a joined loop's."""
+    pending, seen = [value], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        owner = value.owner
+        if isinstance(owner, loop.DelinearizeOp):
+            yield from owner.indices
+        elif is_induction_variable(value):
+            if not isinstance(loop_of(value), loop.ReduceOp):
+                yield value
+        elif isinstance(owner, Operation):
+            inner = [operand for op in owner.walk() for operand in op.operands]
+            pending += inner
+            if isinstance(owner, loop.ReadOp) and isinstance(owner.base.owner, loop.LocalOp):
+                pending += owner.indices
 
 
 def _is_around(op: Operation, first: Operation) -> bool:

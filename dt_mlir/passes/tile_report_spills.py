@@ -33,7 +33,7 @@ def report_spills(kernel: tile.KernelOp) -> None:
     name = kernel.root.data
     warn(
         f"the tiles{shown} of '{name}' that are live at once take about {found.registers} "
-        f"registers of a thread, which has {REGISTERS}: they spill to memory",
+        f"registers of a thread, which has {REGISTERS}: they may spill to memory",
         owner.parent_op() if isinstance(owner, Block) else owner,
         f"smaller tiles, or {name}.num_warps({2 * warps}), would hold them",
     )
