@@ -117,8 +117,8 @@ def _loop_indices(
             assert isinstance(value.owner, Operation)
             if not _is_around(value.owner, first):
                 raise site.error(
-                    f"'{site.function}' is read at an index that is data, which is not known "
-                    "before the reads of the step",
+                    f"'{site.function}' is read at an index that the step computes, by data or by "
+                    "a boundary condition, and is not known before it",
                     f"write {site.function}.inline(), or leave '{site.function}' unfused",
                 )
             # Tiles of what is computed there have the axes of the loops that the data is of.

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
     f32,
     i1,
     i32,
+    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -99,6 +100,9 @@ def literal(attr: Attribute) -> ast.expr:
         return code.constant(value)
     assert isinstance(attr, IntegerAttr)
     value = attr.value.data
+    if isinstance(attr.type, IndexType) and not -(2**31) <= value < 2**31:
+        # Beside a size, Triton takes a number for one of 32 bits.
+        return code.call("tl.full", code.tuple_of([]), code.constant(value), triton_type(i64))
     return code.constant(bool(value)) if attr.type == i1 else code.constant(value)
 
 
