@@ -38,6 +38,8 @@ class AlgorithmSizes:
     """The labels that only name the size of an input's axis."""
     shifted: set[tuple[str, int, str]]
     """The labels that occur plus or times something in an index of an axis of a tensor."""
+    declared: dict[str, dt.LabelOp]
+    """The operations that declare labels."""
 
     @staticmethod
     def of(module: ModuleOp, functions: Iterable[dt.FuncOp]) -> AlgorithmSizes:
@@ -72,7 +74,7 @@ class AlgorithmSizes:
             for dim in shifted_dims(expr)
             for label in read.used_labels[dim : dim + 1]
         }  # fmt: skip
-        return AlgorithmSizes(ordered, inferred, of_axes, shifted)
+        return AlgorithmSizes(ordered, inferred, of_axes, shifted, labels)
 
     def sizing_label(self, read: dt.ReadOp, number: int, axis: str | int) -> str | None:
         """Returns the label that an index is by itself, so that it has the size of its axis.
@@ -119,7 +121,8 @@ class AlgorithmSizes:
         if isinstance(ordered, str):
             raise CompileError(
                 f"the size of '{ordered}' depends on itself, as other labels have the same size",
-                hint=f"declare '{ordered}' without a size, or read no axis by both labels",
+                self.declared[ordered],
+                f"declare '{ordered}' without a size, or read no axis by both labels",
             )
         return ordered
 

@@ -282,14 +282,15 @@ class _Algorithm:
             for op in self.module.ops
             if isinstance(op, dt.InputOp)
         ]  # fmt: skip
-        groups = classes_of(self.same, self.labels)
         definitions = self.sizes.needed(self.used, self.axes, self.same.find)
         self.used.update(label for item in definitions for label in (item.label, *item.sizes))
         named = {label for axes in self.axes.values() for label in axes if isinstance(label, str)}
         self.used.update(named & self._axis_only())
+        # A label that only the schedule has, as one of a joined loop, has no size before that.
+        labels = [label for label in self.labels if label in self.used or label in named]
         return Interface(
-            inputs, self.labels, self.used, groups, self.least, {}, self._axis_only(),
-            definitions, self.bounds,
+            inputs, labels, self.used, classes_of(self.same, labels), self.least, {},
+            self._axis_only(), definitions, self.bounds,
         )  # fmt: skip
 
     def _axis_only(self) -> set[str]:

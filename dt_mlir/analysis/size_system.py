@@ -64,6 +64,10 @@ def complete(
             sizes[label] = value
 
 
+_ROUNDS = 4
+"""How often sizes are made larger before none is taken to fit."""
+
+
 def fit(
     sizes: dict[str, int],
     wanted: Mapping[str, int],
@@ -73,6 +77,8 @@ def fit(
     kept: Iterable[str] = (),
 ) -> None:
     """Changes free sizes so that those that follow have wanted values, and indices are in bounds.
+
+    Where no sizes are found at which indices are in bounds, those that were given remain.
 
     Args:
         sizes: the sizes of all labels.
@@ -100,7 +106,8 @@ def fit(
             if _reach(sizes, item, free, wanted[item.label], members, definitions, groups):
                 break
         frozen.update(item.sizes)
-    for _ in range(4):
+    before = dict(sizes)
+    for _ in range(_ROUNDS):
         changed = False
         for bound in bounds:
             found = bound.range(sizes)
@@ -112,7 +119,9 @@ def fit(
             complete(sizes, definitions, groups)
             changed = True
         if not changed:
-            break
+            return
+    # An index grows with the size that must hold it: `A[x]` and `A[4 * x]`.
+    sizes.update(before)
 
 
 def _reach(

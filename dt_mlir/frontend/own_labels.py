@@ -8,6 +8,7 @@ function with such a label is computed and read in its place, and the output is 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -19,10 +20,10 @@ from dt_mlir.frontend.syntax import (
     Definition,
     DirectiveCall,
     Expr,
-    Infix,
     Name,
-    Prefix,
     Read,
+    parts_of,
+    with_parts,
 )
 
 
@@ -58,7 +59,7 @@ def separate_labels(symbols: Symbols) -> None:
         _rename(symbols, definition, renamed)
 
 
-_OF_BOTH = ("block", "tensorize", "map", "num_warps")
+_OF_BOTH = ("fuse", "split", "block", "reorder", "tensorize", "map", "num_warps")
 """The directives of an output that the copy of it takes too."""
 
 
@@ -91,6 +92,21 @@ def _with_halo(symbols: Symbols, output: Definition) -> Definition:
     symbols.order.insert(symbols.order.index(output.name), name)
     symbols.ranks[name] = len(output.labels)
 
+    joined = _joined_labels(symbols, output)
+
+    def copied(item: DirectiveCall) -> DirectiveCall | None:
+        """Returns a directive of the output as one of the copy, if it has a meaning there."""
+        known = {*output.labels, *joined}
+        of_labels = [a for a in item.arguments if (a.key or a.value) in known]
+        if item.name in ("num_warps", "map"):
+            # A map names the parts that it cuts labels into, too.
+            of_labels = item.arguments
+        elif item.name == "fuse" and len(of_labels) < len(item.arguments):
+            return None
+        if item.name not in _OF_BOTH or not of_labels:
+            return None
+        return replace(item, arguments=tuple(_argument(a, joined) for a in of_labels))
+
     def directives(items: Iterable[DirectiveCall]) -> Iterator[DirectiveCall]:
         for item in items:
             consumers = [a._replace(value=name) if a.value == output.name else a
@@ -101,10 +117,8 @@ def _with_halo(symbols: Symbols, output: Definition) -> Definition:
                 yield item
                 continue
             yield replace(item, function=name)
-            of_labels = [a for a in item.arguments if (a.key or a.value) in output.labels]
-            if item.name in _OF_BOTH and (of_labels or item.name == "num_warps"):
-                kept = item.arguments if item.name == "num_warps" else of_labels
-                yield replace(item, arguments=tuple(kept))
+            if (of_copy := copied(item)) is not None:
+                yield of_copy
 
     symbols.schedule[:] = directives(symbols.schedule)
     symbols.program.alternatives[:] = [
@@ -114,20 +128,30 @@ def _with_halo(symbols: Symbols, output: Definition) -> Definition:
     return whole
 
 
+def _joined_labels(symbols: Symbols, output: Definition) -> dict[str, str]:
+    """Declares labels for the copy of an output; returns them by those that stand for them.
+
+    A joined label belongs to one function, and a label that joins reduced ones is not the copy's.
+    """
+    branches = (b for item in symbols.program.alternatives for b in item.branches)
+    joined: dict[str, str] = {}
+    for item in itertools.chain(symbols.schedule, *branches):
+        if item.function != output.name or item.name != "fuse" or not item.arguments:
+            continue
+        *labels, last = (a.value for a in item.arguments)
+        if {*labels} <= {*output.labels, *joined} and last in symbols.declarations:
+            assert isinstance(last, str)
+            joined[last] = _fresh(f"{output.name}_{last}", symbols)
+            declared = symbols.declarations[last]
+            symbols.declarations[joined[last]] = replace(declared, name=joined[last])
+    return joined
+
+
 def _reading(expr: Expr, old: str, new: str) -> Expr:
     """Returns an expression that reads a function under another name."""
-    match expr:
-        case Read(name, indices):
-            parts = tuple(_reading(index, old, new) for index in indices)
-            return replace(expr, name=new if name == old else name, indices=parts)
-        case Prefix(_, operand):
-            return replace(expr, operand=_reading(operand, old, new))
-        case Infix(_, left, right):
-            return replace(expr, left=_reading(left, old, new), right=_reading(right, old, new))
-        case Call(_, arguments):
-            return replace(expr, arguments=tuple(_reading(a, old, new) for a in arguments))
-        case _:
-            return expr
+    parts = (_reading(part, old, new) for part in parts_of(expr))
+    expr = with_parts(expr, parts)
+    return replace(expr, name=new) if isinstance(expr, Read) and expr.name == old else expr
 
 
 def _rename(symbols: Symbols, definition: Definition, renamed: Mapping[str, str]) -> None:
@@ -166,26 +190,12 @@ def _fresh(name: str, symbols: Symbols) -> str:
     return name
 
 
-def _parts(expr: Expr) -> tuple[Expr, ...]:
-    match expr:
-        case Read():
-            return expr.indices
-        case Call():
-            return expr.arguments
-        case Prefix():
-            return (expr.operand,)
-        case Infix():
-            return expr.left, expr.right
-        case _:
-            return ()
-
-
 def _open_reads(expr: Expr) -> Iterator[Read]:
     """Yields the reads that no boundary condition guards."""
     if isinstance(expr, Read):
         yield expr
     guarded = isinstance(expr, Call) and expr.name in BOUNDARIES
-    for part in _parts(expr):
+    for part in parts_of(expr):
         if guarded and isinstance(part, Read):
             for index in part.indices:
                 yield from _open_reads(index)
@@ -201,7 +211,7 @@ def _labels(expr: Expr, symbols: Symbols) -> set[str]:
         part = pending.pop()
         if isinstance(part, Name) and symbols.is_label(part.name):
             found.add(part.name)
-        pending += _parts(part)
+        pending += parts_of(part)
     return found
 
 
@@ -210,22 +220,14 @@ def _renamed(expr: Expr, renamed: Mapping[str, str]) -> Expr:
     match expr:
         case Name():
             return replace(expr, name=renamed.get(expr.name, expr.name))
-        case Read():
-            return replace(expr, indices=tuple(_renamed(e, renamed) for e in expr.indices))
-        case Prefix():
-            return replace(expr, operand=_renamed(expr.operand, renamed))
-        case Infix():
-            left, right = _renamed(expr.left, renamed), _renamed(expr.right, renamed)
-            return replace(expr, left=left, right=right)
-        case Call("len" | "size" | "cast"):
+        case Call("len" | "size"):
             # The size of a label is that of the program's.
-            first = expr.arguments[0]
-            kept = (_renamed(first, renamed) if expr.name == "cast" else first, *expr.arguments[1:])
-            return replace(expr, arguments=kept)
-        case Call():
-            if expr.name in REDUCTIONS:
-                bound = {label.name for label in split_reduction(expr)[1]}
-                renamed = {old: new for old, new in renamed.items() if old not in bound}
-            return replace(expr, arguments=tuple(_renamed(e, renamed) for e in expr.arguments))
-        case _:
             return expr
+        case Call("cast", (value, *rest)):
+            return replace(expr, arguments=(_renamed(value, renamed), *rest))
+        case Call() if expr.name in REDUCTIONS:
+            bound = {label.name for label in split_reduction(expr)[1]}
+            renamed = {old: new for old, new in renamed.items() if old not in bound}
+        case _:
+            pass
+    return with_parts(expr, (_renamed(part, renamed) for part in parts_of(expr)))

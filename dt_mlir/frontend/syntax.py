@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from dt_mlir.dialects.sched import Argument, Options
@@ -75,6 +76,37 @@ class Infix:
 
 
 Expr = Number | Name | Read | Call | Prefix | Infix
+
+
+def parts_of(expr: Expr) -> tuple[Expr, ...]:
+    """Returns the operands, arguments or indices of an expression."""
+    match expr:
+        case Read():
+            return expr.indices
+        case Call():
+            return expr.arguments
+        case Prefix():
+            return (expr.operand,)
+        case Infix():
+            return expr.left, expr.right
+        case _:
+            return ()
+
+
+def with_parts(expr: Expr, parts: Iterable[Expr]) -> Expr:
+    """Returns an expression with other operands, arguments or indices, as many as it has."""
+    parts = tuple(parts)
+    match expr:
+        case Read():
+            return replace(expr, indices=parts)
+        case Call():
+            return replace(expr, arguments=parts)
+        case Prefix():
+            return replace(expr, operand=parts[0])
+        case Infix():
+            return replace(expr, left=parts[0], right=parts[1])
+        case _:
+            return expr
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.analysis.bounds import check_written_once, infer_bounds_of
+from dt_mlir.passes.schedule_fuse_at_copies import Move
 from dt_mlir.passes.schedule_fuse_at_nests import check_fusible, find_loops, fuse
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Name
@@ -39,5 +40,5 @@ class FuseAtPass(Directive):
         producer = site.kernel
         home = check_fusible(site, producer, self.consumer)
         loops = find_loops(site, home, self.consumer, self.label, self.function)
-        infer_bounds_of(fuse(site, producer, home, loops))
+        infer_bounds_of(fuse(Move(site, producer, home), loops))
         check_written_once(home)

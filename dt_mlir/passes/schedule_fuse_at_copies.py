@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from xdsl.builder import Builder
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
@@ -22,10 +24,20 @@ Binding = tuple[SSAValue | int | Index | None, ...]
 """The index at which each axis of a fused function is computed; None: its own loop."""
 
 
-def take_arguments(
-    site: Site, producer: loop.KernelOp, home: loop.KernelOp
-) -> BlockArgument:
+class Move(NamedTuple):
+    """The move of a function's nest into the kernel of what reads it."""
+
+    site: Site
+    """What the directive is applied to; its function moves."""
+    producer: loop.KernelOp
+    """The function's kernel."""
+    home: loop.KernelOp
+    """The kernel that computes the function then."""
+
+
+def take_arguments(move: Move) -> BlockArgument:
     """Gives a kernel the arguments of a producer; returns the one that is the producer's tensor."""
+    site, producer, home = move
     wanted = {*home.argument_names, *producer.argument_names}
     _set_arguments(site.program, home, wanted)
     argument = argument_named(home, site.function)
@@ -33,17 +45,14 @@ def take_arguments(
     return argument
 
 
-def settle_arguments(
-    site: Site, producer: loop.KernelOp, home: loop.KernelOp, stays: bool
-) -> None:
+def settle_arguments(move: Move, stays: bool) -> None:
     """Gives a kernel the labels of a producer, and its launch the arguments that the kernel has.
 
     Args:
-        site: what the directive is applied to.
-        producer: the producer's kernel.
-        home: the kernel that computes the producer now.
+        move: the producer's move to the kernel.
         stays: whether the kernel writes the producer's tensor.
     """
+    site, producer, home = move
     if not stays:
         _set_arguments(site.program, home, {*home.argument_names} - {site.function})
     labels = {*_labels(home), *_labels(producer)}
@@ -56,20 +65,11 @@ def _labels(kernel: loop.KernelOp) -> set[str]:
     return {label.data for label in kernel.labels}
 
 
-def insert(
-    site: Site,
-    producer: loop.KernelOp,
-    home: loop.KernelOp,
-    binding: Binding,
-    first: Operation,
-    stays: bool,
-) -> loop.LocalOp:
+def insert(move: Move, binding: Binding, first: Operation, stays: bool) -> loop.LocalOp:
     """Inserts a copy of a producer's nest, which fills a local buffer.
 
     Args:
-        site: what the directive is applied to.
-        producer: the producer's kernel.
-        home: the kernel that computes the producer now.
+        move: the producer's move.
         binding: the index at which each axis is computed.
         first: the operation in front of which the copy is inserted.
         stays: whether the copy writes the producer's tensor too.
@@ -77,6 +77,7 @@ def insert(
     Raises:
         CompileError: if a part of the loops that the producer has joined is bound.
     """
+    site, producer, home = move
     block = first.parent
     assert block is not None
     argument = argument_named(producer, site.function)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
@@ -21,6 +22,7 @@ from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import host, loop
 from dt_mlir.passes.schedule_fuse_at_copies import (
     Binding,
+    Move,
     insert,
     settle_arguments,
     take_arguments,
@@ -176,55 +178,68 @@ def _function_of(kernel: loop.KernelOp, op: Operation) -> str:
     return parent.function_name if isinstance(parent, loop.LoopLike) else kernel.root.data
 
 
-def fuse(
-    site: Site,
-    producer: loop.KernelOp,
-    home: loop.KernelOp,
-    loops: Sequence[loop.LoopLike],
-) -> list[loop.LocalOp]:
+class _Needs(NamedTuple):
+    """What an iteration of a loop needs of a producer."""
+
+    place: loop.LoopLike
+    tiles: dict[Binding, list[loop.ReadOp]]
+    """The reads at labels, by the index that each axis has around the loop."""
+    windows: dict[Window, list[loop.ReadOp]]
+    """The other reads."""
+
+
+def fuse(move: Move, loops: Sequence[loop.LoopLike]) -> list[loop.LocalOp]:
     """Moves a producer's nest into loops of another kernel, and takes its kernel from the host.
 
     The producer's tensor is written there if it is an output, or another kernel reads it.
 
     Returns:
         The buffers that hold the producer's values now, whose loops walk its whole domain.
+
+    Raises:
+        CompileError: if the tensor is written, and nothing computes all of it.
     """
+    site, producer, home = move
     name = site.function
     stays = name in site.program.outputs() or any(k is not home for k in readers_of(site, name))
-    labels = function_labels(producer, writes_of(producer, name)[0])
-    argument = take_arguments(site, producer, home)
-    buffers: list[loop.LocalOp] = []
-    stored = not stays
-    for place in loops:
-        tiles: dict[Binding, list[loop.ReadOp]] = {}
-        windows: dict[Window, list[loop.ReadOp]] = {}
-        for read in reads_of(argument):
-            if encloses(place, read):
-                binding = _binding(site, labels, read, place)
-                if binding is None:
-                    windows.setdefault(window_of(read), []).append(read)
-                else:
-                    tiles.setdefault(binding, []).append(read)
-        for binding, reads in tiles.items():
-            first = _around(reads[0], place)
-            buffer = insert(site, producer, home, binding, first, stays)
-            buffers.append(buffer)
-            stored = True
-            for read in reads:
-                read.operands[0] = buffer.result
-        for reads in windows.values():
-            first = _around(reads[0], place)
-            buffers.append(compute_window(site, producer, home, place, first, reads))
-    if not stored:
+    needs = [_needs(site, producer, home, place) for place in loops]
+    if stays and not any(need.tiles for need in needs):
         raise site.error(
             f"'{name}' is stored, and a step of the loop needs it in windows only",
             f"leave '{name}' unfused",
         )
-    settle_arguments(site, producer, home, stays)
+    take_arguments(move)
+    buffers: list[loop.LocalOp] = []
+    for place, tiles, windows in needs:
+        for binding, reads in tiles.items():
+            buffer = insert(move, binding, _around(reads[0], place), stays)
+            buffers.append(buffer)
+            for read in reads:
+                read.operands[0] = buffer.result
+        for reads in windows.values():
+            buffers.append(compute_window(move, place, _around(reads[0], place), reads))
+    settle_arguments(move, stays)
     site.program.fused(name, home)
     if not stays:
         site.program.drop_tensor(name)
     return buffers
+
+
+def _needs(
+    site: Site, producer: loop.KernelOp, home: loop.KernelOp, place: loop.LoopLike
+) -> _Needs:
+    labels = function_labels(producer, writes_of(producer, site.function)[0])
+    needs = _Needs(place, {}, {})
+    argument = argument_named(home, site.function)
+    assert argument is not None
+    for read in reads_of(argument):
+        if encloses(place, read):
+            binding = _binding(site, labels, read, place)
+            if binding is None:
+                needs.windows.setdefault(window_of(read), []).append(read)
+            else:
+                needs.tiles.setdefault(binding, []).append(read)
+    return needs
 
 
 def _around(read: Operation, place: loop.LoopLike) -> Operation:

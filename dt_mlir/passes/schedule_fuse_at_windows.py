@@ -22,6 +22,7 @@ from dt_mlir.analysis.nests import encloses, loop_of, loops_in, walked_label
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.identifiers import memory_hint
 from dt_mlir.dialects.loop.delinearize import is_induction_variable
+from dt_mlir.passes.schedule_fuse_at_copies import Move
 from dt_mlir.passes.schedule_inline_reads import inline_read
 from dt_mlir.scheduling.directive import Site
 
@@ -46,19 +47,12 @@ def window_of(read: loop.ReadOp) -> Window:
 
 
 def compute_window(
-    site: Site,
-    producer: loop.KernelOp,
-    home: loop.KernelOp,
-    place: loop.LoopLike,
-    first: Operation,
-    reads: list[loop.ReadOp],
+    move: Move, place: loop.LoopLike, first: Operation, reads: list[loop.ReadOp]
 ) -> loop.LocalOp:
     """Inserts the nest that computes a window of a producer.
 
     Args:
-        site: what the directive is applied to.
-        producer: the producer's kernel.
-        home: the kernel that computes the producer now.
+        move: the producer's move.
         place: the loop in whose body it is computed.
         first: the operation in the body in front of which it is computed.
         reads: the reads of the window, which then read its buffer.
@@ -67,9 +61,10 @@ def compute_window(
         The buffer, whose loops walk all of their labels.
 
     Raises:
-        CompileError: if an index is data, or of a reduction over a domain.
+        CompileError: if an index is computed in the step itself, or walks a reduction over a
+            domain.
     """
-    read = reads[0]
+    site, read = move.site, reads[0]
     values = _loop_indices(site, read, place, first)
     assert isinstance(read.base.type, MemRefType)
     shape = [DYNAMIC_INDEX] * len(values)
@@ -85,7 +80,7 @@ def compute_window(
 
     mapper: dict[SSAValue, SSAValue] = {}
     walked = {loop_of(value) for value in values}
-    for op in loops_in(home):
+    for op in loops_in(move.home):
         if op not in walked or encloses(op, place):
             continue
         body = Block(arg_types=[op.iv.type])
@@ -101,7 +96,7 @@ def compute_window(
     write = loop.WriteOp(copy.result, buffer.result, [mapper.get(v, v) for v in values])
     write.location = buffer.location
     builder.insert(write)
-    inline_read(site, producer, home, copy)
+    inline_read(move, copy)
     for read in reads:
         Rewriter.replace_op(read, _read_of(buffer, read, values))
     return buffer
@@ -115,14 +110,15 @@ def _loop_indices(
     for value in read.indices:
         if not is_induction_variable(value):
             assert isinstance(value.owner, Operation)
-            if not _is_around(value.owner, first):
+            if not _dominates(value.owner, first):
                 raise site.error(
                     f"'{site.function}' is read at an index that the step computes, by data or by "
                     "a boundary condition, and is not known before it",
                     f"write {site.function}.inline(), or leave '{site.function}' unfused",
                 )
             # Tiles of what is computed there have the axes of the loops that the data is of.
-            found.update(dict.fromkeys(_indices_behind(value)))
+            behind = (v for v in _indices_behind(value) if encloses(loop_of(v), place))
+            found.update(dict.fromkeys(behind))
             continue
         op = loop_of(value)
         if isinstance(op, loop.ReduceOp) and op.domain is not None and not encloses(op, place):
@@ -140,7 +136,10 @@ def _loop_indices(
 
 
 def _indices_behind(value: SSAValue) -> Iterator[SSAValue]:
-    """Yields the loops' indices that a value depends on, all of a joined loop's."""
+    """Yields the loops' indices that a value depends on, also those of the loops inside of it.
+
+    The index of a joined loop stands for all of its parts.
+    """
     pending, seen = [value], set[SSAValue]()
     while pending:
         value = pending.pop()
@@ -151,8 +150,7 @@ def _indices_behind(value: SSAValue) -> Iterator[SSAValue]:
         if isinstance(owner, loop.DelinearizeOp):
             yield from owner.indices
         elif is_induction_variable(value):
-            if not isinstance(loop_of(value), loop.ReduceOp):
-                yield value
+            yield value
         elif isinstance(owner, Operation):
             inner = [operand for op in owner.walk() for operand in op.operands]
             pending += inner
@@ -160,14 +158,11 @@ def _indices_behind(value: SSAValue) -> Iterator[SSAValue]:
                 pending += owner.indices
 
 
-def _is_around(op: Operation, first: Operation) -> bool:
-    """Returns whether an operation is in front of another one, in its block or one around it."""
-    at: Operation | None = first
-    while at is not None:
-        if op.parent is at.parent:
-            return op.is_before_in_block(at)
-        at = at.parent_op()
-    return False
+def _dominates(op: Operation, other: Operation) -> bool:
+    """Returns whether another operation, in the same block or deeper, runs after an operation."""
+    assert op.parent is not None
+    at = op.parent.find_ancestor_op_in_block(other)
+    return at is not None and op.is_before_in_block(at)
 
 
 def _read_of(

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from dt_mlir.analysis.bounds import check_written_once, infer_bounds
 from dt_mlir.analysis.nests import argument_named, reads_of
+from dt_mlir.passes.schedule_fuse_at_copies import Move
 from dt_mlir.passes.schedule_fuse_at_nests import check_movable
 from dt_mlir.passes.schedule_inline_reads import inline
 from dt_mlir.scheduling.directive import Directive, Phase, Site
@@ -45,7 +46,7 @@ class InlinePass(Directive):
                 f"nothing reads '{self.function}'", "only a function that another reads is inlined"
             )
         for kernel in users:
-            inline(site, producer, kernel)
+            inline(Move(site, producer, kernel))
         site.program.inlined(self.function, users[0])
         for kernel in users:
             infer_bounds(kernel)

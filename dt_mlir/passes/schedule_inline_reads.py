@@ -17,29 +17,27 @@ from dt_mlir.dialects.loop import Index
 from dt_mlir.dialects.numbers import constant
 from dt_mlir.passes.schedule_fuse_at_copies import (
     Binding,
+    Move,
     index_value,
     insert,
     settle_arguments,
     take_arguments,
 )
-from dt_mlir.scheduling.directive import Site
 from dt_mlir.traversal import operations_of
 
 
-def inline(site: Site, producer: loop.KernelOp, home: loop.KernelOp) -> None:
+def inline(move: Move) -> None:
     """Replaces the reads of a producer in a kernel by copies of its nest without its loops."""
-    for read in reads_of(take_arguments(site, producer, home)):
-        inline_read(site, producer, home, read)
-    settle_arguments(site, producer, home, False)
+    for read in reads_of(take_arguments(move)):
+        inline_read(move, read)
+    settle_arguments(move, False)
 
 
-def inline_read(
-    site: Site, producer: loop.KernelOp, home: loop.KernelOp, read: loop.ReadOp
-) -> None:
+def inline_read(move: Move, read: loop.ReadOp) -> None:
     """Replaces a read of a producer by a copy of its nest without its loops."""
-    binding, inside = _indices_in_bounds(read, producer)
+    binding, inside = _indices_in_bounds(read, move.producer)
     last = read.prev_op
-    buffer = insert(site, producer, home, binding, read, False)
+    buffer = insert(move, binding, read, False)
     (write,) = (u.operation for u in buffer.result.uses)
     assert isinstance(write, loop.WriteOp)
     value = write.value

@@ -61,7 +61,6 @@ def _reduce_untransposed(op: tile.TransposeOp) -> None:
         user = use.operation
         if not isinstance(user, tile.ReduceOp):
             continue
-        user.operands = [op.value]
         wanted = axes_of(user.result.type)
         reduced = tile.ReduceOp(user.kind.data, op.value, user.axis.data)
         reduced.location = user.location

@@ -19,6 +19,8 @@ from dt_mlir.frontend.syntax import (
     Prefix,
     Read,
     SyntaxTree,
+    parts_of,
+    with_parts,
 )
 
 
@@ -114,7 +116,7 @@ def _without_function(program: SyntaxTree, name: str) -> SyntaxTree:
     def gone(expr: Expr) -> Expr:
         if isinstance(expr, Read | Name) and expr.name == name:
             return Number(1.0)
-        return _rebuilt(expr, [gone(child) for child in _children(expr)])
+        return with_parts(expr, [gone(child) for child in parts_of(expr)])
 
     definitions = [
         replace(d, expression=gone(d.expression)) for d in program.definitions if d.name != name
@@ -131,10 +133,10 @@ def _inlined(program: SyntaxTree, function: Definition) -> SyntaxTree:
     """Substitutes a function's expression where it was read."""
 
     def inside(expr: Expr) -> Expr:
-        children = [inside(child) for child in _children(expr)]
+        children = [inside(child) for child in parts_of(expr)]
         if isinstance(expr, Read | Name) and expr.name == function.name:
             return _substituted(function.expression, dict(zip(function.labels, children)))
-        return _rebuilt(expr, children)
+        return with_parts(expr, children)
 
     rest = _without_function(program, function.name)
     definitions = [
@@ -148,7 +150,7 @@ def _inlined(program: SyntaxTree, function: Definition) -> SyntaxTree:
 def _substituted(expr: Expr, indices: Mapping[str, Expr]) -> Expr:
     if isinstance(expr, Name):
         return indices.get(expr.name, expr)
-    return _rebuilt(expr, [_substituted(child, indices) for child in _children(expr)])
+    return with_parts(expr, [_substituted(child, indices) for child in parts_of(expr)])
 
 
 def _without_axis(program: SyntaxTree, definition: Definition, axis: int) -> SyntaxTree:
@@ -156,16 +158,16 @@ def _without_axis(program: SyntaxTree, definition: Definition, axis: int) -> Syn
     label, name = definition.labels[axis], definition.name
 
     def outside(expr: Expr) -> Expr:
-        children = [outside(child) for child in _children(expr)]
+        children = [outside(child) for child in parts_of(expr)]
         if isinstance(expr, Read) and expr.name == name:
             del children[axis]
             return replace(expr, indices=tuple(children)) if children else Name(name)
-        return _rebuilt(expr, children)
+        return with_parts(expr, children)
 
     def inside(expr: Expr) -> Expr:
         if isinstance(expr, Name) and expr.name == label:
             return Number(0)
-        return _rebuilt(expr, [inside(child) for child in _children(expr)])
+        return with_parts(expr, [inside(child) for child in parts_of(expr)])
 
     definitions: list[Definition] = []
     for other in program.definitions:
@@ -185,38 +187,10 @@ def _without_axis(program: SyntaxTree, definition: Definition, axis: int) -> Syn
     return replace(program, definitions=definitions, directives=directives)
 
 
-def _children(expr: Expr) -> list[Expr]:
-    match expr:
-        case Read():
-            return list(expr.indices)
-        case Call():
-            return list(expr.arguments)
-        case Prefix():
-            return [expr.operand]
-        case Infix():
-            return [expr.left, expr.right]
-        case _:
-            return []
-
-
-def _rebuilt(expr: Expr, children: list[Expr]) -> Expr:
-    match expr:
-        case Read():
-            return replace(expr, indices=tuple(children))
-        case Call():
-            return replace(expr, arguments=tuple(children))
-        case Prefix():
-            return replace(expr, operand=children[0])
-        case Infix():
-            return replace(expr, left=children[0], right=children[1])
-        case _:
-            return expr
-
-
 def _simpler(expr: Expr) -> Iterator[Expr]:
     """Expressions with one part replaced by a part of it, or by a number."""
     if isinstance(expr, Call | Prefix | Infix):
-        yield from _children(expr)
+        yield from parts_of(expr)
         yield Number(1.0)
     if isinstance(expr, Read):
         yield Number(1.0)
@@ -226,7 +200,7 @@ def _simpler(expr: Expr) -> Iterator[Expr]:
         # A reduction over fewer labels.
         for i in range(1, len(expr.arguments)):
             yield replace(expr, arguments=expr.arguments[:i] + expr.arguments[i + 1 :])
-    children = _children(expr)
+    children = parts_of(expr)
     for i, child in enumerate(children):
         if isinstance(expr, Read):
             # An index is a label or a number.
@@ -234,7 +208,7 @@ def _simpler(expr: Expr) -> Iterator[Expr]:
         else:
             simpler = _simpler(child)
         for new in simpler:
-            yield _rebuilt(expr, [*children[:i], new, *children[i + 1 :]])
+            yield with_parts(expr, [*children[:i], new, *children[i + 1 :]])
 
 
 def _smaller_arguments(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argument, ...]]:
@@ -259,7 +233,7 @@ def _cleaned(case: ProgramCase, program: SyntaxTree) -> ProgramCase:
     def note(expr: Expr) -> None:
         if isinstance(expr, Read | Name):
             used.add(expr.name)
-        for child in _children(expr):
+        for child in parts_of(expr):
             note(child)
 
     for definition in program.definitions:

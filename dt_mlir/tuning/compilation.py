@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import Compiled, compile_program
-from dt_mlir.diagnostics import CompileError
+from dt_mlir.diagnostics import CompileError, showing_warnings
 from dt_mlir.element_types import is_bool
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.runtime.ahead_of_time import launches
@@ -59,7 +59,9 @@ def build(text: str, file: str, sizes: Mapping[str, int], on_gpu: bool) -> Built
         on_gpu: whether to compile for the GPU here; Triton's interpreter needs no more.
     """
     try:
-        program = compile_program(text, file)
+        # A search tries schedules whose cost it measures.
+        with showing_warnings(lambda _: None):
+            program = compile_program(text, file)
     except CompileError as error:
         return Built("refused", error.message)
     except Exception as error:

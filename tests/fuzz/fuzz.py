@@ -22,6 +22,7 @@ from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
@@ -49,8 +50,16 @@ class Tally:
         self.failures += other.failures
 
 
-def run_batch(seed: int, gpu: bool, cases: int = BATCH) -> tuple[Tally, str | None]:
+def run_batch(
+    seed: int, gpu: bool, cases: int = BATCH, running: Path | None = None
+) -> tuple[Tally, str | None]:
     """Checks the cases of one seed.
+
+    Args:
+        seed: the seed that the cases are drawn from.
+        gpu: whether kernels run on the GPU.
+        cases: how many cases are drawn.
+        running: a file that holds the case that runs, for when the process dies of it.
 
     Returns:
         The tally, and the smallest failing case as the text of a file, if one fails.
@@ -71,6 +80,8 @@ def run_batch(seed: int, gpu: bool, cases: int = BATCH) -> tuple[Tally, str | No
     )
     @given(drawn(gpu))
     def one(case: Case) -> None:
+        if running is not None:
+            running.write_text(case.to_file(f"seed {seed}"), encoding="utf-8")
         try:
             outcome: Outcome = check(case)
         except Exception as error:
@@ -116,21 +127,23 @@ def _prepare(gpu: bool) -> None:
     torch.set_num_threads(1)
 
 
-def _keep(future: ProcessFuture, seed: int, total: Tally, folder: Path) -> None:
+def _keep(future: ProcessFuture, seed: int, total: Tally, folder: Path, running: Path) -> None:
     """Adds what came of a batch, and writes the case that failed, if one did."""
     try:
         tally, found = future.result()
     except ProcessExpired as error:
         total.kinds["crashed"] += 1
-        total.failures.append(f"seed {seed}: {error}")
-        print(total.failures[-1], flush=True)
-        return
-    total.add(tally)
+        total.failures.append(f"seed {seed}: exit status {error.exitcode}")
+        found = running.read_text(encoding="utf-8") if running.exists() else None
+    else:
+        total.add(tally)
+        if found is None:
+            return
+    print(total.failures[-1], flush=True)
     if found is not None:
         folder.mkdir(parents=True, exist_ok=True)
         name = hashlib.sha256(found.encode()).hexdigest()[:8]
         (folder / f"fuzz_{name}.dt").write_text(found, encoding="utf-8")
-        print(total.failures[-1], flush=True)
 
 
 def main() -> int:
@@ -156,12 +169,16 @@ def main() -> int:
     context = multiprocessing.get_context("spawn")
     seeds = iter(range(args.seed, args.seed + -(-args.cases // BATCH)))
     # Processes are renewed, since an interpreter's modules stay in memory.
-    with ProcessPool(args.jobs, 20, _prepare, (args.gpu,), context) as pool:
+    with (
+        ProcessPool(args.jobs, 20, _prepare, (args.gpu,), context) as pool,
+        TemporaryDirectory() as scratch,
+    ):
         pending: dict[ProcessFuture, int] = {}
 
         def draw(count: int) -> None:
             for seed in itertools.islice(seeds, count):
-                pending[pool.schedule(run_batch, (seed, args.gpu))] = seed
+                task = (seed, args.gpu, BATCH, Path(scratch, str(seed)))
+                pending[pool.schedule(run_batch, task)] = seed
 
         draw(2 * args.jobs)
         while pending:
@@ -178,7 +195,8 @@ def main() -> int:
                         total.kinds["unfinished"] += BATCH
                         del pending[future]
             for future in done & set(pending):
-                _keep(future, pending.pop(future), total, args.save)
+                seed = pending.pop(future)
+                _keep(future, seed, total, args.save, Path(scratch, str(seed)))
                 draw(1 if late <= 0 else 0)
             count = sum(total.kinds.values())
             shown = ", ".join(f"{n} {kind}" for kind, n in total.kinds.most_common())

@@ -6,6 +6,7 @@ import pytest
 
 from dt_mlir.compiler import compile_program
 from dt_mlir.diagnostics import CompileWarning, Note, showing_warnings
+from dt_mlir.tuning.compilation import build
 
 UNUSED = "Func f, g; In A; Var x;\ng[x] = A[x] * 2;\nf[x] = A[x];\nf.compile();\n"
 DEEP = (
@@ -26,3 +27,9 @@ def test_warnings_are_given_to_a_function() -> None:
         warnings.simplefilter("error")
         compile_program(UNUSED, "unused.dt")
     assert [note.message for note in shown] == ["function 'g' is never used"]
+
+
+def test_a_search_does_not_warn_of_its_candidates() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert build(DEEP, "deep.dt", {"x": 3, "y": 4, "k": 5}, on_gpu=False).status == "ok"

@@ -25,3 +25,18 @@ host.func @other() -> memref<f32> {
   host.return %0
 }
 // CHECK: error: 'host.func' is not of the 'dt' level
+// -----
+dt.input @A : tensor<?xf32>
+dt.label @x size len(y) + 1
+dt.label @y
+// CHECK: error: the size of 'x' depends on itself, as other labels have the same size
+dt.func @f[x] : f32 {
+  %0 = dt.read @A[x] : f32
+  dt.yield %0 : f32
+}
+dt.func @g[y] : f32 {
+  %0 = dt.read @A[y] : f32
+  dt.yield %0 : f32
+}
+dt.output @f
+dt.output @g
