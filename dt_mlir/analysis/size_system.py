@@ -65,7 +65,7 @@ def complete(
 
 
 _ROUNDS = 4
-"""How often sizes are made larger before none is taken to fit."""
+"""The number of times that sizes are made larger before none is taken to fit."""
 
 
 def fit(
