@@ -28,7 +28,7 @@ class Move(NamedTuple):
     """The move of a function's nest into the kernel of what reads it."""
 
     site: Site
-    """What the directive is applied to; its function moves."""
+    """The function that moves, with its program and the directive."""
     producer: loop.KernelOp
     """The function's kernel."""
     home: loop.KernelOp

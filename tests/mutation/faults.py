@@ -27,7 +27,7 @@ _WRAPPER = _TRITON + "wrapper.py"
 FRONTEND = [
     Fault(
         "halo-not-read", _FRONT + "own_labels.py",
-        "name=new if name == old else name", "name=name",
+        "replace(expr, name=new) if isinstance", "expr if isinstance",
         "an output that is read beyond its sizes is read without its halo",
     ),
     Fault(

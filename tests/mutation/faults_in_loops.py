@@ -239,7 +239,7 @@ LOOPS = [
     ),
     Fault(
         "buffer-before-its-last-read", _FUSION,
-        "first = _around(reads[0], place)\n            buffer = insert", "first = _around(reads[-1], place)\n            buffer = insert",
+        "insert(move, binding, _around(reads[0], place)", "insert(move, binding, _around(reads[-1], place)",
         "a fused function is computed before its last use, not before its first",
     ),
     Fault(
