@@ -80,7 +80,7 @@ class Interface:
         )  # fmt: skip
 
     def sizes(self, given: Mapping[str, int]) -> dict[str, int]:
-        """A size for each label: the given ones, and others that divide nothing.
+        """A size for each label in use: the given ones, and others that divide nothing.
 
         Raises:
             CompileError: if a given label does not exist, or labels of one size get two.
@@ -101,7 +101,7 @@ class Interface:
             found.update(dict.fromkeys(group, size))
         self.settle(found, {**found, **given}, given)
         for label, size in given.items():
-            if found[label] != size:
+            if found.get(label, size) != size:
                 raise CompileError(
                     f"the size of '{label}' follows from others and is {found[label]}, not {size}",
                     None, "give the sizes of the tensors' axes that it depends on",
@@ -212,7 +212,7 @@ class Interface:
             return f"labels have one size where '{shown[1]}', and had where '{shown[0]}'"
         # Labels of joined loops are those of a schedule.
         followed = [
-            {d.label: d for d in x.definitions if d.label in self.labels} for x in (self, other)
+            {d.label: d for d in x.definitions if d.label in self.used} for x in (self, other)
         ]
         if followed[0] != followed[1]:
             return "sizes of labels follow from others in another way"
@@ -289,7 +289,7 @@ class _Algorithm:
         # A label that only the schedule has, as one of a joined loop, has no size before that.
         labels = [label for label in self.labels if label in self.used or label in named]
         return Interface(
-            inputs, labels, self.used, classes_of(self.same, labels), self.least, {},
+            inputs, self.labels, self.used, classes_of(self.same, labels), self.least, {},
             self._axis_only(), definitions, self.bounds,
         )  # fmt: skip
 

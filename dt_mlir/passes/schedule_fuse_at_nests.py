@@ -179,7 +179,7 @@ def _function_of(kernel: loop.KernelOp, op: Operation) -> str:
 
 
 class _Needs(NamedTuple):
-    """What an iteration of a loop needs of a producer."""
+    """The elements of a producer that an iteration of a loop needs."""
 
     place: loop.LoopLike
     tiles: dict[Binding, list[loop.ReadOp]]
