@@ -77,6 +77,11 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         "Func f; In A, B; Var x, y; RVar k;\nf[x, y] = rdot(A[k, x], exp(B[y, k]), k);\n"
         "f.block(x:16, y:16);\nf.tensorize(x:16, y:16, k:16);\n", STAGES["tile"], "",
     ),
+    "tile-order-loads": (
+        "Func f; In X; Var n, g; RVar q, i = size(X, 2) // 4;\n"
+        "f[n, g] = rsum(X[n, q, g * len(i) + i], q, i);\nf.tensorize(g:2, q:4, i:4);\n",
+        (*STAGES["tile"], "tile-propagate-transposes"), "",
+    ),
     "tile-place-masks": (
         f"{SHIFTED}f.block(x:16);\nf.tensorize(x:16, y:32);\n", STAGES["tile"], ""
     ),

@@ -35,6 +35,7 @@ TILES = (
     "licm",
     "tile-share-loads",
     "tile-propagate-transposes",
+    "tile-order-loads",
     "tile-place-masks",
     "tile-elide-masks",
     "tile-fill-padding",

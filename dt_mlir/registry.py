@@ -50,6 +50,7 @@ PASS_NAMES = (
     "tile-fuse-maps",
     "tile-share-loads",
     "tile-propagate-transposes",
+    "tile-order-loads",
     "tile-place-masks",
     "tile-elide-masks",
     "tile-fill-padding",

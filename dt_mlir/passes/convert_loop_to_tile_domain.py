@@ -33,8 +33,8 @@ class Part(NamedTuple):
     """The first index."""
     end: SSAValue
     """The index behind the last one."""
-    whole: bool
-    """True if all elements of its tiles are in the domain."""
+    open: list[AffineExpr]
+    """The constraints that elements of its tiles may not meet; none if all are in the domain."""
 
 
 class _Edge(NamedTuple):
@@ -117,6 +117,7 @@ class Domain:
         """
         start, end = bounds
         low, high = start, None
+        upper: list[AffineExpr] = []
         zero, size = index.constant(0), index.constant(step)
 
         def moved(distance: SSAValue, divide: Callable[[SSAValue, SSAValue], SSAValue]) -> SSAValue:
@@ -126,21 +127,22 @@ class Domain:
         for expr in self.constraints:
             edge = self._edge(expr, True, index)
             if edge is None:
-                return [Part(start, end, False)]
+                return [Part(start, end, list(self.constraints))]
             distance = index.sub(edge.place, start)
             if edge.from_below:
                 low = index.maximum(low, moved(distance, index.ceil_div))
             else:
+                upper.append(expr)
                 cut = moved(distance, index.div)
                 high = cut if high is None else index.minimum(high, cut)
         name = self.op.label_name
-        found = [] if low is start else [Part(start, index.minimum(low, end), False)]
+        found = [] if low is start else [Part(start, index.minimum(low, end), list(self.constraints))]
         low.name_hint = low.name_hint if low is start else f"{name}_whole"
         if high is None:
-            return [*found, Part(low, end, True)]
+            return [*found, Part(low, end, [])]
         high = high if low is start else index.maximum(high, low)
         high.name_hint = f"{name}_cut"
-        return [*found, Part(low, index.minimum(high, end), True), Part(high, end, False)]
+        return [*found, Part(low, index.minimum(high, end), []), Part(high, end, upper)]
 
     def _edge(self, expr: AffineExpr, everywhere: bool, index: IndexBuilder) -> _Edge | None:
         """Builds where a constraint begins, or ends, to hold for the elements of the tiles around.

@@ -15,6 +15,7 @@ from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from dt_mlir.analysis.dot_plans import (
     DotPlan,
@@ -136,7 +137,7 @@ class Products:
         acc = scope.values.fill(product.zero, axes) if start is None else start
         if over_domain:
             return self._over_domain(product, scope, once, acc)
-        return self._loop(product, nests.bounds(op, scope), scope, acc, True)
+        return self._loop(product, nests.bounds(op, scope), scope, acc, [])
 
     def _loop(
         self,
@@ -144,14 +145,14 @@ class Products:
         bounds: tuple[SSAValue, SSAValue],
         scope: Scope,
         acc: SSAValue,
-        whole: bool,
+        constraints: list[AffineExpr],
     ) -> SSAValue:
-        """Inserts a loop over tiles, of which all elements are in the domain if it is `whole`."""
+        """Inserts a loop over tiles, whose elements may not meet some constraints."""
         op = product.op
         result, inner = self.nests.loop_between(op, (*bounds, op.step_size), scope, [acc], ["acc"])
         index, carried = result.body.block.args
         self.nests.step(op, index, inner)
-        operands = self._operands(product) if whole else self._restricted(product, inner)
+        operands = self._restricted(product, inner, constraints)
         total = self._multiplied(product, operands, carried, inner)
         inner.builder.insert(scf.YieldOp(total))
         return result.results[0]
@@ -215,24 +216,34 @@ class Products:
         first, last = nests.start(op, scope), nests.end(op, scope)
         if once:
             nests.step(op, first, scope)
-            found = self._multiplied(product, self._restricted(product, scope), acc, scope)
+            operands = self._restricted(product, scope, list(op.constraints))
+            found = self._multiplied(product, operands, acc, scope)
             return self._checked(product, scope, (first, last), acc, found)
         domain = nests.domain(op)
         start, end, _ = domain.narrowed(first, last, op.step_size, scope.index)
         found = acc
         for part in domain.parts((start, end), op.step_size, scope.index):
-            found = self._loop(product, (part.start, part.end), scope, found, part.whole)
+            found = self._loop(product, (part.start, part.end), scope, found, part.open)
         return self._checked(product, scope, (start, end), acc, found)
 
-    def _restricted(self, product: _Product, scope: Scope) -> tuple[SSAValue, SSAValue]:
-        """Inserts one step's operands, with zeros where their own indices are not in the domain."""
+    def _restricted(
+        self, product: _Product, scope: Scope, constraints: list[AffineExpr]
+    ) -> tuple[SSAValue, SSAValue]:
+        """Inserts one step's operands, with zeros where their own indices are not in the domain.
+
+        Args:
+            product: the product.
+            scope: the body of the step.
+            constraints: the constraints of the domain that elements may not meet.
+        """
+        if not constraints:
+            return self._operands(product)
         nests, op, domain = self.nests, product.op, self.nests.domain(product.op)
-        open_constraints = list(domain.constraints)
         operands: list[SSAValue] = []
         for value in op.yielded:
             loops = nests.axes.of(value)
-            mine = [e for e in open_constraints if loops_of_constraint(op, e, nests.axes) <= loops]
-            open_constraints = [expr for expr in open_constraints if expr not in mine]
+            mine = [e for e in constraints if loops_of_constraint(op, e, nests.axes) <= loops]
+            constraints = [expr for expr in constraints if expr not in mine]
             zero = arith.ConstantOp(identity(ReductionKind.ADD, value.type))
             own = nests.env[op.iv]
             operands.append(domain.restrict(nests.env[value], own, zero, mine, scope.values))
@@ -259,12 +270,19 @@ class Products:
         if not is_float(product.op.result.type):
             return found
         nests, values, (start, end) = self.nests, scope.values, bounds
-        bad = values.elementwise([found], lambda b, v: _is_not_finite(b, v[0]))
-        for axis in axes_of(bad.type):
-            bad = scope.builder.insert(tile.ReduceOp(ReductionKind.OR, bad, axis.name)).results[0]
-        # The loop makes no trip where the sum is finite.
+        # 0 times an infinity or NaN is NaN, and so is a sum with it. Threads hold neighbours along
+        # the last axis: to add those first needs the fewest exchanges between threads.
+        sign = values.elementwise([found], lambda b, v: _times_zero(b, v[0]))
+        for axis in reversed(axes_of(sign.type)):
+            sign = scope.builder.insert(tile.ReduceOp(ReductionKind.ADD, sign, axis.name)).result
+        bad = scope.builder.insert(arith.CmpfOp(sign, sign, "une")).result
+        # The loop makes no trip where the sum is finite. It starts from that sum then, so that one
+        # tile is live, not two.
         last = scope.builder.insert(arith.SelectOp(bad, end, start)).result
-        result, inner = nests.loop_between(product.op, (start, last, 1), scope, [acc], ["exact"])
+        first = values.elementwise(
+            [bad, acc, found], lambda b, v: b.insert(arith.SelectOp(*v)).result
+        )
+        result, inner = nests.loop_between(product.op, (start, last, 1), scope, [first], ["exact"])
         index, carried = result.body.block.args
         nests.element(product.op, index, inner)
         terms = self._elementwise(product, self._operands(product), inner)
@@ -272,16 +290,13 @@ class Products:
         value = domain.restrict(terms, index, zero, domain.constraints, inner.values)
         value = inner.values.broadcast(value, product.axes)
         inner.builder.insert(scf.YieldOp(self._added(carried, value, inner)))
-        return values.elementwise(
-            [bad, result.results[0], found], lambda b, v: b.insert(arith.SelectOp(*v)).result
-        )
+        return result.results[0]
 
 
-def _is_not_finite(builder: Builder, value: SSAValue) -> SSAValue:
-    """Builds whether a scalar is an infinity or NaN: 0 times it is not 0 then."""
+def _times_zero(builder: Builder, value: SSAValue) -> SSAValue:
+    """Builds 0 times a scalar."""
     zero = builder.insert(arith.ConstantOp(FloatAttr(0.0, value.type))).result  # pyright: ignore
-    product = builder.insert(arith.MulfOp(value, zero)).result
-    return builder.insert(arith.CmpfOp(product, zero, "une")).result
+    return builder.insert(arith.MulfOp(value, zero)).result
 
 
 def _multiply(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SSAValue:

@@ -35,8 +35,13 @@ def _can_move(value: SSAValue) -> bool:
             return False
 
 
-def _reorder(value: SSAValue, axes: Sequence[Axis]) -> SSAValue:
-    """The value with its axes in another order, recomputed so."""
+def reorder(value: SSAValue, axes: Sequence[Axis]) -> SSAValue:
+    """Returns a value with its axes in another order, recomputed so.
+
+    Args:
+        value: a value whose producers can compute it so, as a load or what is computed of loads.
+        axes: the order; axes that the value does not have do not matter.
+    """
     order = [axis for axis in axes if axis in axes_of(value.type)]
     if tuple(order) == axes_of(value.type):
         return value
@@ -53,7 +58,7 @@ def _reorder(value: SSAValue, axes: Sequence[Axis]) -> SSAValue:
     if isinstance(owner, tile.MapOp | tile.BroadcastOp):
         operands = list(owner.operands)
         for i, operand in enumerate(operands):
-            owner.operands[i] = _reorder(operand, axes)
+            owner.operands[i] = reorder(operand, axes)
     if isinstance(owner, tile.LoadOp):
         for i, operand in enumerate(owner.operands):
             owner.operands[i] = _copied(operand, axes, owner)
@@ -89,7 +94,7 @@ def propagate_transposes(kernel: tile.KernelOp) -> None:
     """Removes the transposes of a kernel whose operands can be computed in the other order."""
     for op in operations(kernel):
         if isinstance(op, tile.TransposeOp) and op.parent is not None and _can_move(op.value):
-            result = _reorder(op.value, axes_of(op.result.type))
+            result = reorder(op.value, axes_of(op.result.type))
             op.result.replace_all_uses_with(result)
             Rewriter.erase_op(op)
     for op in reversed(operations(kernel)):

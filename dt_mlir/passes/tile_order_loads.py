@@ -1,0 +1,88 @@
+"""`tile-order-loads`: loads tiles with their axes in the order of memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from dt_mlir.analysis.kernels import kernels_of
+from dt_mlir.dialects import tile
+from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names
+from dt_mlir.passes.tile_propagate_transposes import reorder
+from dt_mlir.traversal import operations_of
+
+LEAST_RANK = 3
+"""The rank from which on the order matters.
+
+Threads take the axis first along which elements are adjacent, whatever its place. The order of the
+axes decides between the others.
+"""
+
+
+def order_loads(kernel: tile.KernelOp) -> None:
+    """Loads tiles of a kernel in the order of memory, and transposes them behind the load."""
+    for op in list(operations_of(kernel, tile.LoadOp)):
+        axes = axes_of(op.result.type)
+        wanted = sorted(axes, key=lambda axis: _place(op, axis))
+        if len(axes) < LEAST_RANK or tuple(wanted) == axes:
+            continue
+        result = reorder(op.result, wanted)
+        back = tile.TransposeOp(result, axes)
+        back.location = op.location
+        Rewriter.insert_op(back, InsertPoint.after(op))
+        result.replace_uses_with_if(back.result, lambda use: use.operation is not back)
+
+
+def _place(op: tile.LoadOp, axis: Axis) -> tuple[int, bool]:
+    """Returns a key that is larger for an axis along which elements are closer to each other.
+
+    It is the last axis of the tensor whose index depends on the axis, and whether that index counts
+    it by ones.
+    """
+    last = max(i for i, index in enumerate(op.indices) if axis.name in axis_names(index.type))
+    return last, _is_counted(op.indices[last], axis.name)
+
+
+def _is_counted(index: SSAValue, axis: str) -> bool:
+    """Returns whether an index grows by one where the place along an axis does."""
+    owner = index.owner
+    match owner:
+        case tile.RangeOp():
+            return True
+        case tile.BroadcastOp() | tile.TransposeOp():
+            return _is_counted(owner.value, axis)
+        case tile.MapOp():
+            op = owner.body.block.first_op
+            mine = [v for v in owner.inputs if axis in axis_names(v.type)]
+            sums = arith.AddiOp | arith.SubiOp | arith.IndexCastOp | arith.MaxSIOp | arith.MinSIOp
+            return isinstance(op, sums) and len(mine) == 1 and _is_counted(mine[0], axis)
+        case _:
+            return False
+
+
+@dataclass(frozen=True)
+class TileOrderLoadsPass(ModulePass):
+    """Gives the axes of a loaded tile of three axes or more the order of memory.
+
+    The nest of loops orders the axes of tiles, and neighbouring threads would load what is far
+    apart. The tile is transposed behind the load, which moves no data.
+
+    ```
+    %X = tile.load %X_ptr[%k, %c] : !tile.of<g: 8, k: 64, i: 8, f32>    (%c is %g * 8 + %i)
+      ->
+    %X = tile.load %X_ptr[%k, %c] : !tile.of<k: 64, g: 8, i: 8, f32>
+    %X_1 = tile.transpose %X to [g, k, i]
+    ```
+    """
+
+    name = "tile-order-loads"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in kernels_of(op):
+            order_loads(kernel)
