@@ -58,7 +58,7 @@ TILES = [
     ),
     Fault(
         "edge-tiles-taken-as-whole", _DOMAIN,
-        "Part(high, end, False)", "Part(high, end, True)",
+        "Part(high, end, upper)", "Part(high, end, [])",
         "the last tiles of a product over a domain have no mask",
     ),
     Fault(
