@@ -59,11 +59,12 @@ def emit(symbols: Symbols) -> ModuleOp:
     Raises:
         CompileError: where an operator is not defined on its operands' types.
     """
-    elements = _input_elements(symbols)
-    functions: dict[str, dt.FuncOp] = {}
-    for name in symbols.order:
-        functions[name] = _function(symbols, name, elements)
-        elements[name] = functions[name].element
+    warnings, known = list(symbols.warnings), set(symbols.wide_scalars)
+    functions, elements = _functions(symbols)
+    if symbols.wide_scalars != known:
+        # A scalar of no declared type has the widest one that something takes it in.
+        symbols.warnings[:] = warnings
+        functions, elements = _functions(symbols)
     ops: list[Operation] = []
     for item in symbols.declarations.values():
         match item.kind:
@@ -71,7 +72,8 @@ def emit(symbols: Symbols) -> ModuleOp:
                 op: Operation = _label(symbols, item)
             case "In" | "SIn":
                 type = _input_type(symbols, item.name, elements)
-                op = dt.InputOp(item.name, type, _axes(symbols, item.name))
+                declared = item.kind == "SIn" and item.type == "f32"
+                op = dt.InputOp(item.name, type, _axes(symbols, item.name), declared)
             case _:
                 continue
         op.location = symbols.location(item.at)
@@ -134,9 +136,22 @@ def _directive(symbols: Symbols, item: DirectiveCall, knobs: set[str]) -> sched.
     return directive
 
 
+def _functions(symbols: Symbols) -> tuple[dict[str, dt.FuncOp], dict[str, Attribute]]:
+    """Emits the functions; returns them, and the element types of inputs and functions."""
+    elements = _input_elements(symbols)
+    functions: dict[str, dt.FuncOp] = {}
+    for name in symbols.order:
+        functions[name] = _function(symbols, name, elements)
+        elements[name] = functions[name].element
+    return functions, elements
+
+
 def _input_elements(symbols: Symbols) -> dict[str, Attribute]:
+    def type_of(item: Declaration) -> str:
+        return item.type or ("f64" if item.name in symbols.wide_scalars else "f32")
+
     return {
-        item.name: ELEMENT_TYPES[item.type or "f32"]
+        item.name: ELEMENT_TYPES[type_of(item)]
         for item in symbols.declarations.values()
         if item.kind in ("In", "SIn")
     }

@@ -130,7 +130,7 @@ class ExpressionEmitter(ValueEmitter):
             op.boundary = StringAttr(boundary)
         result = self._add(op, at)
         result.name_hint = value_hint(name)
-        return Typed(result, element)
+        return Typed(result, element, name if self.symbols.is_weak(name) else None)
 
     def _read_op(
         self, name: str, indices: tuple[Expr, ...], element: Attribute, guarded: bool

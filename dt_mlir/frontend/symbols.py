@@ -90,6 +90,8 @@ class Symbols:
     """The sizes of labels."""
     asked: dict[Axis, Position] = field(default_factory=dict[Axis, Position])
     """The axes of inputs whose size the program asks for, with the first place."""
+    wide_scalars: set[str] = field(default_factory=set[str])
+    """The scalars of no declared type that something takes in f64."""
 
     def location(self, at: Position) -> FileLineColLoc:
         """The location attribute of a position in the program."""
@@ -103,6 +105,10 @@ class Symbols:
     def is_label(self, name: str) -> bool:
         """Returns whether a name is a label."""
         return self.kind(name) in ("Var", "RVar")
+
+    def is_weak(self, name: str) -> bool:
+        """Returns whether a name is a scalar input of no declared type."""
+        return self.kind(name) == "SIn" and self.declarations[name].type is None
 
     def labels(self) -> list[str]:
         """The labels in declared order."""

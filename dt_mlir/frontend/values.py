@@ -1,7 +1,8 @@
 """Values of expressions, their types, and conversions between them.
 
 The rules of types: a value is *computed* in f64, f32, i64, i32 or bool; operands are widened to
-that, mixed ones to the wider. A number in the source takes the type of what it meets.
+that, mixed ones to the wider. A number in the source takes the type of what it meets. A scalar of
+no declared type is like a number that is a float: an f32, or an f64 where it meets one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     f32,
+    f64,
     i1,
     i32,
     i64,
@@ -42,6 +44,8 @@ class Typed:
 
     ssa: SSAValue
     element: Attribute
+    weak: str | None = None
+    """The scalar of no declared type that it is, if it is one."""
 
 
 Value = Typed | Number
@@ -68,7 +72,7 @@ class ValueEmitter:
             if isinstance(value.value, float):
                 return f32
             return i32 if -(2**31) <= value.value < 2**31 else i64
-        return value.element
+        return value.element if value.weak is None else f32
 
     def computed(self, value: Value) -> Attribute:
         """The type that a value is computed in."""
@@ -78,6 +82,8 @@ class ValueEmitter:
         """A value as one of an element type; narrowing rounds, to bool means "is not zero"."""
         if isinstance(value, Number):
             return self._constant(value, element, at)
+        if value.weak is not None and element == f64:
+            self.symbols.wide_scalars.add(value.weak)
         if value.element == element:
             return value.ssa
         return self._cast(value, element, at)

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
     UnitAttr,
+    f32,
     UnrankedTensorType,
 )
 from xdsl.ir import Attribute
@@ -143,10 +144,13 @@ class InputOp(IRDLOperation):
     The labels of a tensor's axes are those that its reads have for indices, unless they are
     written, `_` for an axis that is read at numbers only:
     `dt.input @X[n, X_1] : tensor<?x?xf32>`
+
+    A scalar whose type the program does not declare is an f32, or an f64 where it meets one; one
+    that is an f32 in any case is `declared`.
     """
 
     name = "dt.input"
-    GRAMMAR: ClassVar = "symbol (`[` label, … `]`)? `:` type attr-dict"
+    GRAMMAR: ClassVar = "symbol (`[` label, … `]`)? `declared`? `:` type attr-dict"
 
     sym_name = prop_def(Symbol)
     """The input's name."""
@@ -155,15 +159,24 @@ class InputOp(IRDLOperation):
 
     axes = opt_prop_def(ArrayAttr[StringAttr])
     """The labels of its axes, "" for one that is read at numbers only; None if reads say them."""
+    declared = opt_prop_def(UnitAttr)
+    """Present on a scalar of f32 whose type the program declares."""
 
     traits = traits_def(SymbolOpInterface())
 
-    def __init__(self, name: str, type: Attribute, axes: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        type: Attribute,
+        axes: Sequence[str] | None = None,
+        declared: bool = False,
+    ) -> None:
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
                 "type": type,
                 "axes": None if axes is None else name_array(axes),
+                "declared": UnitAttr() if declared else None,
             }
         )
 
@@ -178,9 +191,11 @@ class InputOp(IRDLOperation):
         axes = parser.parse_optional_comma_separated_list(
             parser.Delimiter.SQUARE, lambda: parser.parse_identifier("a label")
         )
+        declared = parser.parse_optional_keyword("declared") is not None
         parser.parse_punctuation(":")
         type = parser.parse_type()
-        op = cls(name, type, None if axes is None else [a if a != "_" else "" for a in axes])
+        labels = None if axes is None else [a if a != "_" else "" for a in axes]
+        op = cls(name, type, labels, declared)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
@@ -189,7 +204,7 @@ class InputOp(IRDLOperation):
         printer.print_symbol_name(self.sym_name.data)
         if self.axes is not None:
             printer.print_string(f"[{', '.join(name or '_' for name in names(self.axes))}]")
-        printer.print_string(" : ")
+        printer.print_string(" : " if self.declared is None else " declared : ")
         printer.print_attribute(self.type)
         printer.print_op_attributes(self.attributes)
 
@@ -217,6 +232,8 @@ class InputOp(IRDLOperation):
             raise VerifyException(f"an input cannot have elements of {self.element}")
         if isinstance(self.type, TensorType) and set(self.type.get_shape()) - {DYNAMIC_INDEX}:
             raise VerifyException("the extents of an input are unknown: write '?'")
+        if self.declared is not None and self.type != f32:
+            raise VerifyException("only a scalar of f32 is 'declared'")
         if self.axes is None:
             return
         if len(self.axes) != self.rank:
