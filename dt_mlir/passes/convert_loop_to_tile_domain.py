@@ -136,7 +136,9 @@ class Domain:
                 cut = moved(distance, index.div)
                 high = cut if high is None else index.minimum(high, cut)
         name = self.op.label_name
-        found = [] if low is start else [Part(start, index.minimum(low, end), list(self.constraints))]
+        found: list[Part] = []
+        if low is not start:
+            found.append(Part(start, index.minimum(low, end), list(self.constraints)))
         low.name_hint = low.name_hint if low is start else f"{name}_whole"
         if high is None:
             return [*found, Part(low, end, [])]

@@ -33,10 +33,12 @@ def order_loads(kernel: tile.KernelOp) -> None:
         if len(axes) < LEAST_RANK or tuple(wanted) == axes:
             continue
         result = reorder(op.result, wanted)
+        users = list(result.uses)
         back = tile.TransposeOp(result, axes)
         back.location = op.location
         Rewriter.insert_op(back, InsertPoint.after(op))
-        result.replace_uses_with_if(back.result, lambda use: use.operation is not back)
+        for use in users:
+            use.operation.operands[use.index] = back.result
 
 
 def _place(op: tile.LoadOp, axis: Axis) -> tuple[int, bool]:

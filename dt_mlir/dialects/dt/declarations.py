@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
     UnitAttr,
-    f32,
     UnrankedTensorType,
+    f32,
 )
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineMap

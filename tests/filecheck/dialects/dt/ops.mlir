@@ -9,9 +9,9 @@ dt.input @A : tensor<?x?xf16>
 // CHECK-NEXT: dt.input @U : tensor<*xui8>
 dt.input @U : tensor<*xui8>
 // CHECK-NEXT: dt.input @alpha : f64
+dt.input @alpha : f64
 // CHECK-NEXT: dt.input @beta declared : f32 {my.mark}
 dt.input @beta declared : f32 {my.mark}
-dt.input @alpha : f64
 
 // CHECK-NEXT: dt.func @f[x] : f32 {
 dt.func @f[x] : f32 {
