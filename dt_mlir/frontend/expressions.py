@@ -38,7 +38,18 @@ from dt_mlir.element_types import (
 )
 from dt_mlir.elementwise import FUNCTIONS, OPERATORS, Domain, Function
 from dt_mlir.frontend.symbols import REDUCTIONS, split_reduction
-from dt_mlir.frontend.syntax import Call, Expr, Infix, Name, Number, Position, Prefix, Read
+from dt_mlir.frontend.syntax import (
+    Call,
+    Expr,
+    Infix,
+    Name,
+    Number,
+    Position,
+    Prefix,
+    Read,
+    parts_of,
+    with_parts,
+)
 from dt_mlir.frontend.values import Typed, Value, ValueEmitter, constant_op
 
 _UPSTREAM: dict[str, Callable[..., Operation]] = {
@@ -193,17 +204,33 @@ class ExpressionEmitter(ValueEmitter):
         op = found.ssa.owner
         assert isinstance(op, dt.ReadOp)
         outside = self.emit(expr.arguments[1])
-        if not isinstance(outside, Number):
-            raise self._error(
-                "the value outside is a number", expr.arguments[1].at,
-                "where(…) chooses between a read and another value",
-            )  # fmt: skip
-        constant = self._constant(outside, found.element, at).owner
+        number = outside if isinstance(outside, Number) else Number(0)
+        constant = self._constant(number, found.element, at).owner
         assert isinstance(constant, arith.ConstantOp)
         assert isinstance(constant.value, FloatAttr | IntegerAttr)
         op.exterior = constant.value
         Rewriter.erase_op(constant)
-        return found
+        return found if isinstance(outside, Number) else self._chosen(read, found, outside)
+
+    def _chosen(self, read: Read, found: Typed, outside: Typed) -> Value:
+        """Emits what was read where all indices are in bounds, and another value elsewhere."""
+        at = read.at
+        inside: SSAValue | None = None
+        for axis, index in enumerate(read.indices):
+            label = self.symbols.axis_label(read.name, axis)
+            if isinstance(index, Name) and index.name == label:
+                continue
+            place = self.convert(self.emit(_in_64_bits(index)), i64, at)
+            size = self.convert(Typed(self._add(dt.SizeOp(label), at), i32), i64, at)
+            zero = self._constant(Number(0), i64, at)
+            for holds in (arith.CmpiOp(place, zero, "sge"), arith.CmpiOp(place, size, "slt")):
+                truth = self._add(holds, at)
+                inside = truth if inside is None else self._add(arith.AndIOp(inside, truth), at)
+        if inside is None:
+            return found
+        type = self._common(found, outside)
+        values = (self.convert(value, type, at) for value in (found, outside))
+        return Typed(self._add(arith.SelectOp(inside, *values), at), type)
 
     def _prefix(self, expr: Prefix) -> Value:
         value, at = self.emit(expr.operand), expr.at
@@ -454,6 +481,17 @@ class ExpressionEmitter(ValueEmitter):
         op = dt.ReduceOp(ReductionKind.DOT, labels, result, Region(inner.block))
         self._restrict(op, conditions)
         return Typed(self._add(op, at), result)
+
+
+def _in_64_bits(index: Expr) -> Expr:
+    """Returns an index that is computed in i64: outside, it may be beyond 32 bits."""
+    match index:
+        case Number():
+            return index
+        case Infix() | Prefix():
+            return with_parts(index, map(_in_64_bits, parts_of(index)))
+        case _:
+            return Call("cast", (index, Name("i64", index.at)), index.at)
 
 
 def _least_place(expr: Call) -> tuple[Expr, Expr]:

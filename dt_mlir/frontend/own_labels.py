@@ -195,8 +195,8 @@ def _open_reads(expr: Expr) -> Iterator[Read]:
     if isinstance(expr, Read):
         yield expr
     guarded = isinstance(expr, Call) and expr.name in BOUNDARIES
-    for part in parts_of(expr):
-        if guarded and isinstance(part, Read):
+    for i, part in enumerate(parts_of(expr)):
+        if guarded and i == 0 and isinstance(part, Read):
             for index in part.indices:
                 yield from _open_reads(index)
         else:

@@ -108,8 +108,9 @@ class _Inference:
                     values = ()
                 elif name in ("cast", "reshape"):
                     values = arguments[:1]
-                for argument in values:
-                    self._collect(argument, name in BOUNDARIES and isinstance(argument, Read))
+                for i, argument in enumerate(values):
+                    # A value outside may be read, too.
+                    self._collect(argument, i == 0 and name in BOUNDARIES)
             case _:
                 pass
 
