@@ -148,7 +148,11 @@ class _Drawer:
         if self.inputs:
             shown = ", ".join(f"{t.name} : {self.input_type(t)}" for t in self.inputs)
             declared.append(f"In {shown};")
-        declared += [f"SIn {t.name} : {t.type};" for t in self.scalars]
+        # A scalar of no declared type is an f32, or an f64 where it meets one.
+        declared += [
+            f"SIn {t.name};" if t.type == "f32" else f"SIn {t.name} : {t.type};"
+            for t in self.scalars
+        ]
         split = self.draw(st.integers(0, len(self.labels)))
         if split:
             declared.append(f"Var {', '.join(map(self.label, self.labels[:split]))};")
@@ -231,8 +235,11 @@ class _Drawer:
         if not guarded:
             return shown
         boundary = self.pick((CONSTANT, *BOUNDARIES))
-        outside = f", {self.pick(('0', '1', '-3', '7'))}" if boundary == CONSTANT else ""
-        return f"{boundary}({shown}{outside})"
+        if boundary != CONSTANT:
+            return f"{boundary}({shown})"
+        drawn = self.chance(20)
+        outside = self.leaf("int", labels) if drawn else self.pick(("0", "1", "-3", "7"))
+        return f"{boundary}({shown}, {outside})"
 
     def index(self, labels: tuple[str, ...], guarded: bool) -> str:
         """An index that is an expression of labels, or data."""
