@@ -135,6 +135,12 @@ def terms_of(expr: AffineExpr) -> list[tuple[AffineExpr, int]]:
             return [(expr, 1)]
 
 
+def factor_of(expr: AffineExpr, position: int) -> int:
+    """Returns the factor of a dimension in an index; 0 where it is in a quotient or a remainder."""
+    terms = terms_of(collected(expr))
+    return sum(factor for term, factor in terms if term == dimension(position))
+
+
 def is_never_negative(expr: AffineExpr) -> bool:
     """Returns whether an index is at least 0 for all dimensions and sizes, which are not negative.
     """
@@ -235,7 +241,9 @@ def solve_at_most(expr: AffineExpr, position: int, bound: AffineExpr, ends: Sequ
                 return None
             inner = binary(AffineBinaryOpKind.FloorDiv, bound, right)
             return solve_at_most(left, position, inner, ends)
-        case AffineBinaryOpKind.FloorDiv if inside[0]:
+        case AffineBinaryOpKind.FloorDiv if (
+            inside[0] and not has_dimension(right) and is_never_negative(right)
+        ):
             # floor(e / d) <= b where e <= b * d + d - 1.
             inner = add(add(multiply(bound, right), right), number(-1))
             return solve_at_most(left, position, inner, ends)

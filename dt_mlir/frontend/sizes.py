@@ -10,14 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
 from xdsl.utils.disjoint_set import DisjointSet
 
 from dt_mlir.boundary_conditions import BOUNDARIES
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects.index_ranges import (
     collected,
-    is_increasing,
+    factor_of,
     solve_at_most,
     terms_of,
 )
@@ -50,6 +56,8 @@ class _Access(NamedTuple):
     at: Position
     shown: str
     """The read as the source has it."""
+    constraints: tuple[IndexForm, ...]
+    """The expressions that are not negative where the reductions around read."""
 
 
 class _Inference:
@@ -58,6 +66,7 @@ class _Inference:
         self.table = symbols.sizes = SizeTable()
         self.accesses: list[_Access] = []
         self.needed = True
+        self.constraints: tuple[IndexForm, ...] = ()
         self.guarded: list[tuple[str, Axis]] = []
         """Labels that index an axis by themselves under a boundary condition."""
         self.same = DisjointSet(symbols.labels())
@@ -92,8 +101,11 @@ class _Inference:
                     shown = print_expression(expr)
                     axis = Axis(name, position)
                     self.accesses.append(
-                        _Access(axis, form, guarded, self.needed, index.at or at, shown)
-                    )
+                        _Access(
+                            axis, form, guarded, self.needed, index.at or at, shown,
+                            self.constraints,
+                        )
+                    )  # fmt: skip
             case Prefix(_, operand):
                 self._collect(operand, False)
             case Infix(_, left, right):
@@ -102,9 +114,9 @@ class _Inference:
             case Call(name, arguments):
                 values = arguments
                 if name in REDUCTIONS:
-                    terms, _, conditions = split_reduction(expr)
-                    values = (*terms, *conditions)
-                elif name in ("len", "size"):
+                    self._collect_reduction(expr)
+                    return
+                if name in ("len", "size"):
                     values = ()
                 elif name in ("cast", "reshape"):
                     values = arguments[:1]
@@ -113,6 +125,21 @@ class _Inference:
                     self._collect(argument, i == 0 and name in BOUNDARIES)
             case _:
                 pass
+
+    def _collect_reduction(self, expr: Call) -> None:
+        """Collects the reads of a reduction, of which those of its terms are in its domain."""
+        terms, labels, conditions = split_reduction(expr)
+        bound = {label.name for label in labels}
+        before = self.constraints
+        # A label that is bound anew is not the one of the conditions around.
+        kept = [form for form in before if bound.isdisjoint(form.dims)]
+        for condition in conditions:
+            self._collect(condition, False)
+            kept += self.symbols.constraints(condition) or []
+        self.constraints = tuple(kept)
+        for term in terms:
+            self._collect(term, False)
+        self.constraints = before
 
     def _by_axis(self) -> dict[Axis, list[_Access]]:
         found: dict[Axis, list[_Access]] = {}
@@ -280,10 +307,10 @@ class _Inference:
             if _occurs_only_under_modulus(expr, own):
                 continue
             ends = [add(size_of(label), number(-1)) for label in form.dims]
+            for i in set(range(len(form.dims))) - set(own):
+                ends[i] = self._last(root, access, i, ends[i])
             bound = add(size_of(self.symbols.axis_label(*access.axis)), number(-1))
-            end = None
-            if len(own) == 1 and is_increasing(expr):
-                end = solve_at_most(expr, own[0], bound, ends)
+            end = solve_at_most(expr, own[0], bound, ends) if len(own) == 1 else None
             if end is None:
                 raise self._undeclared(
                     root, access, "the index does not increase with it without bound"
@@ -291,6 +318,41 @@ class _Inference:
             results.append(collected(add(end, number(1))))
         if results:
             self.table.inferred[root] = _over_labels(_least(results), labels)
+
+    def _last(self, root: str, access: _Access, position: int, last: AffineExpr) -> AffineExpr:
+        """Returns the last value of another label in the domain of the reductions around a read.
+
+        Args:
+            root: the label whose size is wanted.
+            access: the index.
+            position: the dimension of the other label.
+            last: the last value of the other label.
+
+        Raises:
+            CompileError: if a condition narrows the label, and its end is not a known number.
+        """
+        assert access.form is not None
+        label = access.form.dims[position]
+        sign = factor_of(access.form.expr, position)
+        known = self._number(label)
+        ends: list[int] = []
+        for form in access.constraints:
+            factor = factor_of(form.expr, form.dims.index(label)) if label in form.dims else 0
+            if sign * factor >= 0:
+                # It bounds the label where the index is small.
+                continue
+            alone = form.dims == (label,) and not form.sizes
+            if known is None or not alone or factor > 0:
+                raise self._undeclared(root, access, f"a condition narrows '{label}'")
+            ends += [known - 1, max(0, form.expr.eval([0], []) // -factor)]
+        return number(min(ends)) if ends else last
+
+    def _number(self, label: str) -> int | None:
+        """Returns the size of a label that is declared as a number."""
+        declared = self.table.declared.get(label)
+        if declared is None or not isinstance(declared[0].results[0], AffineConstantExpr):
+            return None
+        return declared[0].results[0].value
 
     def _undeclared(self, root: str, access: _Access, because: str) -> CompileError:
         kind = self.symbols.kind(root) or "Var"

@@ -49,6 +49,10 @@ def _stencil(x: Tensor) -> Tensor:
 
 REFERENCES: dict[str, tuple[Sizes, Callable[..., Tensor]]] = {
     "conv1d_valid": ({"n": 2, "o": 11, "c": 6, "r": 4, "X_2": 23}, lambda x, w: F.conv1d(x, w)),
+    "conv1d_causal": (
+        {"n": 2, "o": 5, "c": 6, "r": 4, "X_2": 23},
+        lambda x, w: F.conv1d(F.pad(x, (w.shape[2] - 1, 0)), w.flip(2)),
+    ),
     "conv1d_strided_dilated": (
         {"n": 2, "o": 5, "c": 6, "r": 3, "X_1": 6, "X_2": 23},
         lambda x, w: F.conv1d(x, w, stride=2, padding=2, dilation=3),
