@@ -40,6 +40,10 @@ GROUPS = (
     ("Values of the `tile` level", "dt_mlir.builders.values", ("ValueBuilder",)),
     ("Rewriting", "dt_mlir.builders.rewriting", ("replace_op",)),
     ("Elementwise functions", "dt_mlir.elementwise", ("Function", "Domain", "define")),
+    (
+        "Boundary conditions", "dt_mlir.boundary_conditions",
+        ("BoundaryCondition", "smaller", "larger", "define_boundary"),
+    ),
     ("Scalar arithmetic", "dt_mlir.builders.scalars", ("ScalarBuilder",)),
     ("Walks over operations", "dt_mlir.traversal",
      ("operations", "operations_of", "values_of")),

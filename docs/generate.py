@@ -133,9 +133,9 @@ def functions_table() -> str:
         shown = "a, b, label, …" if name == "rdot" else "e, label, …"
         lines.append(f"| `{name}({shown})` | {text} |")
     lines += ["", "| boundary condition | value out of bounds |", "| --- | --- |"]
-    for name, text in BOUNDARIES.items():
+    for name, condition in BOUNDARIES.items():
         shown = "A[…], value" if name == CONSTANT else "A[…]"
-        lines.append(f"| `{name}({shown})` | {text} |")
+        lines.append(f"| `{name}({shown})` | {condition.summary} |")
     return "\n".join(lines) + "\n"
 
 

@@ -49,10 +49,10 @@ def functions_module() -> str:
             f"    {_doc(f'Returns {function.summary}.')}\n"
             f'    return call("{function.name}", {", ".join(names)})\n'
         )
-    for name, what in BOUNDARIES.items():
+    for name, condition in BOUNDARIES.items():
         value = name == CONSTANT
-        outside = ", value: int | float" if value else ""
-        text = f"Returns an element of a tensor; out of bounds it is {what}."
+        outside = ", value: Value" if value else ""
+        text = f"Returns an element of a tensor; out of bounds it is {condition.summary}."
         given = "read, value" if value else "read"
         parts.append(
             f"\n\ndef {name}(read: Expr{outside}) -> Expr:\n"

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from dt_mlir.boundary_conditions import BOUNDARIES
-from dt_mlir.diagnostics import CompileError
+from dt_mlir.entry_points import load_entry_points
 
 
 class Domain(Enum):
@@ -102,6 +102,11 @@ APPLICABLE: dict[str, Function] = {
 """The functions that `elem.apply` may name."""
 
 
+def is_taken(name: str) -> bool:
+    """Returns whether a name is that of a function, an operator or another part of the language."""
+    return name in FUNCTIONS or name in OPERATORS or name in RESERVED
+
+
 def define(function: Function) -> None:
     """Makes a function known to programs, as one of another package's.
 
@@ -114,7 +119,7 @@ def define(function: Function) -> None:
     name = function.name
     if FUNCTIONS.get(name) == function:
         return
-    if name in FUNCTIONS or name in OPERATORS or name in RESERVED:
+    if is_taken(name) or name in BOUNDARIES:
         raise ValueError(f"there is a function '{name}' already")
     if not name.isidentifier() or name.startswith("_"):
         raise ValueError(f"'{name}' is not a name that a program can call")
@@ -132,7 +137,7 @@ def find_function(name: str) -> Function | None:
     Raises:
         CompileError: if a package's functions cannot be loaded.
     """
-    if name not in FUNCTIONS and name not in RESERVED:
+    if name not in FUNCTIONS and name not in RESERVED and name not in BOUNDARIES:
         _load_others()
     return FUNCTIONS.get(name)
 
@@ -144,26 +149,4 @@ def _load_others() -> None:
     Raises:
         CompileError: naming the package, if one of its functions cannot be loaded or defined.
     """
-    from importlib.metadata import entry_points
-
-    for point in entry_points(group="dt_mlir.functions"):
-        package = point.value.partition(":")[0] if point.dist is None else point.dist.name
-        try:
-            found = point.load()
-        except Exception as error:
-            raise CompileError(
-                f"the package '{package}' cannot be loaded: {type(error).__name__}: {error}",
-                None, f"mend or uninstall '{package}'",
-            ) from error
-        if not isinstance(found, Function):
-            raise CompileError(
-                f"the package '{package}' defines '{point.name}' as a {type(found).__name__}",
-                None, "an entry point of dt_mlir.functions names an elementwise.Function",
-            )
-        try:
-            define(found)
-        except ValueError as error:
-            raise CompileError(
-                f"the package '{package}' defines a function that cannot be used: {error}",
-                None, f"mend or uninstall '{package}'",
-            ) from None
+    load_entry_points("dt_mlir.functions", Function, "elementwise.Function", define)

@@ -10,8 +10,9 @@ from pathlib import Path
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 
+from dt_mlir.boundary_conditions import BoundaryCondition, define_boundary
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.elementwise import Function, define
+from dt_mlir.elementwise import Function, define, is_taken
 from dt_mlir.registry import LOADED, PASSES, plugins_in_use
 
 Loaded = tuple[dict[str, type[ModulePass]], list[Dialect]]
@@ -21,7 +22,7 @@ _FILES: dict[Path, Loaded] = {}
 
 
 def load_file(path: str, override: bool = False) -> Loaded:
-    """Loads the passes, directives, dialects and elementwise functions that a file defines.
+    """Loads what a file defines: passes, directives, dialects, functions, boundary conditions.
 
     From then on programs of this process know its directives, and `dtc` runs those of its passes
     that say `after = "NAME-OF-A-PASS"`. A file is loaded once.
@@ -76,9 +77,12 @@ def load_file(path: str, override: bool = False) -> Loaded:
             "give the pass another name, or --override to put it in the other's place",
         )
     for item in items:
-        if isinstance(item, Function):
+        if isinstance(item, Function | BoundaryCondition):
             try:
-                define(item)
+                if isinstance(item, Function):
+                    define(item)
+                else:
+                    define_boundary(item, is_taken)
             except ValueError as error:
                 raise CompileError(f"{path}: {error}", None, "give it another name") from None
     LOADED.update(passes)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
@@ -10,6 +11,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineSymExpr
 
 from dt_mlir.analysis.divisibility import constant_index
+from dt_mlir.boundary_conditions import BOUNDARIES
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects.index_ranges import is_never_negative
@@ -117,7 +119,52 @@ def index_in_bounds(builder: Builder, kind: str, value: SSAValue, size: SSAValue
             place = floored_rest(index, value, at_least(whole, 1))
             return at_least(index.minimum(place, index.sub(whole, place)), 0)
         case _:
-            raise AssertionError(f"no boundary condition '{kind}'")
+            place = BOUNDARIES[kind].place
+            assert place is not None
+            whole = at_least(size, 1)
+            found = place(_Index(index, value), _Index(index, whole)).value
+            return at_least(index.minimum(found, index.sub(whole, index.constant(1))), 0)
+
+
+@dataclass(frozen=True)
+class _Index:
+    """An index that Python's operators compute with."""
+
+    builder: IndexBuilder
+    value: SSAValue
+
+    def _with(self, other: _Index | int, build: Callable[[SSAValue, SSAValue], SSAValue]) -> _Index:
+        value = self.builder.constant(other) if isinstance(other, int) else other.value
+        return _Index(self.builder, build(self.value, value))
+
+    def __add__(self, other: _Index | int) -> _Index:
+        return self._with(other, self.builder.add)
+
+    def __sub__(self, other: _Index | int) -> _Index:
+        return self._with(other, self.builder.sub)
+
+    def __rsub__(self, other: int) -> _Index:
+        return self._with(other, lambda a, b: self.builder.sub(b, a))
+
+    def __mul__(self, other: _Index | int) -> _Index:
+        return self._with(other, self.builder.mul)
+
+    def __floordiv__(self, other: _Index | int) -> _Index:
+        return self._with(other, lambda a, b: floored_quotient(self.builder, a, b))
+
+    def __mod__(self, other: _Index | int) -> _Index:
+        return self._with(other, lambda a, b: floored_rest(self.builder, a, b))
+
+    def smaller(self, other: _Index | int) -> _Index:
+        """Returns the smaller of it and another one."""
+        return self._with(other, self.builder.minimum)
+
+    def larger(self, other: _Index | int) -> _Index:
+        """Returns the larger of it and another one."""
+        return self._with(other, self.builder.maximum)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
 
 
 def is_in_bounds(

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr
 from xdsl.ir import Operation
 
-from dt_mlir.boundary_conditions import CONSTANT
+from dt_mlir.boundary_conditions import BOUNDARIES, CONSTANT
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value, chosen, shape_of, spread
 from dt_mlir.interpreters.bounded import Array
 from dt_mlir.interpreters.memory import Buffer
@@ -36,7 +36,9 @@ def place_in_bounds(kind: str, index: Array, size: int) -> Array:
             place = np.remainder(index, max(2 * last, 1))
             return np.minimum(place, 2 * last - place)
         case _:
-            raise AssertionError(f"no boundary condition '{kind}'")
+            place = BOUNDARIES[kind].place
+            assert place is not None
+            return np.clip(place(index, max(size, 1)), 0, last)
 
 
 def read_under(

@@ -170,7 +170,7 @@ def clamp(x: Value, low: Value, high: Value) -> Expr:
     return call("clamp", x, low, high)
 
 
-def constant_exterior(read: Expr, value: int | float) -> Expr:
+def constant_exterior(read: Expr, value: Value) -> Expr:
     """Returns an element of a tensor; out of bounds it is the given value."""
     return call("constant_exterior", read, value)
 

@@ -11,8 +11,17 @@ from xdsl.dialects.builtin import f64
 import dt_mlir as dt
 from dt_mlir import elementwise
 from dt_mlir.analysis.interface import Interface
+from dt_mlir.boundary_conditions import BOUNDARIES, BoundaryCondition, define_boundary
 from dt_mlir.dialects import elem
-from dt_mlir.elementwise import APPLICABLE, FUNCTIONS, RESERVED, Domain, Function, define
+from dt_mlir.elementwise import (
+    APPLICABLE,
+    FUNCTIONS,
+    RESERVED,
+    Domain,
+    Function,
+    define,
+    is_taken,
+)
 from dt_mlir.frontend.symbols import REDUCTIONS
 from dt_mlir.interpreters.exact import ExactArithmetic
 from dt_mlir.interpreters.run import random_inputs, run_module
@@ -38,6 +47,28 @@ def test_incomplete_definitions_are_refused(given: Function, message: str) -> No
     with pytest.raises(ValueError, match=message):
         define(given)
     assert known == FUNCTIONS
+
+
+def _edge(index: Any, size: Any) -> Any:
+    return index
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (BoundaryCondition("exp", "x", _edge), "there is a function 'exp' already"),
+        (BoundaryCondition("repeat_edge", "x", _edge), "there is a function 'repeat_edge' already"),
+        (BoundaryCondition("a b", "x", _edge), "'a b' is not a name that a program can call"),
+        (BoundaryCondition("other", "x"), "the boundary condition 'other' needs a place"),
+    ],
+)
+def test_incomplete_boundary_conditions_are_refused(
+    given: BoundaryCondition, message: str
+) -> None:
+    known = dict(BOUNDARIES)
+    with pytest.raises(ValueError, match=message):
+        define_boundary(given, is_taken)
+    assert known == BOUNDARIES
 
 
 def test_all_reductions_are_reserved() -> None:
@@ -107,7 +138,7 @@ def test_a_faulty_package_is_named(
     point = SimpleNamespace(
         value="extras:ROW", name="row", dist=SimpleNamespace(name="extras"), load=load
     )
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [point] if "functions" in group else [])
     elementwise._load_others.cache_clear()  # pyright: ignore[reportPrivateUsage]
     try:
         with pytest.raises(dt.CompileError, match=message):

@@ -85,7 +85,7 @@ def test_plugin(how: str, tmp_path: Path) -> None:
     plugin = ROOT / "examples" / "plugin"
     program = tmp_path / "f.dt"
     program.write_text(
-        "Func f; In A; Var x, y; f[x, y] = softsign(A[x, y]); f.no_multi_buffer(y); f.compile();"
+        "Func f; In A; Var x, y; f[x, y] = softsign(mirror_end(A[x + 1, y])); f.no_multi_buffer(y); f.compile();"
     )
     bin = Path(sys.executable).parent
     if how == "installed":
@@ -95,7 +95,7 @@ def test_plugin(how: str, tmp_path: Path) -> None:
         extra: list[object] = []
         environment = {"PYTHONPATH": str(site)}
     else:
-        files = [plugin / "dt_extras" / name for name in ("no_multi_buffer.py", "softsign.py")]
+        files = [plugin / "dt_extras" / name for name in ("no_multi_buffer.py", "softsign.py", "mirror_end.py")]
         extra = [word for file in files for word in ("--load", file)]
         environment = {}
     shown = run(bin / "dtc", program, *extra, env=environment)
