@@ -1,4 +1,4 @@
-"""What other packages add by entry points."""
+"""Loads what other packages name in entry points."""
 
 from __future__ import annotations
 

@@ -10,7 +10,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 LAYERS = (
-    {"boundary_conditions", "compiling", "diagnostics", "element_types", "traversal"},
+    {
+        "boundary_conditions", "compiling", "diagnostics", "element_types", "entry_points",
+        "traversal",
+    },
     {"elementwise"},
     {"cache_folder", "dialects", "files"},
     {"verifier"},
