@@ -180,6 +180,8 @@ def largest(expr: AffineExpr, ends: Sequence[AffineExpr]) -> AffineExpr | None:
             if negative:
                 zeros = [number(0)] * len(ends)
                 smallest = largest(left, zeros) if is_increasing(left) else None
+                if isinstance(left, AffineBinaryOpExpr) and left.kind is AffineBinaryOpKind.Mod:
+                    smallest = number(0)
                 return None if smallest is None else binary(kind, smallest, right)
             if has_dimension(right) or not is_never_negative(right):
                 return None
@@ -211,14 +213,14 @@ def solve_at_most(expr: AffineExpr, position: int, bound: AffineExpr, ends: Sequ
     """Returns the largest value of a dimension for which an index is at most a bound.
 
     Args:
-        expr: the index, which never decreases with the dimension and is unbounded in it.
+        expr: the index.
         position: the dimension.
         bound: the bound, an expression of sizes.
         ends: the last values of the other dimensions.
 
     Returns:
-        An expression of sizes; None if the index is not built from sums, positive factors and
-        quotients by numbers, or has the dimension in several of its terms.
+        An expression of sizes; None if the index does not grow with the dimension by sums, positive
+        factors and quotients by sizes or positive numbers, or has it in several of its terms.
     """
     expr, bound = collected(expr), collected(bound)
     if expr == dimension(position):

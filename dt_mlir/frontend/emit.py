@@ -72,7 +72,7 @@ def emit(symbols: Symbols) -> ModuleOp:
                 op: Operation = _label(symbols, item)
             case "In" | "SIn":
                 type = _input_type(symbols, item.name, elements)
-                declared = item.kind == "SIn" and item.type == "f32"
+                declared = item.kind == "SIn" and item.type in ("f32", "f64")
                 op = dt.InputOp(item.name, type, _axes(symbols, item.name), declared)
             case _:
                 continue

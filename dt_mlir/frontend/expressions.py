@@ -210,25 +210,36 @@ class ExpressionEmitter(ValueEmitter):
         assert isinstance(constant.value, FloatAttr | IntegerAttr)
         op.exterior = constant.value
         Rewriter.erase_op(constant)
-        return found if isinstance(outside, Number) else self._chosen(read, found, outside)
+        return found if isinstance(outside, Number) else self._chosen(read, op, found, outside)
 
-    def _chosen(self, read: Read, found: Typed, outside: Typed) -> Value:
-        """Emits what was read where all indices are in bounds, and another value elsewhere."""
-        at = read.at
+    def _chosen(self, read: Read, op: dt.ReadOp, found: Typed, outside: Typed) -> Value:
+        """Emits what was read where all indices are in bounds, and another value elsewhere.
+
+        Args:
+            read: the read.
+            op: its operation.
+            found: what it gives.
+            outside: the other value.
+        """
+        at, data = read.at, iter(op.values)
+        type = self._common(found, outside)
         inside: SSAValue | None = None
         for axis, index in enumerate(read.indices):
             label = self.symbols.axis_label(read.name, axis)
             if isinstance(index, Name) and index.name == label:
                 continue
-            place = self.convert(self.emit(_in_64_bits(index)), i64, at)
+            if self.symbols.index_form(index) is None:
+                value = next(data)
+                place = self.convert(Typed(value, value.type), i64, at)
+            else:
+                place = self.convert(self.emit(_in_64_bits(index)), i64, at)
             size = self.convert(Typed(self._add(dt.SizeOp(label), at), i32), i64, at)
             zero = self._constant(Number(0), i64, at)
             for holds in (arith.CmpiOp(place, zero, "sge"), arith.CmpiOp(place, size, "slt")):
                 truth = self._add(holds, at)
                 inside = truth if inside is None else self._add(arith.AndIOp(inside, truth), at)
         if inside is None:
-            return found
-        type = self._common(found, outside)
+            return Typed(self.convert(found, type, at), type)
         values = (self.convert(value, type, at) for value in (found, outside))
         return Typed(self._add(arith.SelectOp(inside, *values), at), type)
 
@@ -484,7 +495,7 @@ class ExpressionEmitter(ValueEmitter):
 
 
 def _in_64_bits(index: Expr) -> Expr:
-    """Returns an index that is computed in i64: outside, it may be beyond 32 bits."""
+    """Returns an affine index that is computed in i64: outside, it may be beyond 32 bits."""
     match index:
         case Number():
             return index

@@ -139,11 +139,12 @@ def _joined_labels(symbols: Symbols, output: Definition) -> dict[str, str]:
         if item.function != output.name or item.name != "fuse" or not item.arguments:
             continue
         *labels, last = (a.value for a in item.arguments)
-        if {*labels} <= {*output.labels, *joined} and last in symbols.declarations:
-            assert isinstance(last, str)
+        if {*labels} <= {*output.labels, *joined} and isinstance(last, str):
             joined[last] = _fresh(f"{output.name}_{last}", symbols)
-            declared = symbols.declarations[last]
-            symbols.declarations[joined[last]] = replace(declared, name=joined[last])
+            # A program need not declare it.
+            if last in symbols.declarations:
+                declared = symbols.declarations[last]
+                symbols.declarations[joined[last]] = replace(declared, name=joined[last])
     return joined
 
 

@@ -302,13 +302,17 @@ class _Inference:
             assert form is not None
             own = [i for i, label in enumerate(form.dims) if self._root(label) == root]
             sizes = [size_of(self.table.label_of(size)) for size in form.sizes]
-            dims = [AffineDimExpr(i) for i in range(len(form.dims))]
+            dims: list[AffineExpr] = [AffineDimExpr(i) for i in range(len(form.dims))]
             expr = substitute(form.expr, dims, sizes)
             if _occurs_only_under_modulus(expr, own):
                 continue
             ends = [add(size_of(label), number(-1)) for label in form.dims]
             for i in set(range(len(form.dims))) - set(own):
-                ends[i] = self._last(root, access, i, ends[i])
+                first, last = self._ends(root, access, i)
+                ends[i] = ends[i] if last is None else number(last)
+                dims[i] = add(dims[i], number(first))
+                ends[i] = add(ends[i], number(-first))
+            expr = substitute(form.expr, dims, sizes)
             bound = add(size_of(self.symbols.axis_label(*access.axis)), number(-1))
             end = solve_at_most(expr, own[0], bound, ends) if len(own) == 1 else None
             if end is None:
@@ -319,33 +323,46 @@ class _Inference:
         if results:
             self.table.inferred[root] = _over_labels(_least(results), labels)
 
-    def _last(self, root: str, access: _Access, position: int, last: AffineExpr) -> AffineExpr:
-        """Returns the last value of another label in the domain of the reductions around a read.
+    def _ends(self, root: str, access: _Access, position: int) -> tuple[int, int | None]:
+        """Returns the ends of another label in the domain of the reductions around a read.
 
         Args:
             root: the label whose size is wanted.
             access: the index.
             position: the dimension of the other label.
-            last: the last value of the other label.
+
+        Returns:
+            The first value, and the last one if conditions narrow it.
 
         Raises:
-            CompileError: if a condition narrows the label, and its end is not a known number.
+            CompileError: if a condition narrows the label, and its end is not a known number, or
+                the index may be negative.
         """
         assert access.form is not None
         label = access.form.dims[position]
         sign = factor_of(access.form.expr, position)
-        known = self._number(label)
-        ends: list[int] = []
-        for form in access.constraints:
-            factor = factor_of(form.expr, form.dims.index(label)) if label in form.dims else 0
-            if sign * factor >= 0:
+        known, first, last = self._number(label), 0, None
+        factors = {
+            form: factor_of(form.expr, form.dims.index(label))
+            for form in access.constraints if label in form.dims
+        }  # fmt: skip
+        if sign < 0 and all(factor > 0 for factor in factors.values()):
+            because = f"nothing keeps the index at 0 or above where '{label}' is large"
+            raise self._undeclared(root, access, because)
+        for form, factor in factors.items():
+            if sign * factor > 0:
                 # It bounds the label where the index is small.
                 continue
-            alone = form.dims == (label,) and not form.sizes
-            if known is None or not alone or factor > 0:
+            if known is None or form.dims != (label,) or form.sizes or 0 in (sign, factor):
                 raise self._undeclared(root, access, f"a condition narrows '{label}'")
-            ends += [known - 1, max(0, form.expr.eval([0], []) // -factor)]
-        return number(min(ends)) if ends else last
+            # factor * label + rest >= 0
+            rest = form.expr.eval([0], [])
+            if factor > 0:
+                first = max(first, -(rest // factor))
+            else:
+                end = known - 1 if last is None else last
+                last = max(0, min(end, known - 1, rest // -factor))
+        return first, last
 
     def _number(self, label: str) -> int | None:
         """Returns the size of a label that is declared as a number."""

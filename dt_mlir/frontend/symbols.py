@@ -196,4 +196,13 @@ def split_reduction(expr: Call) -> tuple[list[Expr], list[Name], list[Expr]]:
     labels: list[Name] = []
     while rest and isinstance(rest[0], Name):
         labels.append(rest.pop(0))  # pyright: ignore[reportArgumentType]
-    return values, labels, rest
+    return values, labels, [part for condition in rest for part in _conjuncts(condition)]
+
+
+def _conjuncts(condition: Expr) -> Iterator[Expr]:
+    """Yields the parts of a conjunction, of which each may be affine or not."""
+    if isinstance(condition, Infix) and condition.operator == "and":
+        yield from _conjuncts(condition.left)
+        yield from _conjuncts(condition.right)
+    else:
+        yield condition

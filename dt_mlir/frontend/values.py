@@ -84,6 +84,9 @@ class ValueEmitter:
             return self._constant(value, element, at)
         if value.weak is not None and element == f64:
             self.symbols.wide_scalars.add(value.weak)
+        elif value.weak is not None and value.element == f64:
+            # Elsewhere it is an f32, whatever another function takes it in.
+            value = Typed(self._cast(value, f32, at), f32)
         if value.element == element:
             return value.ssa
         return self._cast(value, element, at)

@@ -63,6 +63,11 @@ class FusePass(Directive):
                 raise site.error(
                     f"the loop over '{op.label_name}' is already tiled or split", "join it first"
                 )
+            if any(isinstance(use.operation, loop.DelinearizeOp) for use in op.iv.uses):
+                raise site.error(
+                    f"the loop over '{op.label_name}' joins labels already",
+                    "name all labels in one fuse, as in f.fuse(x, y, z, xyz)",
+                )
         for outer, inner in zip(nest.loops, nest.loops[1:]):
             between = [op for op in outer.body.block.ops if op is not inner and op.regions]
             if isinstance(outer, loop.ForOp) and between:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -60,17 +61,38 @@ def _is_counted(index: SSAValue, axis: str) -> bool:
         case tile.BroadcastOp() | tile.TransposeOp():
             return _is_counted(owner.value, axis)
         case tile.MapOp():
-            op = owner.body.block.first_op
-            mine = [v for v in owner.inputs if axis in axis_names(v.type)]
-            sums = arith.AddiOp | arith.SubiOp | arith.IndexCastOp | arith.MaxSIOp | arith.MinSIOp
-            return isinstance(op, sums) and len(mine) == 1 and _is_counted(mine[0], axis)
+            arguments: dict[SSAValue, SSAValue] = dict(zip(owner.body.block.args, owner.inputs))
+            last = owner.body.block.last_op
+            return last is not None and _counts(last.operands[0], arguments, axis)
+        case _:
+            return False
+
+
+def _counts(value: SSAValue, arguments: Mapping[SSAValue, SSAValue], axis: str) -> bool:
+    """Returns whether a value in a map grows by one where the place along an axis does.
+
+    Args:
+        value: the value.
+        arguments: the map's operands, by the arguments of its body.
+        axis: the axis.
+    """
+    if value in arguments:
+        given = arguments[value]
+        return axis in axis_names(given.type) and _is_counted(given, axis)
+    match value.owner:
+        case arith.AddiOp(lhs=left, rhs=right) | arith.MaxSIOp(lhs=left, rhs=right):
+            return _counts(left, arguments, axis) or _counts(right, arguments, axis)
+        case arith.MinSIOp(lhs=left, rhs=right):
+            return _counts(left, arguments, axis) or _counts(right, arguments, axis)
+        case arith.SubiOp(lhs=left) | arith.IndexCastOp(input=left):
+            return _counts(left, arguments, axis)
         case _:
             return False
 
 
 @dataclass(frozen=True)
 class TileOrderLoadsPass(ModulePass):
-    """Gives the axes of a loaded tile of three axes or more the order of memory.
+    """Gives the axes of a loaded tile of three axes or more the order of memory, row-major.
 
     The nest of loops orders the axes of tiles, and neighbouring threads would load what is far
     apart. The tile is transposed behind the load, which moves no data.

@@ -10,10 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 LAYERS = (
-    {
-        "boundary_conditions", "compiling", "diagnostics", "element_types", "entry_points",
-        "traversal",
-    },
+    {"compiling", "diagnostics", "element_types", "traversal"},
+    {"entry_points"},
+    {"boundary_conditions"},
     {"elementwise"},
     {"cache_folder", "dialects", "files"},
     {"verifier"},

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     UnrankedTensorType,
     f32,
+    f64,
 )
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineMap
@@ -145,8 +146,8 @@ class InputOp(IRDLOperation):
     written, `_` for an axis that is read at numbers only:
     `dt.input @X[n, X_1] : tensor<?x?xf32>`
 
-    A scalar whose type the program does not declare is an f32, or an f64 where it meets one; one
-    that is an f32 in any case is `declared`.
+    A scalar of floating point whose type the program does not declare is an f32, or an f64 where
+    it meets one; one that has its type in any case is `declared`.
     """
 
     name = "dt.input"
@@ -160,7 +161,7 @@ class InputOp(IRDLOperation):
     axes = opt_prop_def(ArrayAttr[StringAttr])
     """The labels of its axes, "" for one that is read at numbers only; None if reads say them."""
     declared = opt_prop_def(UnitAttr)
-    """Present on a scalar of f32 whose type the program declares."""
+    """Present on a scalar of f32 or f64 whose type the program declares."""
 
     traits = traits_def(SymbolOpInterface())
 
@@ -232,8 +233,8 @@ class InputOp(IRDLOperation):
             raise VerifyException(f"an input cannot have elements of {self.element}")
         if isinstance(self.type, TensorType) and set(self.type.get_shape()) - {DYNAMIC_INDEX}:
             raise VerifyException("the extents of an input are unknown: write '?'")
-        if self.declared is not None and self.type != f32:
-            raise VerifyException("only a scalar of f32 is 'declared'")
+        if self.declared is not None and self.type not in (f32, f64):
+            raise VerifyException("only a scalar of f32 or f64 is 'declared'")
         if self.axes is None:
             return
         if len(self.axes) != self.rank:

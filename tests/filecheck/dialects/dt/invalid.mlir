@@ -5,8 +5,11 @@ dt.input @A : tensor<?xindex>
 // CHECK-NEXT: dt.input @A
 // CHECK-NEXT: ^
 // -----
-dt.input @s declared : f64
-// CHECK: error: 'dt.input' is malformed: only a scalar of f32 is 'declared'
+dt.input @s declared : i32
+// CHECK: error: 'dt.input' is malformed: only a scalar of f32 or f64 is 'declared'
+// -----
+dt.input @A declared : tensor<?xf32>
+// CHECK: error: 'dt.input' is malformed: only a scalar of f32 or f64 is 'declared'
 // -----
 dt.input @A : tensor<8xf32>
 // CHECK: error: 'dt.input' is malformed: the extents of an input are unknown: write '?'
