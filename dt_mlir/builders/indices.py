@@ -122,8 +122,11 @@ def index_in_bounds(builder: Builder, kind: str, value: SSAValue, size: SSAValue
             place = BOUNDARIES[kind].place
             assert place is not None
             whole = at_least(size, 1)
-            found = place(_Index(index, value), _Index(index, whole)).value
-            return at_least(index.minimum(found, index.sub(whole, index.constant(1))), 0)
+            # A place may be a number.
+            found = place(_Index(index, value), _Index(index, whole)) + _Index(
+                index, index.constant(0)
+            )
+            return at_least(index.minimum(found.value, index.sub(whole, index.constant(1))), 0)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def place_in_bounds(kind: str, index: Array, size: int) -> Array:
         case _:
             place = BOUNDARIES[kind].place
             assert place is not None
-            return np.clip(place(index, max(size, 1)), 0, last)
+            return np.clip(place(index, max(size, 1)) + np.zeros_like(index), 0, last)
 
 
 def read_under(
