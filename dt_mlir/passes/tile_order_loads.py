@@ -46,10 +46,10 @@ def _place(op: tile.LoadOp, axis: Axis) -> tuple[int, bool]:
     """Returns a key that is larger for an axis along which elements are closer to each other.
 
     It is the last axis of the tensor whose index depends on the axis, and whether that index counts
-    it by ones.
+    it by ones. An axis that only a mask has comes first.
     """
-    last = max(i for i, index in enumerate(op.indices) if axis.name in axis_names(index.type))
-    return last, _is_counted(op.indices[last], axis.name)
+    found = [i for i, index in enumerate(op.indices) if axis.name in axis_names(index.type)]
+    return (found[-1], _is_counted(op.indices[found[-1]], axis.name)) if found else (-1, False)
 
 
 def _is_counted(index: SSAValue, axis: str) -> bool:
