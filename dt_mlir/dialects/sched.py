@@ -449,6 +449,8 @@ class DirectiveOp(IRDLOperation):
 
 
 _PREFIX = "sched."
+OUTER = "_outer"
+"""The end of the name by which directives call the outer loop of a label that is split."""
 RESERVED = frozenset({"schedule", "knob", "alternatives"})
 """The names that no directive can have: those of the dialect's other operations."""
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from dt_mlir.boundary_conditions import BOUNDARIES
-from dt_mlir.dialects.sched import Argument
+from dt_mlir.dialects.sched import OUTER, Argument
 from dt_mlir.frontend.symbols import REDUCTIONS, Symbols, split_reduction
 from dt_mlir.frontend.syntax import (
     Call,
@@ -97,6 +97,7 @@ def _with_halo(symbols: Symbols, output: Definition) -> Definition:
     def copied(item: DirectiveCall) -> DirectiveCall | None:
         """Returns a directive of the output as one of the copy, if it has a meaning there."""
         known = {*output.labels, *joined}
+        known |= {label + OUTER for label in known}
         of_labels = [a for a in item.arguments if (a.key or a.value) in known]
         if item.name in ("num_warps", "map"):
             # A map names the parts that it cuts labels into, too.
@@ -178,10 +179,16 @@ def _rename(symbols: Symbols, definition: Definition, renamed: Mapping[str, str]
 
 
 def _argument(argument: Argument, renamed: Mapping[str, str]) -> Argument:
+    def of(name: str) -> str:
+        label = name.removesuffix(OUTER)
+        if name not in renamed and label in renamed:
+            return renamed[label] + name[len(label) :]
+        return renamed.get(name, name)
+
     key, value = argument.key, argument.value
     return argument._replace(
-        key=renamed.get(key, key) if key is not None else None,
-        value=renamed.get(value, value) if isinstance(value, str) else value,
+        key=of(key) if key is not None else None,
+        value=of(value) if isinstance(value, str) else value,
     )
 
 

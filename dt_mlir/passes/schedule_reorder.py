@@ -9,11 +9,10 @@ from dt_mlir.analysis.bounds import infer_bounds
 from dt_mlir.analysis.nests import loops_in, own_loops, writes_of
 from dt_mlir.builders.loops import interchange
 from dt_mlir.dialects import loop
+from dt_mlir.dialects.sched import OUTER
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.labels import named_nests
 from dt_mlir.scheduling.parameters import Names
-
-_OUTER = "_outer"
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,8 @@ class ReorderPass(Directive):
             if any(op.origin is other.iv for other in order[place + 1 :]):
                 raise site.error(
                     f"the loop over '{op.label_name}' walks a piece of the loop "
-                    f"'{op.label_name}{_OUTER}', and cannot be around it",
-                    f"name '{op.label_name}{_OUTER}' first",
+                    f"'{op.label_name}{OUTER}', and cannot be around it",
+                    f"name '{op.label_name}{OUTER}' first",
                 )
 
     def _own(self, kernel: loop.KernelOp) -> dict[str, loop.LoopLike]:
@@ -72,6 +71,6 @@ class ReorderPass(Directive):
         for label, own in own_loops(kernel, writes_of(kernel, self.function)[0]).items():
             outer = next((op for op in loops_in(kernel) if own.origin is op.iv), None)
             if outer is not None:
-                found[f"{label}{_OUTER}"] = outer
+                found[f"{label}{OUTER}"] = outer
             found[label] = own
         return found
