@@ -83,7 +83,7 @@ def define_boundary(condition: BoundaryCondition, taken: Callable[[str], bool]) 
     name = condition.name
     if BOUNDARIES.get(name) == condition:
         return
-    if name in BOUNDARIES or taken(name):
+    if taken(name):
         raise ValueError(f"there is a function '{name}' already")
     if not name.isidentifier() or name.startswith("_"):
         raise ValueError(f"'{name}' is not a name that a program can call")

@@ -83,9 +83,8 @@ FUNCTIONS: dict[str, Function] = {
 
 RESERVED = frozenset(
     "rsum rprod rmax rmin rmean rany rall rargmax rargmin rdot len size cast where reshape".split()
-    + list(BOUNDARIES)
 )
-"""The names that programs call with a meaning of their own."""
+"""The names that programs call with a meaning of their own, besides boundary conditions."""
 
 OPERATORS: dict[str, Function] = {
     f.name: f
@@ -104,7 +103,7 @@ APPLICABLE: dict[str, Function] = {
 
 def is_taken(name: str) -> bool:
     """Returns whether a name is that of a function, an operator or another part of the language."""
-    return name in FUNCTIONS or name in OPERATORS or name in RESERVED
+    return any(name in names for names in (FUNCTIONS, OPERATORS, RESERVED, BOUNDARIES))
 
 
 def define(function: Function) -> None:
@@ -119,7 +118,7 @@ def define(function: Function) -> None:
     name = function.name
     if FUNCTIONS.get(name) == function:
         return
-    if is_taken(name) or name in BOUNDARIES:
+    if is_taken(name):
         raise ValueError(f"there is a function '{name}' already")
     if not name.isidentifier() or name.startswith("_"):
         raise ValueError(f"'{name}' is not a name that a program can call")
@@ -137,7 +136,7 @@ def find_function(name: str) -> Function | None:
     Raises:
         CompileError: if a package's functions cannot be loaded.
     """
-    if name not in FUNCTIONS and name not in RESERVED and name not in BOUNDARIES:
+    if not is_taken(name):
         _load_others()
     return FUNCTIONS.get(name)
 

@@ -339,7 +339,7 @@ class _Checker:
     def _call(self, expr: Call, definition: Definition, scope: set[str]) -> None:
         from dt_mlir.elementwise import FUNCTIONS, RESERVED, find_function, is_taken
 
-        if not is_taken(expr.name) and expr.name not in BOUNDARIES:
+        if not is_taken(expr.name):
             load_boundaries(is_taken)
         arguments = expr.arguments
         if expr.name in REDUCTIONS:
@@ -395,7 +395,7 @@ class _Checker:
             for argument in arguments:
                 self._expression(argument, definition, scope)
         else:
-            known = [*FUNCTIONS, *RESERVED]
+            known = [*FUNCTIONS, *RESERVED, *BOUNDARIES]
             raise self.error(
                 f"'{expr.name}' is not a function", expr.at,
                 did_you_mean(expr.name, known)

@@ -190,6 +190,7 @@ def split_reduction(expr: Call) -> tuple[list[Expr], list[Name], list[Expr]]:
     """Returns the values, the labels and the conditions of a reduction.
 
     Labels come first behind the values; what follows the first that is not a name is a condition.
+    The parts of a conjunction are conditions of their own.
     """
     count = 2 if expr.name == "rdot" else 1
     values, rest = list(expr.arguments[:count]), list(expr.arguments[count:])

@@ -80,9 +80,11 @@ def _counts(value: SSAValue, arguments: Mapping[SSAValue, SSAValue], axis: str) 
         given = arguments[value]
         return axis in axis_names(given.type) and _is_counted(given, axis)
     match value.owner:
-        case arith.AddiOp(lhs=left, rhs=right) | arith.MaxSIOp(lhs=left, rhs=right):
-            return _counts(left, arguments, axis) or _counts(right, arguments, axis)
-        case arith.MinSIOp(lhs=left, rhs=right):
+        case (
+            arith.AddiOp(lhs=left, rhs=right)
+            | arith.MaxSIOp(lhs=left, rhs=right)
+            | arith.MinSIOp(lhs=left, rhs=right)
+        ):
             return _counts(left, arguments, axis) or _counts(right, arguments, axis)
         case arith.SubiOp(lhs=left) | arith.IndexCastOp(input=left):
             return _counts(left, arguments, axis)
