@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -288,15 +288,15 @@ class DtOptMain(xDSLOptMain):
         print(f"// -----// IR dump {when} {item.name} //----- //", file=sys.stderr)
         print(self._show(module), file=sys.stderr)
 
-    def _list_passes(self, output: IO[str] = sys.stdout) -> None:
+    def _list_passes(self) -> None:
         from dt_mlir.registry import PASSES, plugin_passes
         from dt_mlir.tools.reference import describe_pass
 
         ours = list(dict.fromkeys([*PASSES, *plugin_passes(), *self.loaded]))
         for name in ours:
-            print(describe_pass(self.available_passes[name]()), file=output)
+            print(describe_pass(self.available_passes[name]()))
         others = [name for name in self.available_passes if name not in ours]
-        print(f"From xDSL: {', '.join(others)}", file=output)
+        print(f"From xDSL: {', '.join(others)}")
 
 
 def _specs(text: str) -> list[ArgSpec]:
