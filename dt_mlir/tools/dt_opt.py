@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from dt_mlir.compiling import compiling
-from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
+from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean, showing_warnings
 from dt_mlir.files import write_output
 from dt_mlir.loading import load_file
 from dt_mlir.printing import module_text
@@ -107,7 +107,7 @@ class DtOptMain(xDSLOptMain):
         add(
             "--verify-diagnostics",
             action="store_true",
-            help="print errors to standard output and succeed",
+            help="check that diagnostics are those of comments 'expected-error {{text}}'",
         )
         add("--override", action="store_true", help="loaded passes may take built-in ones' names")
         add("--disable-verify", action="store_true", help="do not verify the IR")
@@ -196,18 +196,41 @@ class DtOptMain(xDSLOptMain):
         name, kind, chunks = self._read()
         results: list[str] = []
         for chunk in chunks:
-            try:
-                module = self._parse(chunk, name, kind)
-                if not self.args.disable_verify:
-                    verify_module(module)
-                with Verification(self.args, module) as self.verification:
-                    self._run_passes(passes, module)
-                results.append(self._result(module))
-            except CompileError as error:
-                if not self.args.verify_diagnostics:
-                    raise
-                results.append(self.sources.show_error(error) + "\n")
+            if self.args.verify_diagnostics:
+                results.extend(self._expecting(chunk, name, kind, passes))
+            else:
+                results.append(self._processed(chunk, name, kind, passes))
         write_output(self.args.output_file, "// -----\n".join(results))
+
+    def _processed(
+        self, chunk: _Chunk, name: str, kind: str, passes: tuple[ModulePass, ...]
+    ) -> str:
+        module = self._parse(chunk, name, kind)
+        if not self.args.disable_verify:
+            verify_module(module)
+        with Verification(self.args, module) as self.verification:
+            self._run_passes(passes, module)
+        return self._result(module)
+
+    def _expecting(
+        self, chunk: _Chunk, name: str, kind: str, passes: tuple[ModulePass, ...]
+    ) -> list[str]:
+        """Returns what a part of the input gives, which is nothing where it has an error.
+
+        Raises:
+            CompileError: where the diagnostics are not those that the part expects.
+        """
+        from dt_mlir.tools.expected_diagnostics import ExpectedDiagnostics
+
+        expected = ExpectedDiagnostics(chunk.text, name, chunk.first_line)
+        results: list[str] = []
+        with showing_warnings(expected.record_warning):
+            try:
+                results.append(self._processed(chunk, name, kind, passes))
+            except CompileError as error:
+                expected.record(error)
+        expected.check()
+        return results
 
     def _run_passes(self, passes: tuple[ModulePass, ...], module: ModuleOp) -> None:
         try:

@@ -22,7 +22,6 @@ config.substitutions.append(
         "dt-opt %s | dt-opt | filecheck %s && dt-opt --print-op-generic %s | dt-opt | filecheck %s",
     )
 )
-config.substitutions.append(("INVALID", "dt-opt %s --split-input-file --verify-diagnostics"))
 config.substitutions.append(("%inputs", os.path.join(os.path.dirname(__file__), "inputs")))
 config.substitutions.append(
     ("%examples", os.path.join(os.path.dirname(__file__), "..", "..", "examples"))

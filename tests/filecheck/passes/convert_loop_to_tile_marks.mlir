@@ -34,12 +34,13 @@ loop.kernel @f_kernel(
   ) attributes {labels = ["x"], root = "f"} {
   loop.grid () {
     loop.for %x = x step full tile of f attributes {my.mark = 4} {
+    // expected-error@above {{the loop over 'x' has one trip and vanishes: its attribute 'my.mark' would be lost}}
+    // expected-help@above {{tensorize it in smaller steps, or leave out what marks it}}
       %A = loop.read %A_ptr[%x]
       loop.write %A, %f_ptr[%x]
     }
   }
 }
-// CHECK: error: the loop over 'x' has one trip and vanishes: its attribute 'my.mark' would be lost
 // -----
 host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> (memref<?xf32>)
     attributes {labels = ["x"]} {
@@ -55,6 +56,8 @@ loop.kernel @f_kernel(
   loop.grid () {
     loop.for %x = x step 8 tile of f {
       %g = loop.local "g"[x] {my.mark = 4} : memref<?xf32>
+      // expected-error@above {{'loop.local' becomes no operation: its attribute 'my.mark' would be lost}}
+      // expected-help@above {{tensorize it in smaller steps, or leave out what marks it}}
       %A = loop.read %A_ptr[%x]
       loop.write %A, %g[%x]
       %0 = loop.read %g[%x]
@@ -62,4 +65,3 @@ loop.kernel @f_kernel(
     }
   }
 }
-// CHECK: error: 'loop.local' becomes no operation: its attribute 'my.mark' would be lost

@@ -1,7 +1,10 @@
-// RUN: not dt-opt %s -p 'schedule-split{function=f sizes="y:4"}' 2>&1 | filecheck %s --check-prefix=SPLIT
-// RUN: not dt-opt %s -p 'schedule-block{function=f sizes="y:4"}' 2>&1 | filecheck %s --check-prefix=BLOCK
-// RUN: not dt-opt %s -p 'schedule-reorder{function=f order=y,x}' 2>&1 | filecheck %s --check-prefix=REORDER
+// RUN: dt-opt %s -p apply-schedule --split-input-file --verify-diagnostics
 // A function that is written at a number has no loop over that label.
+sched.schedule {
+  sched.split @f(y: 4)
+  // expected-error@above {{f.split: 'f' has no loop over 'y' that can be split}}
+  // expected-help@above {{it has loops over x}}
+}
 host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y"]}) -> memref<?x?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y"]} {
   %x = host.size x
   %y = host.size y
@@ -17,9 +20,45 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y
     }
   }
 }
-// SPLIT: error: f.split: 'f' has no loop over 'y' that can be split
-// SPLIT: help: it has loops over x
-// BLOCK: error: f.block: 'f' has no loop over 'y' that can be blocked
-// BLOCK: help: it has loops over x
-// REORDER: error: f.reorder: 'f' has no loop over 'y'
-// REORDER: help: it has loops over x
+// -----
+sched.schedule {
+  sched.block @f(y: 4)
+  // expected-error@above {{f.block: 'f' has no loop over 'y' that can be blocked}}
+  // expected-help@above {{it has loops over x}}
+}
+host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y"]}) -> memref<?x?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y"]} {
+  %x = host.size x
+  %y = host.size y
+  %f = host.alloc f[x, y](%x, %y) : memref<?x?xf32>
+  host.launch @f_kernel(%A, %f)
+  host.return %f
+}
+loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %0 = loop.read %A[%x, 0]
+      loop.write %0, %f[%x, 0]
+    }
+  }
+}
+// -----
+sched.schedule {
+  sched.reorder @f(y, x)
+  // expected-error@above {{f.reorder: 'f' has no loop over 'y'}}
+  // expected-help@above {{it has loops over x}}
+}
+host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y"]}) -> memref<?x?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y"]} {
+  %x = host.size x
+  %y = host.size y
+  %f = host.alloc f[x, y](%x, %y) : memref<?x?xf32>
+  host.launch @f_kernel(%A, %f)
+  host.return %f
+}
+loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %0 = loop.read %A[%x, 0]
+      loop.write %0, %f[%x, 0]
+    }
+  }
+}

@@ -9,7 +9,8 @@ host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y"]}) -> m
   host.launch @k(%A, %f)
   host.return %f
 }
-// expected-error@+1 {{the host function does not say that 'm' has the size of x, y together}}
+// expected-help@below {{write 'host.define m size len(x) * len(y)'}}
+// expected-error@below {{the host function does not say that 'm' has the size of x, y together}}
 loop.kernel @k(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y", "m"], root = "f"} {
   loop.grid () {
     loop.for %m = m of f {
@@ -33,7 +34,8 @@ loop.kernel @k(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y"]}, %f
     loop.for %m = m of f {
       %i, %j = loop.delinearize %m by [x, y]
       %s = loop.reduce add %n = m of f : f32 {
-        // expected-error@+1 {{the label 'm' joins y, x here, and x, y elsewhere}}
+        // expected-help@below {{give each joined loop a label of its own}}
+        // expected-error@below {{the label 'm' joins y, x here, and x, y elsewhere}}
         %k, %l = loop.delinearize %n by [y, x]
         %v = loop.read %A[%l, %k]
         loop.yield %v : f32

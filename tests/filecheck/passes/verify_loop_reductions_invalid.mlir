@@ -1,6 +1,6 @@
-// RUN: dt-opt %s -p verify-loop --split-input-file --verify-diagnostics | filecheck %s
-// RUN: dt-opt %s -p loop-split-products,verify-loop --split-input-file --verify-diagnostics | filecheck %s
-// RUN: dt-opt %s -p convert-loop-to-tile --split-input-file --verify-diagnostics | filecheck %s
+// RUN: dt-opt %s -p verify-loop --split-input-file --verify-diagnostics
+// RUN: dt-opt %s -p loop-split-products,verify-loop --split-input-file --verify-diagnostics
+// RUN: dt-opt %s -p convert-loop-to-tile --split-input-file --verify-diagnostics
 host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "k"]} {
   %x = host.size x
   %f = host.alloc f[x](%x) : memref<?xf32>
@@ -11,6 +11,8 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
   loop.grid () {
     loop.for %x = x of f {
       %r = loop.reduce %k = k of f : f32 init (0.0) {
+      // expected-error@above {{a reduction with a region that combines is not lowered to tiles}}
+      // expected-help@above {{reduce each value by itself, by a named combination}}
         %0 = loop.read %A[%x, %k]
         loop.yield %0 : f32
       } combine (%a, %b) {
@@ -21,8 +23,6 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
     }
   }
 }
-// CHECK: error: a reduction with a region that combines is not lowered to tiles
-// CHECK: help: reduce each value by itself, by a named combination
 // -----
 host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?xi64> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "k"]} {
   %x = host.size x
@@ -34,6 +34,8 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
   loop.grid () {
     loop.for %x = x of f {
       %r = loop.reduce argmax %k = k of f where affine_set<(d0, d1) : (d1 - d0 >= 0)>(%x) : i64 {
+      // expected-error@above {{'argmax' with a domain is not lowered to tiles}}
+      // expected-help@above {{yield an element that is never the extreme one where the constraints do not hold}}
         %0 = loop.read %A[%x, %k]
         loop.yield %0 : f32
       }
@@ -41,5 +43,3 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
     }
   }
 }
-// CHECK: error: 'argmax' with a domain is not lowered to tiles
-// CHECK: help: yield an element that is never the extreme one where the constraints do not hold

@@ -1,28 +1,29 @@
-// RUN: dt-opt %s -p verify-tile --split-input-file --verify-diagnostics | filecheck %s
+// RUN: dt-opt %s -p verify-tile --split-input-file --verify-diagnostics
 tile.kernel @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
   %c0 = arith.constant 0 : index
   %a = tile.load %A[%c0]
   tile.store %a, %A[%c0]
+  // expected-error@above {{a kernel stores to a tensor that it loads from}}
 }
-// CHECK: error: a kernel stores to a tensor that it loads from
 // -----
 tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
+// expected-error@above {{the axis 'x' has 6 elements, which is not a power of two}}
+// expected-help@above {{run tile-place-masks first}}
   %c0 = arith.constant 0 : index
   %x = tile.range x: 6 from %c0
 }
-// CHECK: error: the axis 'x' has 6 elements, which is not a power of two
 // -----
 tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
   %p = memref.alloc() : memref<f32>
+  // expected-error@above {{'memref.alloc' cannot stand in a 'tile.kernel'}}
 }
-// CHECK: error: 'memref.alloc' cannot stand in a 'tile.kernel'
 // -----
 tile.kernel @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
+// expected-error@above {{the kernel never stores 'A'}}
 }
-// CHECK: error: the kernel never stores 'A'
 // -----
 tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
+// expected-error@above {{'y' is not a label of the kernel}}
   %c0 = arith.constant 0 : index
   %x = tile.range x = y from %c0
 }
-// CHECK: error: 'y' is not a label of the kernel

@@ -1,155 +1,155 @@
-// RUN: INVALID | filecheck %s
+// RUN: dt-opt %s --split-input-file --verify-diagnostics
 
 host.launch @nothing()
-// CHECK: error: 'host.launch' is malformed: 'nothing' is not a kernel
+// expected-error@above {{'host.launch' is malformed: 'nothing' is not a kernel}}
 // -----
 %x = host.size x
 host.launch @k(%x)
+// expected-error@above {{'host.launch' is malformed: the arguments do not fit those of 'k'}}
 loop.kernel @k() attributes {labels = [], root = "f"} {
   loop.grid () {
   }
 }
-// CHECK: error: 'host.launch' is malformed: the arguments do not fit those of 'k'
 // -----
 %x = host.size x
 %end = host.round_up %x to 0
-// CHECK: error: 'host.round_up' is malformed: a size is rounded up to a multiple of a positive number
+// expected-error@above {{'host.round_up' is malformed: a size is rounded up to a multiple of a positive number}}
 // -----
 %n = arith.constant 4 : index
 %end = host.round_up %n to 8
-// CHECK: error: 'host.round_up' is malformed: what is rounded up is the size of a label
+// expected-error@above {{'host.round_up' is malformed: what is rounded up is the size of a label}}
 // -----
 %x = host.size x
 %f = host.alloc f[y](%x) : memref<?xf32>
-// CHECK: error: 'host.alloc' is malformed: the extents of an allocation are the sizes of its labels, or those rounded up
+// expected-error@above {{'host.alloc' is malformed: the extents of an allocation are the sizes of its labels, or those rounded up}}
 // -----
 %f = host.alloc f[x]() : memref<4xf32>
-// CHECK: error: expected a type of the form 'memref<f32>'
+// expected-error@above {{expected a type of the form 'memref<f32>'}}
 // -----
 %x = host.size x
 %f = "host.alloc"(%x) <{tensor = "f", axes = ["x"]}> : (index) -> memref<4xf32>
-// CHECK: error: 'host.alloc' is malformed: the type of an allocation is of the form 'memref<?xf32>', not 'memref<4xf32>'
+// expected-error@above {{'host.alloc' is malformed: the type of an allocation is of the form 'memref<?xf32>', not 'memref<4xf32>'}}
 // -----
 %f = host.alloc f[]() : memref<si32>
-// CHECK: error: 'host.alloc' is malformed: 'f' has elements of si32
+// expected-error@above {{'host.alloc' is malformed: 'f' has elements of si32}}
 // -----
 host.func @f(%s: si32 {host.name = "s", host.axes = []}) -> memref<f32> {
+// expected-error@above {{'host.func' is malformed: argument 's' has elements of si32}}
   %f = host.alloc f[]() : memref<f32>
   host.return %f
 }
-// CHECK: error: 'host.func' is malformed: argument 's' has elements of si32
 // -----
 host.func @f() {
   host.return
+  // expected-error@above {{'host.return' is malformed: a host function returns what it allocates}}
 }
-// CHECK: error: 'host.return' is malformed: a host function returns what it allocates
 // -----
 host.func @f(%A: memref<f32> {host.name = "A", host.axes = []}) -> memref<f32> {
   host.return %A
+  // expected-error@above {{'host.return' is malformed: a host function returns what it allocates}}
 }
-// CHECK: error: 'host.return' is malformed: a host function returns what it allocates
 // -----
 host.func @f() -> memref<?xf32> attributes {labels = ["x"]} {
   %x = host.size x
   %0 = host.round_up %x to 8
   %f = host.alloc f[x](%0) : memref<?xf32>
   host.return %f
+  // expected-error@above {{'host.return' is malformed: the storage of 'f' is padded, but it is returned}}
 }
-// CHECK: error: 'host.return' is malformed: the storage of 'f' is padded, but it is returned
 // -----
 host.func @f() -> f32 {
+// expected-error@above {{'host.func' is malformed: the type of a host function is that of what it returns}}
   %f = host.alloc f[]() : memref<f32>
   host.return %f
 }
-// CHECK: error: 'host.func' is malformed: the type of a host function is that of what it returns
 // -----
 host.func @f() {
+// expected-error@above {{'host.func' is malformed: the host function ends with 'host.return'}}
   %f = host.alloc f[]() : memref<f32>
 }
-// CHECK: error: 'host.func' is malformed: the host function ends with 'host.return'
 // -----
 host.func @f() -> memref<f32> {
   %0 = arith.constant 0 : i32
+  // expected-error@above {{'arith.constant' is malformed: 'arith.constant' cannot stand in the host function}}
   %f = host.alloc f[]() : memref<f32>
   host.return %f
 }
-// CHECK: error: 'arith.constant' is malformed: 'arith.constant' cannot stand in the host function
 // -----
 "host.func"() <{sym_name = "f", function_type = (f32) -> memref<f32>, arg_attrs = []}> ({
+// expected-error@above {{'host.func' is malformed: the arguments of a host function need attributes}}
 ^bb0(%A: f32):
   %f = host.alloc f[]() : memref<f32>
   host.return %f
 }) : () -> ()
-// CHECK: error: 'host.func' is malformed: the arguments of a host function need attributes
 // -----
 host.func @f(%A: f32 {host.axes = []}) -> memref<f32> {
+// expected-error@above {{'host.func' is malformed: argument 0 needs a 'host.name'}}
   %f = host.alloc f[]() : memref<f32>
   host.return %f
 }
-// CHECK: error: 'host.func' is malformed: argument 0 needs a 'host.name'
 // -----
 host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = []}) -> memref<f32> {
+// expected-error@above {{'host.func' is malformed: argument 'A' needs 1 labels in 'host.axes'}}
   %f = host.alloc f[]() : memref<f32>
   host.return %f
 }
-// CHECK: error: 'host.func' is malformed: argument 'A' needs 1 labels in 'host.axes'
 // -----
 host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"], host.minimums = [1, 2]}) -> memref<f32> {
+// expected-error@above {{'host.func' is malformed: argument 'A' needs 1 numbers in 'host.minimums'}}
   %f = host.alloc f[]() : memref<f32>
   host.return %f
 }
-// CHECK: error: 'host.func' is malformed: argument 'A' needs 1 numbers in 'host.minimums'
 // -----
 host.func @f() -> memref<f32> attributes {same = [["x"]]} {
+// expected-error@above {{'host.func' is malformed: a group of labels of one size has two of them at least}}
   %f = host.alloc f[]() : memref<f32>
   host.return %f
 }
-// CHECK: error: 'host.func' is malformed: a group of labels of one size has two of them at least
 // -----
 host.func @f() -> memref<f32> attributes {sizes = {x = 0}} {
+// expected-error@above {{'host.func' is malformed: the size of 'x' must be a positive number}}
   %f = host.alloc f[]() : memref<f32>
   host.return %f
 }
-// CHECK: error: 'host.func' is malformed: the size of 'x' must be a positive number
 // -----
 host.func @f() -> memref<f32> attributes {nonempty = ["x"]} {
+// expected-error@above {{'host.func' is malformed: "x" should be of base attribute host.at_least}}
   %f = host.alloc f[]() : memref<f32>
   host.return %f
 }
-// CHECK: error: 'host.func' is malformed:
 // -----
 host.func @f() -> memref<f32> {
   %f = host.alloc f[]() : memref<f32>
   host.return %f
 }
 loop.kernel @k(%f: memref<f32> {host.name = "f", host.axes = []}) attributes {labels = [], root = "f"} {
+// expected-error@above {{'loop.kernel' is malformed: 'k' is launched 0 times, not once}}
   loop.grid () {
   }
 }
-// CHECK: error: 'loop.kernel' is malformed: 'k' is launched 0 times, not once
 // -----
 host.func @f() -> memref<f32> {
   %f = host.alloc f[]() : memref<f32>
   host.launch @k(%f)
+  // expected-error@above {{'host.launch' is malformed: 'k' is launched on 'f', where it takes "g"}}
   host.return %f
 }
 loop.kernel @k(%f: memref<f32> {host.name = "g", host.axes = []}) attributes {labels = [], root = "f"} {
   loop.grid () {
   }
 }
-// CHECK: error: 'host.launch' is malformed: 'k' is launched on 'f', where it takes "g"
 // -----
 host.func @f() -> memref<?xf32> attributes {labels = ["x"]} {
   %x = host.size x
   %f = host.alloc f[x](%x) : memref<?xf32>
   host.launch @k(%f)
+  // expected-error@above {{'host.launch' is malformed: the axes of 'f' have other labels here than in 'k'}}
   host.return %f
 }
 loop.kernel @k(%f: memref<?xf32> {host.name = "f", host.axes = ["y"]}) attributes {labels = [], root = "f"} {
   loop.grid () {
   }
 }
-// CHECK: error: 'host.launch' is malformed: the axes of 'f' have other labels here than in 'k'
 // -----
 host.func @f() -> memref<f32> {
   %f = host.alloc f[]() : memref<f32>
@@ -157,12 +157,12 @@ host.func @f() -> memref<f32> {
   host.return %f
 }
 loop.kernel @k(%f: memref<f32> {host.name = "f", host.axes = []}) attributes {labels = ["x"], root = "f"} {
+// expected-error@above {{'loop.kernel' is malformed: 'x' is not a label of the host function}}
   loop.grid () {
   }
 }
-// CHECK: error: 'loop.kernel' is malformed: 'x' is not a label of the host function
 // -----
 %x = host.size x
 %y = host.size y
 %f = host.alloc f[x, y](%x, %y) order [x, x] : memref<?x?xf32>
-// CHECK: error: 'host.alloc' is malformed: the order of an allocation names each label of its axes once
+// expected-error@above {{'host.alloc' is malformed: the order of an allocation names each label of its axes once}}

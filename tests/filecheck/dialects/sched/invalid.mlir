@@ -1,25 +1,25 @@
-// RUN: INVALID | filecheck %s
+// RUN: dt-opt %s --split-input-file --verify-diagnostics
 
 sched.schedule {
+// expected-error@above {{'sched.schedule' is malformed: a schedule holds directives, not 'arith.constant'}}
   %0 = arith.constant 0 : i32
 }
-// CHECK: invalid.mlir:3:1: error: 'sched.schedule' is malformed: a schedule holds directives, not 'arith.constant'
 // -----
 sched.block @f(x: 128)
-// CHECK: error: 'sched.block' is malformed: 'sched.block' expects parent op to be one of 'sched.schedule', 'sched.alternatives'
+// expected-error@above {{'sched.block' is malformed: 'sched.block' expects parent op to be one of 'sched.schedule', 'sched.alternatives'}}
 // -----
 sched.schedule {
   sched.block @f(x: )
+  // expected-error@above {{identifier expected}}
 }
-// CHECK: invalid.mlir:{{[0-9]+}}:21: error: identifier expected
 // -----
 sched.schedule {
   sched.map @f(x: x1 by y)
+  // expected-error@above {{Expected integer literal}}
 }
-// CHECK: invalid.mlir:{{[0-9]+}}:25: error:
 // -----
 sched.schedule {
   sched.vary @f(4)
+  // expected-error@above {{there is no directive 'vary'}}
+  // expected-help@above {{--load FILE.py loads a directive of your own}}
 }
-// CHECK: error: there is no directive 'vary'
-// CHECK: help: --load FILE.py loads a directive of your own
