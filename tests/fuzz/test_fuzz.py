@@ -7,6 +7,9 @@ from check import check
 from fuzz import REGRESSIONS, run_batch
 from programs import Case
 
+from dt_mlir.compiler import compile_program
+from dt_mlir.diagnostics import CompileError
+
 SEEDS = range(12)
 
 
@@ -22,3 +25,13 @@ def test_drawn_programs(seed: int) -> None:
 @pytest.mark.parametrize("path", sorted(REGRESSIONS.glob("*.dt")), ids=lambda p: p.stem)
 def test_regression(path: Path) -> None:
     check(Case.from_file(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("path", sorted(REGRESSIONS.glob("refused/*.dt")), ids=lambda p: p.stem)
+def test_refusal(path: Path) -> None:
+    """What was an internal fault is refused with a message, which the first line has."""
+    text = path.read_text(encoding="utf-8")
+    first = text.partition("\n")[0]
+    with pytest.raises(CompileError) as caught:
+        compile_program(text, path.name)
+    assert caught.value.message == first.removeprefix("# refused: ")

@@ -70,6 +70,9 @@ sys.exit(3)
 """
 """Says which package is imported, and whether it still compiles an example."""
 
+NAMED_PASS = ("tests/semantics/named_pass.py", "--drawn", "100")
+"""The arguments that name the pass in which a fault is."""
+
 CANARY = "this is the copy that is to be tested"
 
 
@@ -151,6 +154,7 @@ class Workspace:
 
     def __init__(self, folder: Path, source: Path, processes: Processes) -> None:
         self.tree = folder / "tree"
+        self.outcomes = folder.parent / "outcomes.json"
         self.processes = processes
         shutil.copytree(source, self.tree, symlinks=True)
         environment = folder / "env"
@@ -244,8 +248,9 @@ def _pytest(folder: str, *ignored: str) -> Callable[[Workspace, int, float], Out
 
 
 def _named(workspace: Workspace, processes: int, timeout: float) -> Outcome:
-    script = "tests/semantics/named_pass.py"
-    status, text = workspace.run([workspace.python, script, "--drawn", "100"], timeout)
+    command: list[str | Path] = [workspace.python, *NAMED_PASS]
+    command += ["--differing-from", workspace.outcomes]
+    status, text = workspace.run(command, timeout)
     if status is None:
         return Outcome(True, "hang")
     found = re.search(r"^named (.*)$", text, re.MULTILINE)
@@ -349,6 +354,14 @@ class Check:
                 )
                 if CANARY not in text:
                     raise SystemExit(f"'{tool}' does not run on the copy:\n{text}")
+
+    def record(self) -> None:
+        """Records what the programs of the layer `semantics` become without a fault."""
+        with self.workspace() as workspace:
+            command = [workspace.python, *NAMED_PASS, "--record", workspace.outcomes]
+            status, text = workspace.run(command, self.timeout)
+            if status != 0:
+                raise SystemExit(f"the corpus does not compile without a fault:\n{text}")
 
     def baseline(self) -> None:
         """Checks that every layer passes without a fault: else each would seem to be noticed."""
@@ -478,6 +491,8 @@ def main() -> int:
         width = max(1, cores // options.jobs)
         check = Check(Path(folder), layers, options.all_layers, width, options.timeout)
         check.sanity()
+        if any(layer.name == "semantics" for layer in layers):
+            check.record()
         if not options.no_baseline:
             check.baseline()
         results = check.all(chosen, options.jobs)

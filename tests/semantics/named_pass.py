@@ -1,14 +1,20 @@
 """Runs a corpus through the compiler, and says which pass first changes what is computed.
 
     python tests/semantics/named_pass.py [--drawn 300]
+    python tests/semantics/named_pass.py --record FILE
+    python tests/semantics/named_pass.py --differing-from FILE
 
 Prints `named PASS: message` and fails at the first difference. It is how the mutation check asks
-whether `--verify-semantics` finds the pass in which a fault was seeded.
+whether `--verify-semantics` finds the pass in which a fault was seeded. What a program becomes is
+written to a file by `--record`, and a program that becomes the same is not run with
+`--differing-from`: most programs do not meet the code that has a fault.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +39,29 @@ Named = tuple[str, str]
 """A pass, and what it did."""
 
 
-def guilty(module: ModuleOp, name: str, passes: Sequence[str], legal: bool) -> Named | None:
+class Outcomes:
+    """What the corpus becomes: a digest for each program.
+
+    Args:
+        known: the digests of programs that need not be run if they are the same.
+        runs: whether programs are run at all.
+    """
+
+    def __init__(self, known: Mapping[str, str], runs: bool) -> None:
+        self.known = known
+        self.runs = runs
+        self.found: dict[str, str] = {}
+
+    def is_run(self, name: str, module: ModuleOp, refusal: Named | None) -> bool:
+        """Notes what a program has become, and returns whether it is to be run."""
+        text = f"{module}{refusal}"
+        self.found[name] = hashlib.sha256(text.encode()).hexdigest()
+        return self.runs and self.known.get(name) != self.found[name]
+
+
+def guilty(
+    module: ModuleOp, name: str, passes: Sequence[str], legal: bool, outcomes: Outcomes
+) -> Named | None:
     """The pass that changes what a module computes and what was found; None if none does.
 
     Args:
@@ -41,6 +69,7 @@ def guilty(module: ModuleOp, name: str, passes: Sequence[str], legal: bool) -> N
         name: what messages call it.
         passes: the passes to run.
         legal: whether no pass may refuse it.
+        outcomes: what programs become, and whether this one is run.
     """
     recorder = Recorder(module)
     refusal: Named | None = None
@@ -51,6 +80,8 @@ def guilty(module: ModuleOp, name: str, passes: Sequence[str], legal: bool) -> N
         if legal or not isinstance(error, CompileError):
             message = str(error).partition("\n")[0]
             refusal = passes[len(recorder.stages) - 1], f"{name}: refused: {message}"
+    if not outcomes.is_run(name, module, refusal):
+        return None
     try:
         verify_semantics(recorder.stages, kernel=False)
     except UndecidedError:
@@ -68,7 +99,7 @@ def guilty(module: ModuleOp, name: str, passes: Sequence[str], legal: bool) -> N
 
 
 def guilty_of_program(
-    text: str, name: str, legal: bool, sizes: Mapping[str, int] | None = None
+    text: str, name: str, legal: bool, sizes: Mapping[str, int] | None, outcomes: Outcomes
 ) -> Named | None:
     """The pass of the whole pipeline that changes what a program computes; see `guilty`."""
     try:
@@ -76,13 +107,13 @@ def guilty_of_program(
         verify_module(module)
     except CompileError as error:
         return ("the input", f"{name}: refused: {error.message}") if legal else None
-    return guilty(module, name, default_pipeline("tile", sizes=sizes), legal)
+    return guilty(module, name, default_pipeline("tile", sizes=sizes), legal, outcomes)
 
 
-def guilty_of_kernel(path: Path, passes: Sequence[str]) -> Named | None:
+def guilty_of_kernel(path: Path, passes: Sequence[str], outcomes: Outcomes) -> Named | None:
     """The pass of a few that changes what kernels compute; see `guilty`."""
     module = read_module(str(path), SourceTexts(), [])
-    return guilty(module, path.stem, passes, True)
+    return guilty(module, path.stem, passes, True, outcomes)
 
 
 def drawn(count: int) -> Iterator[tuple[str, str]]:
@@ -110,7 +141,13 @@ def main() -> int:
     """Runs the corpus; 1 if a pass is named."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--drawn", type=int, default=0, help="so many drawn programs too")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write what programs become")
+    parser.add_argument(
+        "--differing-from", type=Path, metavar="FILE", help="run what becomes something else"
+    )
     args = parser.parse_args()
+    known = {} if args.differing_from is None else json.loads(args.differing_from.read_text())
+    outcomes = Outcomes(known, args.record is None)
     warnings.simplefilter("ignore")
     others = [*ILLEGAL.items(), *(drawn(args.drawn) if args.drawn else ())]
     cases = [
@@ -119,15 +156,18 @@ def main() -> int:
         *((name, text, False, None) for name, text in others),
     ]
     for path, passes in kernels().items():
-        found = guilty_of_kernel(path, passes)
+        found = guilty_of_kernel(path, passes, outcomes)
         if found is not None:
             print(f"named {found[0]}: {found[1]}")
             return 1
     for name, text, legal, sizes in cases:
-        found = guilty_of_program(text, name, legal, sizes)
+        found = guilty_of_program(text, name, legal, sizes, outcomes)
         if found is not None:
             print(f"named {found[0]}: {found[1]}")
             return 1
+    if args.record is not None:
+        args.record.write_text(json.dumps(outcomes.found))
+        return 0
     print("no pass changes what a program computes")
     return 0
 
