@@ -21,7 +21,7 @@ demo: $(STAMP) ## Compile an example, run it (on a GPU, or else on the CPU) and 
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP) ## Run the quick tests: every pass and example once
-	$(BIN)/lit -q --filter-out 'tools/(dt_tune|dt_run_memory)' tests/filecheck examples/plugin/tests
+	$(BIN)/lit -q tests/filecheck examples/plugin/tests
 	$(BIN)/pytest -n auto
 
 test-full: $(STAMP) ## Run all tests: all sizes and targets, drawn programs, searches

@@ -39,6 +39,7 @@ GROUPS = (
     ("Building reductions", "dt_mlir.builders.reductions", ("combination", "combine")),
     ("Values of the `tile` level", "dt_mlir.builders.values", ("ValueBuilder",)),
     ("Rewriting", "dt_mlir.builders.rewriting", ("replace_op",)),
+    ("Cloning", "dt_mlir.builders.cloning", ("clone_body",)),
     ("Elementwise functions", "dt_mlir.elementwise", ("Function", "Domain", "define")),
     (
         "Boundary conditions", "dt_mlir.boundary_conditions",

@@ -46,10 +46,22 @@ def prepare_on_cpu() -> str:
 
     Returns:
         `cpu`; `cuda` where it is too late, as kernels run on the GPU in this process.
+
+    Raises:
+        CompileError: where it is too late, and there is no GPU.
     """
+    import torch
+
     if "triton" not in sys.modules:
         os.environ["TRITON_INTERPRET"] = "1"
-    return "cpu" if os.environ.get("TRITON_INTERPRET") == "1" else "cuda"
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        return "cpu"
+    if torch.cuda.is_available():
+        return "cuda"
+    raise CompileError(
+        "kernels cannot run here: Triton is imported without its interpreter, and there is no GPU",
+        None, "run in a process of its own, or with TRITON_INTERPRET=1",
+    )
 
 
 def prepare_library(source: str) -> None:

@@ -303,7 +303,7 @@ class DtOptMain(xDSLOptMain):
         """Returns what is asked for: as IR, or as a target prints it."""
         args = self.args
         if args.target != "mlir" or args.print_no_properties or args.syntax_highlight:
-            return self.output_resulting_program(module)
+            return self.output_resulting_program(module).rstrip("\n") + "\n"
         return self._show(module) + "\n"
 
     def _dump(self, when: str, item: ModulePass, module: ModuleOp) -> None:

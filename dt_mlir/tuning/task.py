@@ -51,7 +51,9 @@ class Task:
                 raise CompileError(
                     f"there is no size of '{group[0]}'", None, f"give it, as in {group[0]}=4096"
                 )
-        self.sizes = {label: self.sizes[label] for label in interface.labels}
+        self.sizes = {
+            label: self.sizes[label] for label in interface.labels if label in self.sizes
+        }
         interface.check_sizes(self.sizes)
         bare = module.clone()
         for op in list(bare.ops):

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.runtime.execute import prepare_on_cpu
+
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 
@@ -101,3 +104,14 @@ def test_text_that_is_too_long_is_refused_at_once(tmp_path: Path, name: str, mos
     done = subprocess.run([BIN / "dt-opt", path], capture_output=True, text=True, timeout=20)
     assert done.returncode == 1
     assert f"and a {'program' if name == 'f.dt' else 'module'} has {most} at most" in done.stderr
+
+
+def test_kernels_do_not_run_where_triton_has_neither_interpreter_nor_gpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "triton", sys)
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(CompileError, match="kernels cannot run here: Triton is imported") as caught:
+        prepare_on_cpu()
+    assert caught.value.hint == "run in a process of its own, or with TRITON_INTERPRET=1"

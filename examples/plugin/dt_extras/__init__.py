@@ -23,6 +23,12 @@ def _choose_num_warps() -> type[ModulePass]:
     return ChooseNumWarpsPass
 
 
+def _unroll_twice() -> type[ModulePass]:
+    from dt_extras.unroll_twice import UnrollTwicePass
+
+    return UnrollTwicePass
+
+
 def _hints() -> Dialect:
     from dt_extras.contiguous import Hints
 
@@ -35,5 +41,6 @@ UNIVERSE = Universe(
         "schedule-no-multi-buffer": _no_multi_buffer,
         "tile-hint-contiguous": _hint_contiguous,
         "tile-choose-num-warps": _choose_num_warps,
+        "tile-unroll-twice": _unroll_twice,
     },
 )

@@ -1,5 +1,0 @@
-"""A file with a mistake."""
-
-import dt_mlir.diagnostics
-
-dt_mlir.diagnostics.no_such_name

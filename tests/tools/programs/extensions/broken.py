@@ -1,0 +1,1 @@
+nonsense  # noqa: B018, F821  # pyright: ignore

@@ -1,0 +1,2 @@
+dt.label @x
+dt.label @y

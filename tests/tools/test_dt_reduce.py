@@ -1,0 +1,92 @@
+"""`dt-reduce`: programs and modules on which a pass fails become small."""
+
+import re
+from pathlib import Path
+
+from command import Tools
+
+WRONG = Path(__file__).parents[1] / "semantics" / "wrong_passes.py"
+LOAD = f"--load '{WRONG}'"
+
+
+def test_a_program_that_a_pass_changes_becomes_small(tool: Tools) -> None:
+    done = tool.in_a_process(
+        f"dt-reduce fused_differences.dt {LOAD} -o small.dt"
+        " -p convert-dt-to-loop,apply-schedule,loop-exchange-operands,convert-loop-to-tile"
+    )
+    done.prints()
+    assert re.match(
+        r"small\.dt: 4 of 12 lines, 1 of 4 passes \([0-9]+ tries\)\n"
+        r"loop-exchange-operands changes; to see it: dt-opt .* -p loop-exchange-operands"
+        r" --verify-semantics",
+        done.out,
+    ), done.out
+    first, second, *program = Path("small.dt").read_text().splitlines()
+    assert first == "# changes: loop-exchange-operands"
+    assert second.startswith("# run: dt-opt")
+    assert program == ["Func f;", "In B;", "f[] = 1.0 - B[0, 0];", "f.compile();"]
+    again = tool.in_a_process(
+        f"dt-opt small.dt {LOAD} -p convert-dt-to-loop,loop-exchange-operands"
+        " --verify-semantics --reproducer again.mlir"
+    )
+    again.refuses("error: 'loop-exchange-operands' changes what is computed")
+
+
+def test_a_module_that_a_pass_changes_becomes_small(tool: Tools) -> None:
+    tool("dt-opt fused_differences.dt -p convert-dt-to-loop,apply-schedule -o in.mlir").prints()
+    assert "math.exp" in Path("in.mlir").read_text()
+    done = tool.in_a_process(
+        f"dt-reduce in.mlir x=9 y=9 {LOAD} -p loop-exchange-operands,verify-loop -o small.mlir"
+    )
+    done.prints("loop-exchange-operands changes; to see it: dt-opt")
+    small = Path("small.mlir").read_text()
+    assert "math.exp" not in small
+    assert "arith.subf" in small
+
+
+def test_a_program_that_a_pass_refuses_becomes_small(tool: Tools) -> None:
+    done = tool(
+        "dt-reduce fused_differences.dt -o small.dt"
+        " -p convert-loop-to-tile,convert-dt-to-loop,convert-loop-to-tile"
+    )
+    done.prints("convert-loop-to-tile refuses; to see it:")
+
+
+def test_a_program_on_which_a_pass_crashes_becomes_small(tool: Tools) -> None:
+    done = tool.in_a_process(
+        f"dt-reduce fused_differences.dt {LOAD} -o small.dt"
+        " -p convert-dt-to-loop,apply-schedule,loop-crash"
+    )
+    done.prints("loop-crash crashes; to see it: dt-opt ", " -p loop-crash")
+    small = Path("small.dt").read_text()
+    assert small.index("# crashes: loop-crash") < small.index("f[] = 1.0 - B[0, 0];")
+
+
+def test_time_is_up_before_a_program_is_small(tool: Tools) -> None:
+    done = tool.in_a_process(
+        f"dt-reduce fused_differences.dt --time-limit 0 {LOAD} -o small.dt"
+        " -p convert-dt-to-loop,loop-exchange-operands"
+    )
+    done.prints("time was up")
+
+
+def test_a_pass_that_makes_malformed_ir_is_named(tool: Tools) -> None:
+    done = tool.in_a_process(
+        f"dt-opt fused_differences.dt {LOAD} -p convert-dt-to-loop,loop-malform"
+    )
+    done.refuses(
+        "'loop.for' is malformed: the step of a loop must be positive, or 0 for its whole extent",
+        "note: the pass 'loop-malform' made it",
+    )
+
+
+def test_a_program_on_which_nothing_fails_is_refused(tool: Tools) -> None:
+    tool("dt-reduce fused_differences.dt").refuses(
+        "error: fused_differences.dt: nothing fails, so there is nothing to reduce\n"
+        "  help: give the passes, and the sizes, with which it fails"
+    )
+
+
+def test_an_unknown_pass_is_refused(tool: Tools) -> None:
+    done = tool("dt-reduce fused_differences.dt -p no-such-pass")
+    done.refuses("error: there is no pass 'no-such-pass'")
