@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
+import sys
 from functools import lru_cache
 from io import StringIO
 from pathlib import Path
@@ -28,6 +28,11 @@ from dt_mlir.pipeline import STAGES, parse_pipeline
 from dt_mlir.verifier import verify_module
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# The script of mutants uses this file, too.
+sys.path.append(str(ROOT / "tests" / "language"))
+import forms  # noqa: E402
+
 PIPELINE = STAGES["tile"]
 
 HOSTILE = (
@@ -59,14 +64,7 @@ TOKEN = re.compile(
 
 
 def _programs() -> list[str]:
-    path = ROOT / "tests" / "exec" / "test_language.py"
-    spec = importlib.util.spec_from_file_location("language", path)
-    assert spec is not None
-    assert spec.loader is not None
-    language = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(language)
-    found = [language.complete(body) for body in language.PROGRAMS.values()]
-    found += [language.complete(body, outputs) for outputs, body in language.FUSED.values()]
+    found = list(forms.programs().values())
     for folder in ("examples", "tests/regressions"):
         found += [path.read_text() for path in sorted((ROOT / folder).glob("*.dt"))]
     return found
