@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from xdsl.dialects.builtin import FileLineColLoc, FusedLoc, IntAttr, NameLoc, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    NameLoc,
+    StringAttr,
+    UnknownLoc,
+)
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
@@ -182,16 +190,21 @@ def file_line_col(location: Attribute | None) -> tuple[str, int, int] | None:
         case NameLoc():
             return file_line_col(location.location)
         case FusedLoc():
-            places = (file_line_col(part) for part in location.locations)  # pyright: ignore
+            places = map(file_line_col, _parts(location))
             return next((place for place in places if place is not None), None)
         case _:
             return None
 
 
+def _parts(location: FusedLoc) -> Sequence[Attribute]:
+    assert isinstance(location.locations, ArrayAttr)
+    return location.locations.data
+
+
 def directive_location(location: Attribute) -> Attribute:
     """Returns the directive's place in a fused location, or the location itself."""
     if isinstance(location, FusedLoc):
-        return list(location.locations)[-1]  # pyright: ignore
+        return _parts(location)[-1]
     return location
 
 

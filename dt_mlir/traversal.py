@@ -7,7 +7,7 @@ passes through all of them. These walks take one step for each operation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from xdsl.ir import Operation, SSAValue
 
@@ -40,6 +40,7 @@ def of_kind(
     """Returns those of some operations that are of some classes; subclasses count."""
     known: dict[type[Operation], bool] = {}
     found: list[OperationT] = []
+    op: Any
     for op in ops:
         cls = type(op)
         # A class is looked up once: `issubclass` on abstract classes is slow.
@@ -47,7 +48,7 @@ def of_kind(
         if wanted is None:
             wanted = known[cls] = issubclass(cls, kinds)
         if wanted:
-            found.append(op)  # pyright: ignore
+            found.append(op)
     return found
 
 

@@ -29,8 +29,14 @@ class IndexBuilder:
             arith.ConstantOp(IntegerAttr(value, IndexType()))
         ).result
 
-    def _binary(self, cls: type[Operation], a: SSAValue, b: SSAValue, hint: str | None) -> SSAValue:
-        result = self.builder.insert(cls(a, b)).results[0]  # pyright: ignore
+    def _binary(
+        self,
+        cls: Callable[[SSAValue, SSAValue], Operation],
+        a: SSAValue,
+        b: SSAValue,
+        hint: str | None,
+    ) -> SSAValue:
+        result = self.builder.insert(cls(a, b)).results[0]
         result.name_hint = hint
         return result
 

@@ -7,13 +7,12 @@ from collections.abc import Collection, Sequence
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import elem
-from dt_mlir.element_types import is_float
+from dt_mlir.element_types import is_float, number_attr
 from dt_mlir.elementwise import APPLICABLE
 
 
@@ -41,9 +40,7 @@ class ScalarBuilder:
 
     def constant(self, value: float) -> SSAValue:
         """Inserts a constant of the type."""
-        if isinstance(self.type, AnyFloat):
-            return self.insert(arith.ConstantOp(FloatAttr(float(value), self.type)))
-        return self.insert(arith.ConstantOp(IntegerAttr(int(value), self.type)))  # pyright: ignore
+        return self.insert(arith.ConstantOp(number_attr(value, self.type)))
 
     @property
     def is_float(self) -> bool:

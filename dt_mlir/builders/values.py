@@ -57,13 +57,13 @@ class ValueBuilder:
         ]
         block = Block(arg_types=[element_of(value.type) for value in inputs])
         inner = Builder(InsertPoint.at_end(block))
-        elements = dict(zip(inputs, block.args))
+        elements: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args))
         operands: list[SSAValue] = []
         for value in values:
             if value not in elements:
                 owner = value.owner
                 assert isinstance(owner, arith.ConstantOp)
-                elements[value] = inner.insert(owner.clone()).result  # pyright: ignore
+                elements[value] = inner.insert(owner.clone()).results[0]
             operands.append(elements[value])
         result = build(inner, operands)
         inner.insert(tile.YieldOp(result))

@@ -21,6 +21,7 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.hints import isa
 
 Name = StringAttr
 """The name of a label, a tensor or a function of the source."""
@@ -70,8 +71,8 @@ class NamesDirective(CustomDirective):
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         attr = self.names.get(op)
-        assert isinstance(attr, ArrayAttr)
-        print_names(printer, attr)  # pyright: ignore[reportArgumentType]
+        assert isa(attr, ArrayAttr[StringAttr])
+        print_names(printer, attr)
         state.should_emit_space = True
         state.last_was_punctuation = False
 

@@ -129,7 +129,9 @@ def _schedule(symbols: Symbols) -> list[Operation]:
 def _directive(symbols: Symbols, item: DirectiveCall, knobs: set[str]) -> sched.DirectiveOp:
     def known(argument: Argument) -> Argument:
         value = argument.value
-        return argument._replace(value=KnobReference(value)) if value in knobs else argument  # pyright: ignore
+        if isinstance(value, str) and value in knobs:
+            return argument._replace(value=KnobReference(value))
+        return argument
 
     directive = sched.DirectiveOp.make(item.name, item.function, [known(a) for a in item.arguments])
     directive.location = symbols.location(item.name_at)

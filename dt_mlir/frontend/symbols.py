@@ -195,8 +195,9 @@ def split_reduction(expr: Call) -> tuple[list[Expr], list[Name], list[Expr]]:
     count = 2 if expr.name == "rdot" else 1
     values, rest = list(expr.arguments[:count]), list(expr.arguments[count:])
     labels: list[Name] = []
-    while rest and isinstance(rest[0], Name):
-        labels.append(rest.pop(0))  # pyright: ignore[reportArgumentType]
+    while rest and isinstance(label := rest[0], Name):
+        labels.append(label)
+        del rest[0]
     return values, labels, [part for condition in rest for part in _conjuncts(condition)]
 
 

@@ -264,9 +264,8 @@ class BoundedArithmetic(Arithmetic):
         value, index = spread(value, shape), spread(index, shape)
         if shape[-1] == 0:
             empty = np.full(shape[:-1], np.inf)
-            return tuple(
-                Bounded(np.zeros(shape[:-1], x.value.dtype), empty) for x in (value, index)
-            )  # pyright: ignore
+            first, second = (np.zeros(shape[:-1], x.value.dtype) for x in (value, index))
+            return Bounded(first, empty), Bounded(second, empty)
         place = bounded.extreme_index(largest, value)
         chosen = mapped(
             lambda array: np.take_along_axis(array, place.value[..., None], -1)[..., 0], index

@@ -140,10 +140,13 @@ class DtFunctions(LevelFunctions):
         sizes = [self.sizes[label] for label in reversed(op.label_names)]
         values = [with_rank(mapped(np.asarray, value), rank) for value in yielded]
         kind, type, axes = op.kind.data, op.result.type, tuple(range(count))
+        end = op.body.block.last_op
+        assert end is not None
+        operands = end.operands
         if op.domain is not None and inside is not None:
             values = [
                 self._restricted(value, with_rank(inside, rank), operand.type, kind)
-                for value, operand in zip(values, op.body.block.last_op.operands)  # pyright: ignore
+                for value, operand in zip(values, operands)
             ]
         if kind is ReductionKind.DOT:
             return (self.arithmetic.dot(values[0], values[1], axes, sizes, type),)
@@ -159,8 +162,7 @@ class DtFunctions(LevelFunctions):
         value: Value = mapped(flat, full)
         places = self.arithmetic.from_array(np.arange(math.prod(sizes)), type)
         places = with_rank(places, rank - count + 1)
-        element = op.body.block.last_op.operands[0].type  # pyright: ignore
-        _, position = self.arithmetic.arg_reduce(kind, value, places, element)
+        _, position = self.arithmetic.arg_reduce(kind, value, places, operands[0].type)
         return (position,)
 
     def _within(self, op: dt.ReduceOp) -> Any:

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from dt_mlir.dialects import elem
@@ -171,7 +171,8 @@ class ExactArithmetic(Arithmetic):
         codes = [x.value for x in operands]
         if isinstance(op, arith.FPToSIOp):
             result, outside = _truncated(codes[0])
-            result = bounded.wrapped(result, op.result.type)  # pyright: ignore
+            assert isinstance(op.result.type, IntegerType)
+            result = bounded.wrapped(result, op.result.type)
             error = _any_error(operands, np.shape(result))
             return Bounded(result, np.where(outside, np.inf, error))
         if name == "arith.sitofp":

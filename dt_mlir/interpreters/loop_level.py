@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import MemRefType
 from xdsl.interpreter import (
     Interpreter,
     PythonValues,
@@ -191,7 +192,8 @@ class LoopFunctions(LevelFunctions):
         self, interpreter: Interpreter, op: loop.LocalOp, args: PythonValues
     ) -> PythonValues:
         """A new local buffer."""
-        element = op.result.type.element_type  # pyright: ignore
+        assert isinstance(op.result.type, MemRefType)
+        element = op.result.type.element_type
         shape = [self.sizes[label] for label in op.label_names]
         zero = self.arithmetic.from_array(np.zeros(()), element)
         return (Buffer.fresh(op.function.data, element, zero, shape),)

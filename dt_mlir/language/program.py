@@ -18,7 +18,7 @@ from dt_mlir.frontend.printer import print_program
 from dt_mlir.frontend.syntax import DirectiveCall
 from dt_mlir.language.declarations import Func, In, Label
 from dt_mlir.language.names import Declared
-from dt_mlir.language.places import here, refusal
+from dt_mlir.language.places import here, is_a, refusal
 from dt_mlir.language.schedule import Schedule
 
 
@@ -45,7 +45,7 @@ class Program:
             CompileError: if a function is not defined, or two things have one name.
         """
         for item in outputs:
-            if not isinstance(item, Func):  # pyright: ignore
+            if not is_a(item, Func):
                 raise refusal(f"{item!r} is not a function to compile")
         if not outputs:
             raise refusal("there is nothing to compile", "name at least one function")
@@ -106,7 +106,7 @@ class Program:
         Raises:
             CompileError: at the first place where the text is not a program.
         """
-        if not isinstance(text, str):  # pyright: ignore
+        if not is_a(text, str):
             raise TypeError(f"a program is text, not {type(text).__name__}")
         return cls(parse_program(text, file))
 
@@ -128,7 +128,7 @@ class Program:
         Raises:
             CompileError: if that is not a schedule.
         """
-        if not isinstance(schedule, Schedule):  # pyright: ignore
+        if not is_a(schedule, Schedule):
             raise refusal(
                 f"a {type(schedule).__name__} is not a schedule",
                 "Schedule.parse reads one from text",

@@ -16,7 +16,7 @@ from dt_mlir.frontend.syntax import Alternatives, DirectiveCall, KnobDefinition,
 from dt_mlir.language.arguments import Knob, arguments_of
 from dt_mlir.language.directives import Directives
 from dt_mlir.language.names import Named
-from dt_mlir.language.places import here, refusal, serial
+from dt_mlir.language.places import here, is_a, refusal, serial
 from dt_mlir.registry import directive_names, find_directive
 from dt_mlir.scheduling.directive import Directive
 
@@ -54,7 +54,7 @@ class ScheduledFunction(Directives):
         if isinstance(change, Schedule):
             self.directives.extend(change)
             return self
-        if not isinstance(change, Directive):  # pyright: ignore
+        if not is_a(change, Directive):
             raise refusal(f"a {type(change).__name__} is neither a directive nor a schedule")
         place = here()
         arguments = tuple(change.arguments())
@@ -98,7 +98,7 @@ class Schedule:
             CompileError: if it is neither a function nor a name.
         """
         name = function.name if isinstance(function, Named) else function
-        if not isinstance(name, str) or not name.isidentifier():  # pyright: ignore
+        if not is_a(name, str) or not name.isidentifier():
             raise refusal(f"{name!r} is not a name of a function")
         return ScheduledFunction(name, self)
 

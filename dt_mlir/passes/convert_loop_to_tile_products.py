@@ -13,7 +13,7 @@ from typing import Protocol
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -30,7 +30,7 @@ from dt_mlir.builders.scope import Scope
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import Axis, axes_of, tile_type
-from dt_mlir.element_types import is_float
+from dt_mlir.element_types import is_float, number_attr
 from dt_mlir.passes.convert_loop_to_tile_domain import Domain
 
 
@@ -295,7 +295,7 @@ class Products:
 
 def _times_zero(builder: Builder, value: SSAValue) -> SSAValue:
     """Builds 0 times a scalar."""
-    zero = builder.insert(arith.ConstantOp(FloatAttr(0.0, value.type))).result  # pyright: ignore
+    zero = builder.insert(arith.ConstantOp(number_attr(0, value.type))).result
     return builder.insert(arith.MulfOp(value, zero)).result
 
 
@@ -305,8 +305,10 @@ def _multiply(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SS
     def widen(value: SSAValue) -> SSAValue:
         if value.type == type:
             return value
-        cls = arith.ExtFOp if is_float(value.type) else arith.ExtSIOp
-        return builder.insert(cls(value, type)).results[0]  # pyright: ignore
+        if isinstance(type, AnyFloat):
+            return builder.insert(arith.ExtFOp(value, type)).result
+        assert isinstance(type, IntegerType)
+        return builder.insert(arith.ExtSIOp(value, type)).result
 
     cls = arith.MulfOp if is_float(type) else arith.MuliOp
     return builder.insert(cls(widen(a), widen(b))).results[0]

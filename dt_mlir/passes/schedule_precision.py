@@ -70,7 +70,8 @@ def _narrowed(op: loop.ReduceOp) -> bool:
         if isinstance(owner, arith.ExtFOp):
             value = owner.input
         if type != narrow:
-            rounded = arith.TruncFOp(value, narrow)  # pyright: ignore[reportArgumentType]
+            assert isinstance(narrow, AnyFloat)
+            rounded = arith.TruncFOp(value, narrow)
             rounded.location = op.location
             op.body.block.insert_op_before(rounded, end)
             value = rounded.result

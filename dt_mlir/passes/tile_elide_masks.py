@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
@@ -13,6 +13,7 @@ from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.analysis.masked_values import Pads, masked_select
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import element_of
+from dt_mlir.element_types import number_attr
 from dt_mlir.passes.tile_elide_masks_fills import find_fill_values
 from dt_mlir.traversal import operations
 
@@ -35,12 +36,7 @@ def elide_masks(kernel: tile.KernelOp) -> None:
             op.results[0].replace_all_uses_with(value)
             Rewriter.erase_op(op)
     for load, pad in decided.items():
-        element = element_of(load.result.type)
-        load.pad = (
-            FloatAttr(float(pad), element)
-            if isinstance(element, AnyFloat)
-            else IntegerAttr(int(pad), element)  # pyright: ignore
-        )
+        load.pad = number_attr(pad, element_of(load.result.type))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -14,7 +15,6 @@ from dt_mlir.dialects.sched import (
     DirectiveOp,
     KnobOp,
     KnobReference,
-    Open,
     Options,
     ScheduleOp,
 )
@@ -24,20 +24,20 @@ from dt_mlir.passes.apply_schedule import decoded
 def _decisions(op: DirectiveOp, knobs: dict[str, Options]) -> Iterator[list[Argument]]:
     """The directive's arguments with each option of what they leave open, one after the other."""
 
-    def options(part: int | str | Open | None) -> tuple[int | str | None, ...]:
+    def options(part: Any) -> tuple[Any, ...]:
         if isinstance(part, KnobReference):
             return knobs[part.name].values
         return part.values if isinstance(part, Options) else (part,)
 
     parts = [(options(a.value), options(a.factor)) for a in op.argument_list]
-    first = [Argument(a.key, v[0], f[0]) for a, (v, f) in zip(op.argument_list, parts)]  # pyright: ignore
+    first = [Argument(a.key, v[0], f[0]) for a, (v, f) in zip(op.argument_list, parts)]
     yield first
     for i, (values, factors) in enumerate(parts):
         for value, factor in [
             *((v, factors[0]) for v in values[1:]),
             *((values[0], f) for f in factors[1:]),
         ]:
-            yield [*first[:i], Argument(first[i].key, value, factor), *first[i + 1 :]]  # pyright: ignore
+            yield [*first[:i], Argument(first[i].key, value, factor), *first[i + 1 :]]
 
 
 @dataclass(frozen=True)

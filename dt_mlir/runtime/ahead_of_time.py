@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerType, MemRefType, ModuleOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.kernels import kernels_of
@@ -127,8 +127,9 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
         for label, parameter in signature.sizes.items():
             add(parameter, sizes[label])
         for arg, strides in signature.strides.items():
-            axes = kernel.axes_of(arg)  # pyright: ignore[reportArgumentType]
-            tensor = launched[kernel.sym_name.data].arguments[arg.index]  # pyright: ignore
+            assert isinstance(arg, BlockArgument)
+            axes = kernel.axes_of(arg)
+            tensor = launched[kernel.sym_name.data].arguments[arg.index]
             storage = host.alignment_of(tensor)
             order = list(range(len(axes)))
             if isinstance(tensor.owner, host.AllocOp):

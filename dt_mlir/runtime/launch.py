@@ -21,6 +21,9 @@ from torch.nn import Parameter
 
 from dt_mlir.runtime.machine_code import fault
 
+# PyTorch has no public name for the device without a check of whether there is one.
+_TORCH: Any = vars(torch)["_C"]
+
 TensorGuards: Any
 try:
     # What torch.compile looks at tensors with: in one call, all that `key_of` reads one by one.
@@ -277,7 +280,7 @@ class Plan:
             with alone():
                 self._launch(None, values)
         # Without torch.cuda's own check of each call whether there is a device at all.
-        elif device == torch._C._cuda_getDevice():  # pyright: ignore
+        elif device == _TORCH._cuda_getDevice():
             self._launch(self._stream(device), values)
         else:
             with torch.cuda.device(device):

@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
@@ -23,7 +24,6 @@ from dt_mlir.dialects.sched import (
     DirectiveOp,
     KnobOp,
     KnobReference,
-    Open,
     Options,
     ScheduleOp,
 )
@@ -189,13 +189,13 @@ def _decide(op: DirectiveOp, point: Mapping[str, Option], sets: list[str]) -> No
     """Puts options where sets and knobs stand; `sets` are the sets' names in their order."""
     pending = iter(sets)
 
-    def decided(part: Option | Open | None) -> Option | Open | None:
+    def decided(part: Any) -> Any:
         if isinstance(part, KnobReference):
             return point.get(part.name, part)
         return point.get(next(pending), part) if isinstance(part, Options) else part
 
     arguments = [
-        Argument(a.key, decided(a.value), decided(a.factor))  # pyright: ignore[reportArgumentType]
+        Argument(a.key, decided(a.value), decided(a.factor))
         for a in op.argument_list
     ]
     if arguments != op.argument_list:

@@ -50,7 +50,7 @@ def path(dotted: str) -> ast.expr:
     return node
 
 
-def constant(value: object) -> ast.expr:
+def constant(value: str | float | None) -> ast.expr:
     """A literal; infinities and NaN are calls of `float`."""
     if isinstance(value, float) and not math.isfinite(value):
         text = "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
@@ -58,7 +58,7 @@ def constant(value: object) -> ast.expr:
     if isinstance(value, int | float) and math.copysign(1, value) < 0:
         # A minus sign is an operator, and must bind like one.
         return ast.UnaryOp(ast.USub(), ast.Constant(-value))
-    return ast.Constant(value)  # pyright: ignore[reportArgumentType]
+    return ast.Constant(value)
 
 
 def call(function: str | ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.expr:
@@ -227,8 +227,12 @@ def function(
     )
     docstring = ast.Expr(ast.Constant("\n".join(map(one_line, documentation))))
     return ast.FunctionDef(
-        identifier(name), arguments, [docstring, *body], list(decorators), lineno=1
-    )  # pyright: ignore[reportCallIssue]
+        name=identifier(name),
+        args=arguments,
+        body=[docstring, *body],
+        decorator_list=list(decorators),
+        lineno=1,
+    )
 
 
 def one_line(text: str) -> str:
