@@ -333,7 +333,7 @@ class _Raiser:
             case arith.NegfOp():
                 return Prefix("-", self._operands(op.operands, value.type, i32)[0], at), value.type
             case _:
-                raise CompileError(f"'{op.name}' is no operation that a program can say", op)
+                raise CompileError(f"'{op.name}' is not an operation that a program can say", op)
 
     def _read(self, op: dt.ReadOp) -> Raised:
         at = _at(op)

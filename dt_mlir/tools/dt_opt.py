@@ -339,7 +339,7 @@ def _inside_module(text: str) -> str:
     head, tail = "builtin.module(", ")"
     if not stripped.startswith(head) or not stripped.endswith(tail):
         raise CompileError(
-            f"'{text}' is no pipeline on modules", None, "write 'builtin.module(pass,pass{…})'"
+            f"'{text}' is not a pipeline on modules", None, "write 'builtin.module(pass,pass{…})'"
         )
     return stripped.removeprefix(head).removesuffix(tail)
 

@@ -179,7 +179,7 @@ def test_unknown_operations_are_allowed_on_demand(tool: Tools) -> None:
         (
             "--pass-pipeline=cse",
             [
-                "error: 'cse' is no pipeline on modules",
+                "error: 'cse' is not a pipeline on modules",
                 "help: write 'builtin.module(pass,pass{…})'",
             ],
         ),

@@ -16,7 +16,7 @@ dt.input @A : tensor<?xf32>
 dt.func @f[x] : f32 {
   %0 = dt.read @A[x] : f32
   %1 = math.atan %0 : f32
-  // expected-error@above {{'math.atan' is no operation that a program can say}}
+  // expected-error@above {{'math.atan' is not an operation that a program can say}}
   dt.yield %1 : f32
 }
 dt.output @f
