@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.analysis.kernels import kernels_of
-from dt_mlir.dialects import tile
+from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names
 from dt_mlir.passes.tile_propagate_transposes import reorder
 from dt_mlir.traversal import operations_of
@@ -26,11 +26,18 @@ axes decides between the others.
 """
 
 
-def order_loads(kernel: tile.KernelOp) -> None:
-    """Loads tiles of a kernel in the order of memory, and transposes them behind the load."""
+def order_loads(kernel: tile.KernelOp, orders: Mapping[SSAValue, Sequence[int]]) -> None:
+    """Loads tiles of a kernel in the order of memory, and transposes them behind the load.
+
+    Args:
+        kernel: the kernel.
+        orders: the axes of tensors that are not row-major, the slowest first, by the kernel's
+            arguments.
+    """
     for op in list(operations_of(kernel, tile.LoadOp)):
         axes = axes_of(op.result.type)
-        wanted = sorted(axes, key=lambda axis: _place(op, axis))
+        order = orders.get(op.base, range(len(op.indices)))
+        wanted = sorted(axes, key=lambda axis: _place(op, axis, order))
         if len(axes) < LEAST_RANK or tuple(wanted) == axes:
             continue
         result = reorder(op.result, wanted)
@@ -42,14 +49,17 @@ def order_loads(kernel: tile.KernelOp) -> None:
             use.operation.operands[use.index] = back.result
 
 
-def _place(op: tile.LoadOp, axis: Axis) -> tuple[int, bool]:
+def _place(op: tile.LoadOp, axis: Axis, order: Sequence[int]) -> tuple[int, bool]:
     """Returns a key that is larger for an axis along which elements are closer to each other.
 
-    It is the last axis of the tensor whose index depends on the axis, and whether that index counts
-    it by ones. An axis that only a mask has comes first.
+    It is the place in memory of the fastest axis of the tensor whose index depends on the axis, and
+    whether that index counts it by ones. An axis that only a mask has comes first.
     """
-    found = [i for i, index in enumerate(op.indices) if axis.name in axis_names(index.type)]
-    return (found[-1], _is_counted(op.indices[found[-1]], axis.name)) if found else (-1, False)
+    for place in reversed(range(len(order))):
+        index = op.indices[order[place]]
+        if axis.name in axis_names(index.type):
+            return place, _is_counted(index, axis.name)
+    return -1, False
 
 
 def _is_counted(index: SSAValue, axis: str) -> bool:
@@ -94,10 +104,11 @@ def _counts(value: SSAValue, arguments: Mapping[SSAValue, SSAValue], axis: str) 
 
 @dataclass(frozen=True)
 class TileOrderLoadsPass(ModulePass):
-    """Gives the axes of a loaded tile of three axes or more the order of memory, row-major.
+    """Gives the axes of a loaded tile of three axes or more the order of memory.
 
     The nest of loops orders the axes of tiles, and neighbouring threads would load what is far
-    apart. The tile is transposed behind the load, which moves no data.
+    apart. The tile is transposed behind the load, which moves no data. Inputs are taken to be
+    row-major; the tensors of functions lie as `reorder_storage` says.
 
     ```
     %X = tile.load %X_ptr[%k, %c] : !tile.of<g: 8, k: 64, i: 8, f32>    (%c is %g * 8 + %i)
@@ -110,5 +121,14 @@ class TileOrderLoadsPass(ModulePass):
     name = "tile-order-loads"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        function = host.function_of(op)
+        launched = {} if function is None else {x.kernel_name: x for x in function.launches()}
         for kernel in kernels_of(op):
-            order_loads(kernel)
+            launch = launched.get(kernel.sym_name.data)
+            given = () if launch is None else zip(kernel.body.block.args, launch.arguments)
+            orders: dict[SSAValue, Sequence[int]] = {
+                argument: host.storage_order_of(tensor)
+                for argument, tensor in given
+                if isinstance(tensor.type, MemRefType)
+            }
+            order_loads(kernel, orders)

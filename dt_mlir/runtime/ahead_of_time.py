@@ -131,9 +131,7 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
             axes = kernel.axes_of(arg)
             tensor = launched[kernel.sym_name.data].arguments[arg.index]
             storage = host.alignment_of(tensor)
-            order = list(range(len(axes)))
-            if isinstance(tensor.owner, host.AllocOp):
-                order = tensor.owner.storage_order
+            order = host.storage_order_of(tensor)
             extents = [
                 -(-sizes.get(axis, 1) // multiple) * multiple
                 for axis, multiple in zip(axes, storage)

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from texts import replaced, text_of
 
 from dt_mlir.runtime.ahead_of_time import summarise
 
@@ -52,20 +53,16 @@ def test_examples(compiler: Compile, name: str, target: str) -> None:
         assert not problems, kernel
 
 
-PRODUCT = (
-    "Func f; In A : {type}, B : {type}; Var x, y; RVar k; f[x, y] = rdot(A[x, k], B[k, y], k);"
-    "f.block(x:32, y:32); f.tensorize(x:32, y:32, k:32); {more} f.compile();"
-)
-
-
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     "kind", ["f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8", "tf32", "tf32x3"]
 )
 def test_products(compiler: Compile, kind: str, target: str) -> None:
-    precision = kind.startswith("tf32")
-    more = f"f.precision({kind});" if precision else ""
-    text = PRODUCT.format(type="f32" if precision else kind, more=more)
+    text = text_of("product_in_tiles")
+    if kind.startswith("tf32"):
+        text = replaced(text, ("f.compile();", f"f.precision({kind});\nf.compile();"))
+    else:
+        text = replaced(text, ("In A, B;", f"In A : {kind}, B : {kind};"))
     if (kind, target) in EXCEPTIONS:
         with pytest.raises(Exception, match="Triton cannot compile 'f_kernel'"):
             compiler(text, kind, target, {}, 100)
@@ -77,11 +74,7 @@ def test_products(compiler: Compile, kind: str, target: str) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_device_library(compiler: Compile, target: str) -> None:
-    text = (
-        "Func f; In V, W; Var x; f[x] = tanh(V[x]) + expm1(V[x]) / log1p(V[x]) + sqrt(V[x]) ** W[x]"
-        " + sigmoid(exp2(V[x]) + tan(log10(W[x]))); f.block(x:64); f.tensorize(x:64);"
-        " f.math(accurate); f.compile();"
-    )
+    text = text_of("accurate_functions")
     ((_, has_code, problems),) = compiler(text, "accurate", target, {}, 100)
     assert has_code
     assert not problems
@@ -95,35 +88,19 @@ def test_operators(compiler: Compile, path: Path, target: str) -> None:
         assert not problems, kernel
 
 
-UNROLLED = {
-    "sums": (
-        "Func f; In A; Var x; RVar j, k; f[x] = rsum(A[x, k] * (k + 1), k) + rsum(A[x, j] * j, j);"
-        " f.block(x:16); f.tensorize(x:16, k:16); f.unroll(k:8, j:128); f.compile();",
-        {"k": 100, "j": 100},
-    ),
-    "window": (
-        "Func f; In A; Var x, y; RVar r = 3, s = 3;"
-        "f[x, y] = rmax(constant_exterior(A[2 * x + r - 1, y + s - 1], -inf), r, s);"
-        "f.fuse(x, y, m); f.block(m:16); f.tensorize(m:16); f.unroll(r:3, s:3); f.compile();",
-        {},
-    ),
-}
+UNROLLED = {"unrolled_sums": {"k": 100, "j": 100}, "unrolled_window": {}}
+"""Programs with the sizes that they are compiled for."""
 
 
 @pytest.mark.parametrize("name", UNROLLED)
 @pytest.mark.parametrize("target", TARGETS)
 def test_unrolled_whole(compiler: Compile, target: str, name: str) -> None:
-    text, fixed = UNROLLED[name]
-    ((_, has_code, problems),) = compiler(text, "unrolled", target, fixed, 100)
+    ((_, has_code, problems),) = compiler(text_of(name), name, target, UNROLLED[name], 100)
     assert has_code
     assert not problems
 
 
 def test_what_a_target_cannot_hold_is_said(compiler: Compile) -> None:
-    text = (
-        "Func f; In A : f16, B : f16; Var x, y; RVar k; f[x, y] = rdot(A[x, k], B[k, y], k);"
-        "f.block(x:256, y:256); f.tensorize(x:256, y:256, k:128); f.num_stages(4); f.num_warps(8);"
-        "f.compile();"
-    )
+    text = text_of("product_in_large_tiles")
     ((_, _, problems),) = compiler(text, "large", "sm_90", {}, 1024)
     assert any("bytes of shared memory, more than the" in problem for problem in problems)

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 import torch
+from texts import replaced, text_of
 
 from dt_mlir.compiler import compile_program
 from dt_mlir.runtime.execute import loaded, prepare_triton
 
 DEVICE = prepare_triton()
-SCHEDULES = {"scalar": "", "tiles": "f.block(x:8); f.tensorize(x:8);"}
+SCHEDULES = {"scalar": "", "tiles": "f.block(x:8);\nf.tensorize(x:8);\n"}
 
 
 def run(text: str, *args: Any) -> torch.Tensor:
@@ -35,34 +36,31 @@ def run(text: str, *args: Any) -> torch.Tensor:
     ],
 )
 def test_values(expression: str, values: list[float], wanted: list[float], schedule: str) -> None:
-    text = f"Func f; In A; Var x; f[x] = {expression}; {schedule} f.compile();"
+    text = text_of("copy", ("A[x];", f"{expression};\n{schedule}"))
     got, want = run(text, torch.tensor(values)), torch.tensor(wanted)
     assert torch.allclose(got, want, rtol=1e-5, atol=0, equal_nan=True)
 
 
 def test_fusing_changes_no_value() -> None:
-    program = "Func g, f; In A; Var x; g[x] = A[x] * 1e30; f[x] = exp(-(g[x] * 1e-38)); {} f.compile();"
+    text = text_of("exponential_of_scaled_twice")
     values = torch.tensor([1.0, 1e9, -1e9, 1e30])
-    schedules = ("", "g.fuse_at(f, x); f.tensorize(x:4);")
-    apart, fused = (run(program.format(schedule), values) for schedule in schedules)
-    assert torch.equal(apart, fused)
+    fused = replaced(text, ("f.compile();", "g.fuse_at(f, x);\nf.tensorize(x:4);\nf.compile();"))
+    assert torch.equal(run(text, values), run(fused, values))
 
 
 def test_constants_fill_tiles_with_their_sign() -> None:
-    text = "Func f; In A; Var x; f[x] = where(A[x] > 0, -0.0, -0.0); f.tensorize(x:0); f.compile();"
-    assert torch.signbit(run(text, torch.ones(3))).all()
+    assert torch.signbit(run(text_of("negative_zeros"), torch.ones(3))).all()
 
 
 @pytest.mark.parametrize("type", ["f16", "f32"])
 def test_scalars_are_rounded_to_their_type(type: str) -> None:
-    text = f"Func f : f32; In A; SIn s : {type}; Var x; f[x] = A[x] * 0 + s; f.compile();"
+    text = text_of("scalar_everywhere", ("SIn s;", f"SIn s : {type};"))
     dtype = {"f16": torch.float16, "f32": torch.float32}[type]
     assert run(text, torch.ones(2), 0.1)[0] == torch.tensor(0.1, dtype=dtype).float()
 
 
 def test_loops_are_as_wide_as_offsets() -> None:
-    text = "Func f; In A; RVar k; f[] = rsum(A[k], k); f.tensorize(k:1000); f.compile();"
-    source = compile_program(text).source
+    source = compile_program(text_of("total_by_thousands")).source
     assert "range(0, tl.cast(k_SIZE, INDEX), 1000)" in source
     assert "k_start + tl.arange(0, 1024).to(INDEX)" in source
     with loaded(source) as module:

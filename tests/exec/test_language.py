@@ -2,6 +2,7 @@
 
 import pytest
 from forms import programs
+from texts import replaced, text_of
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import Compiled, compile_program
@@ -83,7 +84,7 @@ def test_types(name: str, tiled: bool) -> None:
     if tiled:
         tiles = "x:16, y:16, k:16" if "RVar k" in text else "x:16, y:16"
         schedule = f"f.block(x:16, y:16);\nf.tensorize({tiles});\n"
-        text = text.replace("f.compile();", f"{schedule}f.compile();")
+        text = replaced(text, ("f.compile();", f"{schedule}f.compile();"))
     sizes = {"x": 21, "y": 18, "k": 25} if tiled else {"x": 5, "y": 4, "k": 6}
     if name in SQUARE:
         sizes = dict.fromkeys(sizes, 21 if tiled else 5)
@@ -100,7 +101,7 @@ SCALARS = ["f64", "f32", "f16", "i64", "i32", "i16", "i8", "u8", "bool"]
 
 @pytest.mark.parametrize("type", SCALARS)
 def test_scalars(type: str) -> None:
-    text = SINGLE["single/scalar"].replace("SIn n;", f"SIn n : {type};")
+    text = replaced(SINGLE["single/scalar"], ("SIn n;", f"SIn n : {type};"))
     check(compile_program(text, type), {"x": 13}, seed=6)
 
 
@@ -124,5 +125,5 @@ def test_fused_output_where_the_root_is_empty() -> None:
 
 def test_a_long_sum() -> None:
     total = " + ".join(["A[x]"] * 150)
-    text = f"Func f; In A; Var x; f[x] = {total}; f.tensorize(x:4); f.compile();"
+    text = text_of("copy", ("A[x];", f"{total};\nf.tensorize(x:4);"))
     check(compile_program(text), {"x": 5}, seed=11)

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from texts import replaced, text_of
 
 from dt_mlir.compiler import compile_program
 from dt_mlir.runtime.execute import loaded, prepare_triton, run_and_check
@@ -16,21 +17,18 @@ needs_gpu = pytest.mark.skipif(
 
 @needs_gpu
 def test_copy() -> None:
-    text = (
-        "Func f; In A : bf16; Var x, y; f[x, y] = A[x, y];"
-        "f.block(x:8, y:1024); f.tensorize(x:8, y:1024); f.compile();"
-    ).replace("Func f;", "Func f : bf16;")
     a = torch.empty(ROWS, COLUMNS, dtype=torch.bfloat16, device="cuda").normal_()
-    with loaded(compile_program(text).source) as module:
+    with loaded(compile_program(text_of("copy_of_bf16")).source) as module:
         result = module.f(a)
     assert torch.equal(result[-1], a[-1])
     assert torch.equal(result, a)
 
 
 @needs_gpu
-@pytest.mark.parametrize("schedule", ["f.block(x:4); f.tensorize(x:4, k:1024);", "f.block(x:1); f.tensorize(x:1, k:0);"])
+@pytest.mark.parametrize("schedule", ["f.block(x:4);\nf.tensorize(x:4, k:1024);", "f.block(x:1);\nf.tensorize(x:1, k:0);"])
 def test_row_sum(schedule: str) -> None:
-    text = f"Func f; In A : bf16; Var x; RVar k; f[x] = rsum(A[x, k], k); {schedule} f.compile();"
+    text = text_of("row_sums", ("In A;", "In A : bf16;"))
+    text = replaced(text, ("f.compile();", f"{schedule}\nf.compile();"))
     a = torch.randint(0, 2, (ROWS, COLUMNS), dtype=torch.int8, device="cuda").bfloat16()
     with loaded(compile_program(text).source) as module:
         result = module.f(a)
@@ -39,18 +37,15 @@ def test_row_sum(schedule: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "sizes"),
+    ("name", "sizes"),
     [
-        ("f[x] = V[x] * 2; f.block(x:4096); f.tensorize(x:4096);", {"x": 10**6}),
-        ("f[] = rsum(V[x], x); f.tensorize(x:8192);", {"x": 10**6}),
-        ("f[x, k] = V[x] + W[k]; f.block(x:8192); f.tensorize(x:8192, k:8);", {"x": 10**6, "k": 1}),
-        ("f[x, k] = V[x] + W[k]; f.block(x:1, k:1); f.tensorize(x:0, k:0);", {"x": 1, "k": 1}),
-        ("f[x] = rsum(V[x] * W[k], k); f.tensorize(k:65536);", {"x": 1, "k": 10**6}),
+        ("doubled_in_large_tiles", {"x": 10**6}),
+        ("total_in_large_tiles", {"k": 10**6}),
+        ("outer_sum_in_tall_tiles", {"x": 10**6, "y": 1}),
+        ("outer_sum_in_blocks_of_one", {"x": 1, "y": 1}),
+        ("weighted_total_in_large_tiles", {"x": 1, "k": 10**6}),
     ],
 )
-def test_labels_of_a_million_and_of_one(body: str, sizes: dict[str, int]) -> None:
-    text = f"Func f; In V, W; Var x; RVar k; {body} f.compile();"
-    if "W[" not in body:
-        text = text.replace("In V, W", "In V")
-    program = compile_program(text)
+def test_labels_of_a_million_and_of_one(name: str, sizes: dict[str, int]) -> None:
+    program = compile_program(text_of(name))
     run_and_check(program.algorithm, program.source, sizes, seed=1)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from texts import replaced, text_of
 
 from dt_mlir.compiler import compile_program
 from dt_mlir.runtime.execute import loaded, prepare_triton
@@ -42,13 +43,19 @@ REDUCTIONS = {
 }
 SCHEDULES = {
     "scalar": "",
-    "tiles": "f.tensorize(x:4, {label}:4);",
-    "whole": "f.block(x:2); f.tensorize(x:2, {label}:0);",
+    "tiles": "f.tensorize(x:4, {label}:4);\n",
+    "whole": "f.block(x:2);\nf.tensorize(x:2, {label}:0);\n",
 }
 
 
 def same(got: torch.Tensor, want: torch.Tensor) -> bool:
     return torch.equal(got.cpu().nan_to_num(7e30, 8e30, 9e30), want.nan_to_num(7e30, 8e30, 9e30))
+
+
+def scheduled(text: str, schedule: str, label: str) -> str:
+    """Returns a program with one of `SCHEDULES`, which is about 'x' and another label."""
+    directives = SCHEDULES[schedule].format(label=label)
+    return replaced(text, ("f.compile();", f"{directives}f.compile();"))
 
 
 def run(text: str, *args: Any) -> torch.Tensor:
@@ -62,11 +69,8 @@ def test_elementwise(expression: str, schedule: str) -> None:
     size = len(VALUES)
     a, b = VALUES[:, None].repeat(1, size), VALUES[None].repeat(size, 1)
     b[0, 0] = 1.0
-    text = (
-        f"Func f; In A, B; Var x, y; f[x, y] = {expression};"
-        f"{SCHEDULES[schedule].format(label='y')} f.compile();"
-    )
-    got = run(text, a, b)
+    text = text_of("sum_of_two", ("A[x, y] + B[x, y]", expression))
+    got = run(scheduled(text, schedule, "y"), a, b)
     assert same(got, ELEMENTWISE[expression](a, b).to(got.dtype))
 
 
@@ -78,11 +82,8 @@ def test_reductions(expression: str, schedule: str) -> None:
     for row in range(24):
         for value in VALUES[4:7][: row % 4]:
             a[row, torch.randint(13, (), generator=generator)] = value
-    text = (
-        f"Func f; In A; Var x; RVar k; f[x] = {expression};"
-        f"{SCHEDULES[schedule].format(label='k')} f.compile();"
-    )
-    got = run(text, a)
+    text = text_of("row_sums", ("rsum(A[x, k], k)", expression))
+    got = run(scheduled(text, schedule, "k"), a)
     want = REDUCTIONS[expression](a).to(got.dtype)
     if got.dtype.is_floating_point:
         # Finite sums and products depend on the order.
@@ -101,10 +102,8 @@ def test_places_of_extremes_in_a_domain(
     rows, columns, a = 9, 13, torch.arange(9 * 13.0).reshape(9, 13) % 5
     a[1:4], a[4, 5], a[5, 2], a[6, 6:] = -torch.inf, torch.nan, torch.nan, torch.inf
     lengths = torch.arange(rows, dtype=torch.int32) + 3
-    text = (
-        f"Func f; In A, n : i32; Var x; RVar k; f[x] = {name}(A[x, k], k, k >= 2 * x, k < n[x]);"
-        f"{SCHEDULES[schedule].format(label='k')} f.compile();"
-    )
+    text = text_of("place_of_the_largest_in_a_domain", ("rargmax", name))
+    text = scheduled(text, schedule, "k")
     want: list[int] = []
     for row in range(rows):
         inside = a[row, 2 * row : min(row + 3, columns)]
@@ -132,10 +131,7 @@ def test_products_over_domains_leave_out_what_is_not_finite(conditions: str, til
         places = torch.randint(37, (6, 2), generator=generator)
         for value, (row, column) in zip(3 * [torch.inf, torch.nan], places.tolist()):
             matrix[row, column] = value
-    text = (
-        f"Func f; In A, B; Var x, y; RVar k; f[x, y] = rdot(A[x, k], B[k, y], k, {conditions});"
-        f"f.block(x:16, y:16); f.tensorize(x:16, y:16, {tile}); f.compile();"
-    )
+    text = text_of("product_over_a_domain", ("k <= x", conditions), ("k:16", tile))
     x, y, k = torch.meshgrid(*(3 * [torch.arange(37)]), indexing="ij")
     terms = torch.where(DOMAINS[conditions](x, y, k), a[:, None] * b.T[None], 0)
     want = terms.double().sum(-1)
@@ -147,14 +143,16 @@ def test_products_over_domains_leave_out_what_is_not_finite(conditions: str, til
 
 @pytest.mark.parametrize("expression", ["rsum(A[x, k], k)", "rprod(A[x, k], k)"])
 def test_reductions_of_nothing(expression: str) -> None:
-    text = f"Func f; In A; Var x; RVar k; f[x] = {expression}; f.tensorize(x:4, k:8); f.compile();"
+    text = text_of(
+        "row_sums", ("rsum(A[x, k], k);", f"{expression};\nf.tensorize(x:4, k:8);")
+    )
     want = REDUCTIONS[expression](torch.zeros(5, 0))
     assert same(run(text, torch.zeros(5, 0)), want)
 
 
 @pytest.mark.parametrize("expression", ["rmax(A[x, k], k)", "rmin(A[x, k], k)", "rargmax(A[x, k], k)"])
 def test_extremes_of_nothing_are_refused(expression: str) -> None:
-    text = f"Func f; In A; Var x; RVar k; f[x] = {expression}; f.compile();"
+    text = text_of("row_sums", ("rsum(A[x, k], k)", expression))
     with pytest.raises(ValueError, match="'k' has size 0, but .* needs 1 or more"):
         run(text, torch.zeros(5, 0))
 
@@ -166,7 +164,7 @@ def test_extremes_of_nothing_are_refused(expression: str) -> None:
 def test_functions_that_level_off_stay_between_their_limits(
     function: str, lowest: float | None, math: str
 ) -> None:
-    text = f"Func f; In A; Var x; f[x] = {function}(A[x]); f.block(x:1024); f.tensorize(x:1024); f.math({math}); f.compile();"
+    text = text_of("hyperbolic_tangent", ("tanh", function), ("fast", math))
     # Of infinities PyTorch's own gelu is not a number.
     large = torch.tensor([20.0, 1e4, 1e30] + ([] if lowest is None else [INF]))
     ends = torch.cat([large, -large])
@@ -190,5 +188,5 @@ def test_widening_keeps_every_byte(source: str, target: str) -> None:
     types = {"f8e4m3": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2}
     types |= {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
     values = torch.arange(256, dtype=torch.uint8).view(types[source])
-    text = f"Func f : {target}; In A : {source}; Var x; f[x] = A[x]; f.tensorize(x:16); f.compile();"
+    text = text_of("widened_bytes", ("f16", target), ("f8e4m3", source))
     assert same(run(text, values), values.to(types[target]))

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import torch
+from texts import text_of
 
 from dt_mlir.compiler import compile_program
 from dt_mlir.runtime.execute import loaded, prepare_triton
@@ -58,8 +59,4 @@ def test_value(name: str, schedule: str) -> None:
 
 
 def test_tiles_as_large_as_triton_allows() -> None:
-    text = (
-        "Func f; In A; Var x, y; f[x, y] = A[x, y] + 1;"
-        "f.block(x:1024, y:1024); f.tensorize(x:1024, y:1024); f.compile();"
-    )
-    assert "1024" in compile_program(text).source
+    assert "1024" in compile_program(text_of("one_more_in_the_largest_tiles")).source

@@ -6,13 +6,14 @@ import pytest
 from emitted_code import UnexpectedCodeError, check_emitted
 from mutant_fuzz import run_batch
 from mutants import mutate, stage
+from texts import text_of
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 
 from dt_mlir.backend.triton.target import emit_module
 from dt_mlir.compiler import compile_program
 from dt_mlir.dialects import host
 
-PROGRAM = "Func f; In A; Var x; f[x] = A[x] + 1; f.compile();"
+PROGRAM = text_of("doubled")
 SOURCE = compile_program(PROGRAM).source
 
 

@@ -240,8 +240,8 @@ TILES = [
     ),
     Fault(
         "bytes-widened-unsigned", _PRODUCTS,
-        "cls = arith.ExtFOp if is_float(value.type) else arith.ExtSIOp",
-        "cls = arith.ExtFOp if is_float(value.type) else arith.ExtUIOp",
+        "arith.ExtSIOp(value, type)",
+        "arith.ExtUIOp(value, type)",
         "a product of i8 that no dot carries out loses their signs",
     ),
     Fault(

@@ -21,7 +21,7 @@ _SHARED = {
     "builders/reductions.py": (
         "convert-loop-to-tile", "tile-place-masks", "tile-elide-masks", "tile-hoist-reductions",
     ),
-    "builders/indices.py": ("convert-loop-to-tile", "apply-schedule"),
+    "builders/indices.py": ("convert-loop-to-tile", "apply-schedule", "tile-coalesce-loops"),
     "dialects/elem.py": (
         "convert-loop-to-tile", "tile-place-masks", "tile-elide-masks", "tile-hoist-reductions",
     ),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from texts import text_of
 from wrong_passes import ExchangeOperandsPass, UseBeforeDefinitionPass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -22,97 +23,57 @@ BIN = Path(sys.executable).parent
 PASSES = Path(__file__).with_name("wrong_passes.py")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
-PROGRAMS = {
-    "difference.dt": """Func f;
-In A, B;
-Var x, y;
-f[x, y] = A[x, y] - B[x, y];
-f.block(x:8, y:8);
-f.tensorize(x:8, y:8);
-f.compile();
-""",
-    "scaled.dt": """Func f;
-In A;
-Var x;
-f[x] = A[x] * 3.0;
-f.block(x:16);
-f.tensorize(x:16);
-f.compile();
-""",
-    "product.dt": """Func f;
-In A : f16;
-Var x;
-f[x] = A[x] * A[x];
-f.block(x:16);
-f.tensorize(x:16);
-f.compile();
-""",
-    "largest.dt": """Func f;
-In A;
-Var x;
-RVar k;
-f[x] = rmax(A[x, k], k);
-f.block(x:4);
-f.tensorize(x:4, k:64);
-f.compile();
-""",
-    **{
-        f"{name}.dt": (EXAMPLES / f"{name}.dt").read_text()
-        for name in ("softmax_stable", "attention")
-    },
-}
-
 LOOPS = "convert-dt-to-loop,apply-schedule"
 TILES = "convert-loop-to-tile,tile-merge-axes,cse"
 MASKS = "tile-place-masks,tile-elide-masks"
 
 CASES = {
     "never written": (
-        "difference.dt", f"{LOOPS},schedule-halve-tiles,{TILES}", "schedule-halve-tiles",
+        "difference", f"{LOOPS},schedule-halve-tiles,{TILES}", "schedule-halve-tiles",
         "breaks the program: 'f'[0, 4] is never written, with x = ",
     ),
     "another value": (
-        "difference.dt", f"{LOOPS},loop-exchange-operands,{TILES}", "loop-exchange-operands",
+        "difference", f"{LOOPS},loop-exchange-operands,{TILES}", "loop-exchange-operands",
         "changes what is computed: 'f'[0, 0] is ",
     ),
     "less than any tolerance": (
-        "product.dt", f"{LOOPS},{TILES},{MASKS},tile-leak,dce", "tile-leak",
+        "squares", f"{LOOPS},{TILES},{MASKS},tile-leak,dce", "tile-leak",
         "changes what is computed: 'f'[0] is ",
     ),
     "unseen by exact arithmetic": (
-        "scaled.dt", f"{LOOPS},loop-scale-constants,{TILES},{MASKS}", "loop-scale-constants",
+        "tripled", f"{LOOPS},loop-scale-constants,{TILES},{MASKS}", "loop-scale-constants",
         "changes what is computed: 'f'[0] is ",
     ),
     "out of bounds": (
-        "difference.dt", f"{LOOPS},{TILES},{MASKS},tile-drop-masks", "tile-drop-masks",
+        "difference", f"{LOOPS},{TILES},{MASKS},tile-drop-masks", "tile-drop-masks",
         "breaks the program: 'tile.store' writes 'f'[",
     ),
     "unrolled beyond the end": (
-        "largest.dt", f"{LOOPS},{TILES},{MASKS},tile-unrolled-masks", "tile-unrolled-masks",
+        "largest_of_rows", f"{LOOPS},{TILES},{MASKS},tile-unrolled-masks", "tile-unrolled-masks",
         "breaks the program: 'tile.load' reads 'A'[0, ",
     ),
     "a maximum without its first element": (
-        "largest.dt", f"{LOOPS},{TILES},{MASKS},tile-shift-extremes", "tile-shift-extremes",
+        "largest_of_rows", f"{LOOPS},{TILES},{MASKS},tile-shift-extremes", "tile-shift-extremes",
         "breaks the program: 'tile.load' reads 'A'[0, ",
     ),
     "a maximum's identity": (
-        "largest.dt", f"{LOOPS},{TILES},{MASKS},tile-zero-identity", "tile-zero-identity",
+        "largest_of_rows", f"{LOOPS},{TILES},{MASKS},tile-zero-identity", "tile-zero-identity",
         "changes what is computed: 'f'[0] is 0, and was ",
     ),
     "the identity in softmax": (
-        "softmax_stable.dt", f"{LOOPS},{TILES},{MASKS},tile-zero-identity", "tile-zero-identity",
+        "softmax_stable", f"{LOOPS},{TILES},{MASKS},tile-zero-identity", "tile-zero-identity",
         "changes what is computed: 'softmax'[0, 0] is ",
     ),
     "the identity in attention": (
-        "attention.dt", f"{LOOPS},{TILES},{MASKS},tile-zero-identity", "tile-zero-identity",
+        "attention", f"{LOOPS},{TILES},{MASKS},tile-zero-identity", "tile-zero-identity",
         "changes what is computed: ",
     ),
     "a maximum's mask": (
-        "largest.dt", f"{LOOPS},{TILES},{MASKS},tile-halve-divisors", "tile-halve-divisors",
+        "largest_of_rows", f"{LOOPS},{TILES},{MASKS},tile-halve-divisors", "tile-halve-divisors",
         "breaks the program: 'tile.load' reads 'A'[",
     ),
     "a mask in attention": (
-        "attention.dt", f"{LOOPS},{TILES},{MASKS},tile-halve-divisors", "tile-halve-divisors",
+        "attention", f"{LOOPS},{TILES},{MASKS},tile-halve-divisors", "tile-halve-divisors",
         "breaks the program: 'tile.load' reads ",
     ),
 }  # fmt: skip
@@ -124,8 +85,10 @@ def dt_opt(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("name", list(CASES))
 def test_is_named_and_reproduced(name: str, tmp_path: Path) -> None:
-    file, pipeline, guilty, message = CASES[name]
-    (tmp_path / file).write_text(PROGRAMS[file])
+    program, pipeline, guilty, message = CASES[name]
+    file = f"{program}.dt"
+    example = EXAMPLES / file
+    (tmp_path / file).write_text(example.read_text() if example.exists() else text_of(program))
     done = dt_opt(
         tmp_path, file, "--load", str(PASSES), "-p", pipeline, "--verify-semantics",
         "--reproducer", "again.mlir", "-o", "out.mlir",
@@ -151,7 +114,7 @@ def test_is_named_and_reproduced(name: str, tmp_path: Path) -> None:
 
 
 def test_right_passes_are_not_named(tmp_path: Path) -> None:
-    (tmp_path / "f.dt").write_text(PROGRAMS["difference.dt"])
+    (tmp_path / "f.dt").write_text(text_of("difference"))
     done = dt_opt(tmp_path, "f.dt", "-p", f"{LOOPS},{TILES},{MASKS}", "--verify-semantics")
     assert done.returncode == 0, done.stderr
     assert "semantics verified: 9 passes ran" in done.stderr
@@ -160,7 +123,7 @@ def test_right_passes_are_not_named(tmp_path: Path) -> None:
 
 def stages_with(item: ModulePass) -> Recorder:
     """The stages of a pipeline that ends with a pass."""
-    module, _ = compile_text(PROGRAMS["difference.dt"], "difference.dt")
+    module, _ = compile_text(text_of("difference"), "difference.dt")
     recorder = Recorder(module)
     run_pipeline(module, LOOPS.split(","), recorder.after)
     item.apply(Context(), module)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from command import Tools
-from variants import replaced
+from texts import replaced
 
 
 def test_kernels_run_without_a_host_function(tool: Tools) -> None:

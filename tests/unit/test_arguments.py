@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from texts import text_of
 
 import dt_mlir as dt
 from dt_mlir.diagnostics import CompileError
@@ -141,7 +142,7 @@ def test_inputs_with_names_of_parameters() -> None:
     f, sizes, x = dt.Func("f"), dt.In("sizes"), dt.Var("x")
     f[x] = sizes[x] + 1
     assert torch.allclose(f.compile()(sizes=A[0]), A[0] + 1)
-    program = dt.parse("Func f; In out; Var x; f[x] = out[x]; f.compile();")
+    program = dt.parse(text_of("input_named_out"))
     with pytest.raises(CompileError, match="'out' is a parameter of every kernel"):
         program.compile()
 

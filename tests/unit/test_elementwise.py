@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from texts import text_of
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import f64
 
@@ -107,7 +108,7 @@ def test_faults_in_expansions_are_located(
     row = function("faulty", expansion=expansion)
     monkeypatch.setitem(FUNCTIONS, "faulty", row)
     monkeypatch.setitem(APPLICABLE, "faulty", row)
-    program = dt.parse("Func f; In A; Var x;\nf[x] = faulty(A[x]);\nf.compile();\n")
+    program = dt.parse(text_of("faulty_function"))
     with pytest.raises(dt.CompileError, match=message) as caught:
         _ = program.compile().source
     assert caught.value.location is not None
@@ -142,6 +143,6 @@ def test_a_faulty_package_is_named(
     elementwise._load_others.cache_clear()  # pyright: ignore[reportPrivateUsage]
     try:
         with pytest.raises(dt.CompileError, match=message):
-            dt.parse("Func f; In A; Var x;\nf[x] = unheard_of(A[x]);\nf.compile();\n").compile()
+            dt.parse(text_of("faulty_function")).compile()
     finally:
         elementwise._load_others.cache_clear()  # pyright: ignore[reportPrivateUsage]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from texts import text_of
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import compile_program
@@ -13,24 +14,17 @@ from dt_mlir.interpreters.loop_level import carries_nothing, grid_origins
 from dt_mlir.interpreters.run import random_inputs, run_module
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 
-FUSED = """Func g, f; In A, V; Var x, y;
-g[y] = V[y] * 3; f[x, y] = A[x, y] * g[y] + rsum(A[x, y], y);
-g.fuse_at(f, x); f.block(x:4); f.tensorize(x:4, y:0); f.compile();"""
 
-EXTREMES = """Func f; In A; Var x, y;
-f[x] = rargmax(A[x, y], y) + rargmin(A[x, y], x, y); f.compile();"""
-
-
-def loops(text: str) -> tuple[object, object]:
-    module, _ = compile_text(text, "f.dt")
+def loops(name: str) -> tuple[object, object]:
+    module, _ = compile_text(text_of(name), f"{name}.dt")
     algorithm = module.clone()
     run_pipeline(module, default_pipeline("loop"))
     return algorithm, module
 
 
-@pytest.mark.parametrize("text", [FUSED, EXTREMES], ids=["fused", "extremes"])
-def test_trip_by_trip_is_the_same(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    algorithm, module = loops(text)
+@pytest.mark.parametrize("name", ["scaled_rows", "places_of_extremes"])
+def test_trip_by_trip_is_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    algorithm, module = loops(name)
     arithmetic = ExactArithmetic()
     sizes = {"x": 6, "y": 5}
     inputs = random_inputs(Interface.of(algorithm), sizes, arithmetic)
@@ -43,7 +37,7 @@ def test_trip_by_trip_is_the_same(text: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_carries_nothing() -> None:
-    _, module = loops(FUSED)
+    _, module = loops("scaled_rows")
     found = {
         (op.label_name, op.function_name, op.name): carries_nothing(op)
         for op in module.walk()
@@ -56,12 +50,11 @@ def test_what_carries_nothing() -> None:
 
 
 def test_the_walk_of_the_grid_meets_each_block_once() -> None:
-    text = "Func f; In A; Var x, y; f[x, y] = A[x, y]; f.block(x:2, y:3); f.map(x:x1/3, y, x1); f.compile();"
-    _, module = loops(text)
+    _, module = loops("copy_in_grouped_blocks")
     grid = next(op for op in module.walk() if isinstance(op, loop.GridOp))
     origins = grid_origins(grid, {"x": 9, "y": 7})
     assert len(origins) == len(set(origins)) == 5 * 3
     # Groups of three blocks of x, in each all of y, the blocks of a group the fastest.
     assert origins[:4] == [(0, 0), (2, 0), (4, 0), (0, 3)]
     assert origins[9:12] == [(6, 0), (8, 0), (6, 3)]
-    assert compile_program(text, "f.dt").source
+    assert compile_program(text_of("copy_in_grouped_blocks")).source

@@ -9,25 +9,17 @@ from typing import Any
 
 import pytest
 import torch
+from texts import text_of
 
 import dt_mlir as dt
 from dt_mlir.runtime import launch
 from dt_mlir.runtime.machine_code import fault, unwritten_registers
 from dt_mlir.tuning.compilation import _resources
 
-CHAIN = """
-Func inner : bf16, product : bf16;
-In A : bf16, B : bf16, C : bf16;
-Var m, n;
-RVar k, l;
-inner[m, l] = rdot(A[m, k], B[k, l], k);
-product[m, n] = rdot(inner[m, l], C[l, n], l);
-inner.fuse_at(product, l);
-product.block(m:64, n:{columns});
-product.tensorize(m:64, n:{columns}, k:64, l:64);
-product.num_warps(4);
-product.compile();
-"""
+
+def chain(columns: int) -> str:
+    """Returns a product of three matrices in tiles of so many columns."""
+    return text_of("chained_products", ("n:32", f"n:{columns}"))
 
 
 def ptxas_version() -> str:
@@ -62,7 +54,7 @@ def test_registers_that_nothing_writes(lines: str, wanted: list[int]) -> None:
 def stats(columns: int, folder: Path) -> str:
     """Returns the output of `dtc --emit stats`, in a process in which Triton does not interpret."""
     file = folder / "chain.dt"
-    file.write_text(CHAIN.format(columns=columns))
+    file.write_text(chain(columns))
     command = [sys.executable, "-m", "dt_mlir.tools.dtc", file, "--emit", "stats"]
     environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
     return subprocess.run(
@@ -125,7 +117,7 @@ def test_a_faulty_kernel_is_refused_where_it_is_called() -> None:
     a, b, c = (torch.randn(*s, device="cuda", dtype=torch.bfloat16) for s in sizes)
     if ptxas_version() == "12.8" and torch.cuda.get_device_capability() == (9, 0):
         with pytest.raises(RuntimeError, match="product_kernel cannot run: a fault of ptxas"):
-            dt.parse(CHAIN.format(columns=32)).compile()(a, b, c)
-    result = dt.parse(CHAIN.format(columns=64)).compile()(a, b, c)
+            dt.parse(chain(32)).compile()(a, b, c)
+    result = dt.parse(chain(64)).compile()(a, b, c)
     wanted = (a @ b).float() @ c.float()
     torch.testing.assert_close(result.float(), wanted, atol=0.5, rtol=0.05)

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from texts import text_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -84,9 +85,7 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
 def test_plugin(how: str, tmp_path: Path) -> None:
     plugin = ROOT / "examples" / "plugin"
     program = tmp_path / "f.dt"
-    program.write_text(
-        "Func f; In A; Var x, y; f[x, y] = softsign(mirror_end(A[x + 1, y])); f.no_multi_buffer(y); f.compile();"
-    )
+    program.write_text(text_of("softsign_of_a_mirrored_end"))
     bin = Path(sys.executable).parent
     if how == "installed":
         site = tmp_path / "site"

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from texts import text_of
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.runtime.execute import prepare_on_cpu
@@ -38,11 +39,11 @@ def test_stock_xdsl_opt_has_the_passes() -> None:
 
 def test_output_is_not_touched_by_a_failure(tmp_path: Path) -> None:
     source, output = tmp_path / "f.dt", tmp_path / "f.py"
-    source.write_text("Func f; In A; Var x; f[x] = A[x]; f.block(y:4); f.compile();")
+    source.write_text(text_of("block_of_another_label"))
     output.write_text("as it was")
     done = subprocess.run([BIN / "dtc", source, "-o", output], capture_output=True, text=True)
     assert done.returncode == 1
-    assert "f.dt:1:37: error: f.block: there is no label 'y'" in done.stderr
+    assert "f.dt:5:3: error: f.block: there is no label 'y'" in done.stderr
     assert output.read_text() == "as it was"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["f.dt", "f.py"]
 
@@ -73,8 +74,7 @@ def test_run_finds_a_wrong_result() -> None:
     from dt_mlir.diagnostics import CompileError
     from dt_mlir.runtime.execute import run_and_check
 
-    text = "Func f; In A; Var x; f[x] = A[x] * 2; f.tensorize(x:8); f.compile();"
-    program = compile_program(text)
+    program = compile_program(text_of("doubled"))
     broken = program.source.replace("A * 2.0", "A * 2.001")
     assert broken != program.source
     with pytest.raises(CompileError, match="'f' is wrong"):
@@ -90,7 +90,7 @@ def test_a_pipe_that_closes_is_no_fault() -> None:
 
 def test_a_program_that_is_nested_too_deeply(tmp_path: Path) -> None:
     source = tmp_path / "deep.dt"
-    source.write_text(f"Func f; In A; Var x; f[x] = {'-(' * 9000}A[x]{')' * 9000}; f.compile();")
+    source.write_text(text_of("copy", ("A[x]", f"{'-(' * 9000}A[x]{')' * 9000}")))
     done = subprocess.run([BIN / "dtc", source], capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
     assert "nested too deeply" in done.stderr

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from texts import text_of
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import compile_program
@@ -32,16 +33,7 @@ from dt_mlir.tuning.tuner import BEST, Options, Outcome, Tuner
 from dt_mlir.tuning.workers import Workers
 from dt_mlir.verification.sampling import sample
 
-SPACE = """
-Func f, g; In A; SIn s; Var x, y; RVar k;
-g[x, y] = A[x, y] + s;
-f[x, y] = rsum(g[x, k], k) * A[x, y];
-B = {4, 8};
-f.block(x:B);
-f.tensorize(x:B, y:{0, 16}, k:0);
-WHERE = g.fuse_at(f, x) | none;
-f.compile();
-"""
+SPACE = text_of("space_of_eight_schedules")
 
 
 def task(text: str = SPACE, **sizes: int) -> Task:
@@ -66,8 +58,7 @@ def test_a_space_has_each_schedule_once() -> None:
 
 
 def test_what_occurs_in_no_taken_branch_is_no_dimension() -> None:
-    text = "Func f; In A; Var x; f[x] = A[x]; f.block(x:{4, 8}) | f.num_warps({1, 2, 4}); f.compile();"
-    assert len(task(text, x=8).space) == 5
+    assert len(task(text_of("space_of_two_branches"), x=8).space) == 5
 
 
 def test_a_process_that_ends_or_hangs_costs_only_its_candidate() -> None:
@@ -119,8 +110,7 @@ def test_a_wrong_result_and_a_launch_that_fails_are_seen() -> None:
 
 
 def test_results_are_held_to_the_precision_of_their_schedule() -> None:
-    text = "Func f; In A, B; Var x, y; RVar k; f[x, y] = rdot(A[x, k], B[k, y], k); f.precision({tf32, ieee}); f.compile();"
-    found = task(text, x=16, y=16, k=16)
+    found = task(text_of("space_of_precisions"), x=16, y=16, k=16)
     coarse, exact = (build(c.text, "-", found.sizes, False).accuracy for c in found.candidates())
     assert (coarse.product, exact.product) == (2.0**13, 0.0)
     inputs = prepared(found.algorithm, tuple(found.sizes.items()), "interpreter")
@@ -132,8 +122,7 @@ def test_results_are_held_to_the_precision_of_their_schedule() -> None:
 
 
 def test_what_nothing_writes_is_wrong() -> None:
-    text = "Func f; In A; Var x; f[x] = A[x]; f.block(x:8); f.tensorize(x:8); f.compile();"
-    found = task(text, x=700)
+    found = task(text_of("doubled"), x=700)
     built = build(found.candidates()[0].text, "-", found.sizes, False)
 
     def tried(source: str) -> str:
@@ -156,7 +145,7 @@ def test_bad_luck_is_forgotten_and_takes_nothing_away(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_search_ends_at_once_and_leaves_nothing_running(tmp_path: Path) -> None:
-    (tmp_path / "f.dt").write_text("Func f; In A; Var x; f[x] = A[x]; f.block(x:{4, 8}); f.compile();")
+    (tmp_path / "f.dt").write_text(text_of("space_of_blocks"))
     (tmp_path / "slow.py").write_text("import time\ndef slow(A):\n    open('begun', 'w').close()\n    time.sleep(300)\n")
     command = [Path(sys.executable).with_name("dt-tune"), "f.dt", "x=8", "--cpu", "--rounds", "1",
                "--database", "db", "--baseline", "slow=slow.py:slow", "--timeout", "200"]  # fmt: skip
@@ -233,7 +222,7 @@ def test_a_record_counts_in_every_space_that_has_the_schedule(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "sampled"),
+    ("definition", "sampled"),
     [
         ("f[x, y] = rdot(A[x, k], A[k, y], k);", []),
         ("f[x, y] = rdot(A[x, k], B[k, y], k);", ["x", "y"]),
@@ -245,8 +234,9 @@ def test_a_record_counts_in_every_space_that_has_the_schedule(tmp_path: Path) ->
         ("f[x, y] = A[x, y] + A[y, x];", ["x", "y"]),
     ],
 )
-def test_sampled_results_are_those_of_the_whole(text: str, sampled: list[str]) -> None:
-    module, _ = compile_text(f"Func f; In A, B; Var x, y; RVar k; {text} f.compile();", "-")
+def test_sampled_results_are_those_of_the_whole(definition: str, sampled: list[str]) -> None:
+    text = text_of("product", ("f[x, y] = rdot(A[x, k], B[k, y], k);", definition))
+    module, _ = compile_text(text, "-")
     interface = Interface.of(module)
     one_size = any("y" in group for group in interface.groups if "x" in group)
     sizes = interface.sizes({"x": 40} if one_size else {"x": 40, "y": 30})
@@ -273,17 +263,13 @@ def _taken(array: Any, places: list[tuple[int, Any]]) -> Any:
 
 
 def test_bytes_moved() -> None:
-    program = compile_program(
-        "Func f : f16, g; In A : f16, V; SIn s; Var x, y; g[x] = V[x] * s; "
-        "f[x, y] = A[x, y] + g[x]; f.compile();"
-    )
+    program = compile_program(text_of("matrix_and_scaled_vector"))
     traffic = Traffic.of(program.module, {"x": 10, "y": 20})
     assert traffic == Traffic(10 * 20 * 2 + 10 * 4, 10 * 20 * 2 + 10 * 4)
 
 
 def test_launches_of_kernels_alone_are_recorded() -> None:
-    text = "Func f; In A; Var x; RVar k; f[x] = rmax(A[x, k], k) + rargmax(A[x, k], k); f.tensorize(k:0); f.compile();"
-    program = compile_program(text)
+    program = compile_program(text_of("largest_and_its_place"))
     names = [launch.name for launch in launches(program.module, {"x": 4, "k": 8})]
     assert names == ["f_kernel"]
     with loaded(program.source) as emitted:

@@ -5,17 +5,12 @@ from typing import Any
 
 import pytest
 import torch
+from texts import text_of
 
 from dt_mlir.compiler import compile_program
 from dt_mlir.runtime.execute import loaded, prepare_triton
 
 DEVICE = prepare_triton()
-
-PROGRAM = """
-Func mm : f16; In A : f16, B : f16; SIn s; Var x, y; RVar k;
-mm[x, y] = rdot(A[x, k], B[k, y], k) * s;
-mm.block(x:16, y:16); mm.tensorize(x:16, y:16, k:16); mm.compile();
-"""
 
 
 def tensor(*shape: int, dtype: torch.dtype = torch.float16) -> torch.Tensor:
@@ -24,7 +19,7 @@ def tensor(*shape: int, dtype: torch.dtype = torch.float16) -> torch.Tensor:
 
 @pytest.fixture(scope="module")
 def mm() -> Any:
-    with loaded(compile_program(PROGRAM).source) as module:
+    with loaded(compile_program(text_of("scaled_product")).source) as module:
         yield module.mm
 
 
@@ -90,27 +85,25 @@ def run(text: str, *args: object, name: str = "f", **keywords: object) -> Any:
         return getattr(module, name)(*args, **keywords)
 
 
-SUMS = "Func f; In A; Var x; RVar k; f[x] = {}(A[x, k], k); f.tensorize(x:8, k:{}); f.compile();"
-
-
 @pytest.mark.parametrize("tile", [0, 1, 16])
 def test_empty_reductions(tile: int) -> None:
     empty = torch.ones(3, 0, device=DEVICE)
-    assert run(SUMS.format("rsum", tile), empty).tolist() == [0, 0, 0]
-    assert run(SUMS.format("rprod", tile), empty).tolist() == [1, 1, 1]
+    sums = text_of("row_sums", ("f.compile();", f"f.tensorize(x:8, k:{tile});\nf.compile();"))
+    assert run(sums, empty).tolist() == [0, 0, 0]
+    assert run(sums.replace("rsum", "rprod"), empty).tolist() == [1, 1, 1]
     for name in ("rmax", "rmin", "rargmax", "rargmin"):
         with pytest.raises(ValueError, match="f: 'k' has size 0, but .* needs 1 or more"):
-            run(SUMS.format(name, tile), empty)
+            run(sums.replace("rsum", name), empty)
 
 
 def test_numbers_out_of_range() -> None:
-    text = "Func f; In A; Var x; f[x] = A[x, 3]; f.compile();"
+    text = text_of("fourth_column")
     with pytest.raises(ValueError, match=r"f: axis 1 of 'A' has size 3, but reading A\[_, 3\] needs 4"):
         run(text, torch.ones(2, 3, device=DEVICE))
 
 
 def test_sizes_that_only_the_caller_knows() -> None:
-    text = "Func f; In V; Var x, y; f[x, y] = V[x] + y; f.compile();"
+    text = text_of("sums_with_a_label")
     ones = torch.ones(2, device=DEVICE)
     assert run(text, ones, y=3).tolist() == [[1, 2, 3], [1, 2, 3]]
     with pytest.raises(TypeError, match="f: 'y' must be a size, not -1"):
@@ -120,16 +113,13 @@ def test_sizes_that_only_the_caller_knows() -> None:
 
 
 def test_labels_of_one_size() -> None:
-    text = "Func f; In A, B; Var i, j; f[i, j] = A[i] * A[j] + B[j]; f.compile();"
+    text = text_of("labels_of_one_size")
     with pytest.raises(ValueError, match="axis 0 of 'B' has size 3, but axis 0 of 'A' has 2"):
         run(text, torch.ones(2, device=DEVICE), torch.ones(3, device=DEVICE))
 
 
 def test_several_outputs() -> None:
-    text = (
-        "Func f, g; In A; Var x; f[x] = A[x] + 1; g[x] = f[x] * 2; f.fuse_at(g, x);"
-        "g.compile(); f.compile();"
-    )
+    text = text_of("two_outputs")
     ones = torch.ones(3, device=DEVICE)
     g, f = run(text, ones, name="g")
     assert (g.tolist(), f.tolist()) == ([4, 4, 4], [2, 2, 2])
@@ -142,20 +132,19 @@ def test_several_outputs() -> None:
 
 
 def test_a_tile_that_is_too_large() -> None:
-    text = "Func f; In A; Var x, y; f[x, y] = A[x, y]; f.block(x:16); f.tensorize(x:16, y:0); f.compile();"
+    text = text_of("copy_of_whole_rows")
     wide = torch.ones(1, 1, device=DEVICE).expand(1, 70000)
     with pytest.raises(ValueError, match=r"f: a tile of x: 16 x y: y has 2097152 elements, more than Triton's 1048576; step the loop over 'y' by less than its whole extent, as in f.tensorize\(y:64\)"):
         run(text, wide)
 
 
 def test_tensors_without_a_device_to_run_on() -> None:
-    text = "Func f; In A; Var x; f[x] = A[x]; f.compile();"
-    source = compile_program(text).source
+    source = compile_program(text_of("copy")).source
     assert "the tensors are on the CPU; move them to a GPU" in source
 
 
 def test_unused_inputs_are_still_checked() -> None:
-    text = "Func f; In A, B : i8; Var x; f[x] = A[x]; f.compile();"
+    text = text_of("unused_input")
     ones = torch.ones(2, device=DEVICE)
     assert run(text, ones, torch.zeros(3, 4, dtype=torch.int8, device=DEVICE)).tolist() == [1, 1]
     with pytest.raises(TypeError, match="f: 'B' must have elements of torch.int8"):
@@ -163,8 +152,7 @@ def test_unused_inputs_are_still_checked() -> None:
 
 
 def test_a_grid_that_is_too_large() -> None:
-    text = "Func f : i8; In V : i8, W : i8; Var x, y; f[x, y] = V[x] + W[y]; f.block(x:1, y:1); f.compile();"
-    source = compile_program(text).source
+    source = compile_program(text_of("outer_sum_in_blocks_of_one")).source
     # Nothing of that size is allocated: the check is called by itself.
     with loaded(source) as module, pytest.raises(ValueError, match=r"f: a kernel would need 2147483648 program instances"):
         module._grid("f", 2**31)
@@ -172,22 +160,20 @@ def test_a_grid_that_is_too_large() -> None:
 
 
 def test_offsets_that_need_64_bits() -> None:
-    text = "Func f : i8; In V : i8; Var x; f[x] = V[x]; f.block(x:128); f.tensorize(x:128); f.compile();"
-    with loaded(compile_program(text).source) as module:
+    with loaded(compile_program(text_of("copy")).source) as module:
         one = torch.zeros(1, dtype=torch.int8)
         assert not module._is_wide(0, one.expand(2**31))
         assert module._is_wide(0, one.expand(2**31 + 1))
 
 
 def test_the_width_of_offsets_follows_every_tensor() -> None:
-    text = "Func f : i8; In V : i8, W : i8; Var x; f[x] = V[x] + W[x]; f.compile();"
-    assert "_is_wide(x + 1, V, W, out)" in compile_program(text).source
+    source = compile_program(text_of("sum_of_three")).source
+    assert "_is_wide(x + 1, A, B, C, out)" in source
 
 
 def test_every_input_is_on_one_device() -> None:
-    text = "Func f; In A, B, C; Var x; f[x] = A[x] + B[x] + C[x]; f.compile();"
     one = torch.ones(3, device=DEVICE)
-    with loaded(compile_program(text).source) as module:
+    with loaded(compile_program(text_of("sum_of_three")).source) as module:
         with pytest.raises(ValueError, match="f: 'C' is on meta, but 'A' is on"):
             module.f(one, one, torch.ones(3, device="meta"))
         with pytest.raises(TypeError, match="f: 'out' must have elements of torch.float32, not torch.int32"):
@@ -195,9 +181,8 @@ def test_every_input_is_on_one_device() -> None:
 
 
 def test_scalars_outside_their_type() -> None:
-    text = "Func f; In A; SIn n : i8, m : u8; Var x; f[x] = A[x] + n + m; f.compile();"
     one = torch.ones(3, device=DEVICE)
-    with loaded(compile_program(text).source) as module:
+    with loaded(compile_program(text_of("two_scalars_added")).source) as module:
         assert module.f(one, -128, 255).tolist() == [128.0] * 3
         with pytest.raises(ValueError, match="f: 'n' must be within -128 and 127, not 128"):
             module.f(one, 128, 0)
@@ -206,7 +191,7 @@ def test_scalars_outside_their_type() -> None:
 
 
 def test_sizes_that_the_program_is_not_compiled_for() -> None:
-    text = "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.tensorize(k:0); f.compile();"
+    text = text_of("sums_of_whole_rows")
     with loaded(compile_program(text, sizes={"k": 4}).source) as module:
         assert module.f(torch.ones(3, 4, device=DEVICE)).tolist() == [4.0] * 3
         with pytest.raises(ValueError, match="f: 'k' has size 5, but the program is compiled for 4"):

@@ -23,7 +23,13 @@ from dt_mlir.dialects.host.func import (
 )
 from dt_mlir.dialects.host.launches import LaunchOp
 from dt_mlir.dialects.host.sizes import DefineOp, InBoundsOp
-from dt_mlir.dialects.host.tensors import AllocOp, RoundUpOp, SizeOp, alignment_of
+from dt_mlir.dialects.host.tensors import (
+    AllocOp,
+    RoundUpOp,
+    SizeOp,
+    alignment_of,
+    storage_order_of,
+)
 
 __all__ = [
     "AXES",
@@ -45,6 +51,7 @@ __all__ = [
     "shown_indices",
     "tensor_axes",
     "tensor_name",
+    "storage_order_of",
 ]
 
 Host = Dialect(

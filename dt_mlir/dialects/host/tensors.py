@@ -229,3 +229,14 @@ def alignment_of(tensor: SSAValue) -> tuple[int, ...]:
         return tensor.owner.alignment
     assert isinstance(tensor.type, MemRefType)
     return (1,) * tensor.type.get_num_dims()
+
+
+def storage_order_of(tensor: SSAValue) -> list[int]:
+    """Returns the axes of a tensor in the order in which they lie in memory, the slowest first.
+
+    An argument of the host function is taken to be row-major.
+    """
+    if isinstance(tensor.owner, AllocOp):
+        return tensor.owner.storage_order
+    assert isinstance(tensor.type, MemRefType)
+    return list(range(tensor.type.get_num_dims()))
