@@ -117,6 +117,8 @@ def class_lines(name: str, cls: type, bases: list[Class]) -> list[str]:
             text = " ".join(member.docstring.value.split()).replace("|", "\\|")
             lines.append(f"| `{key}` | {text} |")
         lines.append("")
+    if issubclass(cls, Enum) and not {item.name for item in cls} & {key for key, _ in fields}:
+        lines += [f"Its members are {', '.join(f'`{item.name}`' for item in cls)}.", ""]
     if issubclass(cls, Directives):
         lines += [DIRECTIVES, ""]
     for key, member in members.items():

@@ -72,6 +72,9 @@ def extending_sections() -> str:
             if not value.__doc__:
                 raise ValueError(f"{module}.{name} has no docstring")
             thing = loader.modules_collection[module].members[name]
+            if thing.is_alias:
+                # The members of what a package exports again would be aliases, too.
+                thing = thing.final_target
             if isinstance(value, type):
                 lines += class_lines(name, value, [thing])
             else:

@@ -49,11 +49,13 @@ def verify_module(module: ModuleOp, after: ModulePass | None = None) -> None:
         if culprit is None:
             raise
         raise _malformed(*culprit, notes) from None
-    except Exception:
+    except Exception as error:
         # A verifier has relied on the structure of other operations that is malformed itself.
         _Checker(notes).check(module)
         culprit = _first_malformed(module, _verify_structure)
         if culprit is None:
+            if after is not None:
+                error.add_note(f"in the verification of what the pass '{after.name}' made")
             raise
         raise _malformed(*culprit, notes) from None
     _Checker(notes).check(module)

@@ -20,7 +20,8 @@ class ValueBuilder:
 
     Args:
         builder: where operations go.
-        order: all axes of the kernel, in the order that every tile has them.
+        order: all axes of the kernel, in the order that every tile has them: those of its
+            `tile.range` operations in program order, unless a pass has transposed tiles.
     """
 
     def __init__(self, builder: Builder, order: Sequence[Axis]) -> None:

@@ -39,7 +39,7 @@ from dt_mlir.elementwise import OPERATORS, Domain, find_function
 
 
 class ReductionKind(StrEnum):
-    """The combination of two elements in a reduction."""
+    """The combination of two elements in a reduction; operations hold it as `op.kind.data`."""
 
     ADD = auto()
     MUL = auto()

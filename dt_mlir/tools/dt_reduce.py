@@ -39,14 +39,24 @@ def _parser() -> ArgumentParser:
 
 
 def _driver_arguments(args: Namespace) -> list[str]:
+    from dt_mlir.loading import load_file
     from dt_mlir.pipeline import default_pipeline, pipeline_text
 
+    no_passes = args.passes is None and args.pass_pipeline is None
+    if no_passes and not args.file.endswith(".dt"):
+        raise CompileError(
+            f"{args.file}: a module does not say which passes to run", None,
+            "give them with -p; a reproducer has them in its line '// run:'",
+        )  # fmt: skip
+    # Their passes have places in dtc's pipeline.
+    for file in args.load:
+        load_file(file)
     words = [args.file]
     for file in args.load:
         words += ["--load", file]
     if args.passes is not None:
         words += ["-p", args.passes]
-    if args.pass_pipeline is not None or args.passes is None:
+    if args.pass_pipeline is not None or no_passes:
         words += ["--pass-pipeline", args.pass_pipeline or pipeline_text(default_pipeline())]
     return words
 

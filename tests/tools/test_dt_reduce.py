@@ -90,3 +90,21 @@ def test_a_program_on_which_nothing_fails_is_refused(tool: Tools) -> None:
 def test_an_unknown_pass_is_refused(tool: Tools) -> None:
     done = tool("dt-reduce fused_differences.dt -p no-such-pass")
     done.refuses("error: there is no pass 'no-such-pass'")
+
+
+def test_loaded_passes_run_at_their_places(tool: Tools) -> None:
+    Path("exchange.py").write_text(
+        f"import sys\nsys.path.append({str(WRONG.parent)!r})\nimport wrong_passes\n"
+        "class Exchange(wrong_passes.ExchangeOperandsPass):\n"
+        "    name = 'loop-exchange-late'\n    after = 'apply-schedule'\n"
+    )
+    done = tool.in_a_process("dt-reduce fused_differences.dt --load exchange.py -o small.dt")
+    done.prints("loop-exchange-late changes; to see it: dt-opt small.dt")
+
+
+def test_a_module_needs_passes(tool: Tools) -> None:
+    done = tool("dt-reduce labels.mlir")
+    done.refuses(
+        "error: labels.mlir: a module does not say which passes to run",
+        "help: give them with -p; a reproducer has them in its line '// run:'",
+    )

@@ -165,3 +165,9 @@ def test_a_boundary_condition_that_fails_is_named(tool: Tools) -> None:
     assert "error: " in done.err
     assert "extensions/boundary_fails.py:10: fault: " in done.err
     assert "internal fault" not in done.err
+
+
+def test_a_crash_of_the_verifier_names_the_pass(tool: Tools) -> None:
+    done = tool.in_a_process("dtc --load extensions/kind_of_a_kind.py sum_of_squares.dt")
+    assert done.status == 3
+    assert "note: in the verification of what the pass 'kind-of-a-kind' made" in done.err
