@@ -8,10 +8,7 @@ arithmetic that both evaluate.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
-
-from dt_mlir.entry_points import load_entry_points
 
 CONSTANT = "constant_exterior"
 """The condition that gives one value everywhere out of bounds."""
@@ -68,43 +65,3 @@ def _extreme(name: str, a: Any, b: Any) -> Any:
     import numpy as np
 
     return np.minimum(a, b) if name == "smaller" else np.maximum(a, b)
-
-
-def define_boundary(condition: BoundaryCondition, taken: Callable[[str], bool]) -> None:
-    """Makes a boundary condition known to programs, as one of another package's.
-
-    Args:
-        condition: the condition; it needs a `place`.
-        taken: says whether a name has a meaning already.
-
-    Raises:
-        ValueError: if there is something of its name, or its definition is not complete.
-    """
-    name = condition.name
-    if BOUNDARIES.get(name) == condition:
-        return
-    if taken(name):
-        raise ValueError(f"there is a function '{name}' already")
-    if not name.isidentifier() or name.startswith("_"):
-        raise ValueError(f"'{name}' is not a name that a program can call")
-    if condition.place is None:
-        raise ValueError(f"the boundary condition '{name}' needs a place")
-    BOUNDARIES[name] = condition
-
-
-@cache
-def load_boundaries(taken: Callable[[str], bool]) -> None:
-    """Makes the boundary conditions of other packages known.
-
-    They are named in the entry point group `dt_mlir.boundaries`.
-
-    Args:
-        taken: says whether a name has a meaning already.
-
-    Raises:
-        CompileError: naming the package, if one cannot be loaded or defined.
-    """
-    load_entry_points(
-        "dt_mlir.boundaries", BoundaryCondition, "boundary_conditions.BoundaryCondition",
-        lambda condition: define_boundary(condition, taken),
-    )  # fmt: skip

@@ -9,11 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum, auto
-from functools import cache
 from typing import Any, NamedTuple
-
-from dt_mlir.boundary_conditions import BOUNDARIES
-from dt_mlir.entry_points import load_entry_points
 
 
 class Domain(Enum):
@@ -81,11 +77,6 @@ FUNCTIONS: dict[str, Function] = {
 }
 """The functions that a program may call, by name."""
 
-RESERVED = frozenset(
-    "rsum rprod rmax rmin rmean rany rall rargmax rargmin rdot len size cast where reshape".split()
-)
-"""The names that programs call with a meaning of their own, besides boundary conditions."""
-
 OPERATORS: dict[str, Function] = {
     f.name: f
     for f in (
@@ -99,53 +90,3 @@ APPLICABLE: dict[str, Function] = {
     f.name: f for f in (*FUNCTIONS.values(), *OPERATORS.values()) if None in (f.float_op, f.int_op)
 }
 """The functions that `elem.apply` may name."""
-
-
-def is_taken(name: str) -> bool:
-    """Returns whether a name is that of a function, an operator or another part of the language."""
-    return any(name in names for names in (FUNCTIONS, OPERATORS, RESERVED, BOUNDARIES))
-
-
-def define(function: Function) -> None:
-    """Makes a function known to programs, as one of another package's.
-
-    Args:
-        function: the function; it needs an `expansion`.
-
-    Raises:
-        ValueError: if there is a function of its name, or its definition is not complete.
-    """
-    name = function.name
-    if FUNCTIONS.get(name) == function:
-        return
-    if is_taken(name):
-        raise ValueError(f"there is a function '{name}' already")
-    if not name.isidentifier() or name.startswith("_"):
-        raise ValueError(f"'{name}' is not a name that a program can call")
-    if function.expansion is None or (function.float_op, function.int_op) != (None, None):
-        raise ValueError(f"the function '{name}' needs an expansion, and no upstream operation")
-    FUNCTIONS[name] = APPLICABLE[name] = function
-
-
-def find_function(name: str) -> Function | None:
-    """Returns the function of a name, of this package or of another one; None if there is none.
-
-    Other packages name theirs in the entry point group `dt_mlir.functions`, which is read where a
-    name is not known otherwise.
-
-    Raises:
-        CompileError: if a package's functions cannot be loaded.
-    """
-    if not is_taken(name):
-        _load_others()
-    return FUNCTIONS.get(name)
-
-
-@cache
-def _load_others() -> None:
-    """Makes the functions of other packages known.
-
-    Raises:
-        CompileError: naming the package, if one of its functions cannot be loaded or defined.
-    """
-    load_entry_points("dt_mlir.functions", Function, "elementwise.Function", define)

@@ -10,9 +10,10 @@ from pathlib import Path
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 
-from dt_mlir.boundary_conditions import BoundaryCondition, define_boundary
+from dt_mlir.boundary_conditions import BoundaryCondition
+from dt_mlir.callables import define, define_boundary
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.elementwise import Function, define, is_taken
+from dt_mlir.elementwise import Function
 from dt_mlir.registry import LOADED, PASSES, plugins_in_use
 
 Loaded = tuple[dict[str, type[ModulePass]], list[Dialect]]
@@ -82,7 +83,7 @@ def load_file(path: str, override: bool = False) -> Loaded:
                 if isinstance(item, Function):
                     define(item)
                 else:
-                    define_boundary(item, is_taken)
+                    define_boundary(item)
             except ValueError as error:
                 raise CompileError(f"{path}: {error}", None, "give it another name") from None
     LOADED.update(passes)

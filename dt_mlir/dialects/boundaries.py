@@ -10,9 +10,9 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.boundary_conditions import BOUNDARIES, CONSTANT, load_boundaries
+from dt_mlir.boundary_conditions import BOUNDARIES, CONSTANT
+from dt_mlir.callables import load_others
 from dt_mlir.dialects.numbers import Number, constant, parse_optional_number, print_number
-from dt_mlir.elementwise import is_taken
 
 
 class Boundary(NamedTuple):
@@ -34,7 +34,7 @@ class Boundary(NamedTuple):
 
 def parse_boundary(parser: Parser) -> Boundary:
     """Parses a boundary condition, if there is one."""
-    load_boundaries(is_taken)
+    load_others()
     for name in BOUNDARIES:
         if parser.parse_optional_keyword(name):
             value, place = None, parser.pos

@@ -33,9 +33,10 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from dt_mlir.callables import find_function
 from dt_mlir.dialects.identifiers import Identifier
 from dt_mlir.element_types import is_bool, is_float, is_integer
-from dt_mlir.elementwise import OPERATORS, Domain, find_function
+from dt_mlir.elementwise import OPERATORS, Domain
 
 
 class ReductionKind(StrEnum):

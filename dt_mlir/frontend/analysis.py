@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dt_mlir.boundary_conditions import BOUNDARIES, CONSTANT, load_boundaries
+from dt_mlir.boundary_conditions import BOUNDARIES, CONSTANT
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects.indices import MOST_INDEX
@@ -337,10 +337,11 @@ class _Checker:
             self.first_reads.setdefault(expr.name, expr.at)
 
     def _call(self, expr: Call, definition: Definition, scope: set[str]) -> None:
-        from dt_mlir.elementwise import FUNCTIONS, RESERVED, find_function, is_taken
+        from dt_mlir.callables import RESERVED, find_function, is_taken, load_others
+        from dt_mlir.elementwise import FUNCTIONS
 
         if not is_taken(expr.name):
-            load_boundaries(is_taken)
+            load_others()
         arguments = expr.arguments
         if expr.name in REDUCTIONS:
             values = 2 if expr.name == "rdot" else 1

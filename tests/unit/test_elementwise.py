@@ -10,18 +10,16 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import f64
 
 import dt_mlir as dt
-from dt_mlir import elementwise
+from dt_mlir import callables
 from dt_mlir.analysis.interface import Interface
-from dt_mlir.boundary_conditions import BOUNDARIES, BoundaryCondition, define_boundary
+from dt_mlir.boundary_conditions import BOUNDARIES, BoundaryCondition
+from dt_mlir.callables import RESERVED, define, define_boundary
 from dt_mlir.dialects import elem
 from dt_mlir.elementwise import (
     APPLICABLE,
     FUNCTIONS,
-    RESERVED,
     Domain,
     Function,
-    define,
-    is_taken,
 )
 from dt_mlir.frontend.symbols import REDUCTIONS
 from dt_mlir.interpreters.exact import ExactArithmetic
@@ -68,7 +66,7 @@ def test_incomplete_boundary_conditions_are_refused(
 ) -> None:
     known = dict(BOUNDARIES)
     with pytest.raises(ValueError, match=message):
-        define_boundary(given, is_taken)
+        define_boundary(given)
     assert known == BOUNDARIES
 
 
@@ -140,9 +138,9 @@ def test_a_faulty_package_is_named(
         value="extras:ROW", name="row", dist=SimpleNamespace(name="extras"), load=load
     )
     monkeypatch.setattr(metadata, "entry_points", lambda group: [point] if "functions" in group else [])
-    elementwise._load_others.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    callables.load_others.cache_clear()
     try:
         with pytest.raises(dt.CompileError, match=message):
             dt.parse(text_of("faulty_function")).compile()
     finally:
-        elementwise._load_others.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        callables.load_others.cache_clear()

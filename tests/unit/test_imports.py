@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[2]
 LAYERS = (
     {"compiling", "diagnostics", "element_types", "traversal"},
     {"entry_points"},
-    {"boundary_conditions"},
-    {"elementwise"},
+    {"boundary_conditions", "elementwise"},
+    {"callables"},
     {"cache_folder", "dialects", "files"},
     {"verifier"},
     {"frontend", "printing"},
