@@ -288,9 +288,10 @@ class _Algorithm:
         self.used.update(named & self._axis_only())
         # A label that only the schedule has, as one of a joined loop, has no size before that.
         labels = [label for label in self.labels if label in self.used or label in named]
+        bounds = [bound for bound in self.bounds if not bound.is_implied(self.same.find)]
         return Interface(
             inputs, self.labels, self.used, classes_of(self.same, labels), self.least, {},
-            self._axis_only(), definitions, self.bounds,
+            self._axis_only(), definitions, bounds,
         )  # fmt: skip
 
     def _axis_only(self) -> set[str]:

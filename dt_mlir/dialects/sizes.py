@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, StringAttr
@@ -13,7 +13,14 @@ from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.formats import name_array, names
 from dt_mlir.dialects.index_ranges import Range, index_range
-from dt_mlir.dialects.indices import IndexParser, add, check_index, print_index, subtract
+from dt_mlir.dialects.indices import (
+    IndexParser,
+    add,
+    check_index,
+    number,
+    print_index,
+    subtract,
+)
 
 Labels = ArrayAttr[StringAttr]
 
@@ -77,6 +84,16 @@ class Bound(NamedTuple):
             least = max(least, index_range(below, dims, symbols).least)
             most = min(most, index_range(above, dims, symbols).most)
         return Range(least, most)
+
+    def is_implied(self, size_of: Callable[[str], str]) -> bool:
+        """Returns whether it holds because labels have the same size.
+
+        Args:
+            size_of: gives one of the labels that have the size of a label.
+        """
+        if self.expr != number(0):
+            return False
+        return size_of(self.label) in map(size_of, self.over)
 
     def problem(self, sizes: Mapping[str, int]) -> str | None:
         """Returns what is wrong at some sizes, or None."""

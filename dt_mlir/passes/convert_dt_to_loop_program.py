@@ -235,7 +235,8 @@ def host_function(
     for item in source.definitions:
         block.add_op(host.DefineOp(item))
     for bound in dict.fromkeys(program.bounds):
-        block.add_op(host.InBoundsOp(bound))
+        if not bound.is_implied(program.same.find):
+            block.add_op(host.InBoundsOp(bound))
     sizes: dict[str, SSAValue] = {}
     labels = [label for f in program.order for label in program.functions[f].label_names]
     for label in program.labels:
