@@ -126,15 +126,22 @@ def guilty_pass(case: Case) -> str:
     return ""
 
 
-def check(case: Case) -> Outcome:
+def check(case: Case, limit: int = LIMIT, boundaries: bool | None = None) -> Outcome:
     """Compiles and runs a case.
+
+    Args:
+        case: the case.
+        limit: the seconds that it may take.
+        boundaries: whether it is run at every pass boundary, by default for some cases.
 
     Raises:
         WrongError: if a result is wrong, or a refusal is not one in words.
     """
+    if boundaries is None:
+        boundaries = case.seed % BOUNDARIES == 0
     try:
-        with _limited(LIMIT):
-            return _check(case)
+        with _limited(limit):
+            return _check(case, boundaries)
     except _SlowError:
         return Outcome("slow")
 
@@ -153,7 +160,7 @@ LACKS = ("out of bounds for int", "no attribute 'get_bf16'")
 wraps; and it has no scalars of bf16."""
 
 
-def _check(case: Case) -> Outcome:
+def _check(case: Case, boundaries: bool) -> Outcome:
     try:
         program = compile_program(case.text, "case.dt", sizes=fixed_sizes(case))
     except CompileError as error:
@@ -164,7 +171,7 @@ def _check(case: Case) -> Outcome:
         except CompileError as inner:
             return Outcome("refused", f"algorithm: {inner}")
         return Outcome("refused", str(error))
-    if case.seed % BOUNDARIES == 0:
+    if boundaries:
         found = guilty_pass(case)
         if found:
             raise WrongError(found)

@@ -32,7 +32,9 @@ def draw(seed: int, cases: int) -> None:
 
 @pytest.mark.parametrize("path", sorted(REGRESSIONS.glob("*.dt")), ids=lambda p: p.stem)
 def test_regression(path: Path) -> None:
-    check(Case.from_file(path.read_text(encoding="utf-8")))
+    # `test_boundaries.py` runs them at every pass boundary.
+    case = Case.from_file(path.read_text(encoding="utf-8"))
+    assert check(case, limit=120, boundaries=False).kind != "slow"
 
 
 @pytest.mark.parametrize("path", sorted(REGRESSIONS.glob("refused/*.dt")), ids=lambda p: p.stem)

@@ -16,6 +16,12 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.dt"))
 REGRESSIONS = sorted((ROOT / "tests" / "regressions").glob("*.dt"))
 KERNELS = kernels()
+FILECHECK = sorted(
+    path
+    for path in (ROOT / "tests" / "filecheck").rglob("*.dt")
+    if "# SEMANTICS:" in path.read_text()
+)
+"""Programs of FileCheck tests that ask for it."""
 
 
 def verified(path: Path, mode: Mode, kernel: bool = True) -> Report:
@@ -50,6 +56,11 @@ def test_regressions(path: Path) -> None:
             verified(path, Mode.EXACT, kernel=False)
         return
     verified(path, Mode.EXACT, kernel=False)
+
+
+@pytest.mark.parametrize("path", FILECHECK, ids=lambda path: path.stem)
+def test_programs_of_filecheck_tests(path: Path) -> None:
+    assert verified(path, Mode.EXACT).kernel
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
