@@ -18,7 +18,6 @@ RESERVED = frozenset(
 """The names that programs call with a meaning of their own, besides boundary conditions."""
 
 
-
 def is_taken(name: str) -> bool:
     """Returns whether a name is that of a function, an operator or another part of the language."""
     return any(name in names for names in (FUNCTIONS, OPERATORS, RESERVED, BOUNDARIES))

@@ -32,7 +32,7 @@ def clone_body(
             induction variable and the carried values. Their types are those of what they replace.
 
     Returns:
-        What stands for each value of the body in the clone, together with `values`.
+        What stands for each result of the body's operations in the clone, and `values`.
     """
     kernel = body.parent_op()
     while not isinstance(kernel, tile.KernelOp):
@@ -49,7 +49,7 @@ def clone_body(
     last = body.last_op
     for op in list(body.ops):
         if op is not last:
-            clone = builder.insert(op.clone(found))
+            clone = builder.insert(op.clone(dict(found)))
             _rename(clone, fresh)
             found.update(zip(op.results, clone.results))
     return found

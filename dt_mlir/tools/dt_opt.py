@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from dt_mlir.compiling import compiling
-from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean, showing_warnings
+from dt_mlir.diagnostics import CompileError, Note, SourceTexts, did_you_mean, showing_warnings
 from dt_mlir.files import write_output
 from dt_mlir.loading import load_file
 from dt_mlir.printing import module_text
@@ -195,11 +195,14 @@ class DtOptMain(xDSLOptMain):
         passes = self.passes()
         name, kind, chunks = self._read()
         results: list[str] = []
+        problems: list[Note] = []
         for chunk in chunks:
             if self.args.verify_diagnostics:
-                results.extend(self._expecting(chunk, name, kind, passes))
+                problems += self._expecting(chunk, name, kind, passes, results)
             else:
                 results.append(self._processed(chunk, name, kind, passes))
+        if problems:
+            raise CompileError(problems[0].message, problems[0].location, None, problems[1:])
         write_output(self.args.output_file, "// -----\n".join(results))
 
     def _processed(
@@ -213,24 +216,28 @@ class DtOptMain(xDSLOptMain):
         return self._result(module)
 
     def _expecting(
-        self, chunk: _Chunk, name: str, kind: str, passes: tuple[ModulePass, ...]
-    ) -> list[str]:
-        """Returns what a part of the input gives, which is nothing where it has an error.
+        self,
+        chunk: _Chunk,
+        name: str,
+        kind: str,
+        passes: tuple[ModulePass, ...],
+        results: list[str],
+    ) -> list[Note]:
+        """Processes a part of the input, whose result it adds where there is no error.
 
-        Raises:
-            CompileError: where the diagnostics are not those that the part expects.
+        Returns:
+            Where the diagnostics are not those that the part expects.
         """
         from dt_mlir.tools.expected_diagnostics import ExpectedDiagnostics
 
-        expected = ExpectedDiagnostics(chunk.text, name, chunk.first_line)
-        results: list[str] = []
+        comment = "#" if kind == "dt" else "//"
+        expected = ExpectedDiagnostics(chunk.text, name, comment, chunk.first_line)
         with showing_warnings(expected.record_warning):
             try:
                 results.append(self._processed(chunk, name, kind, passes))
             except CompileError as error:
                 expected.record(error)
-        expected.check()
-        return results
+        return expected.problems()
 
     def _run_passes(self, passes: tuple[ModulePass, ...], module: ModuleOp) -> None:
         try:

@@ -7,6 +7,7 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 
 from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.files import write_output
@@ -43,7 +44,7 @@ def _driver_arguments(args: Namespace) -> list[str]:
     from dt_mlir.pipeline import default_pipeline, pipeline_text
 
     no_passes = args.passes is None and args.pass_pipeline is None
-    if no_passes and not args.file.endswith(".dt"):
+    if no_passes and not args.file.endswith(".dt") and Path(args.file).exists():
         raise CompileError(
             f"{args.file}: a module does not say which passes to run", None,
             "give them with -p; a reproducer has them in its line '// run:'",

@@ -13,8 +13,8 @@ _EXPECTED = re.compile(
     r"\s*\{\{(?P<text>.*?)\}\}"
 )
 
-KINDS = "'error', 'warning', 'note' or 'help'"
-_NEARLY = re.compile(r"expected-\w+[^\n{]*")
+_KINDS = "'error', 'warning', 'note' or 'help'"
+_START = re.compile(r"expected-\w+")
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class _Diagnostic:
 class ExpectedDiagnostics:
     """The diagnostics that comments of a text expect.
 
+    Each word `expected-…` of a comment begins an expectation.
+
     `expected-error {{text}}` expects an error whose message contains the text, on the line of the
     comment; `expected-warning`, `expected-note` and `expected-help` do the same for the other
     kinds, where a help belongs to the line of its error. `@+1` and `@-1` behind the kind count
@@ -37,27 +39,28 @@ class ExpectedDiagnostics:
     Args:
         text: the text, whose comments are read.
         file: its name in locations.
+        comment: what begins a comment, `#` or `//`.
         first_line: the number of lines of the file in front of it.
 
     Raises:
         CompileError: at a comment that does not have this form.
     """
 
-    def __init__(self, text: str, file: str, first_line: int = 0) -> None:
+    def __init__(self, text: str, file: str, comment: str, first_line: int = 0) -> None:
         self.file = file
         self.expected: list[tuple[_Diagnostic, int]] = []
         self.found: list[_Diagnostic] = []
         lines = text.split("\n")
         for index, line in enumerate(lines):
-            matches = list(_EXPECTED.finditer(line))
-            nearly = _NEARLY.findall(line)
-            if len(nearly) != len(matches):
-                raise CompileError(
-                    f"'{nearly[-1].strip()}' expects no diagnostic",
-                    make_location(file, index + 1 + first_line, line.index("expected-") + 1),
-                    f"write 'expected-KIND@PLACE {{{{text}}}}', where the kind is {KINDS}",
-                )
-            for match in matches:
+            begin = line.find(comment)
+            for start in _START.finditer(line, begin) if begin >= 0 else ():
+                match = _EXPECTED.match(line, start.start())
+                if match is None:
+                    raise CompileError(
+                        f"'{start[0]}' does not begin a valid expectation",
+                        make_location(file, index + 1 + first_line, start.start() + 1),
+                        f"write 'expected-KIND@PLACE {{{{text}}}}', where the kind is {_KINDS}",
+                    )
                 at = _line(lines, index, match["place"])
                 about = None if at is None else at + 1 + first_line
                 wanted = _Diagnostic(match["kind"], about, match["text"])
@@ -80,13 +83,8 @@ class ExpectedDiagnostics:
         place = file_line_col(at.location)
         return place[1] if place is not None and place[0] == self.file else None
 
-    def check(self) -> None:
-        """Checks that the diagnostics are those that are expected.
-
-        Raises:
-            CompileError: at the first that was not produced, or was not expected; notes say the
-                others.
-        """
+    def problems(self) -> list[Note]:
+        """Returns what was expected and not produced, and what was produced and not expected."""
         left = list(self.found)
         wrong: list[Note] = []
         for wanted, comment in self.expected:
@@ -99,8 +97,7 @@ class ExpectedDiagnostics:
         for extra in left:
             place = None if extra.line is None else make_location(self.file, extra.line, 1)
             wrong.append(Note(f"unexpected {extra.kind}: {extra.text}", place))
-        if wrong:
-            raise CompileError(wrong[0].message, wrong[0].location, None, wrong[1:])
+        return wrong
 
 
 def _matches(wanted: _Diagnostic, found: _Diagnostic) -> bool:

@@ -249,7 +249,8 @@ def _pytest(folder: str, *ignored: str) -> Callable[[Workspace, int, float], Out
 
 def _named(workspace: Workspace, processes: int, timeout: float) -> Outcome:
     command: list[str | Path] = [workspace.python, *NAMED_PASS]
-    command += ["--differing-from", workspace.outcomes]
+    if workspace.outcomes.exists():
+        command += ["--differing-from", workspace.outcomes]
     status, text = workspace.run(command, timeout)
     if status is None:
         return Outcome(True, "hang")
@@ -491,10 +492,10 @@ def main() -> int:
         width = max(1, cores // options.jobs)
         check = Check(Path(folder), layers, options.all_layers, width, options.timeout)
         check.sanity()
-        if any(layer.name == "semantics" for layer in layers):
-            check.record()
         if not options.no_baseline:
             check.baseline()
+        if any(layer.name == "semantics" for layer in layers):
+            check.record()
         results = check.all(chosen, options.jobs)
     return 0 if report(results, layers) else 1
 

@@ -6,8 +6,9 @@
 
 Prints `named PASS: message` and fails at the first difference. It is how the mutation check asks
 whether `--verify-semantics` finds the pass in which a fault was seeded. What a program becomes is
-written to a file by `--record`, and a program that becomes the same is not run with
-`--differing-from`: most programs do not meet the code that has a fault.
+written to a file by `--record`, and a program that becomes the same in the end is not run with
+`--differing-from`: most programs do not meet the code that has a fault, and a fault whose
+consequences later passes undo changes no result.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def guilty(
             message = str(error).partition("\n")[0]
             refusal = passes[len(recorder.stages) - 1], f"{name}: refused: {message}"
     if not outcomes.is_run(name, module, refusal):
-        return None
+        return None if outcomes.runs else refusal
     try:
         verify_semantics(recorder.stages, kernel=False)
     except UndecidedError:

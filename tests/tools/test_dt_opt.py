@@ -223,3 +223,7 @@ def test_arguments_are_refused(arguments: str, messages: list[str], tool: Tools)
 )
 def test_inputs_are_refused(arguments: str, messages: list[str], tool: Tools) -> None:
     tool(f"dt-opt {arguments}").refuses(*messages)
+
+
+def test_a_text_of_comments_is_an_empty_module(tool: Tools) -> None:
+    tool("dt-opt -", "// nothing\n").prints("builtin.module {\n}")

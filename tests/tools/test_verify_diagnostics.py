@@ -85,8 +85,43 @@ def test_a_diagnostic_without_a_place(tool: Tools) -> None:
 
 @pytest.mark.parametrize(
     "comment",
-    ["expected-eror {{x}}", "expected-error@here {{x}}", "expected-error: x", "expected-error {{x"],
+    [
+        "expected-eror {{x}}", "expected-error@here {{x}}", "expected-error: x",
+        "expected-error {{x", "expected-eror@above (y) expected-error {{x}}",
+    ],
 )
 def test_comments_of_another_form_are_refused(comment: str, tool: Tools) -> None:
     done = tool("dt-opt -f dt - --verify-diagnostics", f"{REFUSED}# {comment}\n")
-    done.refuses("<stdin>:5:3: error: 'expected-", "expects no diagnostic", "help: write 'expected-")
+    done.refuses(
+        "<stdin>:5:3: error: 'expected-", "does not begin a valid expectation",
+        "help: write 'expected-",
+    )
+
+
+def test_notes_and_two_expectations_on_a_line(tool: Tools) -> None:
+    lines = (
+        "f.block(x:4); # expected-note {{the other one}}\n"
+        "f.block(x:8); # expected-error {{blocks of 4}} expected-help {{leave one}}"
+    )
+    text = REFUSED.replace("f.block(x:0);", lines)
+    passes = "convert-dt-to-loop,apply-schedule"
+    for given in (text, text.replace("\n", "\r\n")):
+        tool(f"dt-opt -f dt - -p {passes} --verify-diagnostics", given).prints()
+
+
+def test_places_outside_of_the_text(tool: Tools) -> None:
+    text = REFUSED.replace("x:0", "x:8") + "# expected-error@+100 {{x}} expected-error@-100 {{x}}\n"
+    err = check(tool, text)
+    assert err.count("the expected error 'x' was not produced") == 2
+
+
+def test_all_parts_are_checked(tool: Tools) -> None:
+    err = check(tool, REFUSED + "# // -----\n" + REFUSED)
+    assert "<stdin>:3:1: error: unexpected error" in err
+    assert "<stdin>:8:1: note: unexpected error" in err
+
+
+def test_only_comments_expect(tool: Tools) -> None:
+    module = '"test.op"() {a = "expected-error {{x}}"} : () -> ()'
+    options = "--allow-unregistered-dialect --verify-diagnostics"
+    tool(f"dt-opt - {options}", module).prints("test.op")

@@ -6,7 +6,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Region
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
@@ -45,14 +45,19 @@ def _unroll(loop: scf.ForOp) -> None:
     block = loop.body.block
     iv, *carried = block.args
     before = Builder(InsertPoint.before(loop))
-    step = before.insert(arith.AddiOp(loop.step, loop.step)).result
-    span = before.insert(arith.SubiOp(loop.ub, loop.lb)).result
-    trips = before.insert(arith.DivSIOp(span, step)).result
-    even = before.insert(arith.MuliOp(trips, step)).result
-    end = before.insert(arith.AddiOp(loop.lb, even)).result
+
+    def number(op: Operation, builder: Builder = before) -> SSAValue:
+        op.location = loop.location
+        return builder.insert(op).results[0]
+
+    step = number(arith.AddiOp(loop.step, loop.step))
+    span = number(arith.SubiOp(loop.ub, loop.lb))
+    even = number(arith.MuliOp(number(arith.DivSIOp(span, step)), step))
+    end = number(arith.AddiOp(loop.lb, even))
 
     rest = Block(arg_types=[value.type for value in block.args])
     odd = scf.ForOp(end, loop.ub, loop.step, loop.results, Region(rest))
+    odd.location = loop.location
     Builder(InsertPoint.after(loop)).insert(odd)
     for before_odd, after_odd in zip(loop.results, odd.results):
         before_odd.replace_uses_with_if(after_odd, lambda use: use.operation is not odd)
@@ -63,7 +68,7 @@ def _unroll(loop: scf.ForOp) -> None:
     builder.insert(scf.YieldOp(*(cloned.get(value, value) for value in yielded.operands)))
 
     builder = Builder(InsertPoint.before(yielded))
-    start = builder.insert(arith.AddiOp(iv, loop.step)).result
+    start = number(arith.AddiOp(iv, loop.step), builder)
     cloned = clone_body(block, builder, {iv: start, **dict(zip(carried, yielded.operands))})
     yielded.operands = [cloned.get(value, value) for value in yielded.operands]
     loop.operands = [loop.lb, end, step, *loop.iter_args]
