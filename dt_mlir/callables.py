@@ -33,9 +33,8 @@ def define(function: Function) -> None:
         ValueError: if there is something of its name, or its definition is not complete.
     """
     name = function.name
-    if FUNCTIONS.get(name) == function:
+    if not _is_new(function, FUNCTIONS.get(name)):
         return
-    _check_name(name)
     if function.expansion is None or (function.float_op, function.int_op) != (None, None):
         raise ValueError(f"the function '{name}' needs an expansion, and no upstream operation")
     FUNCTIONS[name] = APPLICABLE[name] = function
@@ -51,19 +50,23 @@ def define_boundary(condition: BoundaryCondition) -> None:
         ValueError: if there is something of its name, or its definition is not complete.
     """
     name = condition.name
-    if BOUNDARIES.get(name) == condition:
+    if not _is_new(condition, BOUNDARIES.get(name)):
         return
-    _check_name(name)
     if condition.place is None:
         raise ValueError(f"the boundary condition '{name}' needs a place")
     BOUNDARIES[name] = condition
 
 
-def _check_name(name: str) -> None:
-    if is_taken(name):
-        raise ValueError(f"there is a function '{name}' already")
-    if not name.isidentifier() or name.startswith("_"):
-        raise ValueError(f"'{name}' is not a name that a program can call")
+def _is_new(
+    given: Function | BoundaryCondition, known: Function | BoundaryCondition | None
+) -> bool:
+    if given == known:
+        return False
+    if is_taken(given.name):
+        raise ValueError(f"there is a function '{given.name}' already")
+    if not given.name.isidentifier() or given.name.startswith("_"):
+        raise ValueError(f"'{given.name}' is not a name that a program can call")
+    return True
 
 
 def find_function(name: str) -> Function | None:

@@ -12,9 +12,7 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
-    FloatAttr,
     IndexType,
-    IntegerAttr,
     IntegerType,
     Signedness,
     f32,
@@ -69,14 +67,6 @@ def value_type(element: Attribute) -> Attribute:
     if isinstance(element, IntegerType):
         return IntegerType(element.width.data)
     return element
-
-
-def number_attr(value: float, type: Attribute) -> FloatAttr | IntegerAttr:
-    """Returns the attribute of a number of a scalar type."""
-    if isinstance(type, AnyFloat):
-        return FloatAttr(float(value), type)
-    assert isinstance(type, IntegerType | IndexType)
-    return IntegerAttr(int(value), type)
 
 
 def is_float(type: Attribute) -> bool:

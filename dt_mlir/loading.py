@@ -43,7 +43,7 @@ def load_file(path: str, override: bool = False) -> Loaded:
         return _FILES[file]
     spec = importlib.util.spec_from_file_location(file.stem, file)
     if spec is None or spec.loader is None or not file.is_file():
-        raise CompileError(f"{path}: there is no such Python file to load")
+        raise CompileError(f"{path} is not a Python file that can be loaded")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:

@@ -12,7 +12,8 @@ from xdsl.rewriter import InsertPoint
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import elem
-from dt_mlir.element_types import is_float, number_attr
+from dt_mlir.dialects.numbers import constant
+from dt_mlir.element_types import is_float
 from dt_mlir.elementwise import APPLICABLE
 
 
@@ -40,7 +41,8 @@ class ScalarBuilder:
 
     def constant(self, value: float) -> SSAValue:
         """Inserts a constant of the type."""
-        return self.insert(arith.ConstantOp(number_attr(value, self.type)))
+        number = float(value) if self.is_float else int(value)
+        return self.insert(arith.ConstantOp(constant(number, self.type)))
 
     @property
     def is_float(self) -> bool:

@@ -342,7 +342,7 @@ class Autotuned(Kernel):
         for name in options:
             if name not in names:
                 hint = did_you_mean(name, names)
-                raise refusal(f"there is no option '{name}' of a search", hint)
+                raise refusal(f"'{name}' is not an option of a search", hint)
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         self._last: Program | None = None
         self._searching = threading.Lock()

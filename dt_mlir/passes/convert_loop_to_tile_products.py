@@ -29,8 +29,9 @@ from dt_mlir.builders.reductions import combine
 from dt_mlir.builders.scope import Scope
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
+from dt_mlir.dialects.numbers import constant
 from dt_mlir.dialects.tile.types import Axis, axes_of, tile_type
-from dt_mlir.element_types import is_float, number_attr
+from dt_mlir.element_types import is_float
 from dt_mlir.passes.convert_loop_to_tile_domain import Domain
 
 
@@ -295,7 +296,7 @@ class Products:
 
 def _times_zero(builder: Builder, value: SSAValue) -> SSAValue:
     """Builds 0 times a scalar."""
-    zero = builder.insert(arith.ConstantOp(number_attr(0, value.type))).result
+    zero = builder.insert(arith.ConstantOp(constant(0.0, value.type))).result
     return builder.insert(arith.MulfOp(value, zero)).result
 
 

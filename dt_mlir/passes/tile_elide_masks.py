@@ -12,8 +12,9 @@ from xdsl.rewriter import Rewriter
 from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.analysis.masked_values import Pads, masked_select
 from dt_mlir.dialects import tile
+from dt_mlir.dialects.numbers import constant
 from dt_mlir.dialects.tile.types import element_of
-from dt_mlir.element_types import number_attr
+from dt_mlir.element_types import is_float
 from dt_mlir.passes.tile_elide_masks_fills import find_fill_values
 from dt_mlir.traversal import operations
 
@@ -36,7 +37,8 @@ def elide_masks(kernel: tile.KernelOp) -> None:
             op.results[0].replace_all_uses_with(value)
             Rewriter.erase_op(op)
     for load, pad in decided.items():
-        load.pad = number_attr(pad, element_of(load.result.type))
+        element = element_of(load.result.type)
+        load.pad = constant(float(pad) if is_float(element) else int(pad), element)
 
 
 @dataclass(frozen=True)

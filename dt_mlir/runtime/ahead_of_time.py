@@ -187,7 +187,7 @@ def compile_for(
     target = ARCHITECTURES.get(architecture)
     if target is None:
         raise CompileError(
-            f"there is no target '{architecture}'", None, f"there are {', '.join(ARCHITECTURES)}"
+            f"'{architecture}' is not a target", None, f"there are {', '.join(ARCHITECTURES)}"
         )
     try:
         import triton

@@ -30,7 +30,7 @@ class ArgumentParser(argparse.ArgumentParser):
             known = [name for action in self._actions for name in action.option_strings]
             match = nearest(option, known)
             hint = f"; did you mean {match}?" if match else ""
-            self.error(f"there is no option {option}{hint}")
+            self.error(f"{option} is not an option{hint}")
         if rest:
             self.error(f"there is nothing to do with '{rest[0]}'")
         return found

@@ -57,7 +57,7 @@ class DtOptMain(xDSLOptMain):
         for name in (*self.args.print_ir_before, *self.args.print_ir_after):
             if name not in self.available_passes:
                 raise CompileError(
-                    f"there is no pass '{name}'", None, did_you_mean(name, self.available_passes)
+                    f"'{name}' is not a pass", None, did_you_mean(name, self.available_passes)
                 )
         self.started = 0.0
         self.current: ModulePass | None = None
@@ -145,7 +145,7 @@ class DtOptMain(xDSLOptMain):
         for spec in _specs(text):
             if spec.name not in self.available_passes:
                 raise CompileError(
-                    f"there is no pass '{spec.name}'",
+                    f"'{spec.name}' is not a pass",
                     None,
                     did_you_mean(spec.name, self.available_passes)
                     or "--list-passes lists what there is",
@@ -180,7 +180,7 @@ class DtOptMain(xDSLOptMain):
         target = parse_spec(self.args.target).name
         if target not in self.available_targets:
             raise CompileError(
-                f"there is no target '{target}'", None,
+                f"'{target}' is not a target", None,
                 did_you_mean(target, self.available_targets),
             )
         try:
@@ -223,7 +223,7 @@ class DtOptMain(xDSLOptMain):
         passes: tuple[ModulePass, ...],
         results: list[str],
     ) -> list[Note]:
-        """Processes a part of the input, whose result it adds where there is no error.
+        """Processes a part of the input, and adds its result unless there is an error.
 
         Returns:
             Where the diagnostics are not those that the part expects.

@@ -39,7 +39,7 @@ def test_regression(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted(REGRESSIONS.glob("refused/*.dt")), ids=lambda p: p.stem)
 def test_refusal(path: Path) -> None:
-    """What was an internal fault is refused with a message, which the first line has."""
+    """Programs that were internal faults are refused with the message of their first line."""
     text = path.read_text(encoding="utf-8")
     first = text.partition("\n")[0]
     with pytest.raises(CompileError) as caught:

@@ -41,7 +41,7 @@ Named = tuple[str, str]
 
 
 class Outcomes:
-    """What the corpus becomes: a digest for each program.
+    """Digests of what the programs of the corpus become.
 
     Args:
         known: the digests of programs that need not be run if they are the same.

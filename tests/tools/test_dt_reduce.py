@@ -89,7 +89,7 @@ def test_a_program_on_which_nothing_fails_is_refused(tool: Tools) -> None:
 
 def test_an_unknown_pass_is_refused(tool: Tools) -> None:
     done = tool("dt-reduce fused_differences.dt -p no-such-pass")
-    done.refuses("error: there is no pass 'no-such-pass'")
+    done.refuses("error: 'no-such-pass' is not a pass")
 
 
 def test_loaded_passes_run_at_their_places(tool: Tools) -> None:

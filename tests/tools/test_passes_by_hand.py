@@ -151,37 +151,26 @@ def quoted(passes: str) -> str:
     return "'" + passes.replace("'", '"') + "'"
 
 
-@pytest.mark.parametrize(("program", "passes", "messages"), ORDERS)
-def test_orders_are_refused(
-    program: str, passes: str, messages: list[str], tool: Tools
+REFUSED = [
+    *((program, f"convert-dt-to-loop,{passes}", messages) for program, passes, messages in ORDERS),
+    *(("copy.dt", f"convert-dt-to-loop,{passes}", messages) for passes, messages in OPTIONS),
+    *(("space.mlir", f"sched-select{{choices={item}}}", messages) for item, messages in CHOICES),
+    *(("copy.dt", f"dt-set-types{{types={item}}}", messages) for item, messages in TYPES),
+    (
+        "copy.dt", "loop-fix-sizes{sizes='x:4'}",
+        ["error: the module is not of the 'loop' level"],
+    ),
+]  # fmt: skip
+"""A program, a pipeline, and what its last pass refuses."""
+
+
+@pytest.mark.parametrize(("program", "pipeline", "messages"), REFUSED)
+def test_passes_are_refused(
+    program: str, pipeline: str, messages: list[str], tool: Tools
 ) -> None:
-    pipeline = quoted(f"convert-dt-to-loop,{passes}")
-    tool(f"dt-opt {program} -p {pipeline}").refuses(*messages)
-
-
-@pytest.mark.parametrize(("passes", "messages"), OPTIONS)
-def test_options_are_refused(passes: str, messages: list[str], tool: Tools) -> None:
-    pipeline = quoted(f"convert-dt-to-loop,{passes}")
-    tool(f"dt-opt copy.dt -p {pipeline}").refuses(*messages)
-
-
-@pytest.mark.parametrize(("choices", "messages"), CHOICES)
-def test_choices_are_refused(choices: str, messages: list[str], tool: Tools) -> None:
-    pipeline = quoted(f"sched-select{{choices={choices}}}")
-    tool(f"dt-opt space.mlir -p {pipeline}").refuses(*messages)
-
-
-@pytest.mark.parametrize(("types", "messages"), TYPES)
-def test_types_are_refused(types: str, messages: list[str], tool: Tools) -> None:
-    pipeline = quoted(f"dt-set-types{{types={types}}}")
-    tool(f"dt-opt copy.dt -p {pipeline}").refuses(*messages)
+    tool(f"dt-opt {program} -p {quoted(pipeline)}").refuses(*messages)
 
 
 @pytest.mark.parametrize(("sizes", "messages"), SIZES)
 def test_fixed_sizes_are_refused(sizes: str, messages: list[str], tool: Tools) -> None:
     tool(f"dtc sizes_that_are_equal.dt --fix {sizes}").refuses(*messages)
-
-
-def test_sizes_are_fixed_of_loops(tool: Tools) -> None:
-    pipeline = quoted("loop-fix-sizes{sizes='x:4'}")
-    tool(f"dt-opt copy.dt -p {pipeline}").refuses("error: the module is not of the 'loop' level")
