@@ -2,8 +2,9 @@
 
 A function is defined wherever it is read. Where one is read at `g[x + 1]` by another of the same
 label, it is needed for more indices than the label has; its own axis gets another label then, whose
-size follows from what the function reads. If it is an output, whose labels are its sizes, a
-function with such a label is computed and read in its place, and the output is copied from that.
+size follows from what the function reads. So do the axes of the functions that it reads along that
+label. If it is an output, whose labels are its sizes, a function with such a label is computed and
+read in its place, and the output is copied from that.
 """
 
 from __future__ import annotations
@@ -43,7 +44,11 @@ def separate_labels(symbols: Symbols) -> None:
                 form = symbols.index_form(index)
                 if form is not None and form.dims and form.label is None:
                     windows.setdefault(read.name, set()).add(axis)
-    for name, axes in windows.items():
+    pending = list(windows.items())
+    halos: dict[str, str] = {}
+    while pending:
+        name, axes = pending.pop(0)
+        name = halos.get(name, name)
         definition = symbols.definitions[name]
         others = {
             label
@@ -56,7 +61,32 @@ def separate_labels(symbols: Symbols) -> None:
             continue
         if name in outputs:
             definition = _with_halo(symbols, definition)
+            halos[name] = definition.name
         _rename(symbols, definition, renamed)
+        pending += _read_along(symbols, definition.name, renamed)
+
+
+def _read_along(
+    symbols: Symbols, name: str, renamed: Mapping[str, str]
+) -> Iterator[tuple[str, set[int]]]:
+    """Yields the functions that a function reads along its own new labels, and their axes.
+
+    They are needed wherever the function is, which is beyond the old label. A label whose size the
+    program declares keeps it.
+    """
+    for read in _open_reads(symbols.definitions[name].expression):
+        if read.name not in symbols.definitions or read.name == name:
+            continue
+        labels = symbols.definitions[read.name].labels
+        axes = {
+            axis
+            for axis, index in enumerate(read.indices)
+            if isinstance(index, Name) and index.name in renamed.values()
+            and renamed.get(labels[axis]) == index.name
+            and symbols.declarations[labels[axis]].size is None
+        }  # fmt: skip
+        if axes:
+            yield read.name, axes
 
 
 _OF_BOTH = ("fuse", "split", "block", "reorder", "tensorize", "map", "num_warps")
@@ -167,7 +197,10 @@ def _rename(symbols: Symbols, definition: Definition, renamed: Mapping[str, str]
     )
 
     def directive(item: DirectiveCall) -> DirectiveCall:
-        if item.function != definition.name or item.name == "fuse_at":
+        # The labels of a 'fuse_at' are those of the consumer, which it names first.
+        fused = item.name == "fuse_at"
+        owner = item.arguments[0].value if fused and item.arguments else item.function
+        if owner != definition.name:
             return item
         return replace(item, arguments=tuple(_argument(a, renamed) for a in item.arguments))
 

@@ -7,7 +7,7 @@ the caller gives it (d). `docs/language.md` has the rules in full.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.ir.affine import (
@@ -69,7 +69,7 @@ class _Inference:
         self.constraints: tuple[IndexForm, ...] = ()
         self.guarded: list[tuple[str, Axis]] = []
         """Labels that index an axis by themselves under a boundary condition."""
-        self.same = DisjointSet(symbols.labels())
+        self.same: DisjointSet[str] = DisjointSet(())
         self.sized: set[str] = set()
         """The first labels of the sets whose size an axis or a declaration gives."""
 
@@ -156,24 +156,35 @@ class _Inference:
 
     def _name_axes(self) -> None:
         """Makes the sizes of labels equal that index one axis by themselves, and names axes."""
+        by_axis = self._by_axis()
+        shifted: dict[Axis, set[str]] = {}
+        for axis, accesses in by_axis.items():
+            forms = _open_forms(accesses)
+            shifted[axis] = {form.dims[i] for form in forms for i in shifted_dims(form.expr)}
+        void = {axis: set(labels) for axis, labels in shifted.items()}
+        while True:
+            firsts = self._join_labels(void)
+            # A label that is shifted along an axis cannot have its size through a function either.
+            further = [
+                (other, label)
+                for axis, labels in shifted.items() if axis in firsts for label in labels
+                if self.same.find(label) == self.same.find(firsts[axis])
+                for other, first in firsts.items()
+                if label not in void[other] and self.same.find(first) == self.same.find(label)
+                and label in (form.label for form in _open_forms(by_axis[other]))
+            ]  # fmt: skip
+            if not further:
+                break
+            for axis, label in further:
+                void[axis].add(label)
         for name, rank in self.symbols.ranks.items():
             self.table.axes[name] = [""] * rank
-        for axis, accesses in self._by_axis().items():
-            open_reads = [
-                a.form for a in accesses if a.needed and not a.guarded and a.form is not None
-            ]
-            void = {form.dims[i] for form in open_reads for i in shifted_dims(form.expr)}
-            bare = [form.label for form in open_reads if form.label is not None]
-            names = [label for label in bare if label not in void]
+        for axis, accesses in by_axis.items():
             own = self._own_label(axis)
-            first = own if own is not None else names[0] if names else None
-            for label in names:
-                assert first is not None
-                self.same.union(first, label)
-                if own is None:
-                    self.sized.add(label)
-            if first is not None and own is None:
-                self.table.axes[axis.tensor][axis.number] = first
+            if axis in firsts and own is None:
+                self.table.axes[axis.tensor][axis.number] = firsts[axis]
+                bare = {form.label for form in _open_forms(accesses)} - {None}
+                self.sized.update(label for label in bare if label and label not in void[axis])
             self.guarded += [
                 (a.form.label, axis) for a in accesses
                 if a.needed and a.guarded and a.form is not None and a.form.label is not None
@@ -182,7 +193,7 @@ class _Inference:
             self.same.find(label) for a in self.accesses
             if a.needed and not a.guarded and a.form is not None for label in a.form.dims
         } | {self.same.find(label) for label, _ in self.symbols.declared_sizes()}
-        for axis, accesses in self._by_axis().items():
+        for axis, accesses in by_axis.items():
             if self.symbols.axis_label(*axis):
                 continue
             plain = all(
@@ -194,6 +205,27 @@ class _Inference:
                 labels = [n for n, at in self.guarded if at == axis]
                 free = [n for n in labels if self.same.find(n) not in bounded]
                 self._name_axis(axis, free[0] if free else None)
+
+    def _join_labels(self, void: Mapping[Axis, set[str]]) -> dict[Axis, str]:
+        """Makes the sizes of labels equal that index one axis by themselves.
+
+        Args:
+            void: the labels that an axis does not size though they index it by themselves.
+
+        Returns:
+            The label whose size each axis has: a function's own one, an input's first one.
+        """
+        self.same = DisjointSet(self.symbols.labels())
+        firsts: dict[Axis, str] = {}
+        for axis, accesses in self._by_axis().items():
+            bare = (form.label for form in _open_forms(accesses))
+            names = [label for label in bare if label is not None and label not in void[axis]]
+            own = self._own_label(axis)
+            if own is not None or names:
+                firsts[axis] = first = names[0] if own is None else own
+                for label in names:
+                    self.same.union(first, label)
+        return firsts
 
     def _name_axis(self, axis: Axis, label: str | None) -> None:
         """Gives an axis of an input a label: one of the program's, or one of its own."""
@@ -293,6 +325,7 @@ class _Inference:
         labels: list[str] = []
 
         def size_of(label: str) -> AffineExpr:
+            label = self._root(label)
             if label not in labels:
                 labels.append(label)
             return symbol(labels.index(label))
@@ -382,6 +415,11 @@ class _Inference:
 
     def _error(self, message: str, at: Position, hint: str | None = None) -> CompileError:
         return CompileError(message, self.symbols.location(at), hint)
+
+
+def _open_forms(accesses: Iterable[_Access]) -> list[IndexForm]:
+    """Returns the affine indices that an output needs and that no boundary condition guards."""
+    return [a.form for a in accesses if a.needed and not a.guarded and a.form is not None]
 
 
 def _over_labels(
