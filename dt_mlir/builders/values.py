@@ -67,6 +67,11 @@ class ValueBuilder:
                 elements[value] = inner.insert(owner.clone()).results[0]
             operands.append(elements[value])
         result = build(inner, operands)
+        if result in block.args:
+            # Nothing is left to compute, as of a sum with 0.
+            unchanged = inputs[block.args.index(result)]
+            if axes_of(unchanged.type) == tuple(axes):
+                return unchanged
         inner.insert(tile.YieldOp(result))
         op = tile.MapOp(inputs, tile_type(result.type, axes), Region(block))
         if location is not None:

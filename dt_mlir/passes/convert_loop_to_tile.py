@@ -189,7 +189,13 @@ class _Converter:
         self.env[op.iv] = range_op.result
 
     def _has_one_trip(self, op: loop.LoopLike) -> bool:
-        return op.has_one_trip and (op.is_tile or op.extent_size is not None)
+        if op.has_one_trip and (op.is_tile or op.extent_size is not None):
+            return True
+        # Without a tile a trip has no mask: a label of one element needs a known size.
+        whole = op.extent_size is None and not op.is_tile
+        bounded = isinstance(op, loop.ReduceOp) and op.domain is not None
+        fixed = self.fixed.get(self.same.get(op.label_name, op.label_name))
+        return whole and not bounded and fixed == 1
 
     def _loop(
         self, op: loop.LoopLike, scope: Scope, carried: list[SSAValue], hints: list[str]

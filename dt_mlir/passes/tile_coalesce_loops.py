@@ -83,7 +83,10 @@ def coalesce(nest: Sequence[scf.ForOp]) -> None:
     values = ValueBuilder(Builder(InsertPoint.at_end(body)), [])
     index = IndexBuilder(values.builder)
     body.args[0].name_hint = "trip"
-    trips = delinearized(values, body.args[0], counts)
+    # A loop of one trip has no part in the count.
+    several = [count for count in counts if constant_index(count) != 1]
+    parts = iter(delinearized(values, body.args[0], several))
+    trips = [index.constant(0) if constant_index(count) == 1 else next(parts) for count in counts]
     for op, (lb, _, step), trip in zip(nest, bounds, trips):
         iv, *carried = op.body.block.args
         start = index.add(lb, index.mul(trip, step))
