@@ -26,7 +26,9 @@ def multiple_of(value: SSAValue) -> int:
     match owner:
         case arith.MuliOp():
             return multiple_of(owner.lhs) * multiple_of(owner.rhs)
-        case arith.AddiOp() | arith.SubiOp() | arith.MinSIOp() | arith.MaxSIOp():
+        case (
+            arith.AddiOp() | arith.SubiOp() | arith.MinSIOp() | arith.MaxSIOp() | arith.SelectOp()
+        ):
             return math.gcd(multiple_of(owner.lhs), multiple_of(owner.rhs))
         case Block():
             loop = owner.parent_op()

@@ -237,9 +237,11 @@ class Domain:
         def build(inner: Builder, elements: list[SSAValue]) -> SSAValue:
             result: SSAValue | None = None
             for expr in found.results:
-                value = build_index(inner, expr, elements[:count], elements[count:])
-                zero = IndexBuilder(inner).constant(0)
-                holds = inner.insert(arith.CmpiOp(value, zero, "sge")).result
+                sides, kind = _sides(expr)
+                left, right = (
+                    build_index(inner, side, elements[:count], elements[count:]) for side in sides
+                )
+                holds = inner.insert(arith.CmpiOp(left, right, kind)).result
                 result = (
                     holds if result is None else inner.insert(arith.AndIOp(result, holds)).result
                 )
@@ -253,6 +255,22 @@ class Domain:
             return inner.insert(arith.SelectOp(v[0], v[1], other)).result
 
         return builder.elementwise([inside, value], choose)
+
+
+def _sides(expr: AffineExpr) -> tuple[tuple[AffineExpr, AffineExpr], str]:
+    """Returns the sides of a constraint as a comparison of sums without negative terms, and which.
+
+    The sides depend on fewer axes than their difference, so that a tile of both is only compared.
+    """
+    terms = terms_of(collected(expr))
+    strictly = (number(1), -1) in terms
+    left = right = number(0)
+    for term, factor in terms:
+        if factor > 0:
+            left = add(left, multiply(term, number(factor)))
+        elif not strictly or term != number(1):
+            right = add(right, multiply(term, number(-factor)))
+    return (left, right), "sgt" if strictly else "sge"
 
 
 def _own_factor(expr: AffineExpr) -> tuple[int, AffineExpr]:

@@ -8,6 +8,7 @@ then: a tile of sums that are not all finite is summed again, by elements.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,7 +33,7 @@ from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.numbers import constant
 from dt_mlir.dialects.tile.types import Axis, axes_of, tile_type
 from dt_mlir.element_types import is_float
-from dt_mlir.passes.convert_loop_to_tile_domain import Domain
+from dt_mlir.passes.convert_loop_to_tile_domain import Domain, Part
 
 
 class Nests(Protocol):
@@ -223,9 +224,44 @@ class Products:
         domain = nests.domain(op)
         start, end, _ = domain.narrowed(first, last, op.step_size, scope.index)
         found = acc
-        for part in domain.parts((start, end), op.step_size, scope.index):
+        parts = domain.parts((start, end), op.step_size, scope.index)
+        # Tiles that are whole come first: Triton then starts their loads at once, and their
+        # operands need not pass through registers.
+        parts.sort(key=lambda part: len(part.open) > 0)
+        edges = [part for part in parts if part.open]
+        for part in parts if len(edges) < 2 else parts[:-2]:
             found = self._loop(product, (part.start, part.end), scope, found, part.open)
+        if len(edges) == 2:
+            found = self._edges(product, edges, scope, found)
         return self._checked(product, scope, (start, end), acc, found)
+
+    def _edges(
+        self, product: _Product, edges: Sequence[Part], scope: Scope, acc: SSAValue
+    ) -> SSAValue:
+        """Inserts one loop over the tiles of two edges, which starts its loads once."""
+        op, index = product.op, scope.index
+        zero, step = index.constant(0), index.constant(op.step_size)
+        counts = [
+            index.ceil_div(index.maximum(index.sub(edge.end, edge.start), zero), step)
+            for edge in edges
+        ]
+        first, second = counts
+        trips = (zero, index.add(first, second), 1)
+        result, inner = self.nests.loop_between(op, trips, scope, [acc], ["acc"])
+        trip, carried = result.body.block.args
+        trip.name_hint = "trip"
+        behind = inner.index.sub(trip, first)
+        starts = [
+            inner.index.add(edge.start, inner.index.mul(number, step))
+            for edge, number in zip(edges, (trip, behind))
+        ]
+        is_first = inner.builder.insert(arith.CmpiOp(trip, first, "slt")).result
+        start = inner.builder.insert(arith.SelectOp(is_first, starts[0], starts[1])).result
+        start.name_hint = f"{op.label_name}_start"
+        self.nests.step(op, start, inner)
+        operands = self._restricted(product, inner, list(op.constraints))
+        inner.builder.insert(scf.YieldOp(self._multiplied(product, operands, carried, inner)))
+        return result.results[0]
 
     def _restricted(
         self, product: _Product, scope: Scope, constraints: list[AffineExpr]

@@ -67,6 +67,21 @@ TILES = [
         "a tile at the first edge of a domain is taken as whole",
     ),
     Fault(
+        "second-edge-starts-late", _PRODUCTS,
+        "inner.index.sub(trip, first)", "trip",
+        "the tiles at the second edge of a domain are counted from those at the first",
+    ),
+    Fault(
+        "second-edge-left-out", _PRODUCTS,
+        "trips = (zero, index.add(first, second), 1)", "trips = (zero, first, 1)",
+        "a product over a domain leaves the tiles at its last edge out",
+    ),
+    Fault(
+        "strict-bound-not-strict", _DOMAIN,
+        'return (left, right), "sgt" if strictly else "sge"', 'return (left, right), "sge"',
+        "a condition that excludes equality includes it where it masks",
+    ),
+    Fault(
         "not-finite-factors-multiplied", _PRODUCTS,
         "arith.SelectOp(bad, end, start)", "arith.SelectOp(bad, start, start)",
         "a factor that is not finite reaches sums that exclude it",
