@@ -200,7 +200,9 @@ def _constraints_over(
     found: list[AffineExpr] = []
     for expr in op.constraints:
         needed = compacted([expr])
-        if not {op.constrained_labels[i] for i in needed.dims} <= set(over):
+        labels = op.constrained_labels
+        # What a value is, is not known before the launch.
+        if any(i >= len(labels) or labels[i] not in over for i in needed.dims):
             continue
         own = [op.size_labels[i] for i in needed.symbols]
         sizes += [label for label in own if label not in sizes]

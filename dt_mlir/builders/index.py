@@ -47,13 +47,27 @@ class IndexBuilder:
         x, y = constant_index(a), constant_index(b)
         return None if x is None or y is None else self.constant(function(x, y))
 
+    def _moved(self, a: SSAValue, by: int | None, hint: str | None) -> SSAValue | None:
+        """Returns a sum with a number plus another number; None if there are no two numbers."""
+        if by is None or not isinstance(a.owner, arith.AddiOp | arith.SubiOp):
+            return None
+        known = constant_index(a.owner.rhs)
+        if known is None:
+            return None
+        total = by + (known if isinstance(a.owner, arith.AddiOp) else -known)
+        if total == 0:
+            return a.owner.lhs
+        cls = arith.AddiOp if total > 0 else arith.SubiOp
+        return self._binary(cls, a.owner.lhs, self.constant(abs(total)), hint)
+
     def add(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a + b"""
         if constant_index(a) == 0:
             return b
         if constant_index(b) == 0:
             return a
-        return self._folded(a, b, operator.add) or self._binary(arith.AddiOp, a, b, hint)
+        folded = self._folded(a, b, operator.add) or self._moved(a, constant_index(b), hint)
+        return folded or self._binary(arith.AddiOp, a, b, hint)
 
     def mul(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a * b"""
@@ -65,9 +79,12 @@ class IndexBuilder:
 
     def sub(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a - b"""
-        if constant_index(b) == 0:
+        number = constant_index(b)
+        if number == 0:
             return a
-        return self._folded(a, b, operator.sub) or self._binary(arith.SubiOp, a, b, hint)
+        folded = self._folded(a, b, operator.sub)
+        folded = folded or self._moved(a, None if number is None else -number, hint)
+        return folded or self._binary(arith.SubiOp, a, b, hint)
 
     def div(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a // b, of numbers that are not negative"""

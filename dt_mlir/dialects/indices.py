@@ -13,6 +13,7 @@ from io import StringIO
 from typing import NamedTuple, TypeVar
 
 from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -318,6 +319,16 @@ class IndexParser:
     def map(self, results: Sequence[AffineExpr]) -> AffineMapAttr:
         """Returns the map of expressions that were parsed."""
         return AffineMapAttr(AffineMap(len(self.dims), len(self.sizes), tuple(results)))
+
+    def labels_first(self) -> tuple[list[str], list[SSAValue], list[AffineExpr]]:
+        """Returns the labels and the values among the dimensions, and the order with labels first.
+
+        The order gives each dimension as one of those that are the labels, then the values.
+        """
+        labels = [dim for dim in self.dims if isinstance(dim, str)]
+        values = [dim for dim in self.dims if isinstance(dim, SSAValue)]
+        order: list[object] = [*labels, *values]
+        return labels, values, [dimension(order.index(dim)) for dim in self.dims]
 
     def bracketed(self) -> AffineMapAttr:
         """Parses `[x, 2 * p + r, 0]`."""

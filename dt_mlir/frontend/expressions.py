@@ -37,6 +37,7 @@ from dt_mlir.element_types import (
     value_type,
 )
 from dt_mlir.elementwise import FUNCTIONS, OPERATORS, Domain, Function
+from dt_mlir.frontend.printer import print_expression
 from dt_mlir.frontend.symbols import REDUCTIONS, split_reduction
 from dt_mlir.frontend.syntax import (
     Call,
@@ -389,7 +390,7 @@ class ExpressionEmitter(ValueEmitter):
         value = inner.convert(operands[0], type, at)
         if conditions:
             neutral = identity(kind, type)
-            (value,) = inner.where_data(conditions, [value], neutral, at)
+            (value,) = inner.where_data(conditions, labels, [value], neutral, at)
         block.add_op(dt.YieldOp(value))
         result = i64 if kind.is_arg else type
         # What combines truth values is one label at a time like the rest.
@@ -421,15 +422,24 @@ class ExpressionEmitter(ValueEmitter):
     def where_data(
         self,
         conditions: list[Expr],
+        labels: list[str],
         values: list[SSAValue],
         neutral: FloatAttr | IntegerAttr,
         at: Position,
     ) -> list[SSAValue]:
-        """Emits the neutral element in place of values where a condition on data is false."""
+        """Emits the neutral element in place of values where a condition on data is false.
+
+        Args:
+            conditions: the conditions of a reduction.
+            labels: the labels that it reduces.
+            values: what it reduces.
+            neutral: the neutral element.
+            at: its place.
+        """
         truths = [
             self.convert(self.emit(condition), i1, condition.at)
             for condition in conditions
-            if self.symbols.constraints(condition) is None
+            if self.symbols.constraints(condition, labels) is None
         ]
         if not truths:
             return values
@@ -443,18 +453,27 @@ class ExpressionEmitter(ValueEmitter):
         """Gives a reduction the domain of its affine conditions."""
         if not conditions:
             return
-        labels: list[str] = []
+        forms = [
+            form
+            for condition in conditions
+            for form in self.symbols.constraints(condition, op.label_names) or ()
+        ]
+        labels = list(dict.fromkeys(label for form in forms for label in form.dims))
         sizes: list[str] = []
+        values: dict[str, SSAValue] = {}
         results: list[AffineExpr] = []
-        for condition in conditions:
-            for form in self.symbols.constraints(condition) or ():
-                labels += [label for label in form.dims if label not in labels]
-                own = [self.symbols.sizes.label_of(size) for size in form.sizes]
-                sizes += [label for label in own if label not in sizes]
-                dims = [dimension(labels.index(label)) for label in form.dims]
-                symbols = [symbol(sizes.index(label)) for label in own]
-                results.append(collected(substitute(form.expr, dims, symbols)))
-        op.set_domain(results, labels, sizes)
+        for form in forms:
+            own = [self.symbols.sizes.label_of(size) for size in form.sizes]
+            sizes += [label for label in own if label not in sizes]
+            dims = [dimension(labels.index(label)) for label in form.dims]
+            for value in form.values:
+                shown = print_expression(value)
+                if shown not in values:
+                    values[shown] = self.convert(self.emit(value), i64, value.at)
+                dims.append(dimension(len(labels) + [*values].index(shown)))
+            symbols = [symbol(sizes.index(label)) for label in own]
+            results.append(collected(substitute(form.expr, dims, symbols)))
+        op.set_domain(results, labels, [*values.values()], sizes)
 
     def _dot(
         self,
@@ -486,7 +505,7 @@ class ExpressionEmitter(ValueEmitter):
         factors = [inner.convert(v, element, at) for v in operands]
         if conditions:
             zero = identity(ReductionKind.ADD, factors[0].type)
-            factors = inner.where_data(conditions, factors, zero, at)
+            factors = inner.where_data(conditions, labels, factors, zero, at)
         inner.block.add_op(dt.YieldOp(*factors))
         result = compute_type(element)
         op = dt.ReduceOp(ReductionKind.DOT, labels, result, Region(inner.block))

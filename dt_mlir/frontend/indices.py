@@ -14,6 +14,7 @@ from dt_mlir.dialects.indices import (
     has_dimension,
     multiply,
     number,
+    substitute,
     subtract,
     symbol,
 )
@@ -44,6 +45,8 @@ class IndexForm(NamedTuple):
     """The labels that are its dimensions."""
     sizes: tuple[Size, ...]
     """The sizes that are its symbols."""
+    values: tuple[Expr, ...] = ()
+    """The data that are its dimensions behind the labels."""
 
     @property
     def label(self) -> str | None:
@@ -66,14 +69,22 @@ class NotPositiveError(Exception):
 
 class _Builder:
     def __init__(
-        self, is_label: Callable[[str], bool], size_of: Callable[[Expr], Size | None]
+        self,
+        is_label: Callable[[str], bool],
+        size_of: Callable[[Expr], Size | None],
+        is_value: Callable[[Expr], bool],
     ) -> None:
         self.is_label = is_label
         self.size_of = size_of
-        self.dims: list[str] = []
+        self.is_value = is_value
+        self.dims: list[str | Expr] = []
+        """Labels and data, in the order in which they occur."""
         self.sizes: list[Size] = []
 
     def build(self, expr: Expr) -> AffineExpr | None:
+        if self.is_value(expr):
+            self.dims.append(expr)
+            return dimension(len(self.dims) - 1)
         match expr:
             case Number(int(value)):
                 return number(value)
@@ -117,7 +128,10 @@ class _Builder:
 
 
 def index_form(
-    expr: Expr, is_label: Callable[[str], bool], size_of: Callable[[Expr], Size | None]
+    expr: Expr,
+    is_label: Callable[[str], bool],
+    size_of: Callable[[Expr], Size | None],
+    is_value: Callable[[Expr], bool] = lambda _: False,
 ) -> IndexForm | None:
     """Returns an index expression as an affine one; None if it depends on data.
 
@@ -125,12 +139,19 @@ def index_form(
         expr: the index.
         is_label: whether a name is a label.
         size_of: the size that a call of `len` or `size` is; None for any other call.
+        is_value: whether an expression is data that may be a dimension; none is by default.
 
     Raises:
         NotPositiveError: if it divides by a number that is not positive.
     """
-    builder = _Builder(is_label, size_of)
+    builder = _Builder(is_label, size_of, is_value)
     found = builder.build(expr)
     if found is None:
         return None
-    return IndexForm(found, tuple(builder.dims), tuple(builder.sizes))
+    labels = [dim for dim in builder.dims if isinstance(dim, str)]
+    values = [dim for dim in builder.dims if not isinstance(dim, str)]
+    order: list[str | Expr] = [*labels, *values]
+    dims = [dimension(order.index(dim)) for dim in builder.dims]
+    symbols = [symbol(i) for i in range(len(builder.sizes))]
+    moved = substitute(found, dims, symbols)
+    return IndexForm(moved, tuple(labels), tuple(builder.sizes), tuple(values))

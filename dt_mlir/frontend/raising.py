@@ -422,6 +422,7 @@ class _Raiser:
         """The conditions of a domain: `x - k >= 0`."""
         at = _at(op)
         dims: list[Expr] = [Name(label, at) for label in op.constrained_labels]
+        dims += [self._raise(value)[0] for value in op.values]
         sizes = [self._size(label, at) for label in op.size_labels]
         return [
             Infix(">=", _index_expression(expr, dims, sizes, at), Number(0, at), at)

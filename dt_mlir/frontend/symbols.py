@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import FileLineColLoc
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from dt_mlir.diagnostics import Note, make_location
-from dt_mlir.dialects.indices import has_size_factor
+from dt_mlir.dialects.index_ranges import collected, terms_of
+from dt_mlir.dialects.indices import dimension, has_dimension, has_size_factor
+from dt_mlir.element_types import ELEMENT_TYPES, is_bool, is_float
 from dt_mlir.frontend.indices import Axis, IndexForm, Size, index_form
 from dt_mlir.frontend.syntax import (
     Call,
@@ -21,7 +23,9 @@ from dt_mlir.frontend.syntax import (
     Name,
     Number,
     Position,
+    Read,
     SyntaxTree,
+    parts_of,
 )
 
 CONSTANTS = ("inf", "nan", "pi")
@@ -124,32 +128,80 @@ class Symbols:
         """Returns an expression as an affine one of labels and sizes; None if it is not one."""
         return index_form(expr, self.is_label, self.size_of)
 
-    def constraints(self, condition: Expr) -> list[IndexForm] | None:
-        """Returns a condition as expressions that are not negative; None if it is not affine."""
+    def constraints(
+        self, condition: Expr, over: Collection[str] | None = None
+    ) -> list[IndexForm] | None:
+        """Returns a condition as expressions that are not negative; None if it is not affine.
+
+        Args:
+            condition: the condition.
+            over: the labels of the reduction that it restricts. Whole numbers that do not depend on
+                them may then be compared with a sum of multiples of labels and sizes. Without it a
+                condition on data is not affine.
+        """
         match condition:
             case Infix("and", left, right):
-                first, second = self.constraints(left), self.constraints(right)
+                first, second = self.constraints(left, over), self.constraints(right, over)
                 return None if first is None or second is None else first + second
             case Infix("==", left, right):
                 both = Infix(">=", left, right), Infix("<=", left, right)
-                return self.constraints(Infix("and", *both))
+                return self.constraints(Infix("and", *both), over)
             case Infix("<" | "<=", left, right):
-                return self._at_least(right, left, condition.operator == "<", condition.at)
+                return self._at_least(right, left, condition.operator == "<", condition.at, over)
             case Infix(">" | ">=", left, right):
-                return self._at_least(left, right, condition.operator == ">", condition.at)
+                return self._at_least(left, right, condition.operator == ">", condition.at, over)
             case _:
                 return None
 
     def _at_least(
-        self, larger: Expr, smaller: Expr, strictly: bool, at: Position
+        self,
+        larger: Expr,
+        smaller: Expr,
+        strictly: bool,
+        at: Position,
+        over: Collection[str] | None,
     ) -> list[IndexForm] | None:
         difference: Expr = Infix("-", larger, smaller, at)
         if strictly:
             difference = Infix("-", difference, Number(1, at), at)
-        form = self.index_form(difference)
+
+        def is_value(expr: Expr) -> bool:
+            return over is not None and self._is_whole_number(expr, over)
+
+        form = index_form(difference, self.is_label, self.size_of, is_value)
         if form is None or not form.dims or has_size_factor(form.expr):
             return None
-        return [form]
+        if not form.values:
+            return [form]
+        # The number is clamped to what the rest of the condition can be, which is a sum.
+        terms = terms_of(collected(form.expr))
+        plain = all(isinstance(t, AffineDimExpr) or not has_dimension(t) for t, _ in terms)
+        factors = [f for t, f in terms if t == dimension(len(form.dims))]
+        single = len(form.values) == 1 and factors in ([1], [-1])
+        return [form] if plain and single and set(form.dims) & set(over or ()) else None
+
+    def _is_whole_number(self, expr: Expr, over: Collection[str]) -> bool:
+        """Returns whether an expression reads an integer that is the same for all of some labels.
+        """
+        match expr:
+            case Name(name) if self.kind(name) == "SIn":
+                indices: tuple[Expr, ...] = ()
+            case Read(name, indices) if name not in self.definitions:
+                pass
+            case _:
+                return False
+        type = self.declarations[name].type if name in self.declarations else None
+        if type is None or is_float(ELEMENT_TYPES[type]) or is_bool(ELEMENT_TYPES[type]):
+            return False
+        pending = list(indices)
+        while pending:
+            part = pending.pop()
+            if isinstance(part, Name) and part.name in over:
+                return False
+            if isinstance(part, Call) and part.name in REDUCTIONS:
+                return False
+            pending += parts_of(part)
+        return True
 
     def size_of(self, expr: Expr) -> Size | None:
         """Returns the size that a call is: `len(x)`, `size(X, 2)`; None for any other call."""

@@ -129,7 +129,7 @@ class DtFunctions(LevelFunctions):
         """Reduces over labels."""
         before = len(self.alive)
         self.alive.extend(op.label_names)
-        around, self.domain = self.domain, self._within(op)
+        around, self.domain = self.domain, self._within(op, args)
         inside = self.domain
         yielded = interpreter.run_ssacfg_region(op.body, (), "reduce")
         self.domain = around
@@ -165,10 +165,11 @@ class DtFunctions(LevelFunctions):
         _, position = self.arithmetic.arg_reduce(kind, value, places, operands[0].type)
         return (position,)
 
-    def _within(self, op: dt.ReduceOp) -> Any:
+    def _within(self, op: dt.ReduceOp, values: PythonValues) -> Any:
         """Returns where the points of a reduction are in its domain, and in those around."""
         inside = self.domain
         dims = [self._indices(label) for label in op.constrained_labels]
+        dims += [self.arithmetic.integers(value) for value in values]
         sizes = [self.sizes[label] for label in op.size_labels]
         for expr in op.constraints:
             holds = np.asarray(expr.eval(dims, sizes)) >= 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -19,14 +20,16 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.boundary_conditions import CONSTANT
+from dt_mlir.builders.indices import build_index
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, loop, sched
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.identifiers import memory_hint, value_hint
-from dt_mlir.dialects.indices import dimension, substitute, symbol
+from dt_mlir.dialects.index_ranges import collected, factor_of
+from dt_mlir.dialects.indices import add, dimension, multiply, number, substitute, symbol
 from dt_mlir.dialects.numbers import constant
 from dt_mlir.passes.convert_dt_to_loop_program import (
     AlgorithmProgram,
@@ -189,23 +192,81 @@ class _KernelBuilder:
     ) -> None:
         """Gives a loop the constraints whose innermost reduced label is its own."""
         labels = op.constrained_labels
+
+        def labels_of(expr: AffineExpr) -> set[str]:
+            return {labels[position] for position in expr.used_dims() if position < len(labels)}
+
         constraints: list[AffineExpr] = []
         for expr in op.constraints:
-            used = {labels[position] for position in expr.used_dims()}
+            used = labels_of(expr)
             if used & set(inner):
                 continue
             if label in used or (not inner and not used & set(op.label_names)):
                 constraints.append(expr)
         if not constraints:
             return
-        used = {labels[i] for expr in constraints for i in expr.used_dims()}
+        used = set[str]().union(*map(labels_of, constraints))
         others = [name for name in labels if name in used and name != label]
         binders = [next(b for b in reversed(chain) if b.label == name) for name in others]
         dims = [dimension(1 + others.index(n)) if n in others else dimension(0) for n in labels]
         symbols = [symbol(i) for i in range(len(op.size_labels))]
         sizes = [self._size(op, name, chain[-1].block) for name in op.size_labels]
-        results = [substitute(expr, dims, symbols) for expr in constraints]
-        loop_op.set_domain(results, [binder.iv for binder in binders], sizes)
+        values = [binder.iv for binder in binders]
+        results: list[AffineExpr] = []
+        for expr in constraints:
+            data = [position for position in expr.used_dims() if position >= len(labels)]
+            places = [*dims, *(dimension(1 + len(values)) for _ in op.values)]
+            values += [self._bounded(op, expr, position, chain) for position in data]
+            results.append(substitute(expr, places, symbols))
+        loop_op.set_domain(results, values, sizes)
+
+    def _bounded(
+        self, op: dt.ReduceOp, expr: AffineExpr, position: int, chain: list[_Binder]
+    ) -> SSAValue:
+        """Builds a value of a domain as an index that is about as small as sizes are.
+
+        Where `rest + value >= 0` holds does not change if the value is moved to within one of what
+        `-rest` can be.
+
+        Args:
+            op: the reduction.
+            expr: a constraint with the value, which is added to a sum or taken from it.
+            position: the value's dimension.
+            chain: the loops around the reduction.
+        """
+        labels = op.constrained_labels
+        value = op.values[position - len(labels)]
+        assert isinstance(value.owner, Operation)
+        # It is computed around all loops that it does not depend on.
+        chain = chain[: self._depth(value.owner, chain) + 1]
+        sign = factor_of(expr, position)
+        others = add(expr, multiply(dimension(position), number(-sign)))
+        rest = collected(multiply(others, number(-sign)))
+        occurring = [label for i, label in enumerate(labels) if i in rest.used_dims()]
+        names = list(dict.fromkeys([*occurring, *op.size_labels]))
+        sizes = [self._size(op, name, chain[-1].block) for name in names]
+        symbols = [symbol(names.index(name)) for name in op.size_labels]
+        lasts = {i: add(symbol(names.index(labels[i])), number(-1)) for i in rest.used_dims()}
+        builder = Builder(InsertPoint.at_end(chain[-1].block))
+
+        def end(largest: bool, beyond: int) -> SSAValue:
+            """Builds the largest or the least number that `rest` can be, and one beyond it."""
+            ends = [
+                lasts[i] if i in lasts and (factor_of(rest, i) > 0) == largest else number(0)
+                for i in range(len(labels))
+            ]
+            found = add(substitute(rest, ends, symbols), number(beyond))
+            index = build_index(builder, collected(found), [], sizes)
+            return builder.insert(arith.IndexCastOp(index, i64)).result
+
+        below, above = end(False, -1 if sign > 0 else 0), end(True, 0 if sign > 0 else 1)
+        lowered = self.lower(value, chain)
+        clamped = builder.insert(arith.MaxSIOp(lowered, below)).result
+        clamped = builder.insert(arith.MinSIOp(clamped, above)).result
+        index = builder.insert(arith.IndexCastOp(clamped, IndexType())).result
+        assert isinstance(index.owner, Operation)
+        index.name_hint = value.name_hint
+        return index
 
     def _place(self, op: dt.ReduceOp, chain: list[_Binder]) -> SSAValue:
         """The place of an element among all that are reduced, the last label fastest."""

@@ -264,7 +264,9 @@ class _Drawer:
         shown = ""
         while self.chance(18):
             k, x, n = self.pick(over), self.pick(bound), self.pick("0123")
+            data = self.leaf("int", tuple(label for label in bound if label not in over))
             shown += ", " + self.pick((
+                f"{k} < {data}", f"{k} - {x} >= {data}", f"{n} * {k} <= {x} + {data}",
                 f"{k} <= {x}", f"{k} < {x} + {n}", f"{k} > {x} - {n}", f"{n} * {k} >= {x}",
                 f"{k} + {x} <= {n} * 4", f"2 * {k} - {x} < {n}", f"{k} % 2 == {n}", f"{x} >= {n}",
                 f"{k} < len({x}) - {n}", f"{k} == {x}", f"({k} + {x}) // 2 > {n}",

@@ -215,11 +215,25 @@ def _computed_reach(value: SSAValue, known: dict[SSAValue, Reach | None]) -> Rea
         case tile.MapOp():
             return _reach(owner.yielded, known)
         case arith.IndexCastOp():
-            # Data is clamped to its axis, or made about as small.
-            return Reach(2, 2)
+            return _clamped_reach(owner.input, known)
         case _:
             # A range, a loop's index, a size or a block is about as large as a size.
             return _SIZE
+
+
+def _clamped_reach(value: SSAValue, known: dict[SSAValue, Reach | None]) -> Reach | None:
+    """Returns a bound of an integer that becomes an index, and of what it is clamped to."""
+    match value.owner:
+        case arith.MinSIOp() | arith.MaxSIOp():
+            left, right = (
+                _clamped_reach(operand, known) for operand in (value.owner.lhs, value.owner.rhs)
+            )
+            return None if left is None or right is None else Reach(*map(max, left, right))
+        case arith.IndexCastOp(input=index) if _is_index(index):
+            return _reach(index, known)
+        case _:
+            # Data is clamped to its axis, or made about as small.
+            return Reach(2, 2)
 
 
 def _product_reach(op: arith.MuliOp, known: dict[SSAValue, Reach | None]) -> Reach | None:

@@ -42,7 +42,6 @@ from dt_mlir.dialects.identifiers import Identifier, IdentifierRef, Identifiers
 from dt_mlir.dialects.indices import (
     IndexParser,
     check_index,
-    dimension,
     index_map,
     print_indices,
     substitute,
@@ -160,13 +159,11 @@ class ReadOp(IRDLOperation):
         parser.parse_punctuation(":")
         type = parser.parse_type()
         op = cls(source, [], type)
-        labels = [dim for dim in found.dims if isinstance(dim, str)]
-        values = [dim for dim in found.dims if isinstance(dim, SSAValue)]
-        order: list[object] = [*labels, *values]
-        dims = [dimension(order.index(dim)) for dim in found.dims]
+        labels, values, dims = found.labels_first()
         symbols = [symbol(position) for position in range(len(found.sizes))]
         results = tuple(substitute(expr, dims, symbols) for expr in map.data.results)
-        op.set_indices(labels, values, found.sizes, AffineMap(len(order), len(symbols), results))
+        order = AffineMap(len(dims), len(symbols), results)
+        op.set_indices(labels, values, found.sizes, order)
         op.boundary, op.exterior = boundary.finish(parser, type)
         op.attributes.update(attributes)
         return op

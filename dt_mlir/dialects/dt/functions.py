@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import AffineMapAttr, StringAttr, SymbolRefAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -44,7 +44,18 @@ from dt_mlir.dialects.formats import (
     symbols_in,
 )
 from dt_mlir.dialects.identifiers import IdentifierRef, Identifiers, Symbol
-from dt_mlir.dialects.indices import IndexParser, check_index, has_size_factor, print_index
+from dt_mlir.dialects.index_ranges import collected, terms_of
+from dt_mlir.dialects.indices import (
+    IndexParser,
+    check_index,
+    dimension,
+    has_dimension,
+    has_size_factor,
+    print_index,
+    substitute,
+    symbol,
+)
+from dt_mlir.dialects.values import parse_optional_value
 from dt_mlir.element_types import ELEMENT_TYPES, compute_type, is_bool, value_type
 
 _STORED = frozenset(ELEMENT_TYPES.values())
@@ -148,9 +159,10 @@ class ReduceOp(IRDLOperation):
     result's type. `argmax` and `argmin` give the index of the first extreme element as i64.
 
     A domain restricts the reduction to the points at which affine expressions are not negative. The
-    body is not evaluated at others, and reducing no point at all gives the neutral element.
+    body is not evaluated at others, and reducing no point at all gives the neutral element. One
+    value, i64, may stand in an expression that is otherwise a sum of multiples of labels and sizes.
 
-    `%0 = dt.reduce add over [k] where [x - k >= 0] : f32 {…}`
+    `%0 = dt.reduce add over [k] where [x - k >= 0, %n - k - 1 >= 0] : f32 {…}`
     """
 
     name = "dt.reduce"
@@ -167,6 +179,8 @@ class ReduceOp(IRDLOperation):
     """Expressions that are not negative at the points that are reduced; all are without it."""
     domain_labels = opt_prop_def(Identifiers)
     """The labels that are dimensions of the domain."""
+    values = var_operand_def(i64)
+    """The values that are its dimensions behind the labels."""
     domain_sizes = opt_prop_def(Identifiers)
     """The labels whose sizes are symbols of the domain."""
     body = region_def("single_block")
@@ -180,6 +194,7 @@ class ReduceOp(IRDLOperation):
         self, kind: ReductionKind, labels: Sequence[str], type: Attribute, body: Region
     ) -> None:
         super().__init__(
+            operands=[[]],
             properties={"kind": ReductionKindAttr(kind), "labels": name_array(labels)},
             regions=[body],
             result_types=[type],
@@ -216,16 +231,23 @@ class ReduceOp(IRDLOperation):
         return self.kind.data.needs_elements and self.domain is None
 
     def set_domain(
-        self, constraints: Sequence[AffineExpr], labels: Sequence[str], sizes: Sequence[str]
+        self,
+        constraints: Sequence[AffineExpr],
+        labels: Sequence[str],
+        values: Sequence[SSAValue],
+        sizes: Sequence[str],
     ) -> None:
         """Restricts the reduction.
 
         Args:
             constraints: expressions that are not negative in the domain.
-            labels: the labels that are their dimensions.
+            labels: the labels that are their first dimensions.
+            values: the values that are the others.
             sizes: the labels whose sizes are their symbols.
         """
-        self.domain = AffineMapAttr(AffineMap(len(labels), len(sizes), tuple(constraints)))
+        dims = len(labels) + len(values)
+        self.domain = AffineMapAttr(AffineMap(dims, len(sizes), tuple(constraints)))
+        self.operands = values
         self.domain_labels, self.domain_sizes = name_array(labels), name_array(sizes)
 
     @classmethod
@@ -233,7 +255,9 @@ class ReduceOp(IRDLOperation):
         kind = ReductionKindAttr.parse_parameter(parser)
         parser.parse_keyword("over")
         labels = names(parse_names(parser))
-        found = IndexParser(parser, parser.parse_optional_identifier)
+        found = IndexParser(
+            parser, lambda: parse_optional_value(parser) or parser.parse_optional_identifier()
+        )
         domain: list[AffineExpr] | None = None
         if parser.parse_optional_keyword("where"):
             domain = parser.parse_comma_separated_list(
@@ -244,15 +268,24 @@ class ReduceOp(IRDLOperation):
         attributes = parser.parse_optional_attr_dict_with_keyword()
         op = cls(kind, labels, type, parser.parse_region())
         if domain is not None:
-            op.set_domain(domain, [str(dim) for dim in found.dims], found.sizes)
+            used, values, dims = found.labels_first()
+            symbols = [symbol(position) for position in range(len(found.sizes))]
+            results = [substitute(expr, dims, symbols) for expr in domain]
+            op.set_domain(results, used, values, found.sizes)
         op.attributes.update(attributes.data if attributes else {})
         return op
 
     def print(self, printer: Printer) -> None:
         labels, sizes = self.constrained_labels, self.size_labels
 
+        def dim(position: int) -> None:
+            if position < len(labels):
+                printer.print_string(labels[position])
+            else:
+                printer.print_ssa_value(self.values[position - len(labels)])
+
         def show(expr: AffineExpr) -> None:
-            print_index(printer, expr, lambda i: printer.print_string(labels[i]), sizes)
+            print_index(printer, expr, dim, sizes)
             printer.print_string(" >= 0")
 
         printer.print_string(f" {self.kind.data} over ")
@@ -270,15 +303,21 @@ class ReduceOp(IRDLOperation):
     def verify_(self) -> None:
         if len({self.domain is None, self.domain_labels is None, self.domain_sizes is None}) > 1:
             raise VerifyException("a domain is a map, its labels and the labels of its sizes")
+        if self.domain is None and self.values:
+            raise VerifyException("only a domain has values")
         if self.domain is not None:
             map = self.domain.data
-            counts = len(self.constrained_labels), len(self.size_labels)
+            labels = len(self.constrained_labels)
+            counts = labels + len(self.values), len(self.size_labels)
             if (map.num_dims, map.num_symbols) != counts:
-                raise VerifyException("each dimension and symbol of a domain needs a label")
+                raise VerifyException(
+                    "each dimension of a domain needs a label or a value, each symbol a label"
+                )
             for expr in map.results:
                 check_index(expr)
                 if has_size_factor(expr):
                     raise VerifyException("numbers are the only factors and divisors of a domain")
+                _check_value_in(expr, labels)
             if self.kind.data.is_arg:
                 raise VerifyException(f"'{self.kind.data}' has no domain")
         if not self.labels.data:
@@ -289,6 +328,25 @@ class ReduceOp(IRDLOperation):
         if not isinstance(last, YieldOp):
             raise VerifyException("the body of a reduction must end in a 'dt.yield'")
         check_reduction(self.kind.data, [v.type for v in last.values], self.result.type)
+
+
+def _check_value_in(expr: AffineExpr, labels: int) -> None:
+    """Checks that an expression of a domain has one value at most, added to a sum or taken from it.
+
+    Raises:
+        VerifyException: if it has several, or one in another way.
+    """
+    used = [position for position in expr.used_dims() if position >= labels]
+    if not used:
+        return
+    terms = terms_of(collected(expr))
+    factors = [factor for term, factor in terms if term == dimension(used[0])]
+    plain = all(isinstance(term, AffineDimExpr) or not has_dimension(term) for term, _ in terms)
+    if len(used) > 1 or factors not in ([1], [-1]) or not plain:
+        raise VerifyException(
+            "a value of a domain is added to a sum of multiples of labels and sizes, or taken "
+            "from it"
+        )
 
 
 def check_reduction(

@@ -15,6 +15,12 @@ dt.input @X[n, X_1] : tensor<?x?xf32>
 // CHECK-NEXT: dt.input @I[_] : tensor<?xi64>
 dt.input @I[_] : tensor<?xi64>
 dt.func @f[n, p] : f32 {
+  // CHECK: %[[V:.*]] = dt.read @I[n] : i64
+  %v = dt.read @I[n] : i64
+  // CHECK-NEXT: dt.reduce add over [r] where [%[[V]] - 2 * r + len(n) >= 0, n + r - %[[V]] - 1 >= 0] : i64 {
+  %w = dt.reduce add over [r] where [%v - 2 * r + len(n) >= 0, n + r - %v - 1 >= 0] : i64 {
+    dt.yield %v : i64
+  }
   // CHECK: dt.reduce maximum over [r] where [n - r >= 0, r mod 2 + 2 * p - 1 >= 0] : f32 {
   %0 = dt.reduce maximum over [r] where [n - r >= 0, r mod 2 + 2 * p - 1 >= 0] : f32 {
     // CHECK-NEXT: dt.read @X[n, 2 * p + r - 1] constant_exterior -inf : f32

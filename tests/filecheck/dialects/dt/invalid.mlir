@@ -222,6 +222,49 @@ dt.func @f[x] : f32 {
 dt.label @x
 dt.label @k
 dt.input @A : tensor<?xf32>
+dt.input @n : i64
+dt.func @f[x] : f32 {
+  %n = dt.read @n[] : i64
+  %0 = dt.reduce add over [k] where [2 * %n - k >= 0] : f32 {
+  // expected-error@above {{'dt.reduce' is malformed: a value of a domain is added to a sum of multiples of labels and sizes, or taken from it}}
+    %1 = dt.read @A[k] : f32
+    dt.yield %1 : f32
+  }
+  dt.yield %0 : f32
+}
+// -----
+dt.label @x
+dt.label @k
+dt.input @A : tensor<?xf32>
+dt.input @n : i64
+dt.func @f[x] : f32 {
+  %n = dt.read @n[] : i64
+  %0 = dt.reduce add over [k] where [k floordiv 2 - %n >= 0] : f32 {
+  // expected-error@above {{'dt.reduce' is malformed: a value of a domain is added to a sum of multiples of labels and sizes, or taken from it}}
+    %1 = dt.read @A[k] : f32
+    dt.yield %1 : f32
+  }
+  dt.yield %0 : f32
+}
+// -----
+dt.label @x
+dt.label @k
+dt.input @A : tensor<?xf32>
+dt.input @n : i64
+dt.func @f[x] : f32 {
+  %n = dt.read @n[] : i64
+  %m = dt.read @n[] : i64
+  %0 = dt.reduce add over [k] where [%n + %m - k >= 0] : f32 {
+  // expected-error@above {{'dt.reduce' is malformed: a value of a domain is added to a sum of multiples of labels and sizes, or taken from it}}
+    %1 = dt.read @A[k] : f32
+    dt.yield %1 : f32
+  }
+  dt.yield %0 : f32
+}
+// -----
+dt.label @x
+dt.label @k
+dt.input @A : tensor<?xf32>
 dt.func @f[x] : i64 {
   %0 = dt.reduce argmax over [k] where [k - x >= 0] : i64 {
   // expected-error@above {{'dt.reduce' is malformed: 'argmax' has no domain}}
