@@ -33,11 +33,6 @@ LOOPS = [
         "loops are joined of which one bounds another",
     ),
     Fault(
-        "bound-clamped-early", _TO_LOOP,
-        "end(True, 0 if sign > 0 else 1)", "end(True, 0)",
-        "a number above all labels excludes the last of them",
-    ),
-    Fault(
         "bound-of-the-wrong-sign", _TO_LOOP,
         "rest = collected(multiply(others, number(-sign)))", "rest = collected(others)",
         "a number in a condition is moved to what the rest cannot be",
