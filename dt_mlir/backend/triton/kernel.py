@@ -26,6 +26,7 @@ from dt_mlir.backend.triton.scalars import (
     constant_of,
     filled,
     literal,
+    memory_literal,
     scalar_expression,
     triton_type,
     typed_literal,
@@ -297,7 +298,7 @@ class KernelPrinter:
         other = op.fill if op.pad is None else op.pad
         keywords: dict[str, ast.expr] = {}
         if other is not None:
-            keywords = {"mask": code.total("&", [*masks, *bounds]), "other": literal(other)}
+            keywords = {"mask": code.total("&", [*masks, *bounds]), "other": memory_literal(other)}
         self.tensors.add(op.result)
         pointer = self._pointer(op, axes)
         loaded = code.call("tl.load", pointer, **keywords, **_eviction(op))
@@ -312,8 +313,10 @@ class KernelPrinter:
         mask = self._masks(op, axes)
         keywords = {} if mask is None else {"mask": mask}
         pointer = self._pointer(op, axes)
+        attr = constant_of(op.value)
+        value = self.values[op.value] if attr is None else memory_literal(attr)
         self.writer.expression(
-            code.call("tl.store", pointer, self.values[op.value], **keywords, **_eviction(op))
+            code.call("tl.store", pointer, value, **keywords, **_eviction(op))
         )
 
     def _fill(self, op: tile.FillOp) -> ast.expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Sequence
+from ctypes import c_float
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -20,6 +21,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     f32,
+    f64,
     i1,
     i32,
     i64,
@@ -109,6 +111,14 @@ def literal(attr: Attribute) -> ast.expr:
 def typed_literal(attr: FloatAttr | IntegerAttr) -> ast.expr:
     """A constant as a value of its type."""
     return filled(code.tuple_of([]), literal(attr), attr.type)
+
+
+def memory_literal(attr: FloatAttr | IntegerAttr) -> ast.expr:
+    """A constant as it is stored, or loaded in place of an element."""
+    # Operations on memory take a number for one of f32, whatever the pointer is to.
+    value = attr.value.data
+    rounded = attr.type == f64 and value == value and c_float(value).value != value
+    return typed_literal(attr) if rounded else literal(attr)
 
 
 def filled(shape: ast.expr, value: ast.expr, type: Attribute) -> ast.expr:
