@@ -141,6 +141,14 @@ def factor_of(expr: AffineExpr, position: int) -> int:
     return sum(factor for term, factor in terms if term == dimension(position))
 
 
+def is_in_sum(expr: AffineExpr, position: int) -> bool:
+    """Returns whether a dimension is added to multiples of dimensions and sizes, or taken away."""
+    terms = terms_of(collected(expr))
+    factors = [factor for term, factor in terms if term == dimension(position)]
+    plain = all(isinstance(term, AffineDimExpr) or not has_dimension(term) for term, _ in terms)
+    return plain and factors in ([1], [-1])
+
+
 def is_never_negative(expr: AffineExpr) -> bool:
     """Returns whether an index is at least 0 for all dimensions and sizes, which are not negative.
     """

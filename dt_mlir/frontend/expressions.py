@@ -467,6 +467,7 @@ class ExpressionEmitter(ValueEmitter):
             sizes += [label for label in own if label not in sizes]
             dims = [dimension(labels.index(label)) for label in form.dims]
             for value in form.values:
+                # What is written alike is one value.
                 shown = print_expression(value)
                 if shown not in values:
                     values[shown] = self.convert(self.emit(value), i64, value.at)

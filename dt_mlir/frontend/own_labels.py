@@ -48,6 +48,7 @@ def separate_labels(symbols: Symbols) -> None:
     halos: dict[str, str] = {}
     while pending:
         name, axes = pending.pop(0)
+        # An output that has its halo already is read there.
         name = halos.get(name, name)
         definition = symbols.definitions[name]
         others = {
@@ -196,19 +197,39 @@ def _rename(symbols: Symbols, definition: Definition, renamed: Mapping[str, str]
         expression=_renamed(definition.expression, renamed),
     )
 
+    shared = _shared_loops(symbols, definition)
+
     def directive(item: DirectiveCall) -> DirectiveCall:
-        # The labels of a 'fuse_at' are those of the consumer, which it names first.
-        fused = item.name == "fuse_at"
-        owner = item.arguments[0].value if fused and item.arguments else item.function
+        names = renamed
+        if item.name == "fuse_at" and item.arguments:
+            # The label is that of a loop of the consumer, which is named first.
+            owner = item.arguments[0].value
+            names = {old: new for old, new in renamed.items() if old not in shared}
+        else:
+            owner = item.function
         if owner != definition.name:
             return item
-        return replace(item, arguments=tuple(_argument(a, renamed) for a in item.arguments))
+        return replace(item, arguments=tuple(_argument(a, names) for a in item.arguments))
 
     symbols.schedule[:] = map(directive, symbols.schedule)
     symbols.program.alternatives[:] = [
         replace(item, branches=tuple(tuple(map(directive, b)) for b in item.branches))
         for item in symbols.program.alternatives
     ]
+
+
+def _shared_loops(symbols: Symbols, definition: Definition) -> set[str]:
+    """Returns the labels of a function whose loops are those of the function that it is fused into.
+    """
+    branches = (b for item in symbols.program.alternatives for b in item.branches)
+    found: set[str] = set()
+    for item in itertools.chain(symbols.schedule, *branches):
+        if item.function != definition.name or item.name != "fuse_at":
+            continue
+        for label in (a.value for a in item.arguments[1:]):
+            if label in definition.labels:
+                found.update(definition.labels[: definition.labels.index(label) + 1])
+    return found
 
 
 def _argument(argument: Argument, renamed: Mapping[str, str]) -> Argument:

@@ -164,7 +164,8 @@ class _Inference:
         void = {axis: set(labels) for axis, labels in shifted.items()}
         while True:
             firsts = self._join_labels(void)
-            # A label that is shifted along an axis cannot have its size through a function either.
+            # A label that is shifted along an axis cannot have the size of that axis, through a
+            # function that is read at the label by itself and has the size of the axis either.
             further = [
                 (other, label)
                 for axis, labels in shifted.items() if axis in firsts for label in labels
@@ -183,8 +184,8 @@ class _Inference:
             own = self._own_label(axis)
             if axis in firsts and own is None:
                 self.table.axes[axis.tensor][axis.number] = firsts[axis]
-                bare = {form.label for form in _open_forms(accesses)} - {None}
-                self.sized.update(label for label in bare if label and label not in void[axis])
+                bare = {form.label for form in _open_forms(accesses)} - void[axis]
+                self.sized.update(label for label in bare if label is not None)
             self.guarded += [
                 (a.form.label, axis) for a in accesses
                 if a.needed and a.guarded and a.form is not None and a.form.label is not None

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import FileLineColLoc
-from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.ir.affine import AffineMap
 
 from dt_mlir.diagnostics import Note, make_location
-from dt_mlir.dialects.index_ranges import collected, terms_of
-from dt_mlir.dialects.indices import dimension, has_dimension, has_size_factor
+from dt_mlir.dialects.index_ranges import collected, is_in_sum, terms_of
+from dt_mlir.dialects.indices import has_size_factor
 from dt_mlir.element_types import ELEMENT_TYPES, is_bool, is_float
 from dt_mlir.frontend.indices import Axis, IndexForm, Size, index_form
 from dt_mlir.frontend.syntax import (
@@ -173,16 +173,14 @@ class Symbols:
             return None
         if not form.values:
             return [form]
-        # The number is clamped to what the rest of the condition can be, which is a sum.
-        terms = terms_of(collected(form.expr))
-        plain = all(isinstance(t, AffineDimExpr) or not has_dimension(t) for t, _ in terms)
-        factors = [f for t, f in terms if t == dimension(len(form.dims))]
-        single = len(form.values) == 1 and factors in ([1], [-1])
-        return [form] if plain and single and set(form.dims) & set(over or ()) else None
+        # The number is clamped to what the rest of the condition can be. That is a sum in 64 bits:
+        # with factors beyond 32 bits it could wrap.
+        small = all(abs(factor) < 2**31 for _, factor in terms_of(collected(form.expr)))
+        single = len(form.values) == 1 and is_in_sum(form.expr, len(form.dims))
+        return [form] if small and single and set(form.dims) & set(over or ()) else None
 
     def _is_whole_number(self, expr: Expr, over: Collection[str]) -> bool:
-        """Returns whether an expression reads an integer that is the same for all of some labels.
-        """
+        """Returns whether an expression reads an integer, the same for all of some labels."""
         match expr:
             case Name(name) if self.kind(name) == "SIn":
                 indices: tuple[Expr, ...] = ()

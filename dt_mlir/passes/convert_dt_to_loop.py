@@ -214,19 +214,20 @@ class _KernelBuilder:
         values = [binder.iv for binder in binders]
         results: list[AffineExpr] = []
         for expr in constraints:
+            # An expression has one value at most, which is moved for that expression alone.
+            place = dimension(1 + len(values))
+            results.append(substitute(expr, [*dims, *(place for _ in op.values)], symbols))
             data = [position for position in expr.used_dims() if position >= len(labels)]
-            places = [*dims, *(dimension(1 + len(values)) for _ in op.values)]
             values += [self._bounded(op, expr, position, chain) for position in data]
-            results.append(substitute(expr, places, symbols))
         loop_op.set_domain(results, values, sizes)
 
     def _bounded(
         self, op: dt.ReduceOp, expr: AffineExpr, position: int, chain: list[_Binder]
     ) -> SSAValue:
-        """Builds a value of a domain as an index that is about as small as sizes are.
+        """Builds a value of a domain as an index that is not beyond what a constraint compares.
 
         Where `rest + value >= 0` holds does not change if the value is moved to within one of what
-        `-rest` can be.
+        `-rest` can be: the one beyond is for the value that the constraint excludes everywhere.
 
         Args:
             op: the reduction.

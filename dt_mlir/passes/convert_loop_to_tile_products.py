@@ -225,11 +225,10 @@ class Products:
         start, end, _ = domain.narrowed(first, last, op.step_size, scope.index)
         found = acc
         parts = domain.parts((start, end), op.step_size, scope.index)
-        # Tiles that are whole come first: Triton then starts their loads at once, and their
-        # operands need not pass through registers.
-        parts.sort(key=lambda part: len(part.open) > 0)
+        whole = [part for part in parts if not part.open]
         edges = [part for part in parts if part.open]
-        for part in parts if len(edges) < 2 else parts[:-2]:
+        # Tiles that are whole come first, which was measured to be faster than between the edges.
+        for part in [*whole, *edges] if len(edges) == 1 else whole:
             found = self._loop(product, (part.start, part.end), scope, found, part.open)
         if len(edges) == 2:
             found = self._edges(product, edges, scope, found)

@@ -63,3 +63,17 @@ def test_products_in_a_band(depth: int) -> None:
             expected = torch.where(inside, terms, 0).sum(1)
             got = module.f(a.to(DEVICE), b.to(DEVICE), w).cpu()
             assert torch.allclose(got, expected, atol=1e-4, equal_nan=True), w
+
+
+@pytest.mark.parametrize("schedule", ["", "f.block(x:4); f.tensorize(x:4);", "f.tensorize(j:8);"], ids=["scalar", "rows", "steps"])
+@pytest.mark.parametrize(
+    ("condition", "w"),
+    [("1000000 * j < w", 2500000000), ("j + 3000000000 > w", 3000000005), ("w - j >= 2147483640", 2147483650)],
+)  # fmt: skip
+def test_numbers_beyond_32_bits(condition: str, w: int, schedule: str) -> None:
+    values = torch.randint(-9, 9, (3, 3000)).float()
+    text = f"Func f; In A; SIn w : i64; Var x; RVar j; f[x] = rsum(A[x, j], j, {condition}); {schedule} f.compile();"
+    inside = eval(condition, {"j": _range(3000), "w": w})
+    with loaded(compile_program(text, "large").source) as module:
+        got = module.f(values.to(DEVICE), w)
+    assert got.tolist() == (values * inside).sum(1).tolist()

@@ -153,7 +153,7 @@ BACKEND = [
     ),
     Fault(
         "pad-not-printed", _KERNEL,
-        ', "other": literal(other)}', "}",
+        ', "other": memory_literal(other)}', "}",
         "nothing is said of what stands in for masked elements",
     ),
     Fault(

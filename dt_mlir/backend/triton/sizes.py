@@ -173,6 +173,12 @@ def reach_of(kernel: tile.KernelOp) -> Reach | None:
     known: dict[SSAValue, Reach | None] = {}
     found = _SIZE
     for op in operations(kernel):
+        if isinstance(op, arith.IndexCastOp) and _is_bound(op):
+            # What a loop's ends are computed from is added to what it is clamped to.
+            reach = _clamped_reach(op.input, known)
+            if reach is None:
+                return None
+            found = Reach(*(max(a, 2 * b) for a, b in zip(found, reach)))
         if not isinstance(op, _USERS):
             continue
         roots = [v for v in op.operands if _is_index(v)]
@@ -221,6 +227,17 @@ def _computed_reach(value: SSAValue, known: dict[SSAValue, Reach | None]) -> Rea
             return _SIZE
 
 
+def _is_bound(op: arith.IndexCastOp) -> bool:
+    """Returns whether an index is an integer that is clamped between two other indices."""
+    above = op.input.owner
+    below = above.lhs.owner if isinstance(above, arith.MinSIOp) else None
+    return (
+        isinstance(above, arith.MinSIOp)
+        and isinstance(below, arith.MaxSIOp)
+        and all(isinstance(end.owner, arith.IndexCastOp) for end in (above.rhs, below.rhs))
+    )
+
+
 def _clamped_reach(value: SSAValue, known: dict[SSAValue, Reach | None]) -> Reach | None:
     """Returns a bound of an integer that becomes an index, and of what it is clamped to."""
     match value.owner:
@@ -232,7 +249,7 @@ def _clamped_reach(value: SSAValue, known: dict[SSAValue, Reach | None]) -> Reac
         case arith.IndexCastOp(input=index) if _is_index(index):
             return _reach(index, known)
         case _:
-            # Data is clamped to its axis, or made about as small.
+            # Data is clamped to its axis, or to what an index can be.
             return Reach(2, 2)
 
 

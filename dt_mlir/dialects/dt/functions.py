@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import AffineMapAttr, StringAttr, SymbolRefAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -44,12 +44,10 @@ from dt_mlir.dialects.formats import (
     symbols_in,
 )
 from dt_mlir.dialects.identifiers import IdentifierRef, Identifiers, Symbol
-from dt_mlir.dialects.index_ranges import collected, terms_of
+from dt_mlir.dialects.index_ranges import is_in_sum
 from dt_mlir.dialects.indices import (
     IndexParser,
     check_index,
-    dimension,
-    has_dimension,
     has_size_factor,
     print_index,
     substitute,
@@ -339,10 +337,7 @@ def _check_value_in(expr: AffineExpr, labels: int) -> None:
     used = [position for position in expr.used_dims() if position >= labels]
     if not used:
         return
-    terms = terms_of(collected(expr))
-    factors = [factor for term, factor in terms if term == dimension(used[0])]
-    plain = all(isinstance(term, AffineDimExpr) or not has_dimension(term) for term, _ in terms)
-    if len(used) > 1 or factors not in ([1], [-1]) or not plain:
+    if len(used) > 1 or not is_in_sum(expr, used[0]):
         raise VerifyException(
             "a value of a domain is added to a sum of multiples of labels and sizes, or taken "
             "from it"
