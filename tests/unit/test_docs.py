@@ -63,7 +63,7 @@ def test_python(page: str, count: int, tmp_path: Path) -> None:
     environment = {**os.environ, "DT_MLIR_CACHE": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
     environment.pop("TRITON_INTERPRET", None)
     done = subprocess.run(
-        [sys.executable, script], env=environment, capture_output=True, text=True, timeout=900
+        [sys.executable, script], env=environment, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
 
