@@ -48,6 +48,10 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "schedule-precision": (PRODUCT, CONVERTED, "{function=f precision=tf32}"),
     "schedule-math": (SHIFTED, CONVERTED, "{function=f accuracy=accurate}"),
     "schedule-unroll": (SUMS, CONVERTED, '{function=f factors="k:4"}'),
+    "schedule-unroll-jam": (
+        SHIFTED, (*CONVERTED, 'schedule-tensorize{function=f sizes="x:4"}'),
+        '{function=f factors="x:2"}',
+    ),
     "loop-fix-sizes": (
         f"{SUMS}f.block(x:16);\nf.tensorize(x:16, k:0);\n", CONVERTED, '{sizes="k:100"}'
     ),

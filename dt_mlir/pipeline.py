@@ -29,6 +29,7 @@ LOOPS = (
 
 TILES = (
     "convert-loop-to-tile",
+    "tile-unroll-jam",
     "expand-elementwise",
     "tile-merge-axes",
     "tile-cse",

@@ -60,6 +60,8 @@ class KernelOp(IRDLOperation):
     operands of mixed types were rounded to the narrower one."""
     math = opt_prop_def(StringAttr)
     """The choice of elementary functions: `fast` or `accurate`."""
+    unroll_jam = opt_prop_def(DictionaryAttr)
+    """Labels whose tiles are taken apart, with the number of interleaved tiles of each."""
     dynamic = opt_prop_def(UnitAttr)
     """True if sizes and strides are run-time arguments."""
     body = region_def("single_block")
@@ -124,6 +126,12 @@ class KernelOp(IRDLOperation):
         attr = self.properties.get(hint)
         return attr.value.data if isinstance(attr, IntegerAttr) else None
 
+    @property
+    def jam_factors(self) -> dict[str, int]:
+        """The labels whose tiles are taken apart, with the number of interleaved tiles of each."""
+        items = self.unroll_jam.data.items() if self.unroll_jam else ()
+        return {n: v.value.data for n, v in items if isinstance(v, IntegerAttr)}
+
     def set_hint(self, hint: str, value: int | str) -> None:
         """Sets a launch hint."""
         attr = IntegerAttr(value, i32) if isinstance(value, int) else StringAttr(value)
@@ -162,6 +170,10 @@ class KernelOp(IRDLOperation):
             raise VerifyException("'num_stages' must be positive")
         if self.precision is not None and self.precision.data not in self.PRECISIONS:
             raise VerifyException(f"'precision' must be one of {', '.join(self.PRECISIONS)}")
+        for label, factor in self.unroll_jam.data.items() if self.unroll_jam else ():
+            check_identifier(label)
+            if not isinstance(factor, IntegerAttr) or factor.value.data < 2:
+                raise VerifyException("the numbers of 'unroll_jam' must be two or more")
         if self.math is not None and self.math.data not in self.ACCURACIES:
             raise VerifyException(f"'math' must be one of {', '.join(self.ACCURACIES)}")
 

@@ -115,13 +115,12 @@ class TileFunctions(LevelFunctions):
             raise ExecutionError(
                 f"the axis '{op.axis.name}' runs from {shown[0]} and from {shown[1]} at once", op
             )
-        count = self.extent(op.axis)
+        count, step = self.extent(op.axis), op.stride
         if bound:
-            count = max(
-                0, bound[0] - origin if op.axis.is_symbolic else min(count, bound[0] - origin)
-            )
+            below = max(0, -((origin - bound[0]) // step))
+            count = below if op.axis.is_symbolic else min(count, below)
         self.lengths[op.axis.name] = count
-        return (np.arange(origin, origin + count),)
+        return (np.arange(origin, origin + count * step, step),)
 
     @impl(tile.MaskOp)
     def run_mask(

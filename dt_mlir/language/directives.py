@@ -215,3 +215,20 @@ class Directives(ABC):
             factors: the labels whose loops are unrolled, with how many steps become one.
         """
         return self.direct("unroll", **factors)
+
+    @checked("unroll_jam(x=64, …)")
+    def unroll_jam(self, /, **factors: Size) -> Self:
+        """Takes the tiles along a label apart into interleaved tiles, computed side by side.
+
+        Of a tile of 16 elements, `unroll_jam(x:2)` makes one of the elements 0, 2, 4, … and one
+        of the elements 1, 3, 5, …. The kernel computes both in the same loops, without a loop
+        over them. Reduction loops of constant bounds that `unroll` unrolls whole are written out.
+        What several of the tiles, or several trips of such a loop, load or compute alike stands
+        there once: the rows and columns that the windows of a convolution share are loaded once
+        (register blocking). The label must be tiled in steps that the number divides, and nothing
+        may reduce along it. MLIR: `affine-loop-unroll-jam`.
+
+        Args:
+            factors: the labels whose tiles are taken apart, with the number of tiles of each.
+        """
+        return self.direct("unroll_jam", **factors)

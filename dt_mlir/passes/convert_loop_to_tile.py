@@ -75,7 +75,7 @@ class _Converter:
             self.env[arg] = origin
         self._block(grid.body.block, self.top)
         labels = dict.fromkeys([*(label.data for label in kernel.labels), *self.sizes])
-        kept = {"num_warps", "num_stages", "precision", "math", "dynamic"}
+        kept = {"num_warps", "num_stages", "precision", "math", "unroll_jam", "dynamic"}
         result = tile.KernelOp(
             kernel.sym_name.data,
             kernel.root.data,

@@ -7,42 +7,15 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsolatedFromAbove, is_side_effect_free
 
+from dt_mlir.analysis.equal_operations import bodies_key, is_mergeable, operation_key
 from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.dialects import tile
 from dt_mlir.traversal import operations
-
-
-def _own_key(op: Operation, operands: Hashable) -> Hashable:
-    return (
-        op.name,
-        operands,
-        frozenset(op.properties.items()),
-        frozenset(op.attributes.items()),
-        tuple(result.type for result in op.results),
-    )
-
-
-def _region_key(block: Block) -> Hashable:
-    """Equal for blocks that compute the same from their arguments, whatever their values are."""
-    numbers: dict[SSAValue, int] = {arg: i for i, arg in enumerate(block.args)}
-    found: list[Hashable] = [tuple(arg.type for arg in block.args)]
-    for op in block.ops:
-        operands = tuple(numbers.get(value, value) for value in op.operands)
-        found.append(_own_key(op, operands))
-        for result in op.results:
-            numbers[result] = len(numbers)
-    return tuple(found)
-
-
-def _is_mergeable(op: Operation) -> bool:
-    nested = any(inner.regions for region in op.regions for b in region.blocks for inner in b.ops)
-    flat = not op.regions or (op.has_trait(IsolatedFromAbove) and not nested)
-    return bool(op.results) and flat and is_side_effect_free(op)
 
 
 class _Known:
@@ -59,7 +32,7 @@ class _Known:
 
     def find(self, op: Operation) -> Operation | None:
         """Returns an operation that computes the same, or else adds this one."""
-        key = _own_key(op, op.operands)
+        key = operation_key(op, op.operands)
         first = self._first.setdefault(key, op)
         if first is op or not op.regions:
             return None if first is op else first
@@ -69,7 +42,7 @@ class _Known:
 
     def forget(self, op: Operation) -> None:
         """Forgets an operation that was added; all that were added after it are forgotten."""
-        key = _own_key(op, op.operands)
+        key = operation_key(op, op.operands)
         if self._first.get(key) is op:
             del self._first[key]
         if op in self._keys:
@@ -77,8 +50,7 @@ class _Known:
 
     def _key_of(self, op: Operation, key: Hashable) -> Hashable:
         if op not in self._keys:
-            bodies = tuple(_region_key(block) for region in op.regions for block in region.blocks)
-            self._keys[op] = key, bodies
+            self._keys[op] = key, bodies_key(op)
         return self._keys[op]
 
 
@@ -95,7 +67,7 @@ def merge_equal(block: Block, known: _Known) -> None:
             for region in op.regions:
                 for inner in region.blocks:
                     merge_equal(inner, known)
-        if not _is_mergeable(op):
+        if not is_mergeable(op):
             continue
         earlier = known.find(op)
         if earlier is None:

@@ -58,7 +58,7 @@ class _Storage:
 def _tile_along(index: SSAValue) -> int | None:
     """The number of indices of a tile that starts at multiples of it; None if it does not."""
     op = index.owner
-    if not isinstance(op, tile.RangeOp) or not isinstance(op.axis.extent, int):
+    if not isinstance(op, tile.RangeOp) or not isinstance(op.axis.extent, int) or op.stride > 1:
         return None
     extent = op.axis.extent
     return extent if multiple_of(op.origin) % extent == 0 else None

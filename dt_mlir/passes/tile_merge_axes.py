@@ -43,6 +43,7 @@ def merge_axes(kernel: tile.KernelOp) -> None:
 def _same_indices(a: tile.RangeOp, b: tile.RangeOp) -> bool:
     return (
         a.axis.extent == b.axis.extent
+        and a.stride == b.stride
         and _same_value(a.origin, b.origin)
         and (a.bound is None) == (b.bound is None)
         and (a.bound is None or b.bound is None or _same_value(a.bound, b.bound))

@@ -67,7 +67,7 @@ def _is_counted(index: SSAValue, axis: str) -> bool:
     owner = index.owner
     match owner:
         case tile.RangeOp():
-            return True
+            return owner.stride == 1
         case tile.BroadcastOp() | tile.TransposeOp():
             return _is_counted(owner.value, axis)
         case tile.MapOp():

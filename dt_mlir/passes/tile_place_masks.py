@@ -31,7 +31,7 @@ class _Masks:
     def __init__(self, kernel: tile.KernelOp) -> None:
         self.kernel = kernel
         self.ranges = operations_of(kernel, tile.RangeOp)
-        self.logical = {op: op.axis.extent for op in self.ranges}
+        self.logical = {op: (op.axis.extent, op.span) for op in self.ranges}
         self.bounds = {op: op.bound for op in self.ranges}
         self.order = list({op.axis.name: op.axis for op in self.ranges}.values())
         self.known: dict[tile.RangeOp, SSAValue | None] = {}
@@ -67,22 +67,23 @@ class _Masks:
         return self.known[op]
 
     def _make(self, op: tile.RangeOp) -> SSAValue | None:
-        bound, extent = self.bounds[op], self.logical[op]
+        bound, (extent, span) = self.bounds[op], self.logical[op]
         assert op.parent is not None
         builder = Builder(InsertPoint.after(op))
         index = IndexBuilder(builder)
         divisor: int | None = None
-        if isinstance(extent, int) and _within(op.origin, padded(extent), bound):
+        if isinstance(extent, int) and _within(op, padded(extent), bound):
             return None
         if isinstance(extent, int) and padded(extent) > extent:
             # The elements that pad the tile belong to the next one.
-            end = index.add(op.origin, index.constant(extent))
+            assert span is not None
+            end = index.add(op.origin, index.constant(span))
             bound = end if bound is None else index.minimum(end, bound)
             bound.name_hint = f"{op.label.data}_end"
         elif bound is None:
             return None
         elif isinstance(extent, int) and isinstance(bound.owner, tile.SizeOp):
-            divisor = extent if multiple_of(op.origin) % extent == 0 else None
+            divisor = span if span and multiple_of(op.origin) % span == 0 else None
         mask = tile.MaskOp(op.result, bound, divisor, whole=isinstance(extent, str))
         builder.insert(mask)
         mask.result.name_hint = f"{op.axis.name}_mask"
@@ -92,15 +93,15 @@ class _Masks:
         return mask.result
 
 
-def _within(origin: SSAValue, extent: int, bound: SSAValue | None) -> bool:
+def _within(op: tile.RangeOp, extent: int, bound: SSAValue | None) -> bool:
     """Returns whether a tile ends at a known bound or before, wherever it starts below that."""
     end = None if bound is None else constant_index(bound)
-    start = constant_index(origin)
+    start, span = constant_index(op.origin), extent * op.stride
     if end is None:
         return False
     if start is not None:
-        return start + extent <= end
-    return end % extent == 0 and multiple_of(origin) % extent == 0
+        return start + span - op.stride < end
+    return end % span == 0 and multiple_of(op.origin) % span == 0
 
 
 def _before(op: Operation, user: Operation) -> bool:

@@ -309,7 +309,7 @@ def _steps(modules: Sequence[ModuleOp]) -> dict[str, _Steps]:
                     for walk in op.walk_order:
                         note(walk.label, 1, walk.factor * blocks.get(walk.label, 1))
                 case tile.RangeOp():
-                    note(op.label.data, op.axis.extent if isinstance(op.axis.extent, int) else 0)
+                    note(op.label.data, op.span or 0)
                 case tile.KernelOp():
                     for label, block in op.grid:
                         note(label, block)

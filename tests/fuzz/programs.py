@@ -471,6 +471,17 @@ class _Drawer:
             steps[label] = min(steps.get(label, 64), step or 64)
         if tiles:
             lines.append(f"{function.name}.tensorize({_sizes(tiles)});")
+            parts = {
+                label: [n for n in (2, 3, 4) if tiles[label] % n == 0]
+                for label in labels if tiles.get(label)
+            }
+            apart = [label for label, numbers in parts.items() if numbers]
+            if apart and self.chance(15):
+                some = list(self.draw(st.permutations(apart)))[: self.pick((1, 1, 2))]
+                jammed = {label: self.pick(parts[label]) for label in some}
+                lines.append(f"{function.name}.unroll_jam({_sizes(jammed)});")
+                if sums and self.chance(60):
+                    lines.append(f"{function.name}.unroll({self.pick(sums)}:8);")
         if blocks and self.chance(35):
             lines.append(f"{function.name}.map({', '.join(self.walk(list(blocks)))});")
         read = any(function.name in other.reads for other in self.functions)
@@ -513,7 +524,7 @@ class _Drawer:
             f"{name}.map({label});", f"{name}.map({label}:{label}_i/2);",
             f"{name}.fuse_at({other}, {label});", f"{name}.num_warps(3);",
             f"{name}.align_storage({label}:{self.pick((0, 5))});",
-            f"{name}.math(slow);", f"{name}.unroll({label}:2);", f"{name}.inline();",
+            f"{name}.unroll_jam({label}:{self.pick((2, 3))});", f"{name}.math(slow);", f"{name}.unroll({label}:2);", f"{name}.inline();",
             f"{name}.split({label}:5);", f"{name}.reorder({label}, {self.pick(self.labels)});",
             f"{name}.fuse({label}, {self.pick(self.labels)}, {self.pick(('m', label, 'A'))});",
         ))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from dt_mlir.analysis.unrolled_loops import unrolled_trips
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.scalars import (
     constant_of,
@@ -251,6 +252,8 @@ class KernelPrinter:
         if origin not in self.tensors:
             # What comes from the program's id is wide already; a sum is widened before it wraps.
             indices = code.method(indices, "to", code.name(self.signature.index))
+        if op.stride > 1:
+            indices = code.binary("*", indices, code.constant(op.stride))
         if known is None or known.value.data != 0:
             indices = code.binary("+", self.values[origin], indices)
         self._assign(op.result, indices, op.label.data)
@@ -431,7 +434,7 @@ class KernelPrinter:
             self.values[iv] = code.call("tl.cast", code.name(index), wide)
         self.wide.add(iv)
         options = _range_options(op)
-        unrolled = _is_unrolled(op, options)
+        unrolled = unrolled_trips(op) is not None
         # The bounds of a loop that vanishes are constants of Python.
         bounds = [self.values[op.lb], self.values[op.ub] if unrolled else self._bound(op)]
         step = constant_of(op.step)
@@ -512,19 +515,6 @@ def _range_options(op: scf.ForOp) -> dict[str, ast.expr]:
             raise CompileError(message, directive_location(op.location), hint or known)
         options[name] = code.constant(kind(attr.value.data))
     return options
-
-
-def _is_unrolled(op: scf.ForOp, options: Mapping[str, ast.expr]) -> bool:
-    """Returns whether a loop is unrolled by all of its trips, and nothing else is asked of it."""
-    factor = options.get("loop_unroll_factor")
-    bounds = [constant_of(value) for value in (op.lb, op.ub, op.step)]
-    if len(options) != 1 or not isinstance(factor, ast.Constant):
-        return False
-    known = [int(bound.value.data) for bound in bounds if bound is not None]
-    if len(known) < 3 or not isinstance(factor.value, int):
-        return False
-    first, last, step = known
-    return 0 < last - first <= factor.value * step
 
 
 def check_consumed(kernel: tile.KernelOp) -> None:

@@ -418,8 +418,8 @@ class WrapperPrinter:
         """The largest index that a tile at the end of a label may have, masked elements too."""
         steps = [extent for _, extent in kernel.grid]
         for op in operations(kernel):
-            if isinstance(op, tile.RangeOp) and isinstance(op.axis.extent, int):
-                steps.append(op.axis.extent)
+            if isinstance(op, tile.RangeOp) and op.span is not None:
+                steps.append(op.span)
             elif isinstance(op, scf.ForOp) and (step := constant_of(op.step)) is not None:
                 steps.append(int(step.value.data))
         sizes = [self._size(label) for label in signature.sizes]

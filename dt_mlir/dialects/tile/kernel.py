@@ -126,15 +126,17 @@ class SizeOp(IRDLOperation):
 
 @irdl_op_definition
 class RangeOp(IRDLOperation):
-    """The indices along one axis: `origin`, `origin + 1`, … .
+    """The indices along one axis: `origin`, `origin + step`, `origin + 2 * step`, … .
 
-    With a bound, the axis ends there: elements beyond do not exist, whatever is done with the
-    tile. `tile-place-masks` makes axes physical: powers of two, without bounds, and masks where
-    elements beyond the bound would matter.
+    The step is 1 where none is written. With a bound, the axis ends there: elements beyond do not
+    exist, whatever is done with the tile. `tile-place-masks` makes axes physical: powers of two,
+    without bounds, and masks where elements beyond the bound would matter.
     """
 
     name = "tile.range"
-    GRAMMAR: ClassVar = "axis (`over` label)? `from` value (`to` value)? attr-dict"
+    GRAMMAR: ClassVar = (
+        "axis (`over` label)? `from` value (`to` value)? (`step` integer)? attr-dict"
+    )
 
     label = prop_def(Identifier)
     """The label that the axis walks."""
@@ -142,17 +144,22 @@ class RangeOp(IRDLOperation):
     """The first index."""
     bound = opt_operand_def(IndexType())
     """The index at which the axis ends."""
+    step = opt_prop_def(IntegerAttr)
+    """The distance between two indices that follow each other."""
     result = result_def(TileType)
     """The indices, a tile of the one axis."""
 
     traits = traits_def(Pure())
 
     def __init__(
-        self, label: str, origin: SSAValue, bound: SSAValue | None, axis: Axis
+        self, label: str, origin: SSAValue, bound: SSAValue | None, axis: Axis, step: int = 1
     ) -> None:
         super().__init__(
             operands=[origin, bound],
-            properties={"label": StringAttr(label)},
+            properties={
+                "label": StringAttr(label),
+                "step": None if step == 1 else IntegerAttr(step, i64),
+            },
             result_types=[tile_type(IndexType(), [axis])],
         )
 
@@ -160,6 +167,17 @@ class RangeOp(IRDLOperation):
     def axis(self) -> Axis:
         """The axis."""
         return axes_of(self.result.type)[0]
+
+    @property
+    def stride(self) -> int:
+        """The distance between two indices that follow each other."""
+        return 1 if self.step is None else self.step.value.data
+
+    @property
+    def span(self) -> int | None:
+        """The indices from the first one to behind the last one; None of a whole label."""
+        extent = self.axis.extent
+        return extent * self.stride if isinstance(extent, int) else None
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -169,7 +187,10 @@ class RangeOp(IRDLOperation):
         parser.parse_keyword("from")
         origin = parse_value(parser)
         bound = parse_value(parser) if parser.parse_optional_keyword("to") else None
-        op = cls(label, origin, bound, axis)
+        step = 1
+        if parser.parse_optional_keyword("step"):
+            step = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        op = cls(label, origin, bound, axis, step)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
@@ -182,6 +203,8 @@ class RangeOp(IRDLOperation):
         if self.bound is not None:
             printer.print_string(" to ")
             printer.print_ssa_value(self.bound)
+        if self.step is not None:
+            printer.print_string(f" step {self.stride}")
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
@@ -190,6 +213,10 @@ class RangeOp(IRDLOperation):
             element_of(self.result.type), IndexType
         ):
             raise VerifyException("a range is a tile of indices along one axis")
+        if self.stride < 1:
+            raise VerifyException("the step of a range must be positive")
+        if self.stride > 1 and self.axis.is_symbolic:
+            raise VerifyException("a range of a whole label has no step")
 
 
 def _usual_label(axis: Axis) -> str:

@@ -41,6 +41,12 @@ loop.kernel @k() attributes {labels = [], root = "f", num_stages = 0 : i32} {
   }
 }
 // -----
+loop.kernel @k() attributes {labels = [], root = "f", unroll_jam = {x = 1 : i64}} {
+// expected-error@above {{'loop.kernel' is malformed: the numbers of 'unroll_jam' must be two or more}}
+  loop.grid () {
+  }
+}
+// -----
 loop.kernel @k() attributes {labels = [], root = "f", precision = "half"} {
 // expected-error@above {{'loop.kernel' is malformed: 'precision' must be one of ieee, tf32, tf32x3, narrow}}
   loop.grid () {

@@ -91,6 +91,18 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
   %p = tile.program_id
+  %x = "tile.range"(%p) <{label = "x", step = 0 : i64}> : (index) -> !tile.of<x: 8, index>
+  // expected-error@above {{'tile.range' is malformed: the step of a range must be positive}}
+}
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x from %p step 2
+  // expected-error@above {{'tile.range' is malformed: a range of a whole label has no step}}
+}
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
   %x = tile.range x: 8 from %p
   %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32

@@ -1,0 +1,51 @@
+// RUN: dt-opt %s -p tile-unroll-jam --disable-verify | filecheck %s
+// RUN: dt-opt %s -p tile-unroll-jam,tile-cse --disable-verify | filecheck %s
+// The trips of the inner loop and the two tiles need four elements; each is loaded once. What only the second
+// tile has beyond the end is masked, in the load that is its alone. The outer loop carries two tiles of sums.
+tile.kernel @f_kernel(%X: memref<?x?xf32> {host.name = "X", host.axes = ["k", "a"]}, %W: memref<?xf32> {host.name = "W", host.axes = ["r"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["k", "a", "r", "x"], root = "f", unroll_jam = {x = 2 : i64}} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %n = tile.size x
+  %k_size = tile.size k
+  %x = tile.range x: 16 from %c0 to %n
+  %zero = arith.constant 0.0 : f32
+  %init = tile.fill %zero : !tile.of<x: 16, f32>
+  %sums = scf.for %k = %c0 to %k_size step %c1 iter_args(%outer = %init) -> (!tile.of<x: 16, f32>) {
+    %sum = scf.for %r = %c0 to %c3 step %c1 iter_args(%acc = %outer) -> (!tile.of<x: 16, f32>) {
+      %w = tile.load %W[%r]
+      %at = tile.map (%i = %x, %j = %r) {
+        %s = arith.addi %i, %j : index
+        %c = arith.constant 1 : index
+        %t = arith.subi %s, %c : index
+        tile.yield %t : index
+      }
+      %a = tile.load %X[%k, %at]
+      %next = tile.map (%p = %acc, %q = %a, %v = %w) {
+        %m = arith.mulf %q, %v : f32
+        %s = arith.addf %p, %m : f32
+        tile.yield %s : f32
+      }
+      scf.yield %next : !tile.of<x: 16, f32>
+    } {triton.range = {loop_unroll_factor = 3 : i32}}
+    scf.yield %sum : !tile.of<x: 16, f32>
+  }
+  tile.store %sums, %f[%x]
+}
+// CHECK-NOT: unroll_jam
+// CHECK: %x = tile.range x: 8 from %{{.*}} to %[[N:.*]] step 2
+// CHECK: %[[SECOND:.*]] = tile.map arith.addi %x, 1
+// CHECK: %[[MASK:.*]] = tile.mask %[[SECOND]] below %[[N]] divisor 16
+// CHECK: %[[INIT:.*]] = tile.fill %{{.*}} : !tile.of<x: 8, f32>
+// CHECK: %[[SUMS:.*]], %[[OTHERS:.*]] = scf.for %k =
+// CHECK-NEXT: iter_args(%[[A:.*]] = %[[INIT]], %[[B:.*]] = %[[INIT]])
+// CHECK-NOT: scf.for
+// CHECK: tile.load %X[%k, %{{.*}}]{{$}}
+// CHECK-NEXT: tile.map (%{{.*}} = %[[A]],
+// CHECK-COUNT-2: tile.load %X[%k, %{{.*}}]{{$}}
+// CHECK: tile.map (%{{.*}} = %[[B]],
+// CHECK: tile.load %X[%k, %{{.*}}] masked [%[[MASK]]] pad 0.0
+// CHECK-NOT: tile.load %X
+// CHECK: scf.yield
+// CHECK: tile.store %[[SUMS]], %f[%x]
+// CHECK-NEXT: tile.store %[[OTHERS]], %f[%{{.*}}] masked [%[[MASK]]]
