@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -216,8 +217,10 @@ class Copies:
         found: Sum | None = None
         if isinstance(op, tile.MapOp):
             found = self.indices.sum_in(op, operands)
-        elif isinstance(op, arith.AddiOp | arith.SubiOp) and any(
-            constant_index(value) is not None for value in operands
+        elif (
+            isinstance(op, arith.AddiOp | arith.SubiOp)
+            and isinstance(op.result.type, IndexType)
+            and any(constant_index(value) is not None for value in operands)
         ):
             sums = [self.indices.sum_of(value) for value in operands]
             found = self.indices.combined(op, sums)

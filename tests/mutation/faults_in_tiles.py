@@ -22,8 +22,43 @@ _FILL = _ALL + "passes/tile_fill_padding.py"
 _HOIST = _ALL + "passes/tile_hoist_reductions.py"
 _TRANSPOSES = _ALL + "passes/tile_propagate_transposes.py"
 _SHARE = _ALL + "passes/tile_share_loads.py"
+_UNROLL = _ALL + "passes/tile_unroll_jam.py"
+_COPIES = _ALL + "passes/tile_unroll_jam_copies.py"
+_INDICES = _ALL + "passes/tile_unroll_jam_indices.py"
 
 TILES = [
+    Fault(
+        "copies-one-after-the-other", _COPIES,
+        "op.stride * self.jam.factors[group],", "op.stride,",
+        "the parts of a tile overlap",
+    ),
+    Fault(
+        "shared-load-of-the-last-part", _COPIES,
+        "tuple(map(min, first, place))", "tuple(map(max, first, place))",
+        "a load that several parts share is masked by the last of them",
+    ),
+    Fault(
+        "parts-beyond-the-end", _COPIES,
+        "self._mask(new, place, self.ranges)", "self._mask(new, self.copies[0], self.ranges)",
+        "parts of a tile are stored beyond the end of their label",
+    ),
+    Fault(
+        "parts-of-the-first-trip", _UNROLL,
+        "IntegerAttr(trip, IndexType())", "IntegerAttr(trips[0], IndexType())",
+        "a loop that is written out repeats its first trip",
+    ),
+    Fault(
+        "sums-of-other-numbers", _INDICES,
+        "return Sum(tuple(terms), a.number + b.number * factor)",
+        "return Sum(tuple(terms), a.number + b.number)",
+        "a number that is subtracted from an index is added",
+    ),
+    Fault(
+        "sums-start-with-the-first", _COPIES,
+        "started = [self._value(inits[arg], place) for arg, place in carried]",
+        "started = [self._value(inits[arg], self.copies[0]) for arg, place in carried]",
+        "a loop carries the first part for each of the parts",
+    ),
     Fault(
         "shared-loads-out-of-order", _SHARE,
         "tile.TransposeOp(first.result, axes_of(op.result.type))",

@@ -79,6 +79,12 @@ REFERENCES: dict[str, tuple[Sizes, Callable[..., Tensor]]] = {
         {"n": 2, "c": 3, "r": 3, "s": 3, "X_2": 8, "X_3": 13},
         lambda x, w: F.conv2d(x, w[:, None], groups=len(w)),
     ),
+    "conv2d_depthwise_padded": (
+        {"n": 2, "c": 9, "p": 5, "q": 11, "X_3": 9},
+        lambda x, w: F.conv2d(
+            x.permute(0, 3, 1, 2), w.permute(2, 0, 1)[:, None], padding=1, groups=x.shape[3]
+        ).permute(0, 2, 3, 1),
+    ),
     "conv2d_pointwise": (
         {"n": 1, "o": 19, "c": 18, "p": 2, "q": 21},
         lambda x, w: F.conv2d(x, w[:, :, None, None]),

@@ -16,16 +16,17 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.dt"))
 REGRESSIONS = sorted((ROOT / "tests" / "regressions").glob("*.dt"))
 KERNELS = kernels()
-FILECHECK = sorted(
-    path
-    for path in (ROOT / "tests" / "filecheck").rglob("*.dt")
+FILECHECK = {
+    f"{path.stem}-{part}" if part else path.stem: (path, text)
+    for path in sorted((ROOT / "tests" / "filecheck").rglob("*.dt"))
     if "# SEMANTICS:" in path.read_text()
-)
-"""Programs of FileCheck tests that ask for it."""
+    for part, text in enumerate(path.read_text().split("# // -----"))
+}
+"""Programs of FileCheck tests that ask for it, each part by itself."""
 
 
-def verified(path: Path, mode: Mode, kernel: bool = True) -> Report:
-    module, _ = compile_text(path.read_text(), str(path))
+def verified(path: Path, mode: Mode, kernel: bool = True, text: str | None = None) -> Report:
+    module, _ = compile_text(path.read_text() if text is None else text, str(path))
     verify_module(module)
     recorder = Recorder(module)
     run_pipeline(module, default_pipeline("tile"), recorder.after)
@@ -58,9 +59,10 @@ def test_regressions(path: Path) -> None:
     verified(path, Mode.EXACT, kernel=False)
 
 
-@pytest.mark.parametrize("path", FILECHECK, ids=lambda path: path.stem)
-def test_programs_of_filecheck_tests(path: Path) -> None:
-    assert verified(path, Mode.EXACT).kernel
+@pytest.mark.parametrize("name", FILECHECK)
+def test_programs_of_filecheck_tests(name: str) -> None:
+    path, text = FILECHECK[name]
+    assert verified(path, Mode.EXACT, text=text).kernel
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)

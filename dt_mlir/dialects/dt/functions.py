@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import AffineMapAttr, StringAttr, SymbolRefAttr, UnitAttr, i64
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, StringAttr, SymbolRefAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
@@ -355,6 +355,9 @@ def check_reduction(
     expected = 2 if kind is ReductionKind.DOT else 1
     if len(operands) != expected:
         raise VerifyException(f"'{kind}' reduces {expected} operands but has {len(operands)}")
+    for type in (*operands, result):
+        if isinstance(type, IndexType):
+            raise VerifyException(f"'{kind}' reduces no values of {type}: cast them to i64")
     if kind is ReductionKind.DOT:
         if operands[0] != operands[1]:
             raise VerifyException(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import StringAttr, i64
+from xdsl.dialects.builtin import IndexType, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -405,7 +405,10 @@ def _product(left: SSAValue, right: SSAValue) -> Attribute:
         or lhs[-2].name == rhs[-1].name
     ):
         raise VerifyException("a dot multiplies tiles (batch…, m, k) and (batch…, k, n)")
-    return tile_type(compute_type(element_of(left.type)), [*lhs[:-1], rhs[-1]])
+    element = element_of(left.type)
+    if isinstance(element, IndexType):
+        raise VerifyException(f"a dot multiplies no values of {element}: cast them to i64")
+    return tile_type(compute_type(element), [*lhs[:-1], rhs[-1]])
 
 
 def _without(type: Attribute, axis: str) -> Attribute:

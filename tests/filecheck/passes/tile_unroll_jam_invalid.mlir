@@ -17,6 +17,7 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memre
   %b = tile.rename %a to [%y] : !tile.of<y: 8, f32>
   %s = tile.reduce add %b along y
   // expected-error@above {{the tile is reduced along 'y', and its elements are not taken apart}}
+  // expected-help@above {{leave the label out of unroll_jam}}
   tile.store %s, %f[]
 }
 // -----
@@ -35,6 +36,7 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memre
   %x = tile.range x: 8 from %c0
   scf.if %on {
   // expected-error@above {{'scf.if' reads a tile that is taken apart, and its region cannot be copied}}
+  // expected-help@above {{leave the label out of unroll_jam}}
     %a = tile.load %A[%x]
     tile.store %a, %f[%x]
   }

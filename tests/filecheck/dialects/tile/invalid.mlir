@@ -714,3 +714,27 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   "tile.store"(%t, %A, %x) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<8xf32>, memref<?xf32>, !tile.of<x: 8, index>) -> ()
   // expected-error@above {{'tile.store' is malformed: tensor<8xf32> is neither a tile nor a scalar}}
 }
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "y"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 16 from %p
+  %s = tile.reduce add %x along x
+  // expected-error@above {{'tile.reduce' is malformed: 'add' reduces no values of index: cast them to i64}}
+}
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "y"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 16 from %p
+  %y = tile.range y: 16 from %p
+  %m = tile.map (%a = %x, %b = %y) -> !tile.of<x: 16, y: 16, index> {
+    %c = arith.addi %a, %b : index
+    tile.yield %c : index
+  }
+  %z = tile.range z: 16 from %p
+  %n = tile.map (%a = %y, %b = %z) -> !tile.of<y: 16, z: 16, index> {
+    %c = arith.addi %a, %b : index
+    tile.yield %c : index
+  }
+  %d = tile.dot %m, %n
+  // expected-error@above {{a dot multiplies no values of index: cast them to i64}}
+}
