@@ -88,6 +88,8 @@ def _followed(
                     ):
                         changed |= join(arg, found.get(init, none))
                         changed |= join(result, found.get(arg, none))
+                case tile.ReduceOp() if op.axis.data in groups:
+                    changed |= join(op.result, read - {groups[op.axis.data]})
                 case scf.YieldOp():
                     loop = op.parent_op()
                     args = loop.body.block.args[1:] if isinstance(loop, scf.ForOp) else ()
@@ -111,7 +113,7 @@ def _check(
     """
     combined: str | None = None
     match op:
-        case tile.ReduceOp() | tile.ArgReduceOp():
+        case tile.ArgReduceOp():
             combined = op.axis.data
         case tile.DotOp():
             combined = axis_names(op.lhs.type)[-1]
@@ -119,7 +121,7 @@ def _check(
             pass
     if combined in groups:
         raise CompileError(
-            f"the tile is reduced along '{combined}', and its elements are not taken apart", op,
+            f"'{op.name}' combines the elements along '{combined}', which are taken apart", op,
             "leave the label out of unroll_jam",
         )
     nested = bool(op.regions) and not isinstance(op, scf.ForOp | tile.MapOp | tile.KernelOp)

@@ -15,9 +15,11 @@ from xdsl.rewriter import InsertPoint
 
 from dt_mlir.analysis.divisibility import constant_index, multiple_of
 from dt_mlir.analysis.equal_operations import bodies_key, is_mergeable, operation_key
+from dt_mlir.builders.reductions import combine
 from dt_mlir.builders.rewriting import replace_op
 from dt_mlir.builders.scope import Scope
 from dt_mlir.builders.values import ValueBuilder
+from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
@@ -41,9 +43,15 @@ class Jam:
     """The groups whose indices a value depends on."""
 
     def groups_of(self, op: Operation) -> frozenset[int]:
-        """Returns the groups whose indices an operation depends on."""
-        values = [*op.results, *operands_of(op)]
+        """Returns the groups whose indices an operation depends on: it has a copy for each tile."""
+        values = op.results if self.combined_by(op) else [*op.results, *operands_of(op)]
         return frozenset[int]().union(*(self.followed.get(value, frozenset()) for value in values))
+
+    def combined_by(self, op: Operation) -> str | None:
+        """Returns the axis along which an operation reduces all tiles to one result, or None."""
+        if isinstance(op, tile.ReduceOp) and op.axis.data in self.groups:
+            return op.axis.data
+        return None
 
     def retyped(self, type: Attribute) -> Attribute:
         """Returns a type with the axes of one of the tiles."""
@@ -119,9 +127,11 @@ class Copies:
         self.known.append({})
         pending: list[Operation] = []
         for op in old.ops:
-            if isinstance(op, scf.ForOp):
+            if isinstance(op, scf.ForOp) or self.jam.combined_by(op):
+                # All copies of what comes before are needed.
                 self._between_loops(pending)
                 pending = []
+            if isinstance(op, scf.ForOp):
                 self._loop(op)
             elif not isinstance(op, scf.YieldOp):
                 pending.append(op)
@@ -190,6 +200,9 @@ class Copies:
         if isinstance(op, tile.RangeOp) and op.axis.name in self.jam.groups:
             self.values[op.result, place] = self._range(op, place)
             return
+        if isinstance(op, tile.ReduceOp) and self.jam.combined_by(op):
+            self.values[op.result, place] = self._reduce(op, place)
+            return
         read = operands_of(op)
         operands = [
             self._value(value, place if value in read else self.copies[0]) for value in op.operands
@@ -247,6 +260,31 @@ class Copies:
         self.ranges[op.axis.name] = new
         return new.result
 
+    def _reduce(self, op: tile.ReduceOp, place: Place) -> SSAValue:
+        """Returns the reduction of all tiles along an axis: of their combination."""
+        kind, axis, values = op.kind.data, op.axis.data, self.scope.values
+        group = self.jam.groups[axis]
+        neutral = identity(kind, element_of(op.value.type))
+
+        def chosen(builder: Builder, elements: list[SSAValue]) -> SSAValue:
+            other = builder.insert(arith.ConstantOp(neutral))
+            return builder.insert(arith.SelectOp(elements[0], elements[1], other.result)).result
+
+        total: SSAValue | None = None
+        for number in range(self.jam.factors[group]):
+            part = self._value(op.value, (*place[:group], number, *place[group + 1 :]))
+            mask = self._mask_of(axis, number, op, self.ranges)
+            if mask is not None:
+                part = values.elementwise([mask, part], chosen, op.location)
+            total = part if total is None else values.elementwise(
+                [total, part], lambda b, v: combine(b, kind, v[0], v[1]), op.location
+            )
+        assert total is not None
+        new = tile.ReduceOp(kind, total, axis)
+        new.attributes.update(op.attributes)
+        self._insert(new, op)
+        return new.result
+
     def _clone(self, op: OperationT, operands: Sequence[SSAValue]) -> OperationT:
         return type(op).create(
             operands=operands,
@@ -292,8 +330,9 @@ class Copies:
         masks: list[SSAValue] = []
         for name in op.access_axes():
             number = place[self.jam.groups[name]] if name in self.jam.groups else 0
-            if number and ranges[name].bound is not None:
-                masks.append(self._mask_of(ranges[name], number))
+            mask = self._mask_of(name, number, op, ranges)
+            if mask is not None:
+                masks.append(mask)
         if not masks:
             return
         if isinstance(op, tile.StoreOp):
@@ -307,10 +346,27 @@ class Copies:
             )
         replace_op(op, new)
 
-    def _mask_of(self, first: tile.RangeOp, number: int) -> SSAValue:
-        """Returns the mask of a copy, behind the range of the first one."""
+    def _mask_of(
+        self, axis: str, number: int, op: Operation, ranges: Mapping[str, tile.RangeOp]
+    ) -> SSAValue | None:
+        """Returns the mask of a tile along an axis, behind the range of the first one.
+
+        It is None for the first tile, which ends where the axis does, and without an end.
+
+        Raises:
+            CompileError: if there is no range of the axis.
+        """
+        if not number:
+            return None
+        first = ranges.get(axis)
+        if first is None:
+            raise CompileError(
+                f"no range of the axis '{axis}' is in scope where '{op.name}' needs its end", op,
+                "each axis of a tile comes from a 'tile.range' that dominates the tile",
+            )  # fmt: skip
+        if first.bound is None:
+            return None
         if (first, number) not in self.masks:
-            assert first.bound is not None
             assert first.span is not None
             builder = Builder(InsertPoint.after(self.behind.get(first, first)))
             indices = Indices(lambda _, make: make())
@@ -324,8 +380,8 @@ class Copies:
             )
             index.name_hint = first.label.data
             mask.result.name_hint = f"{first.axis.name}_mask"
-            for op in (index.owner, mask):
-                if isinstance(op, Operation):
-                    op.location = first.location
+            for new in (index.owner, mask):
+                if isinstance(new, Operation):
+                    new.location = first.location
             self.masks[first, number], self.behind[first] = mask.result, mask
         return self.masks[first, number]

@@ -1,5 +1,5 @@
-// RUN: dt-opt %s -p tile-unroll-jam --disable-verify | filecheck %s
-// RUN: dt-opt %s -p tile-unroll-jam,tile-cse --disable-verify | filecheck %s
+// RUN: dt-opt %s -p tile-unroll-jam --split-input-file --disable-verify | filecheck %s
+// RUN: dt-opt %s -p tile-unroll-jam,tile-cse --split-input-file --disable-verify | filecheck %s
 // The trips of the inner loop and the two tiles need four elements; each is loaded once. What only the second
 // tile has beyond the end is masked, in the load that is its alone. The outer loop carries two tiles of sums.
 tile.kernel @f_kernel(%X: memref<?x?xf32> {host.name = "X", host.axes = ["k", "a"]}, %W: memref<?xf32> {host.name = "W", host.axes = ["r"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["k", "a", "r", "x"], root = "f", unroll_jam = {x = 2 : i64}} {
@@ -49,3 +49,19 @@ tile.kernel @f_kernel(%X: memref<?x?xf32> {host.name = "X", host.axes = ["k", "a
 // CHECK: scf.yield
 // CHECK: tile.store %[[SUMS]], %f[%x]
 // CHECK-NEXT: tile.store %[[OTHERS]], %f[%{{.*}}] masked [%[[MASK]]]
+// -----
+// A reduction along the axis reduces the combination of the tiles, each without what is beyond the end.
+tile.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<f32> {host.name = "f", host.axes = []}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f", unroll_jam = {x = 2 : i64}} {
+  %c0 = arith.constant 0 : index
+  %n = tile.size x
+  %x = tile.range x: 8 from %c0 to %n
+  %a = tile.load %A[%x]
+  %s = tile.reduce maximum %a along x
+  tile.store %s, %f[]
+}
+// CHECK: tile.kernel @f_kernel(
+// CHECK: %[[FIRST:.*]] = tile.load %A[%x]
+// CHECK: %[[SECOND:.*]] = tile.load %A[%{{.*}}] masked [%[[MASK:.*]]] pad 0.0
+// CHECK: %[[INSIDE:.*]] = tile.map arith.select %[[MASK]], %[[SECOND]], -inf
+// CHECK-NEXT: %[[BOTH:.*]] = tile.map arith.maximumf %[[FIRST]], %[[INSIDE]]
+// CHECK-NEXT: tile.reduce maximum %[[BOTH]] along x
