@@ -18,6 +18,7 @@ _GRID = _ALL + "passes/convert_loop_to_tile_grid.py"
 _COALESCE = _ALL + "passes/tile_coalesce_loops.py"
 _SCALAR_EVAL = _ALL + "analysis/known_numbers.py"
 _CSE = _ALL + "passes/tile_cse.py"
+_EQUAL = _ALL + "analysis/equal_operations.py"
 _FILL = _ALL + "passes/tile_fill_padding.py"
 _HOIST = _ALL + "passes/tile_hoist_reductions.py"
 _TRANSPOSES = _ALL + "passes/tile_propagate_transposes.py"
@@ -52,6 +53,11 @@ TILES = [
         "return Sum(tuple(terms), a.number + b.number * factor)",
         "return Sum(tuple(terms), a.number + b.number)",
         "a number that is subtracted from an index is added",
+    ),
+    Fault(
+        "parts-reduced-beyond-the-end", _COPIES,
+        "part = values.elementwise([mask, part], chosen, op.location)", "part = part",
+        "a reduction along a label that is taken apart combines what is beyond its end",
     ),
     Fault(
         "sums-start-with-the-first", _COPIES,
@@ -145,7 +151,7 @@ TILES = [
     ),
     Fault(
         "accuracy-dropped", _TO_TILE,
-        '"precision", "math", "dynamic"}', '"precision", "dynamic"}',
+        '"precision", "math", "unroll_jam", "dynamic"}', '"precision", "unroll_jam", "dynamic"}',
         "math(accurate) has no effect",
     ),
     Fault(
@@ -221,7 +227,7 @@ TILES = [
     ),
     Fault(
         "divisor-whatever-the-origin", _PLACE,
-        "divisor = extent if multiple_of(op.origin) % extent == 0 else None", "divisor = extent",
+        "divisor = span if span and multiple_of(op.origin) % span == 0 else None", "divisor = span",
         "a mask vanishes though its tile does not start at a multiple of its extent",
     ),
     Fault(
@@ -306,7 +312,7 @@ TILES = [
         "maps of the same tiles are merged whatever they compute",
     ),
     Fault(
-        "operands-merged-as-a-set", _CSE,
+        "operands-merged-as-a-set", _EQUAL,
         "        operands,\n        frozenset(op.properties.items()),",
         "        frozenset(operands),\n        frozenset(op.properties.items()),",
         "a - b is merged with b - a, and A[x, y] with A[y, x]",
@@ -336,8 +342,8 @@ TILES = [
     ),
     Fault(
         "divisor-halved", _PLACE,
-        "divisor = extent if multiple_of(op.origin) % extent == 0 else None",
-        "divisor = max(1, extent // 2) if multiple_of(op.origin) % extent == 0 else None",
+        "divisor = span if span and multiple_of(op.origin) % span == 0 else None",
+        "divisor = max(1, span // 2) if span and multiple_of(op.origin) % span == 0 else None",
         "a mask vanishes where half a tile divides the size",
     ),
     Fault(
@@ -350,7 +356,7 @@ TILES = [
     ),
     Fault(
         "fixed-sizes-without-padding", _PLACE,
-        "_within(op.origin, padded(extent), bound)", "_within(op.origin, extent, bound)",
+        "_within(op, padded(extent), bound)", "_within(op, extent, bound)",
         "at fixed sizes a tile of no power of two is not masked",
     ),
     Fault(
