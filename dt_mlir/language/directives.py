@@ -222,11 +222,11 @@ class Directives(ABC):
 
         Of a tile of 16 elements, `unroll_jam(x:2)` makes one of the elements 0, 2, 4, … and one
         of the elements 1, 3, 5, …. The kernel computes both in the same loops, without a loop
-        over them. Reduction loops of constant bounds that `unroll` unrolls whole are written out.
-        What several of the tiles, or several trips of such a loop, load or compute alike stands
-        there once: the rows and columns that the windows of a convolution share are loaded once
-        (register blocking). The label must be tiled in steps that the number divides, and nothing
-        may reduce along it. MLIR: `affine-loop-unroll-jam`.
+        over them. It writes out the loops of a reduction that `unroll` unrolls whole, and it
+        loads and computes once what several tiles, or several trips of such a loop, share. A
+        convolution then loads the rows and columns that its windows share once (register
+        blocking). The label must be tiled in steps that the number divides, and no reduction
+        walks it. The number 1 leaves the tile as it is. MLIR: `affine-loop-unroll-jam`.
 
         Args:
             factors: the labels whose tiles are taken apart, with the number of tiles of each.

@@ -1,7 +1,8 @@
-"""`schedule-unroll-jam`: takes tiles apart, so that each part loads what all need once."""
+"""`schedule-unroll-jam`: takes tiles apart, so that parts share what they load."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +14,10 @@ from dt_mlir.dialects import loop
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Sizes
 
-_FACTORS = Sizes(least=2, most=64)
+_MOST = 64
+"""The most tiles that a tile is taken apart into."""
+
+_FACTORS = Sizes(most=_MOST)
 
 
 @dataclass(frozen=True)
@@ -22,11 +26,11 @@ class UnrollJamPass(Directive):
 
     Of a tile of 16 elements, `unroll_jam(x:2)` makes one of the elements 0, 2, 4, … and one of the
     elements 1, 3, 5, …. The kernel computes both in the same loops, without a loop over them.
-    Reduction loops of constant bounds that `unroll` unrolls whole are written out. What several of
-    the tiles, or several trips of such a loop, load or compute alike stands there once: the rows
-    and columns that the windows of a convolution share are loaded once (register blocking).
-    The label must be tiled in steps that the number divides, and nothing may reduce along it.
-    MLIR: `affine-loop-unroll-jam`.
+    It writes out the loops of a reduction that `unroll` unrolls whole, and it loads and computes
+    once what several tiles, or several trips of such a loop, share. A convolution then loads the
+    rows and columns that its windows share once (register blocking). The label must be tiled in
+    steps that the number divides, and no reduction walks it. The number 1 leaves the tile as it
+    is. MLIR: `affine-loop-unroll-jam`.
 
     ```
     loop.kernel @f_kernel(…)   ->   loop.kernel @f_kernel(…) attributes {unroll_jam = {x = 2}}
@@ -45,14 +49,21 @@ class UnrollJamPass(Directive):
         factors = kernel.jam_factors
         for label, factor in _FACTORS.items(self.factors):
             self._check(site, label, factor)
-            if factors.setdefault(label, factor) != factor:
+            if factor > 1 and factors.setdefault(label, factor) != factor:
                 raise site.error(
                     f"the tiles along '{label}' are already taken apart into {factors[label]}",
                     "leave one of them out", "unroll_jam",
                 )  # fmt: skip
-        kernel.unroll_jam = DictionaryAttr(
-            {label: IntegerAttr(factor, i64) for label, factor in factors.items()}
-        )
+        if math.prod(factors.values()) > _MOST:
+            shown = " x ".join(map(str, factors.values()))
+            raise site.error(
+                f"{shown} tiles are more than {_MOST}",
+                "take them apart into fewer: each takes registers",
+            )
+        if factors:
+            kernel.unroll_jam = DictionaryAttr(
+                {label: IntegerAttr(factor, i64) for label, factor in factors.items()}
+            )
 
     def _check(self, site: Site, label: str, factor: int) -> None:
         """Checks that all loops over a label have tiles that can be taken apart.
@@ -79,9 +90,14 @@ class UnrollJamPass(Directive):
                 f"tensorize '{label}' in steps of {factor} or more",
             )
         for op in tiles:
-            if op.step_size % factor or not op.step_size:
-                what = f"of {op.step_size} elements" if op.step_size else "of its whole extent"
+            if not op.step_size:
                 raise site.error(
-                    f"a tile {what} along '{label}' has no {factor} parts of one size",
+                    f"the tile along '{label}' holds the whole label, whose size is not known",
+                    f"tensorize '{label}' in steps of a multiple of {factor}",
+                )
+            if op.step_size % factor:
+                raise site.error(
+                    f"a tile of {op.step_size} elements along '{label}' has no {factor} parts of "
+                    "one size",
                     f"tensorize '{label}' in a multiple of {factor}",
                 )

@@ -1,8 +1,8 @@
-"""`tile-unroll-jam`: takes tiles apart, and writes out the loops whose trips share loads."""
+"""`tile-unroll-jam`: takes tiles apart, and writes out loops, so that both share loads."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
@@ -14,15 +14,20 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.disjoint_set import DisjointSet
 
-from dt_mlir.analysis.equivalence import classes_of
 from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.analysis.unrolled_loops import unrolled_trips
 from dt_mlir.builders.cloning import clone_body
 from dt_mlir.diagnostics import CompileError, has_location
 from dt_mlir.dialects import tile
-from dt_mlir.dialects.tile.types import axis_names
+from dt_mlir.dialects.tile.types import axes_of, axis_names
 from dt_mlir.passes.tile_unroll_jam_copies import Copies, Jam, operands_of
 from dt_mlir.traversal import operations, operations_of
+
+LEAST_OF_A_DOT = 16
+"""The least number of rows and of columns of a matrix that tensor cores multiply at once."""
+
+MOST_WRITTEN_OUT = 4096
+"""The most operations that a loop is written out to; a longer one stays a loop."""
 
 
 def jam_of(kernel: tile.KernelOp) -> Jam:
@@ -31,39 +36,48 @@ def jam_of(kernel: tile.KernelOp) -> Jam:
     Raises:
         CompileError: where a tile cannot be taken apart.
     """
-    factors = kernel.jam_factors
+    wanted = kernel.jam_factors
     ranges = operations_of(kernel, tile.RangeOp)
     same = DisjointSet([op.axis.name for op in ranges])
     for op in operations_of(kernel, tile.RenameOp):
         for old, new in zip(axis_names(op.value.type), axis_names(op.result.type)):
             same.union_left(old, new)
-    found: dict[str, int] = {}
+    # An axis that is renamed to one of a label is taken apart as that one is.
+    found = {
+        same.find(op.axis.name): wanted[op.label.data] for op in ranges if op.label.data in wanted
+    }
+    numbers = {first: number for number, first in enumerate(found)}
+    groups = {
+        op.axis.name: numbers[same.find(op.axis.name)]
+        for op in ranges if same.find(op.axis.name) in found
+    }  # fmt: skip
+    factors = [*found.values()]
     for op in ranges:
-        if op.label.data in factors:
-            found[same.find(op.axis.name)] = factors[op.label.data]
-    classes = classes_of(same, [op.axis.name for op in ranges])
-    classes = [names for names in classes if same.find(names[0]) in found]
-    groups = {name: i for i, names in enumerate(classes) for name in names}
-    jam = Jam(groups, [found[same.find(names[0])] for names in classes], {})
-    for op in ranges:
-        if op.axis.name in groups:
-            factor = jam.factors[groups[op.axis.name]]
-            extent = op.axis.extent
-            if not isinstance(extent, int) or extent % factor:
-                raise CompileError(
-                    f"the tile '{op.axis}' has no {factor} parts of one size", op,
-                    f"tensorize '{op.label.data}' in a multiple of {factor}",
-                )  # fmt: skip
-    return Jam(groups, jam.factors, _followed(kernel, groups))
+        _check_divisible(op, factors[groups[op.axis.name]] if op.axis.name in groups else 1)
+    return Jam(groups, factors, _followed(kernel, groups, factors))
+
+
+def _check_divisible(op: tile.RangeOp, factor: int) -> None:
+    """Checks that an axis has parts of one size.
+
+    Raises:
+        CompileError: if it has not.
+    """
+    extent = op.axis.extent
+    if factor > 1 and (not isinstance(extent, int) or extent % factor):
+        raise CompileError(
+            f"the tile '{op.axis}' has no {factor} parts of one size", op,
+            f"tensorize '{op.label.data}' in a multiple of {factor}",
+        )  # fmt: skip
 
 
 def _followed(
-    kernel: tile.KernelOp, groups: Mapping[str, int]
+    kernel: tile.KernelOp, groups: Mapping[str, int], factors: Sequence[int]
 ) -> dict[SSAValue, frozenset[int]]:
     """Returns the groups of axes whose indices the values of a kernel depend on.
 
     Raises:
-        CompileError: where an operation combines elements along such an axis.
+        CompileError: at an operation that cannot be copied for each tile.
     """
     found: dict[SSAValue, frozenset[int]] = {}
     none = frozenset[int]()
@@ -99,47 +113,72 @@ def _followed(
                     for result in op.results:
                         changed |= join(result, read)
     for op in ops:
-        _check(op, groups, found)
+        _check_combined(op, groups)
+        _check_nested(op, found)
+        if isinstance(op, tile.DotOp):
+            _check_dot(op, groups, factors)
     return found
 
 
-def _check(
-    op: Operation, groups: Mapping[str, int], followed: Mapping[SSAValue, frozenset[int]]
-) -> None:
-    """Checks that an operation treats the elements along the axes of groups apart.
+def _check_combined(op: Operation, groups: Mapping[str, int]) -> None:
+    """Checks that an operation does not combine elements along an axis, but for a reduction.
 
     Raises:
-        CompileError: if it combines them.
+        CompileError: if it does.
     """
     combined: str | None = None
-    match op:
-        case tile.ArgReduceOp():
-            combined = op.axis.data
-        case tile.DotOp():
-            combined = axis_names(op.lhs.type)[-1]
-        case _:
-            pass
+    if isinstance(op, tile.ArgReduceOp):
+        combined = op.axis.data
+    elif isinstance(op, tile.DotOp):
+        combined = axis_names(op.lhs.type)[-1]
     if combined in groups:
         raise CompileError(
             f"'{op.name}' combines the elements along '{combined}', which are taken apart", op,
             "leave the label out of unroll_jam",
         )
-    nested = bool(op.regions) and not isinstance(op, scf.ForOp | tile.MapOp | tile.KernelOp)
-    inside = operations(op) if nested else []
-    if any(followed.get(value) for inner in inside for value in inner.operands):
+
+
+def _check_nested(op: Operation, followed: Mapping[SSAValue, frozenset[int]]) -> None:
+    """Checks that only loops and maps have regions that read a tile that is taken apart.
+
+    Raises:
+        CompileError: at any other operation with such a region.
+    """
+    if not op.regions or isinstance(op, scf.ForOp | tile.MapOp | tile.KernelOp):
+        return
+    if any(followed.get(value) for inner in operations(op) for value in inner.operands):
         raise CompileError(
             f"'{op.name}' reads a tile that is taken apart, and its region cannot be copied", op,
             "leave the label out of unroll_jam",
         )
 
 
+def _check_dot(op: tile.DotOp, groups: Mapping[str, int], factors: Sequence[int]) -> None:
+    """Checks that a product of matrices keeps the rows and columns that tensor cores take.
+
+    Raises:
+        CompileError: if it does not.
+    """
+    for axis in axes_of(op.result.type)[-2:]:
+        if axis.name not in groups or not isinstance(axis.extent, int):
+            continue
+        left = axis.extent // factors[groups[axis.name]]
+        if left < LEAST_OF_A_DOT <= axis.extent:
+            raise CompileError(
+                f"a product of matrices would have {left} elements along '{axis.name}', fewer "
+                f"than the {LEAST_OF_A_DOT} that tensor cores multiply at once", op,
+                f"leave {LEAST_OF_A_DOT} or more in unroll_jam",
+            )  # fmt: skip
+
+
 def _write_out(kernel: tile.KernelOp) -> None:
     """Writes out the loops that are unrolled whole and hold what is taken apart."""
     followed = jam_of(kernel).followed
     for op in reversed(operations_of(kernel, scf.ForOp)):
-        trips = unrolled_trips(op)
-        inside = (value for inner in operations(op) for value in inner.operands)
-        if trips is not None and any(followed.get(value) for value in inside):
+        trips, inside = unrolled_trips(op), operations(op)
+        if trips is None or len(inside) * len(trips) > MOST_WRITTEN_OUT:
+            continue
+        if any(followed.get(value) for inner in inside for value in inner.operands):
             write_out(op, trips)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import count, product
 from typing import TypeVar
 
 from xdsl.builder import Builder
@@ -77,7 +77,9 @@ class Copies:
     compute what another one computes is that one.
 
     All copies have the axes of the first one. What lies beyond the end of the label only in a
-    later one is masked where it is stored. A load is masked by the first tile that it is part of.
+    later one is masked where it is stored. A load is masked along each axis by the first of the
+    tiles that share it: an index along that axis alone is in bounds there. Where one index depends
+    on several axes (`A[x + y]`), copies share a load only if all of its elements are theirs.
     """
 
     def __init__(self, jam: Jam, order: Sequence[Axis]) -> None:
@@ -90,13 +92,13 @@ class Copies:
         """What was computed, for each block around the current one."""
         self.ranges: dict[str, tile.RangeOp] = {}
         """The current range of each axis."""
-        self.first: dict[tile.LoadOp, tuple[Place, dict[str, tile.RangeOp]]] = {}
+        self.first: dict[Operation | Block, tuple[Place, dict[str, tile.RangeOp]]] = {}
         """For each load the first of the tiles that it is part of, and the ranges of its axes."""
         self.masks: dict[tuple[tile.RangeOp, int], SSAValue] = {}
         self.behind: dict[tile.RangeOp, Operation] = {}
         """The last mask behind each range."""
         self.indices = Indices(lambda key, make: self._find(key, lambda: [make()])[0])
-        self.scope: Scope
+        self.scope = Scope(Block(), self.order)
 
     def kernel(self, kernel: tile.KernelOp) -> None:
         """Replaces the body of a kernel."""
@@ -107,7 +109,8 @@ class Copies:
         kernel.body.add_block(new)
         old.erase(safe_erase=False)
         for load, (place, ranges) in self.first.items():
-            self._mask(load, place, ranges)
+            if isinstance(load, tile.LoadOp):
+                self._mask(load, place, ranges)
 
     # Blocks
 
@@ -121,8 +124,7 @@ class Copies:
 
     def _body(self, old: Block, new: Block) -> None:
         """Copies the operations of a block to the end of another one, but for the terminator."""
-        outer = getattr(self, "scope", None)
-        ranges = dict(self.ranges)
+        outer, ranges = self.scope, dict(self.ranges)
         self.scope = Scope(new, self.order)
         self.known.append({})
         pending: list[Operation] = []
@@ -139,9 +141,7 @@ class Copies:
         if isinstance(old.last_op, scf.YieldOp):
             self._yield(old.last_op)
         self.known.pop()
-        self.ranges = ranges
-        if outer is not None:
-            self.scope = outer
+        self.scope, self.ranges = outer, ranges
 
     def _between_loops(self, ops: Sequence[Operation]) -> None:
         for stores in (False, True):
@@ -218,7 +218,7 @@ class Copies:
             if isinstance(op, tile.MapOp):
                 new = self.indices.map(op, operands, new.results[0].type, self.scope.values)
                 new.attributes.update(op.attributes)
-            results = self._merged(new, op)
+            results = self._merged(new, op, place)
         self.values.update({(old, place): new for old, new in zip(op.results, results)})
         for value in results:
             if isinstance(value.owner, tile.LoadOp):
@@ -301,17 +301,32 @@ class Copies:
             result.name_hint = old.name_hint
         self.scope.builder.insert(new)
 
-    def _merged(self, new: Operation, op: Operation) -> Sequence[SSAValue]:
+    def _merged(self, new: Operation, op: Operation, place: Place) -> Sequence[SSAValue]:
         """Returns the results of an operation, or of one before it that computes the same."""
-        if not is_mergeable(new):
-            self._insert(new, op)
-            return new.results
 
         def make() -> Sequence[SSAValue]:
             self._insert(new, op)
             return new.results
 
-        return self._find((operation_key(new, tuple(new.operands)), bodies_key(new)), make)
+        if not is_mergeable(new):
+            return make()
+        key = operation_key(new, tuple(new.operands)), bodies_key(new)
+        # A load that the copy must not share leaves the next number to one of its own.
+        return next(
+            found
+            for number in count()
+            if self._is_shared(found := self._find((key, number), make), op, place)
+        )
+
+    def _is_shared(self, found: Sequence[SSAValue], op: Operation, place: Place) -> bool:
+        """Returns whether a copy may take the results of an operation that computes the same."""
+        load = found[0].owner
+        if not isinstance(op, tile.LoadOp) or load not in self.first:
+            return True
+        first, _ = self.first[load]
+        if any(len(self.jam.followed.get(index, ())) > 1 for index in op.indices):
+            return all(a <= b for a, b in zip(first, place))
+        return True
 
     def _find(self, key: Hashable, make: Callable[[], Sequence[SSAValue]]) -> Sequence[SSAValue]:
         for known in reversed(self.known):

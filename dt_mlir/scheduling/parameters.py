@@ -74,7 +74,8 @@ class Sizes(Kind):
             if key is None or not isinstance(value, int) or factor is not None:
                 raise ArgumentError(f"'{argument}' is not a label with a number, as in 'x:64'")
             if value < self.least:
-                what = "positive" if self.least == 1 else "positive, or 0 for the whole extent"
+                usual = {0: "positive, or 0 for the whole extent", 1: "positive"}
+                what = usual.get(self.least, f"{self.least} or more")
                 raise ArgumentError(f"the number for '{key}' must be {what}, not {value}")
             if value > self.most:
                 raise ArgumentError(f"the number for '{key}' must be {self.most} at most")

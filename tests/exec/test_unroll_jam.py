@@ -18,7 +18,7 @@ SIZES: dict[str, list[dict[str, int]]] = {
     "apart_product": [{"x": 31, "y": 33, "k": 17}, {"x": 64, "y": 1, "k": 16}],
     "apart_softmax": [{"x": 19, "y": 13}, {"x": 6, "y": 1}, {"x": 1, "y": 8}],
     "apart_gather": [{"t": 11, "c": 7, "T_0": 5}, {"t": 8, "c": 4, "T_0": 5}],
-    "apart_arguments": [{"A_0": 10, "k": 19}, {"A_0": 5, "k": 1}],
+    "apart_arguments": [{"A_0": 9, "k": 19}, {"A_0": 12, "k": 3}, {"A_0": 5, "k": 1}],
     "apart_stencil": [{"x": 7, "y": 19}, {"x": 4, "y": 16}, {"x": 1, "y": 1}],
 }
 """The programs, with the sizes that are tried: ragged ones, ones that tiles divide, one element."""

@@ -170,12 +170,12 @@ class RangeOp(IRDLOperation):
 
     @property
     def stride(self) -> int:
-        """The distance between two indices that follow each other."""
+        """The step; 1 where none is written."""
         return 1 if self.step is None else self.step.value.data
 
     @property
     def span(self) -> int | None:
-        """The indices from the first one to behind the last one; None of a whole label."""
+        """The distance from the first index to that of the next tile; None of a whole label."""
         extent = self.axis.extent
         return extent * self.stride if isinstance(extent, int) else None
 

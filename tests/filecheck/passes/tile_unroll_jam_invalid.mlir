@@ -52,3 +52,16 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memre
     tile.store %a, %f[%x]
   }
 }
+// -----
+tile.kernel @k(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "z"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "y", "z"], root = "f", unroll_jam = {z = 4 : i64}} {
+  %c0 = arith.constant 0 : index
+  %x = tile.range x: 16 from %c0
+  %y = tile.range y: 16 from %c0
+  %z = tile.range z: 32 from %c0
+  %a = tile.load %A[%x, %y]
+  %b = tile.load %A[%y, %z]
+  %d = tile.dot %a, %b
+  // expected-error@above {{a product of matrices would have 8 elements along 'z', fewer than the 16 that tensor cores multiply at once}}
+  // expected-help@above {{leave 16 or more in unroll_jam}}
+  tile.store %d, %f[%x, %z]
+}
