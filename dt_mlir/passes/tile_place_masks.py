@@ -61,6 +61,11 @@ class _Masks:
             "each axis of a tile comes from a 'tile.range' that dominates the tile",
         )  # fmt: skip
 
+    def needed(self, op: tile.LoadOp | tile.StoreOp) -> list[SSAValue]:
+        """The masks that an access needs along its axes, but for those that others imply."""
+        found = [self.of_axis(name, op) for name in op.access_axes()]
+        return [mask for mask in found if mask and not any(_implies(m, mask) for m in op.masks)]
+
     def _of_range(self, op: tile.RangeOp) -> SSAValue | None:
         if op not in self.known:
             self.known[op] = self._make(op)
@@ -104,6 +109,20 @@ def _within(op: tile.RangeOp, extent: int, bound: SSAValue | None) -> bool:
     return end % span == 0 and multiple_of(op.origin) % span == 0
 
 
+def _implies(mask: SSAValue, other: SSAValue) -> bool:
+    """Returns whether a mask is false wherever another one is: it masks a later index."""
+    a, b = mask.owner, other.owner
+    if not isinstance(a, tile.MaskOp) or not isinstance(b, tile.MaskOp) or a.bound is not b.bound:
+        return False
+    later = a.index.owner
+    if not isinstance(later, tile.MapOp) or list(later.inputs) != [b.index]:
+        return False
+    total = later.yielded.owner
+    return isinstance(total, arith.AddiOp) and (
+        total.lhs is later.body.block.args[0] and (constant_index(total.rhs) or -1) > 0
+    )
+
+
 def _before(op: Operation, user: Operation) -> bool:
     """Returns whether an operation comes before a user, in its block or in one around."""
     inner: Operation | None = user
@@ -119,8 +138,7 @@ def place_masks(kernel: tile.KernelOp) -> None:
     for op in operations(kernel):
         match op:
             case tile.LoadOp():
-                found = [masks.of_axis(name, op) for name in op.access_axes()]
-                needed = [mask for mask in found if mask is not None]
+                needed = masks.needed(op)
                 if needed:
                     # Where masked elements are what is out of bounds, one number stands for both.
                     usual = _zero(element_of(op.result.type)) if op.fill is None else op.fill
@@ -131,8 +149,7 @@ def place_masks(kernel: tile.KernelOp) -> None:
                     )
                     replace_op(op, new)
             case tile.StoreOp():
-                found = [masks.of_axis(name, op) for name in op.access_axes()]
-                needed = [mask for mask in found if mask is not None]
+                needed = masks.needed(op)
                 if needed:
                     all_masks = [*op.masks, *needed]
                     replace_op(op, tile.StoreOp(op.value, op.base, op.indices, all_masks))
