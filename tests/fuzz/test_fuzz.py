@@ -9,7 +9,9 @@ from programs import Case
 
 from dt_mlir.compiler import compile_program
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.runtime.execute import prepare_triton
 
+prepare_triton()
 SEEDS = range(12)
 
 
@@ -23,6 +25,10 @@ def test_drawn_programs(seed: int) -> None:
 
 
 def draw(seed: int, cases: int) -> None:
+    # What a case's time limit interrupts while it is imported stays broken.
+    import torch  # noqa: F401
+    import triton.language  # noqa: F401
+
     tally, found = run_batch(seed, gpu=False, cases=cases)
     assert found is None, found
     # Most of what is drawn is legal, runs, and is decided.
