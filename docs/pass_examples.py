@@ -71,6 +71,9 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         "f.block(o:16, p:16);\nf.tensorize(o:16, p:16, c:16);\n",
         (*STAGES["loop"], "convert-loop-to-tile"), "",
     ),
+    "tile-unroll-jam": (
+        f"{SHIFTED}f.block(x:16);\nf.tensorize(x:16);\nf.unroll_jam(x:2);\n", STAGES["tile"], "",
+    ),
     "tile-merge-axes": (f"{SOFTMAX}f.block(x:4);\nf.tensorize(x:4, y:0);\n", STAGES["tile"], ""),
     "tile-cse": (f"{SOFTMAX}f.block(x:4);\nf.tensorize(x:4, y:0);\n", STAGES["tile"], ""),
     "tile-share-loads": (
