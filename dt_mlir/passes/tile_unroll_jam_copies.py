@@ -89,11 +89,11 @@ class Copies:
         self.values: dict[tuple[SSAValue, Place], SSAValue] = {}
         self.done: set[tuple[Operation, Place]] = set()
         self.known: list[dict[Hashable, Sequence[SSAValue]]] = []
-        """What was computed, for each block around the current one."""
+        """The values that were computed, for each block around the current one."""
         self.ranges: dict[str, tile.RangeOp] = {}
         """The current range of each axis."""
         self.first: dict[Operation | Block, tuple[Place, dict[str, tile.RangeOp]]] = {}
-        """For each load the first of the tiles that it is part of, and the ranges of its axes."""
+        """The first of the tiles that each load is part of, and the ranges of its axes."""
         self.masks: dict[tuple[tile.RangeOp, int], SSAValue] = {}
         self.behind: dict[tile.RangeOp, Operation] = {}
         """The last mask behind each range."""
