@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineExpr
 
-from dt_mlir.analysis.nests import loops_in
+from dt_mlir.analysis.nests import loops_in, reduction_nests, write_to
 from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.tile.types import Axis
@@ -64,6 +64,64 @@ def least_depth(bits: int) -> int:
     return 32 if bits <= 8 else 16
 
 
+def planned_axes(
+    kernel: loop.KernelOp, same: dict[str, str], fixed: dict[str, int]
+) -> TileAxes:
+    """Returns the axes of a kernel's tiled loops; those of a dot's depth are one axis.
+
+    A product over tiles of several labels is one dot, as deep as its tile has points.
+
+    Args:
+        kernel: a kernel of the `loop` level.
+        same: for a label the first of the labels that have its size.
+        fixed: the sizes of labels that the program is compiled for.
+    """
+    axes = TileAxes(kernel, same, fixed)
+    for nest in reduction_nests(kernel):
+        depth = [op for op in nest if _is_joinable(op, nest[-1], axes)]
+        if not nest[-1].is_dot or len(depth) < 2 or depth[-1] is not nest[-1]:
+            continue
+        if any(op.domain is not None for op in nest):
+            continue
+        # Points that follow each other are neighbours in memory where those of a label are.
+        axes.join(depth, sorted(depth, key=_distance, reverse=True))
+        if not isinstance(plan_dot(nest[-1], axes), DotPlan):
+            axes.separate(depth)
+    return axes
+
+
+def _distance(op: loop.ReduceOp) -> int:
+    """Returns how many axes of a tensor are faster than the one that a loop walks, at the least."""
+    places: list[int] = []
+    for use in op.iv.uses:
+        user = use.operation
+        if isinstance(user, loop.ReadOp):
+            indices = user.map.data.results
+            dims = [dim for dim, value in enumerate(user.indices) if value is op.iv]
+            places += [
+                len(indices) - 1 - place
+                for place, index in enumerate(indices)
+                if any(dim in index.used_dims() for dim in dims)
+            ]
+    return min(places, default=0)
+
+
+def _is_joinable(op: loop.ReduceOp, product: loop.ReduceOp, axes: TileAxes) -> bool:
+    """Returns whether a loop's tile may be a part of a product's depth."""
+    if not op.is_tile or not isinstance(axes.loops[op].extent, int):
+        return False
+    if any(op not in axes.of(value) for value in product.yielded):
+        return False
+    reads = [use.operation for use in op.iv.uses if isinstance(use.operation, loop.ReadOp)]
+    buffered = [read for read in reads if isinstance(read.base.owner, loop.LocalOp)]
+    # A buffer that is read along the axis has an axis of its own there.
+    return not any(
+        theirs is op
+        for read in buffered
+        for _, theirs in axes.renaming(write_to(read.base), read)
+    )
+
+
 def plan_dot(op: loop.ReduceOp, axes: TileAxes) -> DotPlan | NoDot:
     """Returns a plan for a product, or why Triton's dot cannot carry it out.
 
@@ -92,11 +150,15 @@ def plan_dot(op: loop.ReduceOp, axes: TileAxes) -> DotPlan | NoDot:
                 f"the labels of one factor alone that are tiled are {_shown(found)}",
                 "fuse them, or tile one of them",
             )
-    batch = axes.axes((left & right) - {op})
+    batch = axes.axes((left & right).difference(axes.depth(op)))
     if len(batch) > 1:
+        summed = any(isinstance(around, loop.ReduceOp) for around in left & right if around != op)
+        deeper = summed and axes.loops[op].is_symbolic
         return NoDot(
             f"{_shown(batch)} are tiled, and both factors have them",
-            "fuse them, or tile one of them",
+            f"tile '{label}' by a number, for one dot to sum over all"
+            if deeper
+            else "fuse them, or tile one of them",
         )
     depth = axes.loops[op]
     if isinstance(depth.extent, int) and depth.extent < least:

@@ -107,7 +107,7 @@ def _held(value: SSAValue) -> SSAValue:
 def _is_elsewhere(value: SSAValue) -> bool:
     """Returns whether a tile is not held in registers."""
     owner = value.owner
-    if isinstance(owner, tile.RangeOp | tile.MaskOp | tile.FillOp):
+    if isinstance(owner, tile.RangeOp | tile.JoinedRangeOp | tile.MaskOp | tile.FillOp):
         return True
     return isinstance(owner, tile.LoadOp) and all(
         isinstance(user, tile.DotOp) for user in _users(value)

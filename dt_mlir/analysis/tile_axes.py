@@ -5,7 +5,9 @@ A tiled loop becomes one axis of the tiles of everything that depends on its ind
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from xdsl.ir import Block, SSAValue
 
@@ -30,26 +32,64 @@ class TileAxes:
     same: dict[str, str]
     fixed: dict[str, int] = field(default_factory=dict[str, int])
     loops: dict[loop.LoopLike, Axis] = field(default_factory=dict[loop.LoopLike, Axis])
-    """The axis of each tiled loop, outer loops first."""
+    """The axis of each tiled loop, outer loops first; joined loops have one between them."""
+    joined: dict[loop.LoopLike, tuple[loop.ReduceOp, ...]] = field(
+        default_factory=dict[loop.LoopLike, tuple[loop.ReduceOp, ...]]
+    )
+    """The loops that share an axis with a loop, for each that shares one, outermost first."""
+    boxes: dict[loop.LoopLike, tuple[loop.ReduceOp, ...]] = field(
+        default_factory=dict[loop.LoopLike, tuple[loop.ReduceOp, ...]]
+    )
+    """The same loops in the order of the sides of a box, the fastest last."""
     _known: dict[SSAValue, frozenset[loop.LoopLike]] = field(
         default_factory=dict[SSAValue, frozenset[loop.LoopLike]]
     )
 
     def __post_init__(self) -> None:
-        taken: set[str] = set()
         for op in loops_in(self.kernel):
-            if not op.is_tile:
-                continue
-            label = op.label_name
-            name, number = label, 0
-            while name in taken:
-                number += 1
-                name = f"{label}_{number}"
-            taken.add(name)
-            extent: int | str = (
-                op.step_size or self.fixed.get(label) or self.same.get(label, label)
-            )
-            self.loops[op] = Axis(name, extent)
+            if op.is_tile:
+                self.loops[op] = self._own_axis(op)
+
+    def _own_axis(self, op: loop.LoopLike) -> Axis:
+        label = op.label_name
+        extent = op.step_size or self.fixed.get(label) or self.same.get(label, label)
+        return Axis(self._unused(label), extent)
+
+    def _unused(self, name: str) -> str:
+        taken = {axis.name for axis in self.loops.values()}
+        found, number = name, 0
+        while found in taken:
+            number += 1
+            found = f"{name}_{number}"
+        return found
+
+    def join(self, loops: Sequence[loop.ReduceOp], sides: Sequence[loop.ReduceOp]) -> None:
+        """Gives the tiled loops of a product one axis, which has their points.
+
+        Args:
+            loops: loops of one nest, outermost first, that step by known numbers of elements.
+            sides: the same, in the order of the sides of a box: the fastest last.
+        """
+        extents = [self.loops[op].extent for op in sides]
+        assert all(isinstance(extent, int) for extent in extents)
+        name = self._unused("_".join(op.label_name for op in sides))
+        axis = Axis(name, prod(int(extent) for extent in extents))
+        for op in loops:
+            self.loops[op] = axis
+            self.joined[op], self.boxes[op] = tuple(loops), tuple(sides)
+        self._known.clear()
+
+    def separate(self, loops: Sequence[loop.ReduceOp]) -> None:
+        """Gives loops that are joined axes of their own again."""
+        for op in loops:
+            del self.joined[op], self.boxes[op]
+            self.loops[op] = self._own_axis(op)
+        self._known.clear()
+
+    def depth(self, op: loop.ReduceOp) -> tuple[loop.ReduceOp, ...]:
+        """Returns the loops whose points a reduction combines: its own, and those joined to it."""
+        found = self.joined.get(op, (op,))
+        return found if op is found[-1] else (op,)
 
     def of(self, value: SSAValue) -> frozenset[loop.LoopLike]:
         """The tiled loops that a value depends on."""
@@ -59,7 +99,7 @@ class TileAxes:
 
     def axes(self, loops: frozenset[loop.LoopLike]) -> list[Axis]:
         """The axes of tiled loops in the order that all tiles have them: outer loops first."""
-        return [axis for op, axis in self.loops.items() if op in loops]
+        return list(dict.fromkeys(axis for op, axis in self.loops.items() if op in loops))
 
     def _compute(self, value: SSAValue) -> frozenset[loop.LoopLike]:
         owner = value.owner
@@ -70,7 +110,7 @@ class TileAxes:
             return self._of_buffer(owner)
         if isinstance(owner, loop.ReduceOp):
             found = frozenset[loop.LoopLike]().union(*map(self.of, (*owner.yielded, *owner.bounds)))
-            return found - {owner}
+            return found.difference(self.depth(owner))
         return frozenset[loop.LoopLike]().union(*map(self.of, owner.operands))
 
     def _of_buffer(self, read: loop.ReadOp) -> frozenset[loop.LoopLike]:

@@ -13,7 +13,7 @@ from xdsl.rewriter import Rewriter
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
-from dt_mlir.traversal import operations_of, values_of
+from dt_mlir.traversal import operations, values_of
 
 
 def clone_body(
@@ -38,11 +38,14 @@ def clone_body(
     while not isinstance(kernel, tile.KernelOp):
         assert kernel is not None, "the body is in a kernel"
         kernel = kernel.parent_op()
-    taken = {op.axis.name for op in operations_of(kernel, tile.RangeOp)} | set(names(kernel.labels))
+    ranges = (tile.RangeOp, tile.JoinedRangeOp)
+    taken = {op.axis.name for op in operations(kernel) if isinstance(op, ranges)}
+    taken |= set(names(kernel.labels))
     fresh: dict[str, str] = {}
     for op in body.walk():
-        if isinstance(op, tile.RangeOp) and op.axis.name not in fresh:
-            fresh[op.axis.name] = _unused(op.label.data, taken)
+        if isinstance(op, ranges) and op.axis.name not in fresh:
+            label = op.label.data if isinstance(op, tile.RangeOp) else "_".join(names(op.labels))
+            fresh[op.axis.name] = _unused(label, taken)
             taken.add(fresh[op.axis.name])
     found = dict(values)
     # The clones may go into the body itself.

@@ -10,6 +10,7 @@ there are; a physical one has all, and masks say which count.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
@@ -63,7 +64,7 @@ class TileFunctions(LevelFunctions):
         self.instance = 0
         self.least: dict[str, int] = {}
         self.lengths: dict[str, int] = {}
-        self.ranges: dict[str, tuple[tile.RangeOp, list[int]]] = {}
+        self.ranges: dict[str, tuple[Operation, list[int]]] = {}
 
     @impl_callable(tile.KernelOp)
     def run_kernel(
@@ -106,21 +107,41 @@ class TileFunctions(LevelFunctions):
     ) -> PythonValues:
         """The indices along an axis."""
         origin, *bound = indices = [int(value) for value in args]
-        known = self.ranges.setdefault(op.axis.name, (op, indices))
-        block = known[0].parent
-        if known[0] is op or block is None or not block.is_ancestor(op):
-            self.ranges[op.axis.name] = op, indices
-        elif known[1] != indices:
-            shown = [" to ".join(map(str, found)) for found in (known[1], indices)]
-            raise ExecutionError(
-                f"the axis '{op.axis.name}' runs from {shown[0]} and from {shown[1]} at once", op
-            )
+        self._note_range(op, op.axis.name, indices)
         count, step = self.extent(op.axis), op.stride
         if bound:
             below = max(0, -((origin - bound[0]) // step))
             count = below if op.axis.is_symbolic else min(count, below)
         self.lengths[op.axis.name] = count
         return (np.arange(origin, origin + count * step, step),)
+
+    @impl(tile.JoinedRangeOp)
+    def run_joined_range(
+        self, interpreter: Interpreter, op: tile.JoinedRangeOp, args: PythonValues
+    ) -> PythonValues:
+        """The indices along an axis of the points of a box that exist."""
+        indices = [int(value) for value in args]
+        self._note_range(op, op.axis.name, indices)
+        origins, bounds = indices[: len(op.extents)], indices[len(op.extents) :]
+        sides = op.extents
+        if bounds:
+            below = (max(0, end - start) for start, end in zip(origins, bounds))
+            sides = [min(pair) for pair in zip(sides, below)]
+        self.lengths[op.axis.name] = prod(sides)
+        points = np.indices(sides).reshape(len(sides), -1)
+        return tuple(origin + point for origin, point in zip(origins, points))
+
+    def _note_range(self, op: Operation, name: str, indices: list[int]) -> None:
+        """Notes where an axis runs, and that it runs there alone."""
+        known = self.ranges.setdefault(name, (op, indices))
+        block = known[0].parent
+        if known[0] is op or block is None or not block.is_ancestor(op):
+            self.ranges[name] = op, indices
+        elif known[1] != indices:
+            shown = [" to ".join(map(str, found)) for found in (known[1], indices)]
+            raise ExecutionError(
+                f"the axis '{name}' runs from {shown[0]} and from {shown[1]} at once", op
+            )
 
     @impl(tile.MaskOp)
     def run_mask(

@@ -19,10 +19,11 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from dt_mlir.analysis.dot_plans import planned_axes
 from dt_mlir.analysis.expressions import Expressions
 from dt_mlir.analysis.joined_labels import check_joined_labels
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes, same_in
-from dt_mlir.analysis.nests import inner_of, write_to
+from dt_mlir.analysis.nests import inner_of, reduced_by, write_to
 from dt_mlir.analysis.tile_axes import TileAxes, check_buffers, check_tiles
 from dt_mlir.builders.indices import delinearized
 from dt_mlir.builders.reductions import combine, is_more_extreme
@@ -48,12 +49,14 @@ class _Converter:
         self.kernel = kernel
         self.same, self.fixed = axes.same, axes.fixed
         self.axes = axes
-        self.order = list(self.axes.loops.values())
+        self.order = list(dict.fromkeys(self.axes.loops.values()))
         self.expressions = Expressions(axes)
         self.env: dict[SSAValue, SSAValue] = {}
         self.written: dict[SSAValue, SSAValue] = {}
         self.sizes: dict[str, SSAValue] = {}
         self.least: dict[str, int] = {}
+        self.starts: dict[loop.LoopLike, SSAValue] = {}
+        """The first index of the tile of each tiled loop."""
         self.products = Products(self)
         self.accesses = Accesses(kernel, self.same, self.env, self._size)
         self.decided: dict[loop.ReduceOp, list[AffineExpr]] = {}
@@ -178,15 +181,35 @@ class _Converter:
         if not op.is_tile:
             self.env[op.iv] = start
             return
+        self.starts[op] = start
+        loops = self.axes.joined.get(op, (op,))
+        if op is not loops[-1]:
+            # The innermost one has the indices of all.
+            return
+        sides = self.axes.boxes.get(op, (op,))
+        bounds = [self._bound(side, scope) for side in sides]
+        axis = self.axes.loops[op]
+        range_op: tile.RangeOp | tile.JoinedRangeOp
+        if len(sides) == 1:
+            range_op = tile.RangeOp(op.label_name, start, bounds[0], axis)
+        else:
+            extents = [
+                (side.label_name, side.step_size or self.fixed[side.label_name]) for side in sides
+            ]
+            starts = [self.starts[side] for side in sides]
+            range_op = tile.JoinedRangeOp(axis.name, extents, starts, bounds)
+        range_op.location = op.location
+        scope.builder.insert(range_op)
+        for side, index in zip(sides, range_op.results):
+            index.name_hint = value_hint(side.label_name)
+            self.env[side.iv] = index
+
+    def _bound(self, op: loop.LoopLike, scope: Scope) -> SSAValue:
+        """Inserts the index at which the tiles of a loop end."""
         extent, step = op.extent_size, op.step_size
         # Where tiles fill the loop's extent, only the label's end can cut one short.
         fills = extent is None or (step > 0 and extent % step == 0)
-        bound = self._size(op.label_name) if fills else self.end(op, scope)
-        range_op = tile.RangeOp(op.label_name, start, bound, self.axes.loops[op])
-        range_op.location = op.location
-        scope.builder.insert(range_op)
-        range_op.result.name_hint = value_hint(op.label_name)
-        self.env[op.iv] = range_op.result
+        return self._size(op.label_name) if fills else self.end(op, scope)
 
     def _has_one_trip(self, op: loop.LoopLike) -> bool:
         if op.has_one_trip and (op.is_tile or op.extent_size is not None):
@@ -278,8 +301,15 @@ class _Converter:
         axes = self.axes.axes(self.axes.of(op.result))
         kind = op.named_kind
         once = self._has_one_trip(op)
-        nested = None if once else inner_of(op)
+        joined = self.axes.joined.get(op, (op,))
+        if op is not joined[-1]:
+            nested = reduced_by(op)
+        else:
+            nested = None if once else inner_of(op)
         if nested is not None:
+            if once:
+                self._enter(op, self.start(op, scope), scope)
+                return self._reduce(nested, scope, start)
             return self._reduce_nested(op, nested, axes, scope, start)
         if kind is ReductionKind.DOT:
             return self.products.lower(op, axes, scope, once, start)
@@ -494,7 +524,7 @@ class ConvertLoopToTilePass(ModulePass):
                     "run apply-schedule first",
                 )
         same, fixed = label_classes(op), fixed_sizes(op)
-        axes = {kernel: TileAxes(kernel, same_in(kernel, same), fixed) for kernel in kernels}
+        axes = {kernel: planned_axes(kernel, same_in(kernel, same), fixed) for kernel in kernels}
         for kernel in kernels:
             check_kernel(kernel)
             check_joined_labels(kernel, host.function_of(op))

@@ -8,7 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from dt_mlir.analysis.dot_plans import NoDot, plan_dot
+from dt_mlir.analysis.dot_plans import NoDot, plan_dot, planned_axes
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes, same_in
 from dt_mlir.analysis.nests import locals_of, loops_in
 from dt_mlir.analysis.recomputation import recomputations
@@ -75,4 +75,4 @@ class LoopReportCostsPass(ModulePass):
         for kernel in op.ops:
             if isinstance(kernel, loop.KernelOp):
                 report_recomputations(kernel)
-                report_products(kernel, TileAxes(kernel, same_in(kernel, same), fixed))
+                report_products(kernel, planned_axes(kernel, same_in(kernel, same), fixed))

@@ -8,10 +8,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
-from dt_mlir.analysis.dot_plans import DotPlan, plan_dot
+from dt_mlir.analysis.dot_plans import DotPlan, plan_dot, planned_axes
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes, same_in
 from dt_mlir.analysis.nests import loops_in
-from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.analysis.tile_sizes import TILE_LIMIT, padded, static_elements
 from dt_mlir.dialects import loop
 
@@ -29,7 +28,7 @@ def split_products(kernel: loop.KernelOp, same: dict[str, str], fixed: dict[str,
     Such a product is a tile over all of its labels at once; a smaller step of the reduction
     makes it smaller. Where the reduction's axis comes from a local buffer, it must stay whole.
     """
-    axes = TileAxes(kernel, same_in(kernel, same), fixed)
+    axes = planned_axes(kernel, same_in(kernel, same), fixed)
     for op in list(loops_in(kernel)):
         if not isinstance(op, loop.ReduceOp) or not op.is_dot:
             continue

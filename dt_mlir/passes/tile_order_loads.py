@@ -68,6 +68,8 @@ def _is_counted(index: SSAValue, axis: str) -> bool:
     match owner:
         case tile.RangeOp():
             return owner.stride == 1
+        case tile.JoinedRangeOp():
+            return index is owner.indices[-1]
         case tile.BroadcastOp() | tile.TransposeOp():
             return _is_counted(owner.value, axis)
         case tile.MapOp():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -21,8 +23,33 @@ from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.diagnostics import CompileError, directive_location
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind, identity
+from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of, tile_type
 from dt_mlir.traversal import operations, operations_of, values_of
+
+
+class _Walked(NamedTuple):
+    """Indices along an axis, as they are before it is physical."""
+
+    op: tile.RangeOp | tile.JoinedRangeOp
+    place: int
+    """The side of a box; 0 of what is no box."""
+    name: str
+    """The axis, or the label of a side of a box."""
+    label: str
+    extent: int | str
+    """The number of different indices, or the label that they are all of."""
+    origin: SSAValue
+    """The first index."""
+    bound: SSAValue | None
+    """The index at which the axis ends, if there is one."""
+    stride: int
+    """The distance between two indices that follow each other."""
+
+    @property
+    def indices(self) -> SSAValue:
+        """The tile of indices, of the type that it has by now."""
+        return self.op.results[self.place]
 
 
 class _Masks:
@@ -31,31 +58,39 @@ class _Masks:
     def __init__(self, kernel: tile.KernelOp) -> None:
         self.kernel = kernel
         self.ranges = operations_of(kernel, tile.RangeOp)
-        self.logical = {op: (op.axis.extent, op.span) for op in self.ranges}
-        self.bounds = {op: op.bound for op in self.ranges}
-        self.order = list({op.axis.name: op.axis for op in self.ranges}.values())
-        self.known: dict[tile.RangeOp, SSAValue | None] = {}
+        self.joined = operations_of(kernel, tile.JoinedRangeOp)
+        self.walked: dict[str, list[_Walked]] = {}
+        for op in operations(kernel):
+            if isinstance(op, tile.RangeOp | tile.JoinedRangeOp):
+                self.walked.setdefault(op.axis.name, []).extend(_walked(op))
+        self.known: dict[_Walked, SSAValue | None] = {}
 
     def make_physical(self) -> None:
         """Pad the extents of all axes to powers of two, and drop their bounds."""
 
         def physical(type: Attribute) -> Attribute:
             axes = [
-                Axis(a.name, padded(a.extent) if isinstance(a.extent, int) else a.extent)
+                Axis(a.name, boxes.get(a.name) or padded(a.extent))
+                if isinstance(a.extent, int)
+                else a
                 for a in axes_of(type)
             ]
             return tile_type(element_of(type), axes)
 
+        # Each side of a box is padded by itself, so that indices are quotients by powers of two.
+        boxes = {op.axis.name: prod(map(padded, op.extents)) for op in self.joined}
         retype(self.kernel, physical)
         for op in self.ranges:
             op.operands = [op.origin]
+        for op in self.joined:
+            op.set_physical([padded(extent) for extent in op.extents])
 
-    def of_axis(self, name: str, user: Operation) -> SSAValue | None:
-        """The mask of an axis for a user; None if all of its elements always exist."""
-        for op in self.ranges:
-            block = op.parent
-            if op.axis.name == name and block is not None and _before(op, user):
-                return self._of_range(op)
+    def of_axis(self, name: str, user: Operation) -> list[SSAValue]:
+        """The masks of an axis for a user; none if all of its elements always exist."""
+        for walked in self.walked.get(name, ()):
+            if walked.op.parent is not None and _before(walked.op, user):
+                sides = [other for other in self.walked[name] if other.op is walked.op]
+                return [mask for side in sides if (mask := self._of_range(side)) is not None]
         raise CompileError(
             f"no range of the axis '{name}' is in scope where '{user.name}' needs its mask", user,
             "each axis of a tile comes from a 'tile.range' that dominates the tile",
@@ -63,50 +98,64 @@ class _Masks:
 
     def needed(self, op: tile.LoadOp | tile.StoreOp) -> list[SSAValue]:
         """The masks that an access needs along its axes, but for those that others imply."""
-        found = [self.of_axis(name, op) for name in op.access_axes()]
-        return [mask for mask in found if mask and not any(_implies(m, mask) for m in op.masks)]
+        found = [mask for name in op.access_axes() for mask in self.of_axis(name, op)]
+        return [mask for mask in found if not any(_implies(m, mask) for m in op.masks)]
 
-    def _of_range(self, op: tile.RangeOp) -> SSAValue | None:
-        if op not in self.known:
-            self.known[op] = self._make(op)
-        return self.known[op]
+    def _of_range(self, walked: _Walked) -> SSAValue | None:
+        if walked not in self.known:
+            self.known[walked] = self._make(walked)
+        return self.known[walked]
 
-    def _make(self, op: tile.RangeOp) -> SSAValue | None:
-        bound, (extent, span) = self.bounds[op], self.logical[op]
+    def _make(self, walked: _Walked) -> SSAValue | None:
+        op, bound, extent = walked.op, walked.bound, walked.extent
         assert op.parent is not None
         builder = Builder(InsertPoint.after(op))
         index = IndexBuilder(builder)
         divisor: int | None = None
-        if isinstance(extent, int) and _within(op, padded(extent), bound):
+        if isinstance(extent, int) and _within(walked, padded(extent)):
             return None
+        span = extent * walked.stride if isinstance(extent, int) else None
         if isinstance(extent, int) and padded(extent) > extent:
             # The elements that pad the tile belong to the next one.
             assert span is not None
-            end = index.add(op.origin, index.constant(span))
+            end = index.add(walked.origin, index.constant(span))
             bound = end if bound is None else index.minimum(end, bound)
-            bound.name_hint = f"{op.label.data}_end"
+            bound.name_hint = f"{walked.label}_end"
         elif bound is None:
             return None
         elif isinstance(extent, int) and isinstance(bound.owner, tile.SizeOp):
-            divisor = span if span and multiple_of(op.origin) % span == 0 else None
-        mask = tile.MaskOp(op.result, bound, divisor, whole=isinstance(extent, str))
+            divisor = span if span and multiple_of(walked.origin) % span == 0 else None
+        mask = tile.MaskOp(walked.indices, bound, divisor, whole=isinstance(extent, str))
         builder.insert(mask)
-        mask.result.name_hint = f"{op.axis.name}_mask"
+        mask.result.name_hint = f"{walked.name}_mask"
         for new in (mask, *(v.owner for v in mask.operands)):
             if isinstance(new, Operation) and new.location != op.location:
                 new.location = op.location
         return mask.result
 
 
-def _within(op: tile.RangeOp, extent: int, bound: SSAValue | None) -> bool:
+def _walked(op: tile.RangeOp | tile.JoinedRangeOp) -> list[_Walked]:
+    """Returns what the elements of an axis walk: a label, or those of the sides of a box."""
+    if isinstance(op, tile.RangeOp):
+        extent, name = op.axis.extent, op.axis.name
+        return [_Walked(op, 0, name, op.label.data, extent, op.origin, op.bound, op.stride)]
+    bounds = op.bounds or [None] * len(op.origins)
+    sides = zip(names(op.labels), op.extents, op.origins, bounds)
+    return [
+        _Walked(op, place, label, label, extent, origin, bound, 1)
+        for place, (label, extent, origin, bound) in enumerate(sides)
+    ]
+
+
+def _within(walked: _Walked, extent: int) -> bool:
     """Returns whether a tile ends at a known bound or before, wherever it starts below that."""
-    end = None if bound is None else constant_index(bound)
-    start, span = constant_index(op.origin), extent * op.stride
+    end = None if walked.bound is None else constant_index(walked.bound)
+    start, span = constant_index(walked.origin), extent * walked.stride
     if end is None:
         return False
     if start is not None:
-        return start + span - op.stride < end
-    return end % span == 0 and multiple_of(op.origin) % span == 0
+        return start + span - walked.stride < end
+    return end % span == 0 and multiple_of(walked.origin) % span == 0
 
 
 def _implies(mask: SSAValue, other: SSAValue) -> bool:
@@ -174,9 +223,11 @@ def _mask_operand(
     masks: _Masks, op: Operation, operand: int, axis: str, kind: ReductionKind
 ) -> None:
     """Gives the elements of an operand beyond the end of an axis the reduction's identity."""
-    mask = masks.of_axis(axis, op)
-    if mask is None:
-        return
+    for mask in masks.of_axis(axis, op):
+        _mask_by(mask, op, operand, kind)
+
+
+def _mask_by(mask: SSAValue, op: Operation, operand: int, kind: ReductionKind) -> None:
     value = op.operands[operand]
     builder = Builder(InsertPoint.before(op))
     values = ValueBuilder(builder, axes_of(value.type))

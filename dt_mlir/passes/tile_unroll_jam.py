@@ -234,7 +234,10 @@ class TileUnrollJamPass(ModulePass):
             if not kernel.jam_factors:
                 continue
             _write_out(kernel)
-            order = [inner.axis for inner in operations_of(kernel, tile.RangeOp)]
+            order = [
+                inner.axis for inner in operations(kernel)
+                if isinstance(inner, tile.RangeOp | tile.JoinedRangeOp)
+            ]
             Copies(jam_of(kernel), order).kernel(kernel)
             kernel.unroll_jam = None
             for inner in operations(kernel):

@@ -39,6 +39,12 @@ def check_kernel(kernel: tile.KernelOp) -> None:
                 f"the axis '{inner.axis.name}' still has a bound", inner,
                 "run tile-place-masks first",
             )
+    for inner in of_kind(everything, tile.JoinedRangeOp):
+        if inner.bounds:
+            raise CompileError(
+                f"the axis '{inner.axis.name}' still has bounds", inner,
+                "run tile-place-masks first",
+            )  # fmt: skip
     for inner in of_kind(everything, scf.ForOp):
         if (constant_index(inner.step) or 0) < 1:
             raise CompileError("the step of a loop must be a positive constant", inner)

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop, sched, tile
+from dt_mlir.dialects.formats import names
 from dt_mlir.interpreters.arithmetic import Character
 from dt_mlir.traversal import operations
 
@@ -310,6 +311,9 @@ def _steps(modules: Sequence[ModuleOp]) -> dict[str, _Steps]:
                         note(walk.label, 1, walk.factor * blocks.get(walk.label, 1))
                 case tile.RangeOp():
                     note(op.label.data, op.span or 0)
+                case tile.JoinedRangeOp():
+                    for label, extent in zip(names(op.labels), op.extents):
+                        note(label, extent)
                 case tile.KernelOp():
                     for label, block in op.grid:
                         note(label, block)

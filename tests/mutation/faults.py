@@ -147,6 +147,11 @@ BACKEND = [
         "in a tile rargmax overlooks NaN",
     ),
     Fault(
+        "points-of-a-box-repeated", _KERNEL,
+        "behind //= extent", "behind //= op.extents[0]",
+        "the indices of a box's sides repeat at the wrong places",
+    ),
+    Fault(
         "masks-united", _KERNEL,
         'return code.total("&", masks)', 'return code.total("|", masks)',
         "an element is touched where any of its masks is true",

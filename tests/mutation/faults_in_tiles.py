@@ -123,6 +123,17 @@ TILES = [
         "a condition that excludes equality includes it where it masks",
     ),
     Fault(
+        "box-masked-along-one-side", _PLACE,
+        "sides = [other for other in self.walked[name] if other.op is walked.op]",
+        "sides = [walked]",
+        "a product over boxes multiplies points beyond the end of all sides but the first",
+    ),
+    Fault(
+        "sides-start-at-another-s", _TO_TILE,
+        "starts = [self.starts[side] for side in sides]", "starts = [start for _ in sides]",
+        "the sides of a box start where that of the innermost loop does",
+    ),
+    Fault(
         "not-finite-factors-multiplied", _PRODUCTS,
         "arith.SelectOp(bad, end, start)", "arith.SelectOp(bad, start, start)",
         "a factor that is not finite reaches sums that exclude it",
@@ -227,7 +238,7 @@ TILES = [
     ),
     Fault(
         "divisor-whatever-the-origin", _PLACE,
-        "divisor = span if span and multiple_of(op.origin) % span == 0 else None", "divisor = span",
+        "divisor = span if span and multiple_of(walked.origin) % span == 0 else None", "divisor = span",
         "a mask vanishes though its tile does not start at a multiple of its extent",
     ),
     Fault(
@@ -342,8 +353,8 @@ TILES = [
     ),
     Fault(
         "divisor-halved", _PLACE,
-        "divisor = span if span and multiple_of(op.origin) % span == 0 else None",
-        "divisor = max(1, span // 2) if span and multiple_of(op.origin) % span == 0 else None",
+        "divisor = span if span and multiple_of(walked.origin) % span == 0 else None",
+        "divisor = max(1, span // 2) if span and multiple_of(walked.origin) % span == 0 else None",
         "a mask vanishes where half a tile divides the size",
     ),
     Fault(
@@ -356,7 +367,7 @@ TILES = [
     ),
     Fault(
         "fixed-sizes-without-padding", _PLACE,
-        "_within(op, padded(extent), bound)", "_within(op, extent, bound)",
+        "_within(walked, padded(extent))", "_within(walked, extent)",
         "at fixed sizes a tile of no power of two is not masked",
     ),
     Fault(

@@ -37,6 +37,7 @@ from dt_mlir.backend.triton.sizes import SMALL_OFFSET, reach_of
 from dt_mlir.diagnostics import CompileError, did_you_mean, directive_location
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
 from dt_mlir.element_types import is_bool, is_float, is_integer
 from dt_mlir.traversal import operations
@@ -186,6 +187,8 @@ class KernelPrinter:
                 self.tensors.add(op.result)
                 self.wide.add(op.result)
                 self._assign(op.result, wide, "pid")
+            case tile.JoinedRangeOp():
+                self._joined_range(op)
             case tile.RangeOp():
                 self._range(op)
             case tile.MaskOp():
@@ -257,6 +260,23 @@ class KernelPrinter:
         if known is None or known.value.data != 0:
             indices = code.binary("+", self.values[origin], indices)
         self._assign(op.result, indices, op.label.data)
+
+    def _joined_range(self, op: tile.JoinedRangeOp) -> None:
+        behind = math.prod(op.extents)
+        for number, (label, extent) in enumerate(zip(names(op.labels), op.extents)):
+            behind //= extent
+            indices = code.call("tl.arange", code.constant(0), self._extent(op.axis))
+            origin = op.origins[number]
+            if origin not in self.tensors:
+                indices = code.method(indices, "to", code.name(self.signature.index))
+            if behind > 1:
+                indices = code.binary("//", indices, code.constant(behind))
+            if number:
+                indices = code.binary("%", indices, code.constant(extent))
+            known = constant_of(origin)
+            if known is None or known.value.data != 0:
+                indices = code.binary("+", self.values[origin], indices)
+            self._assign(op.indices[number], indices, label)
 
     def _mask(self, op: tile.MaskOp) -> ast.expr:
         bound = self.values[op.bound]

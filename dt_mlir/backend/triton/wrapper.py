@@ -420,6 +420,8 @@ class WrapperPrinter:
         for op in operations(kernel):
             if isinstance(op, tile.RangeOp) and op.span is not None:
                 steps.append(op.span)
+            elif isinstance(op, tile.JoinedRangeOp):
+                steps += op.extents
             elif isinstance(op, scf.ForOp) and (step := constant_of(op.step)) is not None:
                 steps.append(int(step.value.data))
         sizes = [self._size(label) for label in signature.sizes]

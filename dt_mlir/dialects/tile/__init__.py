@@ -23,6 +23,7 @@ from dt_mlir.dialects.tile.compute import (
     TransposeOp,
 )
 from dt_mlir.dialects.tile.kernel import (
+    JoinedRangeOp,
     KernelOp,
     MaskOp,
     ProgramIdOp,
@@ -41,6 +42,7 @@ __all__ = [
     "BroadcastOp",
     "DotOp",
     "FillOp",
+    "JoinedRangeOp",
     "KernelOp",
     "LoadOp",
     "MapOp",
@@ -62,8 +64,8 @@ __all__ = [
 Tile = Dialect(
     "tile",
     [
-        KernelOp, ProgramIdOp, SizeOp, RangeOp, MaskOp, LoadOp, StoreOp, MapOp, YieldOp, ReduceOp,
-        ArgReduceOp, DotOp, FillOp, BroadcastOp, TransposeOp, RenameOp,
+        KernelOp, ProgramIdOp, SizeOp, RangeOp, JoinedRangeOp, MaskOp, LoadOp, StoreOp, MapOp,
+        YieldOp, ReduceOp, ArgReduceOp, DotOp, FillOp, BroadcastOp, TransposeOp, RenameOp,
     ],
     [TileType],
 )  # fmt: skip

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     DictionaryAttr,
     IndexType,
     IntegerAttr,
     StringAttr,
     UnitAttr,
     i1,
+    i32,
     i64,
 )
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
     operand_def,
@@ -24,13 +29,15 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
+    var_operand_def,
+    var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.dialects.formats import NameDirective
+from dt_mlir.dialects.formats import NameDirective, names
 from dt_mlir.dialects.identifiers import Identifier, Identifiers
 from dt_mlir.dialects.kernel import KernelOp as KernelBase
 from dt_mlir.dialects.tile.types import (
@@ -217,6 +224,121 @@ class RangeOp(IRDLOperation):
             raise VerifyException("the step of a range must be positive")
         if self.stride > 1 and self.axis.is_symbolic:
             raise VerifyException("a range of a whole label has no step")
+
+
+@irdl_op_definition
+class JoinedRangeOp(IRDLOperation):
+    """The indices along one axis of all points of a box, the last of its sides the fastest.
+
+    `%r, %c = tile.joined_range r_c (r: 2 from %r_start to %R, c: 32 from %c_start to %C)`: an axis
+    of 64 elements, whose element `i` has the indices `%r_start + i // 32` and `%c_start + i % 32`.
+    With bounds, the points at or beyond one do not exist; `tile-place-masks` makes such an axis
+    physical as it does others, each side of the box by itself.
+    """
+
+    name = "tile.joined_range"
+    GRAMMAR: ClassVar = (
+        "identifier `(` (label `:` integer `from` value (`to` value)?), … `)` attr-dict"
+    )
+
+    labels = prop_def(Identifiers)
+    """The label that each side of the box walks."""
+    sides = prop_def(ArrayAttr[IntegerAttr])
+    """The number of indices along each side."""
+    origins = var_operand_def(IndexType())
+    """The first index of each side."""
+    bounds = var_operand_def(IndexType())
+    """The index at which each side ends; none of a physical axis."""
+    indices = var_result_def(TileType)
+    """The indices of each side, tiles of the one axis."""
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        name: str,
+        sides: Sequence[tuple[str, int]],
+        origins: Sequence[SSAValue],
+        bounds: Sequence[SSAValue],
+    ) -> None:
+        axis = Axis(name, prod(extent for _, extent in sides))
+        super().__init__(
+            operands=[origins, bounds],
+            properties={
+                "labels": ArrayAttr(StringAttr(label) for label, _ in sides),
+                "sides": ArrayAttr(IntegerAttr(extent, i64) for _, extent in sides),
+            },
+            result_types=[[tile_type(IndexType(), [axis])] * len(sides)],
+        )
+
+    @property
+    def axis(self) -> Axis:
+        """The axis."""
+        return axes_of(self.indices[0].type)[0]
+
+    @property
+    def extents(self) -> list[int]:
+        """The number of indices along each side."""
+        return [side.value.data for side in self.sides]
+
+    def set_physical(self, extents: Sequence[int]) -> None:
+        """Gives the sides other extents, and no bounds; the results' types are for the caller."""
+        self.sides = ArrayAttr(IntegerAttr(extent, i64) for extent in extents)
+        origins = list(self.origins)
+        self.operands = origins
+        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [len(origins), 0])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        name = parser.parse_identifier("an axis")
+        origins: list[SSAValue] = []
+        bounds: list[SSAValue] = []
+
+        def side() -> tuple[str, int]:
+            label = parser.parse_identifier("a label")
+            parser.parse_punctuation(":")
+            extent = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            parser.parse_keyword("from")
+            origins.append(parse_value(parser))
+            if parser.parse_optional_keyword("to"):
+                bounds.append(parse_value(parser))
+            return label, extent
+
+        sides = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, side)
+        op = cls(name, sides, origins, bounds)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.axis.name} (")
+        for number, (label, extent) in enumerate(zip(names(self.labels), self.extents)):
+            printer.print_string(f"{', ' if number else ''}{label}: {extent} from ")
+            printer.print_ssa_value(self.origins[number])
+            if self.bounds:
+                printer.print_string(" to ")
+                printer.print_ssa_value(self.bounds[number])
+        printer.print_string(")")
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        count = len(self.origins)
+        if count < 2:
+            raise VerifyException("a joined range has two sides or more")
+        if {len(self.labels), len(self.sides), len(self.indices)} != {count}:
+            raise VerifyException("each side of a joined range has a label, an extent, an origin")
+        if self.bounds and len(self.bounds) != count:
+            raise VerifyException("either all sides of a joined range have a bound, or none has")
+        if any(extent < 1 for extent in self.extents):
+            raise VerifyException("the extent of a side must be positive")
+        expected = tile_type(IndexType(), [Axis(self.axis.name, prod(self.extents))])
+        for index in self.indices:
+            check_tile(index.type)
+            if index.type != expected:
+                raise VerifyException(
+                    "a joined range gives tiles of indices along one axis, which has as many "
+                    "elements as its box"
+                )
 
 
 def _usual_label(axis: Axis) -> str:

@@ -63,3 +63,27 @@ tile.kernel @anywhere(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
   %c = tile.load %A[%z]
   tile.store %c, %f[%z]
 }
+// Each side of a box is padded, and ends, by itself.
+// CHECK-LABEL: tile.kernel @joined
+tile.kernel @joined(%A: memref<?x?xf32> {host.name = "A", host.axes = ["r", "k"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "y", "r", "k"], root = "f"} {
+  %R = tile.size r
+  %K = tile.size k
+  %c0 = arith.constant 0 : index
+  %c6 = arith.constant 6 : index
+  %x = tile.range x: 16 from %c0
+  %y = tile.range y: 16 from %c0
+  // CHECK: %[[R:.*]], %[[K:.*]] = tile.joined_range r_k (r: 4 from %{{.*}}, k: 8 from %{{.*}})
+  // CHECK-NEXT: %[[KM:.*]] = tile.mask %[[K]] below %{{.*}} divisor 8
+  // CHECK: %[[OWN:.*]] = arith.constant 9
+  // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[OWN]],
+  // CHECK-NEXT: %[[RM:.*]] = tile.mask %[[R]] below %[[END]]
+  %r, %k = tile.joined_range r_k (r: 3 from %c6 to %R, k: 8 from %c0 to %K)
+  // CHECK: %[[A:.*]] = tile.load %{{.*}}[%[[R]], %[[K]]] masked [%[[RM]], %[[KM]]] pad 0.0
+  %a = tile.load %A[%r, %k]
+  // CHECK-NEXT: %[[A1:.*]] = tile.map arith.select %[[RM]], %[[A]], 0.0
+  // CHECK-NEXT: %[[A2:.*]] = tile.map arith.select %[[KM]], %[[A1]], 0.0
+  // CHECK-NEXT: tile.reduce add %[[A2]] along r_k
+  %s = tile.reduce add %a along r_k
+  %1 = tile.fill %s : !tile.of<x: 16, y: 16, f32>
+  tile.store %1, %f[%x, %y]
+}

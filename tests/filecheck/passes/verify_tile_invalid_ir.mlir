@@ -27,3 +27,11 @@ tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"],
   %c0 = arith.constant 0 : index
   %x = tile.range x = y from %c0
 }
+// -----
+tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %x, %y = tile.joined_range x_y (x: 2 from %c0 to %c8, y: 4 from %c0 to %c8)
+  // expected-error@above {{the axis 'x_y' still has bounds}}
+  // expected-help@above {{run tile-place-masks first}}
+}

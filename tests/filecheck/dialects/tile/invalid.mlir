@@ -103,6 +103,36 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 // -----
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
   %p = tile.program_id
+  %u = tile.joined_range u (u: 8 from %p)
+  // expected-error@above {{'tile.joined_range' is malformed: a joined range has two sides or more}}
+}
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %u, %v = tile.joined_range u_v (u: 2 from %p to %p, v: 8 from %p)
+  // expected-error@above {{'tile.joined_range' is malformed: either all sides of a joined range have a bound, or none has}}
+}
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %u, %v = "tile.joined_range"(%p, %p) <{labels = ["u", "v"], sides = [-2 : i64, -4 : i64], operandSegmentSizes = array<i32: 2, 0>}> : (index, index) -> (!tile.of<j: 8, index>, !tile.of<j: 8, index>)
+  // expected-error@above {{'tile.joined_range' is malformed: the extent of a side must be positive}}
+}
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %u, %v = "tile.joined_range"(%p, %p) <{labels = ["u", "v"], sides = [2 : i64, 4 : i64], operandSegmentSizes = array<i32: 2, 0>}> : (index, index) -> (!tile.of<j: 8, index>, !tile.of<j: 4, index>)
+  // expected-error@above {{'tile.joined_range' is malformed: a joined range gives tiles of indices along one axis, which has as many elements as its box}}
+}
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %u, %v = "tile.joined_range"(%p, %p) <{labels = ["u"], sides = [2 : i64, 4 : i64], operandSegmentSizes = array<i32: 2, 0>}> : (index, index) -> (!tile.of<j: 8, index>, !tile.of<j: 8, index>)
+  // expected-error@above {{'tile.joined_range' is malformed: each side of a joined range has a label, an extent, an origin}}
+}
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
   %x = tile.range x: 8 from %p
   %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32

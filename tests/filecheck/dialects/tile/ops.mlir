@@ -19,6 +19,10 @@ tile.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k
   %x = tile.range x: 32 from %p
   // CHECK-NEXT: %[[K:.*]] = tile.range k from %[[P]] to %[[N]]
   %k = tile.range k from %p to %n
+  // CHECK-NEXT: tile.joined_range u_v (u: 2 from %[[P]] to %[[N]], v: 8 from %[[P]] to %[[N]])
+  %i1, %i2 = tile.joined_range u_v (u: 2 from %p to %n, v: 8 from %p to %n)
+  // CHECK-NEXT: tile.joined_range u_w (u: 3 from %[[P]], w: 1 from %[[N]]) {my.mark = 4 : i64}
+  %i3, %i4 = tile.joined_range u_w (u: 3 from %p, w: 1 from %n) {my.mark = 4}
   // CHECK-NEXT: %[[M:.*]] = tile.mask %[[X]] below %[[N]] divisor 32
   %m = tile.mask %x below %n divisor 32
   // CHECK-NEXT: tile.mask %[[K]] below %[[N]] whole
