@@ -15,6 +15,7 @@ from xdsl.rewriter import InsertPoint
 
 from dt_mlir.analysis.divisibility import constant_index, multiple_of
 from dt_mlir.analysis.equal_operations import bodies_key, is_mergeable, operation_key
+from dt_mlir.analysis.index_sums import Sum
 from dt_mlir.builders.reductions import combine
 from dt_mlir.builders.rewriting import replace_op
 from dt_mlir.builders.scope import Scope
@@ -23,7 +24,7 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
-from dt_mlir.passes.tile_unroll_jam_indices import Indices, Sum
+from dt_mlir.passes.tile_unroll_jam_indices import Indices
 
 OperationT = TypeVar("OperationT", bound=Operation)
 

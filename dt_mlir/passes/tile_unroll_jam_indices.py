@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
@@ -14,28 +13,14 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from dt_mlir.analysis.divisibility import constant_index
+from dt_mlir.analysis.index_sums import Sum, Sums
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import element_of
 
 
-class Sum(NamedTuple):
-    """A sum of multiples of indices and a number."""
-
-    terms: tuple[tuple[SSAValue, int], ...]
-    """The indices with their factors, in the order in which they first occurred."""
-    number: int
-
-    @staticmethod
-    def of(value: SSAValue) -> Sum:
-        """An index by itself."""
-        known = constant_index(value)
-        return Sum(((value, 1),), 0) if known is None else Sum((), known)
-
-
-class Indices:
+class Indices(Sums):
     """Builds indices, equal ones once.
 
     Args:
@@ -43,28 +28,12 @@ class Indices:
     """
 
     def __init__(self, find: Callable[[Sum, Callable[[], SSAValue]], SSAValue]) -> None:
+        super().__init__()
         self._find = find
-        self._sums: dict[SSAValue, Sum] = {}
-        self._places: dict[SSAValue, int] = {}
-
-    def sum_of(self, value: SSAValue) -> Sum:
-        """Returns an index as a sum of what it was built from here."""
-        return self._sums.get(value) or Sum.of(value)
 
     def moved(self, value: SSAValue, by: int, values: ValueBuilder) -> SSAValue:
         """Inserts an index plus a number."""
         return self.build(self.added(self.sum_of(value), Sum((), by), 1), values)
-
-    def added(self, a: Sum, b: Sum, factor: int) -> Sum:
-        """Returns a sum plus a multiple of another one."""
-        found = dict(a.terms)
-        for value, number in b.terms:
-            self._places.setdefault(value, len(self._places))
-            found[value] = found.get(value, 0) + number * factor
-        for value in found:
-            self._places.setdefault(value, len(self._places))
-        terms = sorted(((v, n) for v, n in found.items() if n), key=lambda t: self._places[t[0]])
-        return Sum(tuple(terms), a.number + b.number * factor)
 
     def build(self, wanted: Sum, values: ValueBuilder) -> SSAValue:
         """Inserts a sum, a tile of the axes that its indices have between them."""
@@ -92,39 +61,8 @@ class Indices:
             return values.elementwise([value for value, _ in wanted.terms], insert)
 
         found = self._find(wanted, make)
-        self._sums.setdefault(found, wanted)
+        self.known.setdefault(found, wanted)
         return found
-
-    def combined(self, op: Operation, operands: Sequence[Sum | None]) -> Sum | None:
-        """Returns what an operation computes as a sum; None if it is none of these sums."""
-        known = [operand for operand in operands if operand is not None]
-        if isinstance(op, arith.ConstantOp) and isinstance(op.result.type, IndexType):
-            return Sum.of(op.result)
-        if len(known) != 2:
-            return None
-        a, b = known
-        match op:
-            case arith.AddiOp():
-                return self.added(a, b, 1)
-            case arith.SubiOp():
-                return self.added(a, b, -1)
-            case arith.MuliOp() if not b.terms:
-                return self.added(Sum((), 0), a, b.number)
-            case arith.MuliOp() if not a.terms:
-                return self.added(Sum((), 0), b, a.number)
-            case _:
-                return None
-
-    def sum_in(self, op: tile.MapOp, inputs: Sequence[SSAValue]) -> Sum | None:
-        """Returns what a map of other operands computes as a sum; None if it is none."""
-        sums = self._arguments(op, inputs)
-        for inner in op.body.block.ops:
-            if inner.results:
-                found = self.combined(inner, [sums.get(value) for value in inner.operands])
-                if found is None:
-                    return None
-                sums[inner.results[0]] = found
-        return sums.get(op.yielded)
 
     def map(
         self, op: tile.MapOp, inputs: Sequence[SSAValue], type: Attribute, values: ValueBuilder
@@ -138,7 +76,7 @@ class Indices:
             values: where the sums go.
         """
         body = _Body(self, values)
-        body.sums = self._arguments(op, inputs)
+        body.sums = self.arguments(op, inputs)
         for arg, value in zip(op.body.block.args, inputs):
             if arg not in body.sums:
                 body.inner[arg] = body.operand(value)
@@ -147,10 +85,6 @@ class Indices:
                 body.add(inner)
         body.builder.insert(tile.YieldOp(body.value(op.yielded)))
         return tile.MapOp(body.inputs, type, Region(body.block))
-
-    def _arguments(self, op: tile.MapOp, inputs: Sequence[SSAValue]) -> dict[SSAValue, Sum]:
-        args = zip(op.body.block.args, inputs)
-        return {arg: self.sum_of(v) for arg, v in args if isinstance(arg.type, IndexType)}
 
 
 class _Body:

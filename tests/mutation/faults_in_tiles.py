@@ -25,7 +25,7 @@ _TRANSPOSES = _ALL + "passes/tile_propagate_transposes.py"
 _SHARE = _ALL + "passes/tile_share_loads.py"
 _UNROLL = _ALL + "passes/tile_unroll_jam.py"
 _COPIES = _ALL + "passes/tile_unroll_jam_copies.py"
-_INDICES = _ALL + "passes/tile_unroll_jam_indices.py"
+_SUMS = _ALL + "analysis/index_sums.py"
 
 TILES = [
     Fault(
@@ -49,7 +49,7 @@ TILES = [
         "a loop that is written out repeats its first trip",
     ),
     Fault(
-        "sums-of-other-numbers", _INDICES,
+        "sums-of-other-numbers", _SUMS,
         "return Sum(tuple(terms), a.number + b.number * factor)",
         "return Sum(tuple(terms), a.number + b.number)",
         "a number that is subtracted from an index is added",

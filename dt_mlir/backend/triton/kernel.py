@@ -9,20 +9,20 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
-    DictionaryAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
     UnrealizedConversionCastOp,
     f32,
-    i1,
     i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from dt_mlir.analysis.moving_addresses import MovingAccess, MovingAddresses, Part
 from dt_mlir.analysis.unrolled_loops import unrolled_trips
 from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.range_options import range_options
 from dt_mlir.backend.triton.scalars import (
     constant_of,
     filled,
@@ -34,7 +34,7 @@ from dt_mlir.backend.triton.scalars import (
 )
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.backend.triton.sizes import SMALL_OFFSET, reach_of
-from dt_mlir.diagnostics import CompileError, did_you_mean, directive_location
+from dt_mlir.diagnostics import CompileError, directive_location
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import names
@@ -80,6 +80,9 @@ class KernelPrinter:
         """True if indices may wrap though loops' indices do not, and are as wide as offsets."""
         self.wide: set[SSAValue] = set()
         """Indices that are as wide as offsets, tensors of Triton's or not."""
+        self.addresses = MovingAddresses(kernel)
+        self.moving: dict[Operation, tuple[ast.expr, MovingAccess]] = {}
+        """Accesses with the offsets that were computed before a loop."""
 
     def print(self, documentation: Sequence[str]) -> ast.FunctionDef:
         """The function.
@@ -119,6 +122,7 @@ class KernelPrinter:
         uses = list(value.uses)
         user = uses[0].operation if len(uses) == 1 else None
         nearby = user is not None and user.parent is self._block_of(value)
+        nearby = nearby and value not in self.addresses.parts
         yielded = nearby and isinstance(user, tile.YieldOp | scf.YieldOp)
         short = len(code.text(expression)) <= INLINE and not self._must_name(user)
         if yielded or (nearby and short):
@@ -157,7 +161,10 @@ class KernelPrinter:
 
     def _spread(self, value: SSAValue, axes: Sequence[Axis]) -> ast.expr:
         """A value with its axes in an order, and axes of one element for those that it lacks."""
-        names, found = axis_names(value.type), self.values[value]
+        return self._spread_out(self.values[value], value.type, axes)
+
+    def _spread_out(self, found: ast.expr, type: Attribute, axes: Sequence[Axis]) -> ast.expr:
+        names = axis_names(type)
         order = [names.index(axis.name) for axis in axes if axis.name in names]
         if order != sorted(order):
             found = _transposed(found, order)
@@ -166,6 +173,8 @@ class KernelPrinter:
     # Operations
 
     def _op(self, op: Operation) -> None:
+        if op in self.addresses.unused:
+            return
         printer = tile.triton_printer(op)
         if printer is not None:
             # An operation of another package.
@@ -249,34 +258,36 @@ class KernelPrinter:
         self._define(result, expression)
 
     def _range(self, op: tile.RangeOp) -> None:
-        indices = code.call("tl.arange", code.constant(0), self._extent(op.axis))
-        origin = op.origin
-        known = constant_of(origin)
-        if origin not in self.tensors:
-            # What comes from the program's id is wide already; a sum is widened before it wraps.
-            indices = code.method(indices, "to", code.name(self.signature.index))
-        if op.stride > 1:
-            indices = code.binary("*", indices, code.constant(op.stride))
-        if known is None or known.value.data != 0:
-            indices = code.binary("+", self.values[origin], indices)
-        self._assign(op.result, indices, op.label.data)
+        self._assign(op.result, self._from(op.origin, self._distances(op.result)), op.label.data)
 
     def _joined_range(self, op: tile.JoinedRangeOp) -> None:
-        behind = math.prod(op.extents)
-        for number, (label, extent) in enumerate(zip(names(op.labels), op.extents)):
-            behind //= extent
-            indices = code.call("tl.arange", code.constant(0), self._extent(op.axis))
-            origin = op.origins[number]
-            if origin not in self.tensors:
-                indices = code.method(indices, "to", code.name(self.signature.index))
+        for label, origin, indices in zip(names(op.labels), op.origins, op.indices):
+            self._assign(indices, self._from(origin, self._distances(indices)), label)
+
+    def _distances(self, value: SSAValue) -> ast.expr:
+        """What the indices of a range are from its origin."""
+        op = value.owner
+        assert isinstance(op, tile.RangeOp | tile.JoinedRangeOp)
+        found = code.call("tl.arange", code.constant(0), self._extent(op.axis))
+        if op.origin_of(value) not in self.tensors:
+            # What comes from the program's id is wide already; a sum is widened before it wraps.
+            found = code.method(found, "to", code.name(self.signature.index))
+        if isinstance(op, tile.JoinedRangeOp):
+            number = op.side_of(value)
+            behind = math.prod(op.extents[number + 1 :])
             if behind > 1:
-                indices = code.binary("//", indices, code.constant(behind))
+                found = code.binary("//", found, code.constant(behind))
             if number:
-                indices = code.binary("%", indices, code.constant(extent))
-            known = constant_of(origin)
-            if known is None or known.value.data != 0:
-                indices = code.binary("+", self.values[origin], indices)
-            self._assign(op.indices[number], indices, label)
+                found = code.binary("%", found, code.constant(op.extents[number]))
+        elif op.stride > 1:
+            found = code.binary("*", found, code.constant(op.stride))
+        return found
+
+    def _from(self, origin: SSAValue, distances: ast.expr) -> ast.expr:
+        known = constant_of(origin)
+        if known is not None and known.value.data == 0:
+            return distances
+        return code.binary("+", self.values[origin], distances)
 
     def _mask(self, op: tile.MaskOp) -> ast.expr:
         bound = self.values[op.bound]
@@ -296,19 +307,54 @@ class KernelPrinter:
         )  # fmt: skip
         return code.conditional(needed, below, all_true)
 
-    def _pointer(self, op: tile.AccessOp, axes: Sequence[Axis]) -> ast.expr:
+    def _pointer(self, op: tile.LoadOp | tile.StoreOp, axes: Sequence[Axis]) -> ast.expr:
         assert isinstance(op.base, BlockArgument)
-        base = self.values[op.base]
+        base, strides = self.values[op.base], self.signature.strides[op.base]
         terms: list[ast.expr] = []
-        for index, stride in zip(op.indices, self.signature.strides[op.base]):
+        if op in self.moving:
+            fixed, access = self.moving[op]
+            for index, stride in zip(access.indices, strides):
+                moved = self._sum(index.moving, index.number, axes) if index.moving else None
+                terms += [] if moved is None else [code.binary("*", moved, code.name(stride))]
+            return code.binary("+", base, code.binary("+", fixed, code.total("+", terms)))
+        for index, stride in zip(op.indices, strides):
             known = constant_of(index)
-            if known is not None and known.value.data == 0:
-                continue
-            factor = self._spread(index, axes)
-            if not axes_of(index.type) and index not in self.tensors:
-                factor = code.call("tl.cast", factor, code.name(self.signature.index))
-            terms.append(code.binary("*", factor, code.name(stride)))
+            if known is None or known.value.data != 0:
+                factor = self._sum([Part(index, 1)], 0, axes)
+                terms.append(code.binary("*", factor, code.name(stride)))
         return code.binary("+", base, code.total("+", terms)) if terms else base
+
+    def _fixed(self, access: MovingAccess) -> ast.expr:
+        """The offsets of an access that are known before a loop."""
+        op = access.op
+        axes = axes_of(op.result.type if isinstance(op, tile.LoadOp) else op.value.type)
+        terms: list[ast.expr] = []
+        for index, stride in zip(access.indices, self.signature.strides[op.base]):
+            number = 0 if index.moving else index.number
+            if index.fixed or number:
+                total = self._sum(index.fixed, number, axes)
+                terms.append(code.binary("*", total, code.name(stride)))
+        return code.total("+", terms)
+
+    def _sum(self, parts: Sequence[Part], number: int, axes: Sequence[Axis]) -> ast.expr:
+        """A sum of multiples of indices, as wide as offsets."""
+        total: ast.expr | None = code.constant(number) if not parts else None
+        for part in parts:
+            found = self._distances(part.value) if part.from_origin else self.values[part.value]
+            if not axes_of(part.value.type) and part.value not in self.tensors:
+                found = code.call("tl.cast", found, code.name(self.signature.index))
+            size = abs(part.factor)
+            found = found if size == 1 else code.binary("*", found, code.constant(size))
+            term = self._spread_out(found, part.value.type, axes)
+            if total is None:
+                total = term if part.factor > 0 else code.negative(term)
+            else:
+                total = code.binary("+" if part.factor > 0 else "-", total, term)
+        assert total is not None
+        if parts and number:
+            sign = "+" if number > 0 else "-"
+            total = code.binary(sign, total, code.constant(abs(number)))
+        return total
 
     def _masks(self, op: tile.AccessOp, axes: Sequence[Axis]) -> ast.expr | None:
         masks = [self._spread(mask, axes) for mask in op.masks]
@@ -453,7 +499,7 @@ class KernelPrinter:
             wide = code.name(self.signature.index)
             self.values[iv] = code.call("tl.cast", code.name(index), wide)
         self.wide.add(iv)
-        options = _range_options(op)
+        options = range_options(op)
         unrolled = unrolled_trips(op) is not None
         # The bounds of a loop that vanishes are constants of Python.
         bounds = [self.values[op.lb], self.values[op.ub] if unrolled else self._bound(op)]
@@ -468,6 +514,7 @@ class KernelPrinter:
             # The loop vanishes: its index is a constant of each copy of the body.
             function, options = "tl.static_range", {}
             self.wide.discard(iv)
+        self._offsets(op)
         with self.writer.loop(index, code.call(function, *bounds, **options)):
             self._block(op.body.block)
             last = op.body.block.last_op
@@ -477,6 +524,19 @@ class KernelPrinter:
                 # Several are assigned at once: one may stand on the right of another.
                 whole = values[0] if len(values) == 1 else code.tuple_of(values)
                 self.writer.assign_all(targets, whole)
+
+    def _offsets(self, op: scf.ForOp) -> None:
+        """Names the offsets that accesses in a loop have in common; equal ones once."""
+        known: dict[str, ast.expr] = {}
+        for access in self.addresses.accesses.get(op, ()):
+            fixed = self._fixed(access)
+            shown = code.text(fixed)
+            if shown not in known:
+                tensor = self.signature.variables[access.op.base].removesuffix("_ptr")
+                variable = self.names.fresh(f"{tensor}_offsets")
+                self.writer.assign(variable, fixed)
+                known[shown] = code.name(variable)
+            self.moving[access.op] = known[shown], access
 
     def _bound(self, op: scf.ForOp) -> ast.expr:
         """The end of a loop, as wide as indices: what is behind it must not wrap either."""
@@ -499,42 +559,6 @@ def _transposed(value: ast.expr, order: Sequence[int]) -> ast.expr:
     if len(order) == 2:
         return code.call("tl.trans", value)
     return code.call("tl.permute", value, code.tuple_of([code.constant(n) for n in order]))
-
-
-_RANGE_OPTIONS: dict[str, type[int] | type[bool]] = {
-    "num_stages": int,
-    "loop_unroll_factor": int,
-    "disallow_acc_multi_buffer": bool,
-    "flatten": bool,
-    "warp_specialize": bool,
-    "disable_licm": bool,
-}
-"""The options of `tl.range` with their types."""
-
-
-def _range_options(op: scf.ForOp) -> dict[str, ast.expr]:
-    """The options of `tl.range` that a loop's attribute holds.
-
-    Raises:
-        CompileError: where there is no such option, or it has another type.
-    """
-    given = op.attributes.get(tile.RANGE_OPTIONS)
-    if given is None:
-        return {}
-    options: dict[str, ast.expr] = {}
-    for name, attr in given.data.items() if isinstance(given, DictionaryAttr) else ():
-        kind = _RANGE_OPTIONS.get(name)
-        if kind is None or not isinstance(attr, IntegerAttr) or (attr.type == i1) != (kind is bool):
-            types = {bool: "i1", int: "i32"}
-            shown = ", ".join(f"{n}: {types[k]}" for n, k in _RANGE_OPTIONS.items())
-            known = f"Triton's loops have {shown}"
-            message = f"'{tile.RANGE_OPTIONS}' has no option '{name}'"
-            if kind is not None:
-                message = f"the option '{name}' is an {types[kind]}, not {attr}"
-            hint = None if kind is not None else did_you_mean(name, _RANGE_OPTIONS)
-            raise CompileError(message, directive_location(op.location), hint or known)
-        options[name] = code.constant(kind(attr.value.data))
-    return options
 
 
 def check_consumed(kernel: tile.KernelOp) -> None:

@@ -170,6 +170,10 @@ class RangeOp(IRDLOperation):
             result_types=[tile_type(IndexType(), [axis])],
         )
 
+    def origin_of(self, indices: SSAValue) -> SSAValue:
+        """Returns the first of the indices that are its result."""
+        return self.origin
+
     @property
     def axis(self) -> Axis:
         """The axis."""
@@ -271,6 +275,14 @@ class JoinedRangeOp(IRDLOperation):
             },
             result_types=[[tile_type(IndexType(), [axis])] * len(sides)],
         )
+
+    def side_of(self, indices: SSAValue) -> int:
+        """Returns the number of the side of the box whose indices are one of its results."""
+        return next(number for number, found in enumerate(self.indices) if found is indices)
+
+    def origin_of(self, indices: SSAValue) -> SSAValue:
+        """Returns the first of the indices that are one of its results."""
+        return self.origins[self.side_of(indices)]
 
     @property
     def axis(self) -> Axis:
