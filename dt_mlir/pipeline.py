@@ -43,6 +43,7 @@ TILES = (
     "tile-hoist-reductions",
     "tile-coalesce-loops",
     "tile-fuse-maps",
+    "tile-hoist-indices",
     "tile-cse",
     "tile-place-evictions",
     "tile-report-spills",

@@ -50,6 +50,7 @@ PASS_NAMES = (
     "tile-merge-axes",
     "tile-cse",
     "tile-fuse-maps",
+    "tile-hoist-indices",
     "tile-share-loads",
     "tile-propagate-transposes",
     "tile-order-loads",

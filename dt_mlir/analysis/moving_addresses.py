@@ -13,7 +13,7 @@ from dt_mlir.analysis.index_sums import Sum, Sums
 from dt_mlir.analysis.unrolled_loops import unrolled_trips
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import axes_of, axis_names
-from dt_mlir.traversal import operations
+from dt_mlir.traversal import operations, operations_of
 
 
 class Part(NamedTuple):
@@ -74,7 +74,7 @@ class MovingAddresses:
 
     def _add(self, op: tile.LoadOp | tile.StoreOp) -> None:
         # The outermost loop that does: what is inside of it is computed least often.
-        for loop in reversed(list(_loops(op))):
+        for loop in reversed(list(loops_of_products(op))):
             found = [self._moving(index, loop) for index in op.indices]
             indices = tuple(index for index in found if index is not None)
             if len(indices) < len(found):
@@ -93,7 +93,7 @@ class MovingAddresses:
         total = self._sum_of(value, loop)
         number = total.number
         for part, factor in total.terms:
-            if not _is_inside(part, loop):
+            if not is_computed_in(part, loop):
                 fixed.append(Part(part, factor))
             elif not axes_of(part.type):
                 moving.append(Part(part, factor))
@@ -102,7 +102,7 @@ class MovingAddresses:
                 origin = Sum.of(part.owner.origin_of(part))
                 number += factor * origin.number
                 for begin, _ in origin.terms:
-                    (moving if _is_inside(begin, loop) else fixed).append(Part(begin, factor))
+                    (moving if is_computed_in(begin, loop) else fixed).append(Part(begin, factor))
             else:
                 return None
         return MovingIndex(tuple(fixed), tuple(moving), number)
@@ -110,7 +110,7 @@ class MovingAddresses:
     def _sum_of(self, value: SSAValue, loop: scf.ForOp) -> Sum:
         """Returns an index as a sum of ranges, numbers, and tiles from before a loop."""
         op, known = value.owner, self._sums.known
-        if isinstance(op, tile.MapOp) and _is_inside(value, loop) and value not in known:
+        if isinstance(op, tile.MapOp) and is_computed_in(value, loop) and value not in known:
             for operand in op.inputs:
                 self._sum_of(operand, loop)
             known[value] = self._sums.sum_in(op, op.inputs) or Sum.of(value)
@@ -134,16 +134,24 @@ class MovingAddresses:
         return found
 
 
-def _loops(op: Operation) -> Iterator[scf.ForOp]:
-    """The loops around an operation that remain loops, from the inside to the outside."""
+def loops_of_products(op: Operation) -> Iterator[scf.ForOp]:
+    """The loops of products around an operation, from the inside to the outside.
+
+    Their steps are short, and the products wait for addresses. In other loops, which wait for
+    memory, many tiles that are kept would only take registers. Loops that are unrolled vanish.
+    """
     parent = op.parent_op()
     while parent is not None:
-        if isinstance(parent, scf.ForOp) and unrolled_trips(parent) is None:
+        if (
+            isinstance(parent, scf.ForOp)
+            and unrolled_trips(parent) is None
+            and operations_of(parent, tile.DotOp)
+        ):
             yield parent
         parent = parent.parent_op()
 
 
-def _is_inside(value: SSAValue, loop: scf.ForOp) -> bool:
+def is_computed_in(value: SSAValue, loop: scf.ForOp) -> bool:
     """Returns whether a loop computes a value."""
     return loop.body.block.is_ancestor(value.owner)
 

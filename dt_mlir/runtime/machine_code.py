@@ -27,7 +27,8 @@ def fault(cubin: bytes) -> str | None:
 
     The ptxas of CUDA 12.8 sometimes adds to a uniform register that it meant to set before and
     did not, where the operands of two products share a descriptor. The kernel then reads shared
-    memory at random.
+    memory at random. Where one half of a sum of pairs of 16-bit numbers is used, and one of its
+    operands is a constant, it takes 0 for the constant.
     """
     from triton import knobs
 
@@ -37,11 +38,27 @@ def fault(cubin: bytes) -> str | None:
         # There is no nvdisasm here, and nothing is known.
         return None
     unwritten = unwritten_registers(assembly)
-    if not unwritten:
+    if unwritten:
+        found = f"reads UR{unwritten[0]}, which nothing writes"
+    elif loses_constants(assembly):
+        found = "adds 0 in place of a constant (VIADD.16x2)"
+    else:
         return None
     return (
-        f"a fault of ptxas: the machine code reads UR{unwritten[0]}, which nothing writes; choose "
-        "another schedule, or another ptxas with TRITON_PTXAS_PATH"
+        f"a fault of ptxas: the machine code {found}; choose another schedule, or another ptxas "
+        "with TRITON_PTXAS_PATH"
+    )
+
+
+def loses_constants(assembly: str) -> bool:
+    """Returns whether the constant of a sum of pairs of 16-bit numbers was lost.
+
+    Args:
+        assembly: what nvdisasm prints of a kernel. A zero that was meant is the register RZ.
+    """
+    return any(
+        found["name"] == "VIADD.16x2" and found["operands"].split(",")[-1].strip() == "0x0"
+        for found in _INSTRUCTION.finditer(assembly)
     )
 
 

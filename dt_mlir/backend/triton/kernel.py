@@ -82,7 +82,9 @@ class KernelPrinter:
         """Indices that are as wide as offsets, tensors of Triton's or not."""
         self.addresses = MovingAddresses(kernel)
         self.moving: dict[Operation, tuple[ast.expr, MovingAccess]] = {}
-        """Accesses with the offsets that were computed before a loop."""
+        """Accesses with the pointers that were computed before a loop."""
+        self.pointers: dict[tuple[Block | None, str], ast.expr] = {}
+        """The names of such pointers, by the block in which they stand and their text."""
 
     def print(self, documentation: Sequence[str]) -> ast.FunctionDef:
         """The function.
@@ -316,7 +318,7 @@ class KernelPrinter:
             for index, stride in zip(access.indices, strides):
                 moved = self._sum(index.moving, index.number, axes) if index.moving else None
                 terms += [] if moved is None else [code.binary("*", moved, code.name(stride))]
-            return code.binary("+", base, code.binary("+", fixed, code.total("+", terms)))
+            return code.binary("+", fixed, code.total("+", terms))
         for index, stride in zip(op.indices, strides):
             known = constant_of(index)
             if known is None or known.value.data != 0:
@@ -325,7 +327,7 @@ class KernelPrinter:
         return code.binary("+", base, code.total("+", terms)) if terms else base
 
     def _fixed(self, access: MovingAccess) -> ast.expr:
-        """The offsets of an access that are known before a loop."""
+        """The pointers of an access that are known before a loop."""
         op = access.op
         axes = axes_of(op.result.type if isinstance(op, tile.LoadOp) else op.value.type)
         terms: list[ast.expr] = []
@@ -334,7 +336,7 @@ class KernelPrinter:
             if index.fixed or number:
                 total = self._sum(index.fixed, number, axes)
                 terms.append(code.binary("*", total, code.name(stride)))
-        return code.total("+", terms)
+        return code.binary("+", self.values[op.base], code.total("+", terms))
 
     def _sum(self, parts: Sequence[Part], number: int, axes: Sequence[Axis]) -> ast.expr:
         """A sum of multiples of indices, as wide as offsets."""
@@ -514,7 +516,7 @@ class KernelPrinter:
             # The loop vanishes: its index is a constant of each copy of the body.
             function, options = "tl.static_range", {}
             self.wide.discard(iv)
-        self._offsets(op)
+        self._name_pointers(op)
         with self.writer.loop(index, code.call(function, *bounds, **options)):
             self._block(op.body.block)
             last = op.body.block.last_op
@@ -525,18 +527,21 @@ class KernelPrinter:
                 whole = values[0] if len(values) == 1 else code.tuple_of(values)
                 self.writer.assign_all(targets, whole)
 
-    def _offsets(self, op: scf.ForOp) -> None:
-        """Names the offsets that accesses in a loop have in common; equal ones once."""
-        known: dict[str, ast.expr] = {}
+    def _name_pointers(self, op: scf.ForOp) -> None:
+        """Names the pointers that a loop's accesses are moved from; equal ones once."""
         for access in self.addresses.accesses.get(op, ()):
             fixed = self._fixed(access)
             shown = code.text(fixed)
-            if shown not in known:
+            block = op.parent
+            while block is not None and (block, shown) not in self.pointers:
+                block = block.parent_block()
+            if block is None:
+                block = op.parent
                 tensor = self.signature.variables[access.op.base].removesuffix("_ptr")
-                variable = self.names.fresh(f"{tensor}_offsets")
+                variable = self.names.fresh(f"{tensor}_ptrs")
                 self.writer.assign(variable, fixed)
-                known[shown] = code.name(variable)
-            self.moving[access.op] = known[shown], access
+                self.pointers[block, shown] = code.name(variable)
+            self.moving[access.op] = self.pointers[block, shown], access
 
     def _bound(self, op: scf.ForOp) -> ast.expr:
         """The end of a loop, as wide as indices: what is behind it must not wrap either."""
