@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import math
-import re
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, scf
@@ -17,11 +16,11 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
-from dt_mlir.analysis.moving_addresses import MovingAccess, MovingAddresses, Part
 from dt_mlir.analysis.unrolled_loops import unrolled_trips
 from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.addresses import AddressPrinter
 from dt_mlir.backend.triton.range_options import range_options
 from dt_mlir.backend.triton.scalars import (
     constant_of,
@@ -34,6 +33,7 @@ from dt_mlir.backend.triton.scalars import (
 )
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.backend.triton.sizes import SMALL_OFFSET, reach_of
+from dt_mlir.backend.triton.values import transposed
 from dt_mlir.diagnostics import CompileError, directive_location
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
@@ -41,9 +41,6 @@ from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
 from dt_mlir.element_types import is_bool, is_float, is_integer
 from dt_mlir.traversal import operations
-
-INLINE = 60
-"""The longest expression, in characters, that stands inside another."""
 
 _REDUCED = {
     ReductionKind.ADD: "total",
@@ -56,7 +53,7 @@ _REDUCED = {
 """Names of reduced values that the source has no name for."""
 
 
-class KernelPrinter:
+class KernelPrinter(AddressPrinter):
     """Prints a kernel.
 
     Args:
@@ -68,23 +65,13 @@ class KernelPrinter:
     def __init__(
         self, kernel: tile.KernelOp, signature: Signature, helpers: set[str]
     ) -> None:
-        self.kernel = kernel
-        self.signature = signature
+        super().__init__(kernel, signature)
         self.helpers = helpers
-        self.names = signature.names
-        self.writer = code.Writer()
-        self.values: dict[SSAValue, ast.expr] = {}
-        self.tensors: set[SSAValue] = set()
         found = reach_of(kernel)
         self.far = found is None or found.factor > 1 or found.offset >= SMALL_OFFSET
         """True if indices may wrap though loops' indices do not, and are as wide as offsets."""
         self.wide: set[SSAValue] = set()
         """Indices that are as wide as offsets, tensors of Triton's or not."""
-        self.addresses = MovingAddresses(kernel)
-        self.moving: dict[Operation, tuple[ast.expr, MovingAccess]] = {}
-        """Accesses with the pointers that were computed before a loop."""
-        self.pointers: dict[tuple[Block | None, str], ast.expr] = {}
-        """The names of such pointers, by the block in which they stand and their text."""
 
     def print(self, documentation: Sequence[str]) -> ast.FunctionDef:
         """The function.
@@ -110,67 +97,6 @@ class KernelPrinter:
     def _block(self, block: Block) -> None:
         for op in block.ops:
             self._op(op)
-
-    # Names and inlining
-
-    def _variable(self, value: SSAValue, default: str) -> str:
-        # Text loses the numbers that tell equal hints apart, so they must not count.
-        hint = re.sub(r"(_\d+)+$", "", value.name_hint or "") or default
-        hint = re.sub(r"\W", "_", hint)
-        return self.names.fresh(hint if not hint[0].isdigit() else default)
-
-    def _define(self, value: SSAValue, expression: ast.expr, default: str = "value") -> None:
-        """Binds a value: in place where it is used once, nearby and short, else as a variable."""
-        uses = list(value.uses)
-        user = uses[0].operation if len(uses) == 1 else None
-        nearby = user is not None and user.parent is self._block_of(value)
-        nearby = nearby and value not in self.addresses.parts
-        yielded = nearby and isinstance(user, tile.YieldOp | scf.YieldOp)
-        short = len(code.text(expression)) <= INLINE and not self._must_name(user)
-        if yielded or (nearby and short):
-            self.values[value] = expression
-        else:
-            self._assign(value, expression, default)
-
-    def _must_name(self, user: Operation | None) -> bool:
-        """Returns whether an operand reads better as a name."""
-        return isinstance(user, tile.DotOp)
-
-    def _assign(self, value: SSAValue, expression: ast.expr, default: str) -> None:
-        if not value.uses:
-            return
-        variable = self._variable(value, default)
-        self.writer.assign(variable, expression)
-        self.values[value] = code.name(variable)
-
-    def _block_of(self, value: SSAValue) -> Block | None:
-        owner = value.owner
-        return owner if isinstance(owner, Block) else owner.parent
-
-    def _is_tensor(self, value: SSAValue) -> bool:
-        """Returns whether a value is surely a tensor of Triton's (an index may be a number)."""
-        return bool(axes_of(value.type)) or value in self.tensors
-
-    # Shapes
-
-    def _extent(self, axis: Axis) -> ast.expr:
-        if isinstance(axis.extent, str):
-            return code.name(self.signature.tiles[axis.extent])
-        return code.constant(axis.extent)
-
-    def _shape(self, type: Attribute) -> ast.expr:
-        return code.tuple_of([self._extent(axis) for axis in axes_of(type)])
-
-    def _spread(self, value: SSAValue, axes: Sequence[Axis]) -> ast.expr:
-        """A value with its axes in an order, and axes of one element for those that it lacks."""
-        return self._spread_out(self.values[value], value.type, axes)
-
-    def _spread_out(self, found: ast.expr, type: Attribute, axes: Sequence[Axis]) -> ast.expr:
-        names = axis_names(type)
-        order = [names.index(axis.name) for axis in axes if axis.name in names]
-        if order != sorted(order):
-            found = _transposed(found, order)
-        return code.new_axes(found, [axis.name in names for axis in axes])
 
     # Operations
 
@@ -266,25 +192,6 @@ class KernelPrinter:
         for label, origin, indices in zip(names(op.labels), op.origins, op.indices):
             self._assign(indices, self._from(origin, self._distances(indices)), label)
 
-    def _distances(self, value: SSAValue) -> ast.expr:
-        """What the indices of a range are from its origin."""
-        op = value.owner
-        assert isinstance(op, tile.RangeOp | tile.JoinedRangeOp)
-        found = code.call("tl.arange", code.constant(0), self._extent(op.axis))
-        if op.origin_of(value) not in self.tensors:
-            # What comes from the program's id is wide already; a sum is widened before it wraps.
-            found = code.method(found, "to", code.name(self.signature.index))
-        if isinstance(op, tile.JoinedRangeOp):
-            number = op.side_of(value)
-            behind = math.prod(op.extents[number + 1 :])
-            if behind > 1:
-                found = code.binary("//", found, code.constant(behind))
-            if number:
-                found = code.binary("%", found, code.constant(op.extents[number]))
-        elif op.stride > 1:
-            found = code.binary("*", found, code.constant(op.stride))
-        return found
-
     def _from(self, origin: SSAValue, distances: ast.expr) -> ast.expr:
         known = constant_of(origin)
         if known is not None and known.value.data == 0:
@@ -309,55 +216,6 @@ class KernelPrinter:
         )  # fmt: skip
         return code.conditional(needed, below, all_true)
 
-    def _pointer(self, op: tile.LoadOp | tile.StoreOp, axes: Sequence[Axis]) -> ast.expr:
-        assert isinstance(op.base, BlockArgument)
-        base, strides = self.values[op.base], self.signature.strides[op.base]
-        terms: list[ast.expr] = []
-        if op in self.moving:
-            fixed, access = self.moving[op]
-            for index, stride in zip(access.indices, strides):
-                moved = self._sum(index.moving, index.number, axes) if index.moving else None
-                terms += [] if moved is None else [code.binary("*", moved, code.name(stride))]
-            return code.binary("+", fixed, code.total("+", terms))
-        for index, stride in zip(op.indices, strides):
-            known = constant_of(index)
-            if known is None or known.value.data != 0:
-                factor = self._sum([Part(index, 1)], 0, axes)
-                terms.append(code.binary("*", factor, code.name(stride)))
-        return code.binary("+", base, code.total("+", terms)) if terms else base
-
-    def _fixed(self, access: MovingAccess) -> ast.expr:
-        """The pointers of an access that are known before a loop."""
-        op = access.op
-        axes = axes_of(op.result.type if isinstance(op, tile.LoadOp) else op.value.type)
-        terms: list[ast.expr] = []
-        for index, stride in zip(access.indices, self.signature.strides[op.base]):
-            number = 0 if index.moving else index.number
-            if index.fixed or number:
-                total = self._sum(index.fixed, number, axes)
-                terms.append(code.binary("*", total, code.name(stride)))
-        return code.binary("+", self.values[op.base], code.total("+", terms))
-
-    def _sum(self, parts: Sequence[Part], number: int, axes: Sequence[Axis]) -> ast.expr:
-        """A sum of multiples of indices, as wide as offsets."""
-        total: ast.expr | None = code.constant(number) if not parts else None
-        for part in parts:
-            found = self._distances(part.value) if part.from_origin else self.values[part.value]
-            if not axes_of(part.value.type) and part.value not in self.tensors:
-                found = code.call("tl.cast", found, code.name(self.signature.index))
-            size = abs(part.factor)
-            found = found if size == 1 else code.binary("*", found, code.constant(size))
-            term = self._spread_out(found, part.value.type, axes)
-            if total is None:
-                total = term if part.factor > 0 else code.negative(term)
-            else:
-                total = code.binary("+" if part.factor > 0 else "-", total, term)
-        assert total is not None
-        if parts and number:
-            sign = "+" if number > 0 else "-"
-            total = code.binary(sign, total, code.constant(abs(number)))
-        return total
-
     def _masks(self, op: tile.AccessOp, axes: Sequence[Axis]) -> ast.expr | None:
         masks = [self._spread(mask, axes) for mask in op.masks]
         return code.total("&", masks) if masks else None
@@ -371,7 +229,7 @@ class KernelPrinter:
         if other is not None:
             keywords = {"mask": code.total("&", [*masks, *bounds]), "other": memory_literal(other)}
         self.tensors.add(op.result)
-        pointer = self._pointer(op, axes)
+        pointer = self.pointer(op, axes)
         loaded = code.call("tl.load", pointer, **keywords, **_eviction(op))
         if op.fill is not None and str(op.fill) != str(other):
             # Lanes that are masked off keep the pad, whatever their bounds.
@@ -383,7 +241,7 @@ class KernelPrinter:
         axes = axes_of(op.value.type)
         mask = self._masks(op, axes)
         keywords = {} if mask is None else {"mask": mask}
-        pointer = self._pointer(op, axes)
+        pointer = self.pointer(op, axes)
         attr = constant_of(op.value)
         value = self.values[op.value] if attr is None else memory_literal(attr)
         self.writer.expression(
@@ -401,7 +259,7 @@ class KernelPrinter:
     def _transpose(self, op: tile.TransposeOp) -> None:
         value = self.values[op.value]
         before, after = axis_names(op.value.type), axis_names(op.result.type)
-        self._define(op.result, _transposed(value, [before.index(name) for name in after]))
+        self._define(op.result, transposed(value, [before.index(name) for name in after]))
 
     def _map(self, op: tile.MapOp) -> None:
         axes = axes_of(op.result.type)
@@ -516,7 +374,7 @@ class KernelPrinter:
             # The loop vanishes: its index is a constant of each copy of the body.
             function, options = "tl.static_range", {}
             self.wide.discard(iv)
-        self._name_pointers(op)
+        self.name_pointers(op)
         with self.writer.loop(index, code.call(function, *bounds, **options)):
             self._block(op.body.block)
             last = op.body.block.last_op
@@ -526,22 +384,6 @@ class KernelPrinter:
                 # Several are assigned at once: one may stand on the right of another.
                 whole = values[0] if len(values) == 1 else code.tuple_of(values)
                 self.writer.assign_all(targets, whole)
-
-    def _name_pointers(self, op: scf.ForOp) -> None:
-        """Names the pointers that a loop's accesses are moved from; equal ones once."""
-        for access in self.addresses.accesses.get(op, ()):
-            fixed = self._fixed(access)
-            shown = code.text(fixed)
-            block = op.parent
-            while block is not None and (block, shown) not in self.pointers:
-                block = block.parent_block()
-            if block is None:
-                block = op.parent
-                tensor = self.signature.variables[access.op.base].removesuffix("_ptr")
-                variable = self.names.fresh(f"{tensor}_ptrs")
-                self.writer.assign(variable, fixed)
-                self.pointers[block, shown] = code.name(variable)
-            self.moving[access.op] = self.pointers[block, shown], access
 
     def _bound(self, op: scf.ForOp) -> ast.expr:
         """The end of a loop, as wide as indices: what is behind it must not wrap either."""
@@ -558,12 +400,6 @@ class KernelPrinter:
             return self.values[value]
         assert isinstance(attr, FloatAttr | IntegerAttr)
         return literal(attr) if attr.type == i32 else typed_literal(attr)
-
-
-def _transposed(value: ast.expr, order: Sequence[int]) -> ast.expr:
-    if len(order) == 2:
-        return code.call("tl.trans", value)
-    return code.call("tl.permute", value, code.tuple_of([code.constant(n) for n in order]))
 
 
 def check_consumed(kernel: tile.KernelOp) -> None:
