@@ -31,9 +31,9 @@ class AddressPrinter(ValuePrinter):
         self.addresses = MovingAddresses(kernel)
         self.named = self.addresses.parts
         self.moving: dict[Operation, tuple[ast.expr, MovingAccess]] = {}
-        """Accesses with the pointers that were computed before a loop."""
-        self.pointers: dict[tuple[Block | None, str], ast.expr] = {}
-        """The names of such pointers, by the block in which they stand and their text."""
+        """Accesses with the offsets that were computed before a loop."""
+        self.offsets: dict[tuple[Block | None, str], ast.expr] = {}
+        """The variables of offsets, by the block in which they stand and their text."""
 
     def pointer(self, op: tile.LoadOp | tile.StoreOp, axes: Sequence[Axis]) -> ast.expr:
         """The pointers of the elements of an access, or the pointer of its element.
@@ -48,56 +48,65 @@ class AddressPrinter(ValuePrinter):
                 MovingIndex((), index.moving, index.number if index.moving else 0)
                 for index in access.indices
             ]
-            return code.binary("+", fixed, code.total("+", self._terms(op.base, moved, axes)))
+            moves = code.total("+", self._terms(op, op.base, moved, axes))
+            # Sums of 32 bits take fewer registers than pointers, which products need.
+            return code.binary("+", self.values[op.base], code.binary("+", fixed, moves))
         indices = [MovingIndex((Part(index, 1),), (), 0) for index in op.indices]
-        terms = self._terms(op.base, indices, axes)
+        terms = self._terms(op, op.base, indices, axes)
         base = self.values[op.base]
         return code.binary("+", base, code.total("+", terms)) if terms else base
 
-    def name_pointers(self, op: scf.ForOp) -> None:
-        """Names the pointers that a loop's accesses are moved from; equal ones once.
+    def name_offsets(self, op: scf.ForOp) -> None:
+        """Names the offsets that a loop's accesses are moved from; equal ones once.
 
         Args:
             op: the loop, which is about to be printed.
         """
         for access in self.addresses.accesses.get(op, ()):
-            fixed = self._fixed(access)
-            shown = code.text(fixed)
+            offsets = self._named(op, access.op.base, "offsets", self._fixed(access, op))
+            self.moving[access.op] = offsets, access
+
+    def _named(self, op: Operation, base: SSAValue, suffix: str, found: ast.expr) -> ast.expr:
+        """The variable of an expression of indices in front of an operation; equal ones once."""
+        block, shown = op.parent, code.text(found)
+        while block is not None and (block, shown) not in self.offsets:
+            block = block.parent_block()
+        if block is None:
             block = op.parent
-            while block is not None and (block, shown) not in self.pointers:
-                block = block.parent_block()
-            if block is None:
-                block = op.parent
-                variable = self._fresh(access.op.base, "ptrs")
-                self.writer.assign(variable, fixed)
-                self.pointers[block, shown] = code.name(variable)
-            self.moving[access.op] = self.pointers[block, shown], access
+            tensor = self.signature.variables[base].removesuffix("_ptr")
+            variable = self.names.fresh(f"{tensor}_{suffix}")
+            self.writer.assign(variable, found)
+            self.offsets[block, shown] = code.name(variable)
+        return self.offsets[block, shown]
 
-    def _fresh(self, base: SSAValue, suffix: str) -> str:
-        tensor = self.signature.variables[base].removesuffix("_ptr")
-        return self.names.fresh(f"{tensor}_{suffix}")
-
-    def _fixed(self, access: MovingAccess) -> ast.expr:
-        """The pointers of an access that are known before a loop."""
+    def _fixed(self, access: MovingAccess, loop: scf.ForOp) -> ast.expr:
+        """The offsets of an access that are known before a loop."""
         op = access.op
         axes = axes_of(op.result.type if isinstance(op, tile.LoadOp) else op.value.type)
         fixed = [
             MovingIndex(index.fixed, (), 0 if index.moving else index.number)
             for index in access.indices
         ]
-        terms = self._terms(op.base, fixed, axes)
-        return code.binary("+", self.values[op.base], code.total("+", terms))
+        return code.total("+", self._terms(loop, op.base, fixed, axes))
 
     def _terms(
-        self, base: SSAValue, indices: Sequence[MovingIndex], axes: Sequence[Axis]
+        self, op: Operation, base: SSAValue, indices: Sequence[MovingIndex], axes: Sequence[Axis]
     ) -> list[ast.expr]:
-        """The offsets along the axes of a tensor, without those that are 0."""
+        """The offsets along the axes of a tensor, without those that are 0.
+
+        Args:
+            op: the operation in front of which they are printed.
+            base: the tensor.
+            indices: an index for each of its axes.
+            axes: the axes of the tile.
+        """
         lone = [_lone(index) for index in indices]
         strides = self.signature.strides[base]
         terms: list[ast.expr] = []
         for group in joined_indices([None] * len(lone) if self.signature.dynamic else lone):
             if group.value is not None and group.joins:
-                terms.append(self._joined(base, group, axes))
+                joined = self._joined(op, base, group)
+                terms.append(self._spread_out(joined, group.value.type, axes))
                 continue
             (axis,) = group.axes
             term = self._term(indices[axis], strides[axis], axes)
@@ -110,12 +119,12 @@ class AddressPrinter(ValuePrinter):
             return None
         return code.binary("*", self._sum(parts, index.number, axes), code.name(stride))
 
-    def _joined(self, base: SSAValue, group: JoinedIndex, axes: Sequence[Axis]) -> ast.expr:
+    def _joined(self, op: Operation, base: SSAValue, group: JoinedIndex) -> ast.expr:
         """The offset along axes that are one where they lie behind each other in memory."""
-        value, op_strides = group.value, self.signature.strides[base]
+        value = group.value
         assert value is not None
         own = axes_of(value.type)
-        strides = [code.name(stride) for stride in op_strides]
+        strides = [code.name(stride) for stride in self.signature.strides[base]]
         conditions: list[ast.expr] = []
         for join in group.joins:
             given = join.size
@@ -128,9 +137,7 @@ class AddressPrinter(ValuePrinter):
             for axis, index in zip(group.axes, group.digits)
         ]
         found = code.conditional(code.total("&", conditions), one, code.total("+", each))
-        variable = self._fresh(base, value.name_hint or "joined")
-        self.writer.assign(variable, found)
-        return self._spread_out(code.name(variable), value.type, axes)
+        return self._named(op, base, value.name_hint or "joined", found)
 
     def _sum(self, parts: Sequence[Part], number: int, axes: Sequence[Axis]) -> ast.expr:
         """A sum of multiples of indices, as wide as offsets."""

@@ -374,7 +374,7 @@ class KernelPrinter(AddressPrinter):
             # The loop vanishes: its index is a constant of each copy of the body.
             function, options = "tl.static_range", {}
             self.wide.discard(iv)
-        self.name_pointers(op)
+        self.name_offsets(op)
         with self.writer.loop(index, code.call(function, *bounds, **options)):
             self._block(op.body.block)
             last = op.body.block.last_op
