@@ -19,6 +19,7 @@ _VALUES = _FRONT + "values.py"
 _RAISE = _FRONT + "raising.py"
 _TRITON = _ALL + "backend/triton/"
 _KERNEL = _TRITON + "kernel.py"
+_PRINTED_VALUES = _TRITON + "values.py"
 _SCALARS = _TRITON + "scalars.py"
 _COMBINE = _TRITON + "combine.py"
 _SUPPORT = _TRITON + "support.py"
@@ -147,8 +148,8 @@ BACKEND = [
         "in a tile rargmax overlooks NaN",
     ),
     Fault(
-        "points-of-a-box-repeated", _KERNEL,
-        "behind //= extent", "behind //= op.extents[0]",
+        "points-of-a-box-repeated", _PRINTED_VALUES,
+        "math.prod(op.extents[number + 1 :])", "op.extents[0]",
         "the indices of a box's sides repeat at the wrong places",
     ),
     Fault(

@@ -26,8 +26,22 @@ _SHARE = _ALL + "passes/tile_share_loads.py"
 _UNROLL = _ALL + "passes/tile_unroll_jam.py"
 _COPIES = _ALL + "passes/tile_unroll_jam_copies.py"
 _SUMS = _ALL + "analysis/index_sums.py"
+_HOIST_INDICES = _ALL + "passes/tile_hoist_indices.py"
+_MOVING = _ALL + "analysis/moving_addresses.py"
 
 TILES = [
+    Fault(
+        "number-added-in-the-loop-too", _HOIST_INDICES,
+        "Sum(((fixed, 1), *split.moving.terms), 0)",
+        "Sum(((fixed, 1), *split.moving.terms), split.fixed.number)",
+        "the number of an index is added before the loop and in it",
+    ),
+    Fault(
+        "moved-by-one-trip", _MOVING,
+        "(moving if is_computed_in(begin, loop) else fixed).append(Part(begin, factor))",
+        "(moving if is_computed_in(begin, loop) else fixed).append(Part(begin, 1))",
+        "an address moves by the step of a range that its index takes a multiple of",
+    ),
     Fault(
         "copies-one-after-the-other", _COPIES,
         "op.stride * self.jam.factors[group],", "op.stride,",
