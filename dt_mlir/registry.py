@@ -24,6 +24,7 @@ PASS_NAMES = (
     "verify-schedule",
     "sched-select",
     "apply-schedule",
+    "schedule-online",
     "schedule-fuse",
     "schedule-inline",
     "schedule-fuse-at",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
 OperationT = TypeVar("OperationT", bound=Operation)
 
@@ -55,6 +55,19 @@ def of_kind(
 def operations_of(root: Operation, *kinds: type[OperationT]) -> list[OperationT]:
     """Returns the operations of some classes in an operation, itself included, in program order."""
     return of_kind(operations(root), *kinds)
+
+
+def captured_by(op: Operation) -> list[SSAValue]:
+    """Returns the values that the regions of an operation use and do not define."""
+    inside = operations(op)[1:]
+    own: set[SSAValue] = {result for inner in inside for result in inner.results}
+    own.update(arg for inner in (op, *inside) for r in inner.regions for arg in _arguments(r))
+    used = dict.fromkeys(value for inner in inside for value in inner.operands)
+    return [value for value in used if value not in own]
+
+
+def _arguments(region: Region) -> list[BlockArgument]:
+    return [arg for block in region.blocks for arg in block.args]
 
 
 def values_of(root: Operation) -> Iterator[SSAValue]:

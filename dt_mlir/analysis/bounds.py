@@ -14,6 +14,7 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 from dt_mlir.analysis.nests import encloses, locals_of, loop_of, reads_of, write_to
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
+from dt_mlir.traversal import captured_by
 
 
 def infer_bounds(kernel: loop.KernelOp) -> None:
@@ -72,8 +73,10 @@ def _buffers_behind(value: SSAValue) -> list[loop.LocalOp]:
         seen.add(owner.results[0])
         if isinstance(owner, loop.ReadOp) and isinstance(owner.base.owner, loop.LocalOp):
             found[owner.base.owner] = None
-        elif isinstance(owner, loop.ReduceOp):
+        elif isinstance(owner, loop.ReductionLoop):
             pending.extend(owner.yielded)
+        elif isinstance(owner, loop.RunningOp):
+            pending.extend([*owner.operands, *captured_by(owner)])
         else:
             pending.extend(owner.operands)
     return list(found)

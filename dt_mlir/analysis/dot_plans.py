@@ -122,14 +122,16 @@ def _is_joinable(op: loop.ReduceOp, product: loop.ReduceOp, axes: TileAxes) -> b
     )
 
 
-def plan_dot(op: loop.ReduceOp, axes: TileAxes) -> DotPlan | NoDot:
+def plan_dot(product: loop.ReduceOp | loop.RunningOp, axes: TileAxes) -> DotPlan | NoDot:
     """Returns a plan for a product, or why Triton's dot cannot carry it out.
 
     Args:
-        op: a `dot` reduction.
+        product: a `dot` reduction, running or not.
         axes: the axes of its kernel.
     """
-    label, element = op.label_name, op.yielded[0].type
+    op: loop.ReductionLoop = product if isinstance(product, loop.ReduceOp) else product.loop
+    terms = product.yielded if isinstance(product, loop.ReduceOp) else product.terms
+    label, element = op.label_name, terms[0].type
     least = least_depth(dot_operand_bits(element))
     if not op.is_tile:
         return NoDot(f"the loop over '{label}' is not tiled", f"tile '{label}' by {least} or more")
@@ -138,7 +140,7 @@ def plan_dot(op: loop.ReduceOp, axes: TileAxes) -> DotPlan | NoDot:
             f"Triton's dot does not multiply elements of {element}",
             "cast the factors, or tile less",
         )
-    left, right = (axes.of(value) for value in op.yielded)
+    left, right = (axes.of(value) for value in terms)
     if op not in left or op not in right:
         return NoDot(
             f"one factor does not depend on '{label}'", f"sum the other one over '{label}' first"
@@ -152,7 +154,8 @@ def plan_dot(op: loop.ReduceOp, axes: TileAxes) -> DotPlan | NoDot:
             )
     batch = axes.axes((left & right).difference(axes.depth(op)))
     if len(batch) > 1:
-        summed = any(isinstance(around, loop.ReduceOp) for around in left & right if around != op)
+        around = (left & right) - {op}
+        summed = any(isinstance(outer, loop.ReductionLoop) for outer in around)
         deeper = summed and axes.loops[op].is_symbolic
         return NoDot(
             f"{_shown(batch)} are tiled, and both factors have them",
@@ -167,7 +170,7 @@ def plan_dot(op: loop.ReduceOp, axes: TileAxes) -> DotPlan | NoDot:
             f"{least} or more",
             f"tile '{label}' by {least} or more",
         )
-    if not _is_separable(op, axes, (left, right)):
+    if not _is_separable(product, axes, (left, right)):
         return NoDot(
             "its conditions are not each on the labels of one factor",
             "make what has such a condition a reduction of its own",
@@ -180,19 +183,24 @@ def plan_dot(op: loop.ReduceOp, axes: TileAxes) -> DotPlan | NoDot:
 
 
 def _is_separable(
-    op: loop.ReduceOp, axes: TileAxes, factors: Sequence[frozenset[loop.LoopLike]]
+    product: loop.ReduceOp | loop.RunningOp,
+    axes: TileAxes,
+    factors: Sequence[frozenset[loop.LoopLike]],
 ) -> bool:
     """Returns whether each constraint of a domain is one on the indices of one factor.
 
-    What is computed in the loop must be so of each element by itself, too.
+    What is computed in the loop must be so of each element by itself, too. Of a running product the
+    elements are taken from its tiles.
     """
+    running = isinstance(product, loop.RunningOp)
+    op: loop.ReductionLoop = product.loop if running else product
     needs = [loops_of_constraint(op, expr, axes) for expr in op.constraints]
-    alone = op.domain is None or not any(inner is not op for inner in loops_in(op))
+    alone = running or op.domain is None or not any(inner is not op for inner in loops_in(op))
     return alone and all(any(need <= factor for factor in factors) for need in needs)
 
 
 def loops_of_constraint(
-    op: loop.ReduceOp, expr: AffineExpr, axes: TileAxes
+    op: loop.ReductionLoop, expr: AffineExpr, axes: TileAxes
 ) -> frozenset[loop.LoopLike]:
     """Returns the tiled loops around a reduction that a constraint of its domain depends on."""
     values = [op.bounds[dim - 1] for dim in expr.used_dims() if dim]

@@ -7,12 +7,12 @@ from collections.abc import Hashable
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import UnrealizedConversionCastOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from dt_mlir.analysis.nests import write_to
 from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.dialects import loop
-from dt_mlir.traversal import operations
+from dt_mlir.traversal import captured_by, operations
 
 
 class Expressions:
@@ -38,7 +38,7 @@ class Expressions:
         for op in operations(axes.kernel):
             if op.results and not isinstance(op, loop.LoopLike):
                 self._visit(op)
-                if not isinstance(op, loop.ReadOp | loop.SizeOp | loop.LocalOp):
+                if not isinstance(op, loop.ReadOp | loop.SizeOp | loop.LocalOp | loop.RunningOp):
                     scalars.append(op)
         self._count = Counter(self._of_value[op.results[0]] for op in scalars)
         for op in reversed(scalars):
@@ -83,9 +83,17 @@ class Expressions:
 
     def _compute_loops(self, value: SSAValue) -> frozenset[loop.LoopLike]:
         owner = value.owner
+        assert isinstance(value, BlockArgument | OpResult)
         if isinstance(owner, Block):
             op = owner.parent_op()
+            if isinstance(op, loop.RunningOp):
+                return self._loops_of([op.result, *op.sources][value.index])
             return frozenset([op]) if isinstance(op, loop.LoopLike) else frozenset()
+        if isinstance(owner, loop.OnlineOp):
+            return self._loops_of(owner.yielded[value.index])
+        if isinstance(owner, loop.RunningOp):
+            values = (*owner.operands, *captured_by(owner), *owner.loop.bounds)
+            return frozenset[loop.LoopLike]().union(*map(self._loops_of, values)) - {owner.loop}
         if isinstance(owner, loop.ReadOp) and isinstance(owner.base.owner, loop.LocalOp):
             write = write_to(owner.base)
             renamed = dict(self._axes.renaming(write, owner))
@@ -135,6 +143,8 @@ class Expressions:
         if isinstance(owner, loop.ReduceOp):
             values = map(self._number_of, (*owner.yielded, *owner.bounds))
             return (owner.kind, owner.label, owner.domain, *values)
+        if isinstance(owner, loop.OnlineOp) and isinstance(value, OpResult):
+            return owner.label, owner.domain, self._number_of(owner.yielded[value.index])
         if isinstance(owner, Block) and isinstance(op := owner.parent_op(), loop.LoopLike):
             label = op.label_name
             return "index", self._axes.same.get(label, label)

@@ -28,7 +28,7 @@ class JoinedIndex(NamedTuple):
 
     axes: range
     value: SSAValue | None
-    """The number whose digits their indices are; None for the lone axis of an index that is not one."""
+    """The number whose digits the indices are; None for a lone axis of another index."""
     joins: tuple[Join, ...]
     digits: tuple[SSAValue, ...]
     """The indices of the axes, where they are joined."""

@@ -9,6 +9,7 @@ from xdsl.ir import Block, SSAValue
 
 from dt_mlir.analysis.nests import encloses, locals_of, write_to
 from dt_mlir.dialects import loop
+from dt_mlir.traversal import captured_by
 
 
 class Recomputation(NamedTuple):
@@ -59,11 +60,12 @@ def _loops_behind(buffer: loop.LocalOp) -> set[loop.LoopLike]:
         op = value.owner.parent_op() if isinstance(value.owner, Block) else value.owner
         if isinstance(op, loop.LoopLike):
             found.add(op)
-            pending += [*op.operands, *op.yielded] if isinstance(op, loop.ReduceOp) else op.operands
+            inside = op.yielded if isinstance(op, loop.ReductionLoop) else ()
+            pending += [*op.operands, *inside]
         elif isinstance(op, loop.ReadOp) and isinstance(op.base.owner, loop.LocalOp):
             pending += [*op.indices, *_written(op.base.owner)]
         elif op is not None and not isinstance(value.owner, Block):
-            pending += op.operands
+            pending += [*op.operands, *captured_by(op)]
     return found
 
 

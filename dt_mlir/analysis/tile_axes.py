@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 
 from dt_mlir.analysis.nests import encloses, locals_of, loop_of, loops_in, reads_of, write_to
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.tile.types import Axis
-from dt_mlir.traversal import operations
+from dt_mlir.traversal import captured_by, operations
 
 
 @dataclass
@@ -86,7 +86,7 @@ class TileAxes:
             self.loops[op] = self._own_axis(op)
         self._known.clear()
 
-    def depth(self, op: loop.ReduceOp) -> tuple[loop.ReduceOp, ...]:
+    def depth(self, op: loop.ReductionLoop) -> tuple[loop.ReductionLoop, ...]:
         """Returns the loops whose points a reduction combines: its own, and those joined to it."""
         found = self.joined.get(op, (op,))
         return found if op is found[-1] else (op,)
@@ -103,14 +103,22 @@ class TileAxes:
 
     def _compute(self, value: SSAValue) -> frozenset[loop.LoopLike]:
         owner = value.owner
+        assert isinstance(value, BlockArgument | OpResult)
         if isinstance(owner, Block):
             op = owner.parent_op()
+            if isinstance(op, loop.RunningOp):
+                return self.of([op.result, *op.sources][value.index])
             return frozenset([op]) if isinstance(op, loop.LoopLike) and op.is_tile else frozenset()
         if isinstance(owner, loop.ReadOp) and isinstance(owner.base.owner, loop.LocalOp):
             return self._of_buffer(owner)
         if isinstance(owner, loop.ReduceOp):
             found = frozenset[loop.LoopLike]().union(*map(self.of, (*owner.yielded, *owner.bounds)))
             return found.difference(self.depth(owner))
+        if isinstance(owner, loop.OnlineOp):
+            return self.of(owner.yielded[value.index])
+        if isinstance(owner, loop.RunningOp):
+            values = (*owner.operands, *captured_by(owner), *owner.loop.bounds)
+            return frozenset[loop.LoopLike]().union(*map(self.of, values)) - {owner.loop}
         return frozenset[loop.LoopLike]().union(*map(self.of, owner.operands))
 
     def _of_buffer(self, read: loop.ReadOp) -> frozenset[loop.LoopLike]:

@@ -28,7 +28,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 from xdsl.ir.affine import AffineConstraintKind, AffineSet
 
 from dt_mlir.dialects import loop
-from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value, joined, mapped, spread, with_rank
 from dt_mlir.interpreters.boundaries import read_under
 from dt_mlir.interpreters.level import LevelFunctions
@@ -39,15 +39,18 @@ from dt_mlir.traversal import operations
 def carries_nothing(op: loop.LoopLike) -> bool:
     """Returns whether no trip of a loop sees what another does.
 
-    So it is where every buffer that is written inside is indexed by the loop along one and the
-    same axis, wherever it is written or read. Of a joined loop, all parts must index it.
+    A step of a `loop.online` does. In other loops none does where every buffer that is written
+    inside is indexed by the loop along one and the same axis, wherever it is written or read. Of a
+    joined loop, all parts must index it.
     """
+    if isinstance(op, loop.OnlineOp):
+        return False
     accesses: dict[SSAValue, list[loop.AccessOp]] = {}
     written: set[SSAValue] = set()
     for inner in operations(op):
         if isinstance(inner, loop.LoopLike) and inner.origin is op.iv:
             return False
-        if isinstance(inner, loop.ReduceOp) and inner.domain is not None:
+        if isinstance(inner, loop.ReductionLoop) and inner.domain is not None:
             # The indices that are reduced depend on those of the loops around.
             return False
         if isinstance(inner, loop.AccessOp):
@@ -77,8 +80,12 @@ class LoopFunctions(LevelFunctions):
         self.depth = 0
         self.instance = 0
         self.independent: dict[loop.LoopLike, bool] = {}
-        self.bounds: dict[loop.ReduceOp, PythonValues] = {}
+        self.bounds: dict[loop.ReductionLoop, PythonValues] = {}
         """The values that the domain of a reduction depends on, where it runs."""
+        self.running: dict[loop.RunningOp, PythonValues] = {}
+        """The running values up to the last step of the loops that run."""
+        self.before: dict[SSAValue, Value] = {}
+        """The running values before the step that runs."""
 
     @impl_callable(loop.KernelOp)
     def run_kernel(
@@ -161,6 +168,73 @@ class LoopFunctions(LevelFunctions):
                 one = [mapped(lambda array, i=i: array[i % len(array)], value) for value in full]
                 state = interpreter.run_ssacfg_region(op.combination, (*state, *one), "combine")
         return state
+
+    @impl(loop.OnlineOp)
+    def run_online(
+        self, interpreter: Interpreter, op: loop.OnlineOp, args: PythonValues
+    ) -> PythonValues:
+        """Runs a loop's steps one after the other."""
+        bounds, args = args[: len(op.bounds)], args[len(op.bounds) :]
+        if op.domain is not None:
+            self.bounds[op] = bounds
+        for running in op.running:
+            self.running[running] = self._neutral(running)
+        self._trips(interpreter, op, args)
+        return tuple(value for running in op.running for value in self.running[running])
+
+    @impl(loop.RunningOp)
+    def run_running(
+        self, interpreter: Interpreter, op: loop.RunningOp, args: PythonValues
+    ) -> PythonValues:
+        """Combines a step's element with the repaired value of the steps before."""
+        terms, (value, *rest) = args[: len(op.terms)], self.running[op]
+        kind, type, rank = op.kind.data, op.result.type, self.depth + 1
+        if op.repair is not None:
+            before = [self.before[source] for source in op.sources]
+            (value,) = interpreter.run_ssacfg_region(op.repair, (value, *before), "repair")
+        if kind.is_arg:
+            found = self._more_extreme(op, terms, (rest[0], value))
+        elif kind is ReductionKind.DOT:
+            one = [with_rank(term, rank) for term in terms]
+            product = self.arithmetic.dot(one[0], one[1], (0,), (1,), type)
+            found = (self.arithmetic.plus(value, product, type),)
+        else:
+            both = joined([with_rank(item, rank) for item in (value, terms[0])], 0)
+            found = (self.arithmetic.reduce(kind, both, (0,), type),)
+        for result, old in zip(op.results, self.running[op]):
+            self.before[result] = old
+        self.running[op] = found
+        return found
+
+    def _more_extreme(
+        self, op: loop.RunningOp, new: PythonValues, old: PythonValues
+    ) -> PythonValues:
+        """The index of the more extreme of two elements, and the element.
+
+        Args:
+            op: an index reduction.
+            new: a step's element and its index.
+            old: the extreme element of the steps before, and its index.
+        """
+        values, places = (
+            mapped(
+                lambda array: np.moveaxis(array, 0, -1),
+                joined([with_rank(item, self.depth + 1) for item in pair], 0),
+            )
+            for pair in zip(old, new)
+        )
+        type = op.terms[0].type
+        found, place = self.arithmetic.arg_reduce(op.kind.data, values, places, type)
+        return place, found
+
+    def _neutral(self, op: loop.RunningOp) -> PythonValues:
+        """Returns the neutral element of a running reduction."""
+        kind = op.kind.data
+        if kind.is_arg:
+            types = [op.result.type, op.terms[0].type]
+            first = self.arithmetic.from_array(np.zeros(()), types[0])
+            return first, self.arithmetic.constant(identity(kind, types[1]))
+        return (self.arithmetic.constant(identity(kind, op.result.type)),)
 
     @impl_terminator(loop.YieldOp)
     def run_yield(
@@ -259,7 +333,7 @@ class LoopFunctions(LevelFunctions):
         end = size if op.extent_size is None else min(size, start + op.extent_size)
         if op.is_outer:
             return list(range(start, end, op.step_size))
-        if isinstance(op, loop.ReduceOp) and op.domain is not None:
+        if isinstance(op, loop.ReductionLoop) and op.domain is not None:
             domain, others = op.domain.data, [int(value) for value in self.bounds[op]]
             return [i for i in range(start, end) if _holds(domain, [i, *others])]
         if op not in self.independent:

@@ -37,6 +37,7 @@ from dt_mlir.passes.convert_loop_to_tile_accesses import Accesses
 from dt_mlir.passes.convert_loop_to_tile_domain import Domain
 from dt_mlir.passes.convert_loop_to_tile_grid import lower_grid
 from dt_mlir.passes.convert_loop_to_tile_marks import check_marks
+from dt_mlir.passes.convert_loop_to_tile_online import Online
 from dt_mlir.passes.convert_loop_to_tile_products import Products
 from dt_mlir.passes.verify_loop import check_kernel
 from dt_mlir.traversal import operations
@@ -59,7 +60,8 @@ class _Converter:
         """The first index of the tile of each tiled loop."""
         self.products = Products(self)
         self.accesses = Accesses(kernel, self.same, self.env, self._size)
-        self.decided: dict[loop.ReduceOp, list[AffineExpr]] = {}
+        self.online = Online(self)
+        self.decided: dict[loop.ReductionLoop, list[AffineExpr]] = {}
         """The constraints of domains that hold in all steps of their loops."""
         self.top: Scope
 
@@ -76,7 +78,7 @@ class _Converter:
             grid.body.block.args, lower_grid(grid, self.top.index, sizes)
         ):
             self.env[arg] = origin
-        self._block(grid.body.block, self.top)
+        self.block(grid.body.block, self.top)
         labels = dict.fromkeys([*(label.data for label in kernel.labels), *self.sizes])
         kept = {"num_warps", "num_stages", "precision", "math", "unroll_jam", "dynamic"}
         result = tile.KernelOp(
@@ -122,7 +124,8 @@ class _Converter:
             self.sizes[label] = op.result
         return self.sizes[label]
 
-    def _block(self, block: Block, scope: Scope) -> None:
+    def block(self, block: Block, scope: Scope) -> None:
+        """Inserts what a block computes."""
         for op in block.ops:
             before = scope.block.last_op
             self._op(op, scope)
@@ -143,6 +146,10 @@ class _Converter:
                 self._for(op, scope)
             case loop.ReduceOp():
                 self.env[op.result] = self._reduce(op, scope)
+            case loop.OnlineOp():
+                self.online.lower(op, scope, self._has_one_trip(op))
+            case loop.RunningOp():
+                self.online.step(op, scope)
             case loop.ReadOp():
                 self.env[op.result] = self._read(op, scope)
             case loop.WriteOp():
@@ -216,7 +223,7 @@ class _Converter:
             return True
         # Without a tile a trip has no mask: a label of one element needs a known size.
         whole = op.extent_size is None and not op.is_tile
-        bounded = isinstance(op, loop.ReduceOp) and op.domain is not None
+        bounded = isinstance(op, loop.ReductionLoop) and op.domain is not None
         fixed = self.fixed.get(self.same.get(op.label_name, op.label_name))
         return whole and not bounded and fixed == 1
 
@@ -233,7 +240,7 @@ class _Converter:
     def bounds(self, op: loop.LoopLike, scope: Scope) -> tuple[SSAValue, SSAValue]:
         """Inserts the ends of a loop, as its domain has them."""
         start, end = self.start(op, scope), self.end(op, scope)
-        if isinstance(op, loop.ReduceOp) and op.domain is not None:
+        if isinstance(op, loop.ReductionLoop) and op.domain is not None:
             domain = self.domain(op)
             start, end, self.decided[op] = domain.narrowed(
                 start, end, op.step_size, scope.index
@@ -243,12 +250,12 @@ class _Converter:
     def step(self, op: loop.LoopLike, start: SSAValue, body: Scope) -> None:
         """Inserts one step of a loop from an index, for all elements of its tile."""
         self._enter(op, start, body)
-        self._block(op.body.block, body)
+        self.block(op.body.block, body)
 
     def element(self, op: loop.LoopLike, index: SSAValue, body: Scope) -> None:
         """Inserts one element of a loop."""
         self.env[op.iv] = index
-        self._block(op.body.block, body)
+        self.block(op.body.block, body)
 
     def loop_between(
         self, op: loop.LoopLike, bounds: tuple[SSAValue, SSAValue, int], scope: Scope,
@@ -281,10 +288,10 @@ class _Converter:
     def _for(self, op: loop.ForOp, scope: Scope) -> None:
         if self._has_one_trip(op):
             self._enter(op, self.start(op, scope), scope)
-            self._block(op.body.block, scope)
+            self.block(op.body.block, scope)
             return
         result, inner = self._loop(op, scope, [], [])
-        self._block(op.body.block, inner)
+        self.block(op.body.block, inner)
         inner.builder.insert(scf.YieldOp())
         assert result.parent is not None
 
@@ -321,7 +328,7 @@ class _Converter:
         type = op.result.type
         if once:
             self._enter(op, self.start(op, scope), scope)
-            self._block(op.body.block, scope)
+            self.block(op.body.block, scope)
             value = self.reduced(op, kind, self.env[op.yielded[0]], axes, scope)
             if start is None:
                 return value
@@ -330,7 +337,7 @@ class _Converter:
             )
         init = scope.values.fill(identity(kind, type), axes) if start is None else start
         result, inner = self._loop(op, scope, [init], ["acc"])
-        self._block(op.body.block, inner)
+        self.block(op.body.block, inner)
         value = self.reduced(op, kind, self.env[op.yielded[0]], axes, inner)
         acc = result.body.block.args[1]
         total = inner.values.elementwise([acc, value], lambda b, v: combine(b, kind, v[0], v[1]))
@@ -357,7 +364,7 @@ class _Converter:
 
     def reduced(
         self,
-        op: loop.ReduceOp,
+        op: loop.ReductionLoop,
         kind: ReductionKind,
         value: SSAValue,
         axes: list[Axis],
@@ -367,17 +374,17 @@ class _Converter:
         value = self._restricted(op, kind, value, scope)
         if not op.is_tile:
             return scope.values.broadcast(value, axes)
-        value = self._spread(op, value, axes, scope)
+        value = self.spread(op, value, axes, scope)
         kind = ReductionKind.ADD if kind is ReductionKind.DOT else kind
         return scope.builder.insert(
             tile.ReduceOp(kind, value, self.axes.loops[op].name)
         ).results[0]
 
-    def domain(self, op: loop.ReduceOp) -> Domain:
+    def domain(self, op: loop.ReductionLoop) -> Domain:
         return Domain(op, self.env, self._size)
 
     def _restricted(
-        self, op: loop.ReduceOp, kind: ReductionKind, value: SSAValue, scope: Scope
+        self, op: loop.ReductionLoop, kind: ReductionKind, value: SSAValue, scope: Scope
     ) -> SSAValue:
         """Inserts a value with the neutral element where indices are not in the domain."""
         if op.domain is None:
@@ -388,10 +395,10 @@ class _Converter:
         undecided = [expr for expr in domain.constraints if expr not in decided]
         return domain.restrict(value, self.env[op.iv], neutral, undecided, scope.values)
 
-    def _spread(
-        self, op: loop.ReduceOp, value: SSAValue, axes: list[Axis], scope: Scope
+    def spread(
+        self, op: loop.ReductionLoop, value: SSAValue, axes: list[Axis], scope: Scope
     ) -> SSAValue:
-        """A value with the axes of the result and the reduction's own."""
+        """Inserts a value with the axes of a result and the reduction's own."""
         own = self.axes.loops[op]
         wanted = [axis for axis in self.order if axis in axes or axis == own]
         if own not in axes_of(value.type):
@@ -406,7 +413,7 @@ class _Converter:
         kind = op.named_kind
         if once:
             self._enter(op, self.start(op, scope), scope)
-            self._block(op.body.block, scope)
+            self.block(op.body.block, scope)
             return self._extreme(op, axes, scope)
         value_type = op.yielded[0].type
         init = [
@@ -414,7 +421,7 @@ class _Converter:
             scope.values.fill(IntegerAttr(0, i64), axes),
         ]
         result, inner = self._loop(op, scope, init, ["best", "best_index"])
-        self._block(op.body.block, inner)
+        self.block(op.body.block, inner)
         new = self._extreme(op, axes, inner)
         old = list(result.body.block.args[1:])
         better = inner.values.elementwise(
@@ -443,8 +450,8 @@ class _Converter:
             )
         if not op.is_tile:
             return values.broadcast(value, axes), values.broadcast(index, axes)
-        value = self._spread(op, value, axes, scope)
-        index = self._spread(op, index, axes, scope)
+        value = self.spread(op, value, axes, scope)
+        index = self.spread(op, index, axes, scope)
         axis = self.axes.loops[op].name
         found = scope.builder.insert(tile.ArgReduceOp(op.named_kind, value, index, axis))
         return found.results[0], found.results[1]

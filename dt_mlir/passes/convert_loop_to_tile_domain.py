@@ -57,7 +57,7 @@ class Domain:
 
     def __init__(
         self,
-        op: loop.ReduceOp,
+        op: loop.ReductionLoop,
         env: Mapping[SSAValue, SSAValue],
         size_of: Callable[[str], SSAValue],
     ) -> None:

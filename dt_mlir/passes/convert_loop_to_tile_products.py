@@ -31,7 +31,7 @@ from dt_mlir.builders.scope import Scope
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.numbers import constant
-from dt_mlir.dialects.tile.types import Axis, axes_of, tile_type
+from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
 from dt_mlir.element_types import is_float
 from dt_mlir.passes.convert_loop_to_tile_domain import Domain, Part
 
@@ -42,6 +42,7 @@ class Nests(Protocol):
     axes: TileAxes
     env: dict[SSAValue, SSAValue]
     least: dict[str, int]
+    starts: dict[loop.LoopLike, SSAValue]
 
     def start(self, op: loop.LoopLike, scope: Scope) -> SSAValue:
         """Inserts the first index of a loop."""
@@ -70,12 +71,12 @@ class Nests(Protocol):
         """Inserts a sequential loop; returns it and the scope of its body."""
         ...
 
-    def domain(self, op: loop.ReduceOp) -> Domain:
+    def domain(self, op: loop.ReductionLoop) -> Domain:
         """Returns the domain of a reduction."""
         ...
 
     def reduced(
-        self, op: loop.ReduceOp, kind: ReductionKind, value: SSAValue, axes: list[Axis],
+        self, op: loop.ReductionLoop, kind: ReductionKind, value: SSAValue, axes: list[Axis],
         scope: Scope,
     ) -> SSAValue:  # fmt: skip
         """Inserts the contribution of one step."""
@@ -86,7 +87,12 @@ class Nests(Protocol):
 class _Product:
     """A product that is lowered."""
 
-    op: loop.ReduceOp
+    op: loop.ReductionLoop
+    """The loop over what is summed."""
+    factors: tuple[SSAValue, SSAValue]
+    """The factors of one element, at the loop level."""
+    type: Attribute
+    """The type of the sum."""
     axes: list[Axis]
     """The axes of its result."""
     plan: DotPlan | None
@@ -94,7 +100,7 @@ class _Product:
 
     @property
     def zero(self) -> FloatAttr | IntegerAttr:
-        return identity(ReductionKind.DOT, self.op.result.type)
+        return identity(ReductionKind.DOT, self.type)
 
 
 class Products:
@@ -125,14 +131,8 @@ class Products:
             start: what it is added to, if not 0.
         """
         nests = self.nests
-        found = plan_dot(op, nests.axes)
-        plan = found if isinstance(found, DotPlan) else None
-        if plan is not None and isinstance(plan.depth.extent, str):
-            known = nests.least.get(plan.depth.extent, 1)
-            least = least_depth(dot_operand_bits(op.yielded[0].type))
-            nests.least[plan.depth.extent] = max(known, least)
-        product = _Product(op, axes, plan)
-        over_domain = plan is not None and op.domain is not None
+        product = self._product(op, axes)
+        over_domain = product.plan is not None and op.domain is not None
         if once and not over_domain:
             nests.step(op, nests.start(op, scope), scope)
             return self._multiplied(product, self._operands(product), start, scope)
@@ -140,6 +140,46 @@ class Products:
         if over_domain:
             return self._over_domain(product, scope, once, acc)
         return self._loop(product, nests.bounds(op, scope), scope, acc, [])
+
+    def running(
+        self,
+        op: loop.RunningOp,
+        axes: list[Axis],
+        scope: Scope,
+        start: SSAValue | None,
+        open: list[AffineExpr],
+    ) -> SSAValue:
+        """Inserts one step of a running product.
+
+        Args:
+            op: a `dot`.
+            axes: the axes of its result.
+            scope: the body of the step.
+            start: what it is added to, if there is anything.
+            open: the constraints of the loop's domain that elements may not meet.
+        """
+        product = self._product(op, axes)
+        if product.plan is None:
+            return self._multiplied(product, self._operands(product), start, scope)
+        operands = self._restricted(product, scope, open)
+        if not open or not is_float(product.type):
+            return self._multiplied(product, operands, start, scope)
+        found = self._multiplied(product, operands, None, scope)
+        found = self._checked_step(product, scope, found)
+        return found if start is None else self._added(start, found, scope)
+
+    def _product(self, op: loop.ReduceOp | loop.RunningOp, axes: list[Axis]) -> _Product:
+        """Returns a product with its plan, whose depth has the extent that a dot needs."""
+        nests = self.nests
+        found = plan_dot(op, nests.axes)
+        plan = found if isinstance(found, DotPlan) else None
+        around = op if isinstance(op, loop.ReduceOp) else op.loop
+        left, right = op.yielded if isinstance(op, loop.ReduceOp) else op.terms
+        if plan is not None and isinstance(plan.depth.extent, str):
+            known = nests.least.get(plan.depth.extent, 1)
+            least = least_depth(dot_operand_bits(left.type))
+            nests.least[plan.depth.extent] = max(known, least)
+        return _Product(around, (left, right), op.result.type, axes, plan)
 
     def _loop(
         self,
@@ -160,7 +200,7 @@ class Products:
         return result.results[0]
 
     def _operands(self, product: _Product) -> tuple[SSAValue, SSAValue]:
-        left, right = product.op.yielded
+        left, right = product.factors
         return self.nests.env[left], self.nests.env[right]
 
     def _multiplied(
@@ -191,7 +231,7 @@ class Products:
         right = values.transpose(right, [*plan.batch, plan.depth, plan.columns])
         order = [*plan.batch, plan.rows, plan.columns]
         in_order = order == product.axes
-        type = tile_type(product.op.result.type, order)
+        type = tile_type(product.type, order)
         dot = tile.DotOp(left, right, acc if in_order else None, type)
         value = values.transpose(scope.builder.insert(dot).result, product.axes)
         return value if in_order or acc is None else self._added(acc, value, scope)
@@ -200,7 +240,7 @@ class Products:
         self, product: _Product, operands: tuple[SSAValue, SSAValue], scope: Scope
     ) -> SSAValue:
         return scope.values.elementwise(
-            operands, lambda b, v: _multiply(b, v[0], v[1], product.op.result.type)
+            operands, lambda b, v: _multiply(b, v[0], v[1], product.type)
         )
 
     def _added(self, acc: SSAValue, value: SSAValue, scope: Scope) -> SSAValue:
@@ -276,7 +316,7 @@ class Products:
             return self._operands(product)
         nests, op, domain = self.nests, product.op, self.nests.domain(product.op)
         operands: list[SSAValue] = []
-        for value in op.yielded:
+        for value in product.factors:
             loops = nests.axes.of(value)
             mine = [e for e in constraints if loops_of_constraint(op, e, nests.axes) <= loops]
             constraints = [expr for expr in constraints if expr not in mine]
@@ -303,15 +343,10 @@ class Products:
             acc: what the product is added to.
             found: the sum by dots.
         """
-        if not is_float(product.op.result.type):
+        if not is_float(product.type):
             return found
         nests, values, (start, end) = self.nests, scope.values, bounds
-        # 0 times an infinity or NaN is NaN, and so is a sum with it. Threads hold neighbours along
-        # the last axis: to add those first needs the fewest exchanges between threads.
-        sign = values.elementwise([found], lambda b, v: _times_zero(b, v[0]))
-        for axis in reversed(axes_of(sign.type)):
-            sign = scope.builder.insert(tile.ReduceOp(ReductionKind.ADD, sign, axis.name)).result
-        bad = scope.builder.insert(arith.CmpfOp(sign, sign, "une")).result
+        bad = _not_finite(scope, found)
         # The loop makes no trip where the sum is finite. It starts from that sum then, so that one
         # tile is live, not two.
         last = scope.builder.insert(arith.SelectOp(bad, end, start)).result
@@ -327,6 +362,54 @@ class Products:
         value = inner.values.broadcast(value, product.axes)
         inner.builder.insert(scf.YieldOp(self._added(carried, value, inner)))
         return result.results[0]
+
+    def _checked_step(self, product: _Product, scope: Scope, found: SSAValue) -> SSAValue:
+        """Inserts one step's sum by elements, in place of one by dots that is not finite.
+
+        The elements are taken from the step's tiles: all others count as 0 in a sum along the axis.
+        """
+        nests, op, values, index = self.nests, product.op, scope.values, scope.index
+        bad = _not_finite(scope, found)
+        start = nests.starts[op]
+        end = index.minimum(index.add(start, index.constant(op.step_size)), nests.end(op, scope))
+        if op.step_size == 0:
+            end = nests.end(op, scope)
+        zeros = values.fill(product.zero, axes_of(found.type))
+        first = values.elementwise(
+            [bad, zeros, found], lambda b, v: b.insert(arith.SelectOp(*v)).result
+        )
+        last = scope.builder.insert(arith.SelectOp(bad, end, start)).result
+        result, inner = nests.loop_between(op, (start, last, 1), scope, [first], ["exact"])
+        place, carried = result.body.block.args
+        own, axis = nests.env[op.iv], nests.axes.loops[op].name
+        operands: list[SSAValue] = []
+        for value in self._operands(product):
+            zero = inner.values.constant(identity(ReductionKind.ADD, element_of(value.type)))
+            alone = inner.values.elementwise([own, place, value, zero], _where_equal)
+            sum_ = tile.ReduceOp(ReductionKind.ADD, alone, axis)
+            operands.append(inner.builder.insert(sum_).result)
+        terms = self._elementwise(product, (operands[0], operands[1]), inner)
+        domain, neutral = nests.domain(op), arith.ConstantOp(product.zero)
+        term = domain.restrict(terms, place, neutral, domain.constraints, inner.values)
+        term = inner.values.broadcast(term, product.axes)
+        inner.builder.insert(scf.YieldOp(self._added(carried, term, inner)))
+        return result.results[0]
+
+
+def _not_finite(scope: Scope, found: SSAValue) -> SSAValue:
+    """Builds whether some element of a tile is an infinity or NaN."""
+    # 0 times an infinity or NaN is NaN, and so is a sum with it. Threads hold neighbours along
+    # the last axis: to add those first needs the fewest exchanges between threads.
+    sign = scope.values.elementwise([found], lambda b, v: _times_zero(b, v[0]))
+    for axis in reversed(axes_of(sign.type)):
+        sign = scope.builder.insert(tile.ReduceOp(ReductionKind.ADD, sign, axis.name)).result
+    return scope.builder.insert(arith.CmpfOp(sign, sign, "une")).result
+
+
+def _where_equal(builder: Builder, v: list[SSAValue]) -> SSAValue:
+    """Builds a value where two indices are equal, and another one elsewhere."""
+    equal = builder.insert(arith.CmpiOp(v[0], v[1], "eq")).result
+    return builder.insert(arith.SelectOp(equal, v[2], v[3])).result
 
 
 def _times_zero(builder: Builder, value: SSAValue) -> SSAValue:

@@ -32,6 +32,8 @@ PASS_PREFIX = "schedule-"
 class Phase(IntEnum):
     """When `apply-schedule` applies a directive."""
 
+    ALGEBRA = 0
+    """The reductions that are computed together, and how."""
     LABELS = 1
     """The labels of each function's loops."""
     FUSION = 2

@@ -27,11 +27,16 @@ from dt_mlir.dialects.loop.grid import (
 from dt_mlir.dialects.loop.nests import (
     ForOp,
     LoopLike,
+)
+from dt_mlir.dialects.loop.online import LAWS, OnlineOp, RunningOp
+from dt_mlir.dialects.loop.reductions import (
     ReduceOp,
+    ReductionLoop,
     YieldOp,
 )
 
 __all__ = [
+    "LAWS",
     "AccessOp",
     "DelinearizeOp",
     "ForOp",
@@ -41,8 +46,11 @@ __all__ = [
     "LocalOp",
     "Loop",
     "LoopLike",
+    "OnlineOp",
     "ReadOp",
     "ReduceOp",
+    "ReductionLoop",
+    "RunningOp",
     "SizeOp",
     "WalkAttr",
     "WriteOp",
@@ -53,6 +61,9 @@ __all__ = [
 
 Loop = Dialect(
     "loop",
-    [KernelOp, GridOp, ForOp, ReduceOp, YieldOp, DelinearizeOp, ReadOp, WriteOp, LocalOp, SizeOp],
+    [
+        KernelOp, GridOp, ForOp, ReduceOp, OnlineOp, RunningOp, YieldOp, DelinearizeOp, ReadOp,
+        WriteOp, LocalOp, SizeOp,
+    ],
     [WalkAttr],
 )

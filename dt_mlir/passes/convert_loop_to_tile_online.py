@@ -1,0 +1,208 @@
+"""Reductions of the `tile` level that advance together: one loop that carries all of their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Block, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from dt_mlir.builders.reductions import combine, is_more_extreme
+from dt_mlir.builders.scope import Scope
+from dt_mlir.dialects import loop, tile
+from dt_mlir.dialects.elem import ReductionKind, identity
+from dt_mlir.dialects.tile.types import Axis
+from dt_mlir.passes.convert_loop_to_tile_domain import Part
+from dt_mlir.passes.convert_loop_to_tile_products import Nests, Products
+
+_IDEMPOTENT = (
+    ReductionKind.MAXIMUM, ReductionKind.MINIMUM, ReductionKind.AND, ReductionKind.OR,
+)  # fmt: skip
+"""The combinations in which an element may count more than once."""
+
+
+class OnlineNests(Nests, Protocol):
+    """The lowering of loops, as reductions that advance together need it."""
+
+    products: Products
+    decided: dict[loop.ReductionLoop, list[AffineExpr]]
+
+    def block(self, block: Block, scope: Scope) -> None:
+        """Inserts what a block computes."""
+        ...
+
+    def spread(
+        self, op: loop.ReductionLoop, value: SSAValue, axes: list[Axis], scope: Scope
+    ) -> SSAValue:
+        """Inserts a value with the axes of a result and the reduction's own."""
+        ...
+
+
+class Online:
+    """Lowers `loop.online`.
+
+    Args:
+        nests: the lowering of loops.
+    """
+
+    def __init__(self, nests: OnlineNests) -> None:
+        self.nests = nests
+        self.before: dict[loop.RunningOp, Sequence[SSAValue]] = {}
+        """The running values of the steps before; none in the only step of a loop."""
+
+    def lower(self, op: loop.OnlineOp, scope: Scope, once: bool) -> None:
+        """Inserts the loop, and defines its results.
+
+        Args:
+            op: the loop.
+            scope: where it goes.
+            once: whether it makes one trip.
+        """
+        nests, running = self.nests, op.running
+        if once:
+            nests.decided[op] = []
+            for inner in running:
+                self.before.pop(inner, None)
+            nests.step(op, nests.start(op, scope), scope)
+            found = [nests.env[value] for value in op.yielded]
+        else:
+            found = [value for inner in running for value in self._neutral(inner, scope)]
+            for part in self._parts(op, scope):
+                found = self._loop(op, part, found, scope)
+        for out, inner, value in zip(op.outs, op.yielded, found):
+            value.name_hint = value.name_hint or inner.name_hint
+            nests.env[out] = value
+
+    def _parts(self, op: loop.OnlineOp, scope: Scope) -> list[Part]:
+        """Returns the parts of the loop: tiles that are in the domain as a whole, and others."""
+        nests = self.nests
+        start, end = nests.bounds(op, scope)
+        if op.domain is None:
+            return [Part(start, end, [])]
+        if not op.is_tile:
+            decided = nests.decided.get(op, [])
+            return [Part(start, end, [expr for expr in op.constraints if expr not in decided])]
+        return nests.domain(op).parts((start, end), op.step_size, scope.index)
+
+    def _loop(
+        self, op: loop.OnlineOp, part: Part, carried: list[SSAValue], scope: Scope
+    ) -> list[SSAValue]:
+        """Inserts a loop over a part; returns the running values behind it."""
+        nests, running = self.nests, op.running
+        hints = [value.name_hint or "acc" for inner in running for value in inner.results]
+        bounds = (part.start, part.end, op.step_size)
+        result, inner = nests.loop_between(op, bounds, scope, carried, hints)
+        args = list(result.body.block.args[1:])
+        for reduction in running:
+            count = len(reduction.results)
+            self.before[reduction], args = args[:count], args[count:]
+        nests.decided[op] = [expr for expr in op.constraints if expr not in part.open]
+        nests.step(op, result.body.block.args[0], inner)
+        inner.builder.insert(scf.YieldOp(*(nests.env[value] for value in op.yielded)))
+        return list(result.results)
+
+    def _axes(self, op: loop.RunningOp) -> list[Axis]:
+        axes = self.nests.axes
+        return axes.axes(axes.of(op.result))
+
+    def _neutral(self, op: loop.RunningOp, scope: Scope) -> list[SSAValue]:
+        """Inserts the running values before the first step."""
+        kind, axes = op.kind.data, self._axes(op)
+        if kind.is_arg:
+            extreme = scope.values.fill(identity(kind, op.terms[0].type), axes)
+            return [scope.values.fill(IntegerAttr(0, i64), axes), extreme]
+        return [scope.values.fill(identity(kind, op.result.type), axes)]
+
+    def step(self, op: loop.RunningOp, scope: Scope) -> None:
+        """Inserts a step of one running reduction, and defines its value.
+
+        Args:
+            op: the reduction.
+            scope: the body of the step.
+        """
+        nests, axes, kind = self.nests, self._axes(op), op.kind.data
+        before = self.before.get(op)
+        if kind.is_arg:
+            found = self._extreme(op, axes, before, scope)
+        elif kind is ReductionKind.DOT:
+            decided = nests.decided[op.loop]
+            open = [expr for expr in op.loop.constraints if expr not in decided]
+            start = self._repaired(op, axes, before, scope)
+            found = [nests.products.running(op, axes, scope, start, open)]
+        else:
+            start = self._repaired(op, axes, before, scope)
+            value = self._reduced(op, axes, scope)
+            if start is not None:
+                value = scope.values.elementwise(
+                    [start, value], lambda b, v: combine(b, kind, v[0], v[1])
+                )
+            found = [value]
+        for result, value in zip(op.results, found):
+            if result.name_hint is not None and not isinstance(value.owner, Block):
+                value.name_hint = result.name_hint
+            nests.env[result] = value
+
+    def _repaired(
+        self,
+        op: loop.RunningOp,
+        axes: list[Axis],
+        before: Sequence[SSAValue] | None,
+        scope: Scope,
+    ) -> SSAValue | None:
+        """Inserts the repair of the value of the steps before; None if there were none."""
+        if before is None or op.repair is None:
+            return None if before is None else before[0]
+        nests = self.nests
+        nests.env[op.earlier] = before[0]
+        for arg, source in zip(op.repair.block.args[1:], op.sources):
+            assert isinstance(source.owner, loop.RunningOp)
+            nests.env[arg] = self.before[source.owner][0]
+        nests.block(op.repair.block, scope)
+        return scope.values.broadcast(nests.env[op.repaired], axes)
+
+    def _reduced(self, op: loop.RunningOp, axes: list[Axis], scope: Scope) -> SSAValue:
+        """Inserts what a step's elements combine to."""
+        nests, around, kind = self.nests, op.loop, op.kind.data
+        value, own = op.terms[0], around in nests.axes.of(op.terms[0])
+        decided = set(nests.decided[around]) >= set(around.constraints)
+        if around.is_tile and not own and decided and kind in _IDEMPOTENT:
+            # A step has an element, and all are equal.
+            return scope.values.broadcast(nests.env[value], axes)
+        return nests.reduced(around, kind, nests.env[value], axes, scope)
+
+    def _extreme(
+        self,
+        op: loop.RunningOp,
+        axes: list[Axis],
+        before: Sequence[SSAValue] | None,
+        scope: Scope,
+    ) -> list[SSAValue]:
+        """Inserts the index of the extreme element up to a step, and the element."""
+        nests, around, kind, values = self.nests, op.loop, op.kind.data, scope.values
+        value, index = (nests.env[term] for term in op.terms)
+        if around.is_tile:
+            value = nests.spread(around, value, axes, scope)
+            index = nests.spread(around, index, axes, scope)
+            axis = nests.axes.loops[around].name
+            found = scope.builder.insert(tile.ArgReduceOp(kind, value, index, axis))
+            value, index = found.results[0], found.results[1]
+        value, index = values.broadcast(value, axes), values.broadcast(index, axes)
+        if before is None:
+            return [index, value]
+        old = [before[1], before[0]]
+        better = values.elementwise(
+            [value, old[0]], lambda b, v: is_more_extreme(b, kind, v[0], v[1])
+        )
+        chosen = [
+            values.elementwise([better, n, o], _select) for n, o in zip((value, index), old)
+        ]
+        return [chosen[1], chosen[0]]
+
+
+def _select(builder: Builder, v: list[SSAValue]) -> SSAValue:
+    return builder.insert(arith.SelectOp(*v)).result

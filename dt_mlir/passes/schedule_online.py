@@ -1,0 +1,54 @@
+"""`schedule-online`: computes all reductions over a label in one pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dt_mlir.analysis.bounds import check_written_once, infer_bounds
+from dt_mlir.analysis.nests import labels_in
+from dt_mlir.diagnostics import did_you_mean
+from dt_mlir.passes.schedule_online_merge import merge
+from dt_mlir.passes.schedule_online_nest import gather, needed_functions, tidy
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
+from dt_mlir.scheduling.parameters import Name
+
+
+@dataclass(frozen=True)
+class OnlinePass(Directive):
+    """Computes every reduction over a label that a function needs in one pass.
+
+    The functions that it needs for them, and that have the label or reduce over it, are computed in
+    its kernel: softmax reads its row twice instead of three times, and attention holds no row of
+    weights. A reduction of elements that depend on another one, as a sum of exponentials depends on
+    a maximum, is repaired where that one changes, by a law that is derived from its elements; if
+    there is none, the directive is refused. A function that is an output, that another function
+    reads, or that is read under other labels, is computed apart, as before.
+
+    ```
+    loop.for %i = i of f {                       loop.for %i = i of f {
+      %top = loop.reduce maximum %j = j …          %top, %total = loop.online %j = j of f : … {
+      %total = loop.reduce add %j = j … {   ->       %t = loop.running maximum %a : f32
+        … exp(%a - %top) …                           %p = … exp(%a - %t) …
+      }                                              %n = loop.running add %p … law scale repair …
+    ```
+    """
+
+    name = "schedule-online"
+    phase: ClassVar[Phase] = Phase.ALGEBRA
+
+    label: str = parameter(Name("label"), "The label that is reduced over.")
+
+    def rewrite(self, site: Site) -> None:
+        program, kernel = site.program, site.kernel
+        if self.label not in program.labels():
+            raise site.error(
+                f"there is no label '{self.label}'", did_you_mean(self.label, program.labels())
+            )
+        functions = needed_functions(site, self.label)
+        nest = gather(site, functions)
+        merge(site, nest, self.label)
+        tidy(kernel.grid.body.block)
+        infer_bounds(kernel)
+        check_written_once(kernel)
+        assert self.label in labels_in(kernel)

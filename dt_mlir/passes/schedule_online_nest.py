@@ -1,0 +1,205 @@
+"""The nest of a function as one expression, with all that its reductions over a label need."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from dt_mlir.analysis.nests import (
+    argument_named,
+    loops_in,
+    own_loops,
+    reads_of,
+    walked_label,
+    writes_of,
+)
+from dt_mlir.builders.loops import sink_between
+from dt_mlir.dialects import loop
+from dt_mlir.dialects.indices import simple_index
+from dt_mlir.laws.body import key_of
+from dt_mlir.passes.schedule_fuse_at_copies import Move
+from dt_mlir.passes.schedule_fuse_at_nests import check_movable, readers_of
+from dt_mlir.passes.schedule_inline_reads import inline
+from dt_mlir.scheduling.directive import Site
+from dt_mlir.traversal import captured_by, operations, operations_of
+
+
+def needed_functions(site: Site, label: str) -> list[str]:
+    """Returns the functions that are computed with a function's reductions over a label.
+
+    Those are the ones that it needs, directly or through others of them, and that have the label or
+    reduce over it. A function that is an output, that something else reads, or that is read under
+    other labels than its own is not one of them. Each comes behind those that read it.
+
+    Args:
+        site: the function, and the directive.
+        label: the label.
+    """
+    program, home = site.program, site.kernel
+    reads: dict[str, list[str]] = {}
+
+    def visit(kernel: loop.KernelOp) -> None:
+        name = kernel.root.data
+        if name in reads:
+            return
+        arguments = [a for a in kernel.argument_names if a != name]
+        reads[name] = [a for a in arguments if program.kernel_of(a) is not None]
+        for read in reads[name]:
+            producer = program.kernel_of(read)
+            assert producer is not None
+            visit(producer)
+
+    visit(home)
+    reducing: dict[str, bool] = {}
+
+    def needs(name: str) -> bool:
+        """Returns whether a function has the label, reduces over it, or reads one that does."""
+        if name not in reducing:
+            kernel = program.kernel_of(name)
+            assert kernel is not None
+            own = any(op.label_name == label for op in loops_in(kernel))
+            reducing[name] = own or any(map(needs, reads[name]))
+        return reducing[name]
+
+    found = {name for name in reads if name != home.root.data and needs(name)}
+    while True:
+        apart = {name for name in found if _is_apart(site, name, {*found, home.root.data})}
+        if not apart:
+            break
+        found -= apart
+    order: dict[str, None] = {}
+
+    def place(name: str) -> None:
+        for reader in reads:
+            if name in reads[reader] and reader in found and reader not in order:
+                place(reader)
+        order[name] = None
+
+    for name in reads:
+        if name in found and name not in order:
+            place(name)
+    return list(order)
+
+
+def _is_apart(site: Site, name: str, others: set[str]) -> bool:
+    """Returns whether a function is computed by a kernel of its own."""
+    program = site.program
+    if name in program.outputs():
+        return True
+    return any(
+        kernel.root.data not in others or _reads_otherwise(site, name, kernel)
+        for kernel in readers_of(site, name)
+    )
+
+
+def _reads_otherwise(site: Site, name: str, kernel: loop.KernelOp) -> bool:
+    """Returns whether a kernel reads a function under other labels than the function's own."""
+    argument = argument_named(kernel, name)
+    assert argument is not None
+    same = site.program.host.first_of_same()
+    labels = [same.get(label, label) for label in kernel.axes_of(argument)]
+    for read in reads_of(argument):
+        for label, index in zip(labels, read.index_values()):
+            if index is None or isinstance(index, int):
+                continue
+            walked = walked_label(index)
+            if same.get(walked, walked) != label:
+                return True
+    return False
+
+
+def gather(site: Site, functions: Sequence[str]) -> list[loop.ForOp]:
+    """Inlines functions into a function's nest, which becomes a perfect one.
+
+    Equal operations are there once, and reductions stand outside of those that they do not depend
+    on.
+
+    Args:
+        site: the function, and the directive.
+        functions: the functions, each behind those that read it.
+
+    Returns:
+        The loops of the nest, outermost first.
+    """
+    program, home = site.program, site.kernel
+    for name in functions:
+        producer = program.kernel_of(name)
+        assert producer is not None
+        own = Site(program, name, site.location, site.directive)
+        check_movable(own, producer, "inline", home)
+    for name in functions:
+        producer = program.kernel_of(name)
+        assert producer is not None
+        inline(Move(Site(program, name, site.location, site.directive), producer, home))
+        program.inlined(name, home)
+        tidy(home.grid.body.block)
+    (write,) = writes_of(home, site.function)
+    loops = [op for op in own_loops(home, write).values() if isinstance(op, loop.ForOp)]
+    nest = [op for op in operations_of(home, loop.ForOp) if op in loops]
+    if nest:
+        sink_between(nest)
+        tidy(nest[-1].body.block)
+    else:
+        tidy(home.grid.body.block)
+    return nest
+
+
+def tidy(block: Block) -> None:
+    """Hoists what reductions do not depend on out of them, and merges equal operations."""
+    for op in list(block.ops):
+        if isinstance(op, loop.LoopLike):
+            tidy(op.body.block)
+        if isinstance(op, loop.ReductionLoop):
+            _hoist(op)
+    _merge(block, {})
+    _remove_dead(block)
+
+
+def _hoist(op: loop.ReductionLoop) -> None:
+    """Moves what does not depend on a reduction's index in front of it."""
+    block = op.body.block
+    assert op.parent is not None
+    inside: set[SSAValue] = set(block.args)
+    for inner in list(block.ops):
+        used = {*inner.operands, *captured_by(inner)}
+        moves = not isinstance(inner, loop.YieldOp | loop.WriteOp | loop.RunningOp)
+        if moves and inside.isdisjoint(used) and (op.domain is None or _is_safe(inner)):
+            inner.detach()
+            op.parent.insert_op_before(inner, op)
+        else:
+            inside.update(inner.results)
+
+
+def _is_safe(op: Operation) -> bool:
+    """Returns whether an operation reads within its tensors for all indices of the loops."""
+    return all(
+        all(simple_index(expr) is not None for expr in read.map.data.results)
+        for read in operations_of(op, loop.ReadOp)
+    )
+
+
+def _merge(block: Block, known: dict[Hashable, Operation]) -> None:
+    """Merges operations that compute the same, also with those around a block."""
+    known = dict(known)
+    for op in list(block.ops):
+        for region in op.regions:
+            for inner in region.blocks:
+                _merge(inner, known)
+        if isinstance(op, loop.WriteOp | loop.YieldOp | loop.LocalOp) or not op.results:
+            continue
+        earlier = known.setdefault(key_of(op), op)
+        if earlier is not op:
+            for old, new in zip(op.results, earlier.results):
+                old.replace_all_uses_with(new)
+            Rewriter.erase_op(op)
+
+
+def _remove_dead(block: Block) -> None:
+    for op in reversed(list(block.ops)):
+        for inner in reversed(operations(op)):
+            writes = operations_of(inner, loop.WriteOp)
+            dead = bool(inner.results) and not any(result.uses for result in inner.results)
+            if dead and not writes and inner.parent is not None:
+                Rewriter.erase_op(inner)
