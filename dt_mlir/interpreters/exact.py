@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, ModuleOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from dt_mlir.dialects import elem
+from dt_mlir.dialects import elem, loop
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.element_types import is_float
 from dt_mlir.interpreters import bounded
@@ -80,13 +80,23 @@ _RING = {
 
 
 def symbol_uses(module: ModuleOp) -> list[str]:
-    """The uses of functions of floats in a module that exact arithmetic takes for symbols."""
+    """The uses of functions of floats in a module that exact arithmetic takes for symbols.
+
+    A function of a running value counts twice: how often its value changes depends on the steps of
+    the loop, which another level may take otherwise.
+    """
     found: list[str] = []
+    running: set[SSAValue] = set()
     for op in operations(module):
         name = op.function.data if isinstance(op, elem.ApplyOp) else op.name
         scalar = op.name.split(".")[0] in ("arith", "math", "elem")
+        if isinstance(op, loop.RunningOp):
+            running.update(op.results)
+            running.update(() if op.repair is None else op.repair.block.args)
+        elif scalar and not running.isdisjoint(op.operands):
+            running.update(op.results)
         if scalar and name not in _RING and op.operands and is_float(op.operands[0].type):
-            found.append(name)
+            found += [name, name] if op.results[0] in running else [name]
     return found
 
 
