@@ -16,7 +16,7 @@ import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 
-from dt_mlir.dialects import dt, sched
+from dt_mlir.dialects import dt, loop, sched
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.kernel import KernelOp
 from dt_mlir.interpreters.bounded import float_format
@@ -102,6 +102,19 @@ def _narrow_error(module: ModuleOp) -> float:
     return error
 
 
+def _running_error(module: ModuleOp) -> float:
+    """Returns the error of a factor that a running value scales before it is rounded.
+
+    A loop of other steps scales it otherwise, so that both roundings count.
+    """
+    error = 0.0
+    for op in operations_of(module, loop.RunningOp):
+        for value in op.terms if op.is_dot else ():
+            if isinstance(value.owner, arith.TruncFOp):
+                error = max(error, 2.0 ** (25 - float_format(value.type).digits))
+    return error
+
+
 @dataclass(frozen=True)
 class Accuracy:
     """The accuracy that a program's kernels compute with.
@@ -119,7 +132,7 @@ class Accuracy:
         """Returns the coarsest accuracy that the schedule beside an algorithm asks for."""
         accurate: set[str] = set()
         fused: set[str] = set()
-        product = 0.0
+        product = _running_error(module)
         kernels = [op for op in module.ops if isinstance(op, KernelOp)]
         for kernel in kernels:
             if kernel.precision is not None:

@@ -21,7 +21,8 @@ infinite where the language says nothing of it (an integer divided by zero).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,25 +80,41 @@ _RING = {
 """The operations on floats that have a meaning here; all others are symbols."""
 
 
-def symbol_uses(module: ModuleOp) -> list[str]:
-    """The uses of functions of floats in a module that exact arithmetic takes for symbols.
-
-    A function of a running value counts twice: how often its value changes depends on the steps of
-    the loop, which another level may take otherwise.
+def symbol_uses(module: ModuleOp) -> Counter[str]:
+    """Counts the uses of functions of floats in a module that exact arithmetic takes for symbols.
     """
-    found: list[str] = []
+    return Counter(name for _, name in _symbols(operations(module)))
+
+
+def running_symbol_uses(module: ModuleOp) -> Counter[str]:
+    """Counts those of the uses whose operands are running values of a loop.
+
+    How often such a value changes depends on the steps of the loop, which another level may take
+    otherwise.
+    """
     running: set[SSAValue] = set()
     for op in operations(module):
-        name = op.function.data if isinstance(op, elem.ApplyOp) else op.name
-        scalar = op.name.split(".")[0] in ("arith", "math", "elem")
         if isinstance(op, loop.RunningOp):
             running.update(op.results)
             running.update(() if op.repair is None else op.repair.block.args)
-        elif scalar and not running.isdisjoint(op.operands):
+        elif _is_scalar(op) and not running.isdisjoint(op.operands):
             running.update(op.results)
-        if scalar and name not in _RING and op.operands and is_float(op.operands[0].type):
-            found += [name, name] if op.results[0] in running else [name]
-    return found
+    if not running:
+        return Counter()
+    found = _symbols(operations(module))
+    return Counter(name for op, name in found if op.results[0] in running)
+
+
+def _is_scalar(op: Operation) -> bool:
+    return op.name.split(".")[0] in ("arith", "math", "elem")
+
+
+def _symbols(ops: Iterable[Operation]) -> Iterator[tuple[Operation, str]]:
+    """Yields the operations that are symbols, with the names of their functions."""
+    for op in ops:
+        name = op.function.data if isinstance(op, elem.ApplyOp) else op.name
+        if _is_scalar(op) and name not in _RING and op.operands and is_float(op.operands[0].type):
+            yield op, name
 
 
 def _function(name: str, operands: Sequence[Array]) -> Array:

@@ -113,9 +113,8 @@ class _Merge:
             domain, bounds = self.shared
             for value in bounds:
                 self._need(value)
-            online.domain = domain
-            online.operands = list(bounds)
-            online.set_origin(None)
+            assert domain is not None
+            online.take_domain(domain, bounds)
         self._place(online)
         self._finish(online, results)
 

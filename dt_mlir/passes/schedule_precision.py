@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from xdsl.builder import Builder
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.kernel import KernelOp
@@ -46,7 +48,8 @@ class PrecisionPass(Directive):
             self._narrow(site)
 
     def _narrow(self, site: Site) -> None:
-        products = [op for op in operations_of(site.kernel, loop.ReduceOp) if op.is_dot]
+        found = operations_of(site.kernel, loop.ReduceOp, loop.RunningOp)
+        products = [op for op in found if op.is_dot]
         done = [_narrowed(op) for op in products]
         if not any(done):
             raise site.error(
@@ -55,28 +58,29 @@ class PrecisionPass(Directive):
             )  # fmt: skip
 
 
-def _narrowed(op: loop.ReduceOp) -> bool:
+def _narrowed(op: loop.ReduceOp | loop.RunningOp) -> bool:
     """Rounds the wider operand of a product; returns whether it has one."""
-    types = [_declared(value) for value in op.yielded]
+    user = op if isinstance(op, loop.RunningOp) else op.body.block.last_op
+    assert isinstance(user, loop.RunningOp | loop.YieldOp)
+    factors = op.terms if isinstance(op, loop.RunningOp) else op.yielded
+    types = [_declared(value) for value in factors]
     widths = [type.bitwidth if isinstance(type, AnyFloat) else 0 for type in types]
     narrow = types[widths.index(min(widths))]
     if not all(widths) or widths[0] == widths[1] or compute_type(narrow) != op.result.type:
         return False
-    end = op.body.block.last_op
-    assert isinstance(end, loop.YieldOp)
+    builder = Builder(InsertPoint.before(user))
     operands: list[SSAValue] = []
-    for value, type in zip(op.yielded, types):
+    for value, type in zip(factors, types):
         owner = value.owner
         if isinstance(owner, arith.ExtFOp):
             value = owner.input
         if type != narrow:
             assert isinstance(narrow, AnyFloat)
-            rounded = arith.TruncFOp(value, narrow)
+            rounded = builder.insert(arith.TruncFOp(value, narrow))
             rounded.location = op.location
-            op.body.block.insert_op_before(rounded, end)
             value = rounded.result
         operands.append(value)
-    end.operands = operands
+    user.operands = [*operands, *list(user.operands)[len(operands) :]]
     return True
 
 

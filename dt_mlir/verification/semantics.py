@@ -27,7 +27,7 @@ from dt_mlir.dialects import dt, host, sched, tile
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.arithmetic import Arithmetic, Character, Value, shape_of
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
-from dt_mlir.interpreters.exact import ExactArithmetic, symbol_uses
+from dt_mlir.interpreters.exact import ExactArithmetic, running_symbol_uses, symbol_uses
 from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.run import Inputs, random_inputs, run_module
 from dt_mlir.printing import module_text
@@ -257,7 +257,8 @@ class _Check:
         self.report.changes = len(self.stages) - 1
         modules = [stage.module for _, stage in self.stages]
         self._structure()
-        self.symbols = [Counter(symbol_uses(module)) for module in modules]
+        self.symbols = [symbol_uses(module) for module in modules]
+        self.running_symbols = [running_symbol_uses(module) for module in modules]
         self._interfaces()
         self.near_steps: list[Case] = []
         if given is not None:
@@ -457,12 +458,17 @@ class _Check:
     def _rewritten(self, index: int) -> set[str]:
         """Returns the functions that a stage has more or less often than the one before.
 
+        So it does those of running values where the steps of their loops are others.
+
         Inputs that are given belong to one arithmetic, so that there is nothing to fall back to.
         """
         if self.given is not None:
             return set()
-        before, after = self.symbols[index - 1], self.symbols[index]
-        return {*(before - after), *(after - before)}
+        found: set[str] = set()
+        for counts in (self.symbols, self.running_symbols):
+            before, after = counts[index - 1], counts[index]
+            found |= {*(before - after), *(after - before)}
+        return found
 
     def _place(self, output: str) -> Attribute:
         return self.places.get(output, UnknownLoc())

@@ -92,12 +92,20 @@ class ReductionLoop(LoopLike):
         """
         at_least = AffineConstraintKind.ge
         found = [AffineConstraintExpr(at_least, e, AffineExpr.constant(0)) for e in constraints]
-        self.domain = AffineSetAttr(AffineSet(1 + len(values), len(sizes), tuple(found)))
+        domain = AffineSetAttr(AffineSet(1 + len(values), len(sizes), tuple(found)))
+        self.take_domain(domain, [*values, *sizes])
+
+    def take_domain(self, domain: AffineSetAttr, bounds: Sequence[SSAValue]) -> None:
+        """Restricts the reduction to a domain.
+
+        Args:
+            domain: the constraints.
+            bounds: the values of its dimensions but the first, and of its symbols.
+        """
         origin = list(self.operands)[len(self.bounds) :]
-        self.operands = [*values, *sizes, *origin]
-        self.properties["operandSegmentSizes"] = segments(
-            len(values) + len(sizes), bool(origin)
-        )
+        self.domain = domain
+        self.operands = [*bounds, *origin]
+        self.properties["operandSegmentSizes"] = segments(len(bounds), bool(origin))
 
     @property
     def yielded(self) -> tuple[SSAValue, ...]:
