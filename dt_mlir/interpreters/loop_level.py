@@ -29,11 +29,20 @@ from xdsl.ir.affine import AffineConstraintKind, AffineSet
 
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind, identity
-from dt_mlir.interpreters.arithmetic import Arithmetic, Value, joined, mapped, spread, with_rank
+from dt_mlir.dialects.indices import simple_index
+from dt_mlir.interpreters.arithmetic import (
+    Arithmetic,
+    Value,
+    chosen,
+    joined,
+    mapped,
+    spread,
+    with_rank,
+)
 from dt_mlir.interpreters.boundaries import read_under
 from dt_mlir.interpreters.level import LevelFunctions
 from dt_mlir.interpreters.memory import Buffer, ExecutionError
-from dt_mlir.traversal import operations
+from dt_mlir.traversal import operations, operations_of
 
 
 def carries_nothing(op: loop.LoopLike) -> bool:
@@ -50,7 +59,7 @@ def carries_nothing(op: loop.LoopLike) -> bool:
     for inner in operations(op):
         if isinstance(inner, loop.LoopLike) and inner.origin is op.iv:
             return False
-        if isinstance(inner, loop.ReductionLoop) and inner.domain is not None:
+        if isinstance(inner, loop.ReductionLoop) and not runs_anywhere(inner):
             # The indices that are reduced depend on those of the loops around.
             return False
         if isinstance(inner, loop.AccessOp):
@@ -64,6 +73,19 @@ def carries_nothing(op: loop.LoopLike) -> bool:
         if not any(all(_is_fixed(part, axes) for part in parts) for parts in wholes):
             return False
     return True
+
+
+def runs_anywhere(op: loop.ReductionLoop) -> bool:
+    """Returns whether the body of a loop may run where its domain excludes it."""
+    if op.domain is None:
+        return True
+    if isinstance(op, loop.ReduceOp) and (op.kind is None or op.named_kind.is_arg):
+        return False
+    return all(
+        simple_index(expr) is not None
+        for read in operations_of(op, loop.ReadOp)
+        for expr in read.map.data.results
+    )
 
 
 def _is_fixed(value: SSAValue, axes: Sequence[Sequence[SSAValue | int | None]]) -> bool:
@@ -82,6 +104,8 @@ class LoopFunctions(LevelFunctions):
         self.independent: dict[loop.LoopLike, bool] = {}
         self.bounds: dict[loop.ReductionLoop, PythonValues] = {}
         """The values that the domain of a reduction depends on, where it runs."""
+        self.masked: dict[loop.ReductionLoop, bool] = {}
+        """Whether a loop with a domain runs for all indices."""
         self.running: dict[loop.RunningOp, PythonValues] = {}
         """The running values up to the last step of the loops that run."""
         self.before: dict[SSAValue, Value] = {}
@@ -129,6 +153,8 @@ class LoopFunctions(LevelFunctions):
             together = joined([with_rank(value, rank) for value in values], 0)
             yielded.append(together)
         kind, type = op.named_kind, op.result.type
+        if op.domain is not None and self._is_masked(op):
+            yielded = self._masked(op, args, yielded)
         if kind is ReductionKind.DOT:
             return (self.arithmetic.dot(yielded[0], yielded[1], (0,), (count,), type),)
 
@@ -149,6 +175,31 @@ class LoopFunctions(LevelFunctions):
         )
         extreme, position = self.arithmetic.arg_reduce(kind, value, index, op.yielded[0].type)
         return (position,) if op.extreme is None else (position, extreme)
+
+    def _is_masked(self, op: loop.ReductionLoop) -> bool:
+        """Returns whether a loop with a domain runs for all indices."""
+        if op not in self.masked:
+            self.masked[op] = runs_anywhere(op)
+        return self.masked[op]
+
+    def _masked(
+        self, op: loop.ReduceOp, args: PythonValues, yielded: Sequence[Value]
+    ) -> list[Value]:
+        """Elements with the neutral one where indices are not in the domain of a reduction."""
+        assert op.domain is not None
+        rank, parts = self.depth + 1, list[Any]()
+        for index in self._indices(op, args):
+            inside = np.asarray(_holds(op.domain.data, [index, *self.bounds[op]]))
+            parts.append(inside.reshape((1,) * (rank - inside.ndim) + inside.shape))
+        if not parts:
+            return list(yielded)
+        inside = joined(parts, 0)
+        found: list[Value] = []
+        for value in yielded:
+            type = op.yielded[len(found)].type
+            neutral = self.arithmetic.constant(identity(op.named_kind, type))
+            found.append(chosen(inside, value, neutral))
+        return found
 
     def _combined(
         self,
@@ -175,12 +226,21 @@ class LoopFunctions(LevelFunctions):
     ) -> PythonValues:
         """Runs a loop's steps one after the other."""
         bounds, args = args[: len(op.bounds)], args[len(op.bounds) :]
-        if op.domain is not None:
-            self.bounds[op] = bounds
-        for running in op.running:
-            self.running[running] = self._neutral(running)
-        self._trips(interpreter, op, args)
-        return tuple(value for running in op.running for value in self.running[running])
+        running = op.running
+        for inner in running:
+            self.running[inner] = self._neutral(inner)
+        for index in self._range(op, args):
+            inside = True if op.domain is None else _holds(op.domain.data, [index, *bounds])
+            if not np.any(inside):
+                continue
+            before = [self.running[inner] for inner in running]
+            interpreter.run_ssacfg_region(op.body, (index,), op.label_name)
+            if np.all(inside):
+                continue
+            for inner, old in zip(running, before):
+                pairs = zip(self.running[inner], old)
+                self.running[inner] = tuple(chosen(np.asarray(inside), *pair) for pair in pairs)
+        return tuple(value for inner in running for value in self.running[inner])
 
     @impl(loop.RunningOp)
     def run_running(
@@ -326,14 +386,23 @@ class LoopFunctions(LevelFunctions):
         """Returns the value of a loop without a trip."""
         return self.arithmetic.from_array(np.zeros((0,) + (1,) * self.depth), type)
 
-    def _indices(self, op: loop.LoopLike, args: PythonValues) -> list[Any]:
-        """The values of a loop's index, each for one trip or for all trips at once."""
+    def _range(self, op: loop.LoopLike, args: PythonValues) -> range:
+        """The indices of a loop, whatever its domain and its steps are."""
         size = self.sizes[op.label_name]
         start = int(args[0]) if args else 0
-        end = size if op.extent_size is None else min(size, start + op.extent_size)
+        return range(start, size if op.extent_size is None else min(size, start + op.extent_size))
+
+    def _indices(self, op: loop.LoopLike, args: PythonValues) -> list[Any]:
+        """The values of a loop's index, each for one trip or for all trips at once."""
+        found = self._range(op, args)
+        start, end = found.start, found.stop
         if op.is_outer:
             return list(range(start, end, op.step_size))
-        if isinstance(op, loop.ReductionLoop) and op.domain is not None:
+        if (
+            isinstance(op, loop.ReductionLoop)
+            and op.domain is not None
+            and not self._is_masked(op)
+        ):
             domain, others = op.domain.data, [int(value) for value in self.bounds[op]]
             return [i for i in range(start, end) if _holds(domain, [i, *others])]
         if op not in self.independent:
@@ -357,21 +426,25 @@ class LoopFunctions(LevelFunctions):
         return count, results
 
 
-def _holds(domain: AffineSet, values: Sequence[int]) -> bool:
-    """Returns whether values of its dimensions, then its symbols, satisfy a set's constraints."""
+def _holds(domain: AffineSet, values: Sequence[Any]) -> Any:
+    """Returns whether values of its dimensions, then its symbols, satisfy a set's constraints.
+
+    Args:
+        domain: the set.
+        values: numbers, or arrays of them; the result is an array then.
+    """
     dims, symbols = values[: domain.num_dims], values[domain.num_dims :]
+    holds: Any = True
     for constraint in domain.constraints:
         left, right = (side.eval(dims, symbols) for side in (constraint.lhs, constraint.rhs))
         match constraint.kind:
             case AffineConstraintKind.ge:
-                holds = left >= right
+                holds = holds & (left >= right)
             case AffineConstraintKind.le:
-                holds = left <= right
+                holds = holds & (left <= right)
             case AffineConstraintKind.eq:
-                holds = left == right
-        if not holds:
-            return False
-    return True
+                holds = holds & (left == right)
+    return holds
 
 
 def _shape(value: Value) -> tuple[int, ...]:
