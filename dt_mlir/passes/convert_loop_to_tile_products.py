@@ -385,7 +385,10 @@ class Products:
         operands: list[SSAValue] = []
         for value in self._operands(product):
             zero = inner.values.constant(identity(ReductionKind.ADD, element_of(value.type)))
-            alone = inner.values.elementwise([own, place, value, zero], _where_equal)
+            alone = inner.values.elementwise(
+                [own, place, value, zero],
+                lambda b, v: _widened(b, _where_equal(b, v), product.type),
+            )
             sum_ = tile.ReduceOp(ReductionKind.ADD, alone, axis)
             operands.append(inner.builder.insert(sum_).result)
         terms = self._elementwise(product, (operands[0], operands[1]), inner)
@@ -420,14 +423,15 @@ def _times_zero(builder: Builder, value: SSAValue) -> SSAValue:
 
 def _multiply(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SSAValue:
     """A product of scalars, widened first."""
-
-    def widen(value: SSAValue) -> SSAValue:
-        if value.type == type:
-            return value
-        if isinstance(type, AnyFloat):
-            return builder.insert(arith.ExtFOp(value, type)).result
-        assert isinstance(type, IntegerType)
-        return builder.insert(arith.ExtSIOp(value, type)).result
-
     cls = arith.MulfOp if is_float(type) else arith.MuliOp
-    return builder.insert(cls(widen(a), widen(b))).results[0]
+    return builder.insert(cls(_widened(builder, a, type), _widened(builder, b, type))).results[0]
+
+
+def _widened(builder: Builder, value: SSAValue, type: Attribute) -> SSAValue:
+    """A scalar in a type that is at least as wide."""
+    if value.type == type:
+        return value
+    if isinstance(type, AnyFloat):
+        return builder.insert(arith.ExtFOp(value, type)).result
+    assert isinstance(type, IntegerType)
+    return builder.insert(arith.ExtSIOp(value, type)).result
