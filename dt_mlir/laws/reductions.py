@@ -302,7 +302,7 @@ class Laws:
         old, new = region.old(extreme.result), extreme.result
         same = region.insert(_equal(old, new))
         other = neutral if above is None else region.old(above.result)
-        if above is not None and found.is_ordered:
+        if above is not None and found.is_ordered and is_float(new.type):
             # What is compared with NaN is not less.
             number = region.insert(arith.CmpfOp(new, new, "oeq"))
             other = region.insert(arith.SelectOp(number, other, neutral))

@@ -6,7 +6,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent
 
-RUN = ("expressions", "reductions", "products", "schedules", "fused", "stored")
+RUN = (
+    "expressions", "reductions", "products", "schedules", "online", "fused", "stored",
+)  # fmt: skip
 """The folders whose programs run whatever the sizes of their labels are."""
 
 ACCURATE = (
