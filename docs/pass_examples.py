@@ -17,6 +17,10 @@ SOFTMAX = (
     "Func top, f; In A; Var x, y;\ntop[x] = rmax(A[x, y], y);\n"
     "f[x, y] = exp(A[x, y] - top[x]);\ntop.fuse_at(f, x);\n"
 )
+EXPONENTIALS = (
+    "Func top, f; In A; Var x; RVar k;\ntop[x] = rmax(A[x, k], k);\n"
+    "f[x] = rsum(exp(A[x, k] - top[x]), k);\n"
+)
 CONVERTED = ("convert-dt-to-loop",)
 
 EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
@@ -27,6 +31,7 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         '{choices="BX:32","f.tensorize:0"}',
     ),
     "apply-schedule": (f"{SUMS}f.block(x:16);\nf.tensorize(x:16, k:32);\n", CONVERTED, ""),
+    "schedule-online": (EXPONENTIALS, CONVERTED, "{function=f label=k}"),
     "schedule-fuse": (SHIFTED, CONVERTED, "{function=f labels=x,y,xy}"),
     "schedule-inline": (TWO, CONVERTED, "{function=g}"),
     "schedule-fuse-at": (TWO, CONVERTED, "{function=g consumer=f label=x}"),

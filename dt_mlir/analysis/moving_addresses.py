@@ -22,7 +22,7 @@ class Part(NamedTuple):
     value: SSAValue
     factor: int
     from_origin: bool = False
-    """Whether it is a range, of which only the distances to its origin count."""
+    """True for a range, of which only the distances to its origin count."""
 
 
 class MovingIndex(NamedTuple):

@@ -348,7 +348,8 @@ def extreme_index(largest: bool, x: Bounded) -> Bounded:
     value = np.argmax(x.value, axis=-1) if largest else np.argmin(x.value, axis=-1)
     best = np.take_along_axis(x.value, value[..., None], -1)
     slack = np.take_along_axis(x.error, value[..., None], -1)
-    gap = np.abs(np.asarray(best, np.float64) - np.asarray(x.value, np.float64))
+    with np.errstate(invalid="ignore"):
+        gap = np.abs(np.asarray(best, np.float64) - np.asarray(x.value, np.float64))
     # Equal elements without error are told apart by their index, which is exact.
     total = slack + x.error
     rival = (total > 0) & ~(gap > total)

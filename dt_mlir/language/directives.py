@@ -19,6 +19,23 @@ class Directives(ABC):
     def direct(self, name: str, /, *arguments: object, **sizes: object) -> Self:
         """Add a directive by its name, as a plug-in's is added."""
 
+    @checked("online(label)")
+    def online(self, /, label: NameLike) -> Self:
+        """Computes every reduction over a label that a function needs in one pass.
+
+        The functions that it needs for them, and that have the label or reduce over it, are
+        computed in its kernel: softmax reads its row twice instead of three times, and attention
+        holds no row of weights. A reduction of elements that depend on another one, as a sum of
+        exponentials depends on a maximum, is repaired where that one changes, by a law that is
+        derived from its elements; if there is none, the directive is refused. A function that is
+        an output, that another function reads, or that is read under other labels, is computed
+        apart, as before.
+
+        Args:
+            label: the label that is reduced over.
+        """
+        return self.direct("online", label)
+
     @checked("fuse(x, y, …)")
     def fuse(self, /, *labels: NameLike) -> Self:
         """Joins loops over labels into one loop over a new label, which later directives name.

@@ -371,14 +371,14 @@ class Products:
         nests, op, values, index = self.nests, product.op, scope.values, scope.index
         bad = _not_finite(scope, found)
         start = nests.starts[op]
-        end = index.minimum(index.add(start, index.constant(op.step_size)), nests.end(op, scope))
-        if op.step_size == 0:
-            end = nests.end(op, scope)
+        stop = nests.end(op, scope)
+        if op.step_size:
+            stop = index.minimum(index.add(start, index.constant(op.step_size)), stop)
         zeros = values.fill(product.zero, axes_of(found.type))
         first = values.elementwise(
             [bad, zeros, found], lambda b, v: b.insert(arith.SelectOp(*v)).result
         )
-        last = scope.builder.insert(arith.SelectOp(bad, end, start)).result
+        last = scope.builder.insert(arith.SelectOp(bad, stop, start)).result
         result, inner = nests.loop_between(op, (start, last, 1), scope, [first], ["exact"])
         place, carried = result.body.block.args
         own, axis = nests.env[op.iv], nests.axes.loops[op].name
@@ -389,8 +389,8 @@ class Products:
                 [own, place, value, zero],
                 lambda b, v: _widened(b, _where_equal(b, v), product.type),
             )
-            sum_ = tile.ReduceOp(ReductionKind.ADD, alone, axis)
-            operands.append(inner.builder.insert(sum_).result)
+            reduced = tile.ReduceOp(ReductionKind.ADD, alone, axis)
+            operands.append(inner.builder.insert(reduced).result)
         terms = self._elementwise(product, (operands[0], operands[1]), inner)
         domain, neutral = nests.domain(op), arith.ConstantOp(product.zero)
         term = domain.restrict(terms, place, neutral, domain.constraints, inner.values)

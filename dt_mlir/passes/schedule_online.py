@@ -26,11 +26,9 @@ class OnlinePass(Directive):
     reads, or that is read under other labels, is computed apart, as before.
 
     ```
-    loop.for %i = i of f {                       loop.for %i = i of f {
-      %top = loop.reduce maximum %j = j …          %top, %total = loop.online %j = j of f : … {
-      %total = loop.reduce add %j = j … {   ->       %t = loop.running maximum %a : f32
-        … exp(%a - %top) …                           %p = … exp(%a - %t) …
-      }                                              %n = loop.running add %p … law scale repair …
+    %t = loop.reduce maximum %k = k of f {…}        %t, %s = loop.online %k = k of f : f32, f32 {
+    %s = loop.reduce add %j = k of f {…}      ->      %u = loop.running maximum %a : f32
+                                                      %v = loop.running add %p : f32 law scale …
     ```
     """
 

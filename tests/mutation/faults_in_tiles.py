@@ -148,6 +148,11 @@ TILES = [
         "the sides of a box start where that of the innermost loop does",
     ),
     Fault(
+        "not-finite-factors-of-a-step", _PRODUCTS,
+        "arith.SelectOp(bad, stop, start)", "arith.SelectOp(bad, start, start)",
+        "in a running product a factor that is not finite reaches sums that exclude it",
+    ),
+    Fault(
         "not-finite-factors-multiplied", _PRODUCTS,
         "arith.SelectOp(bad, end, start)", "arith.SelectOp(bad, start, start)",
         "a factor that is not finite reaches sums that exclude it",

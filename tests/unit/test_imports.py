@@ -19,6 +19,7 @@ LAYERS = (
     {"frontend", "printing"},
     {"analysis"},
     {"builders"},
+    {"laws"},
     {"interpreters", "scheduling"},
     {"registry"},
     {"language", "loading", "passes", "pipeline", "universe"},
