@@ -73,6 +73,12 @@ def check_reductions(kernel: loop.KernelOp) -> None:
     Raises:
         CompileError: at one with a region that combines, or an index reduction with a domain.
     """
+    for running in operations_of(kernel, loop.RunningOp):
+        if running.loop.domain is not None and running.kind.data.is_arg:
+            raise CompileError(
+                f"a running '{running.kind.data}' with a domain is not lowered to tiles", running,
+                "reduce it in a loop without a domain",
+            )  # fmt: skip
     for op in operations_of(kernel, loop.ReduceOp):
         if op.kind is None:
             raise CompileError(

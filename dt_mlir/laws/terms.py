@@ -195,9 +195,15 @@ class Terms:
         )  # fmt: skip
 
     def _times(self, x: SSAValue, y: SSAValue) -> SSAValue:
-        if number_of(x) == 1:
-            return y
-        return x if number_of(y) == 1 else self.body.value(arith.MulfOp(x, y))
+        known = number_of(x), number_of(y)
+        if known[0] is not None and known[1] is not None:
+            return self.body.number(known[0] * known[1], x.type)
+        for number, value in zip(known, (y, x)):
+            if number == 1:
+                return value
+            if number == -1:
+                return self.body.value(arith.NegfOp(value))
+        return self.body.value(arith.MulfOp(x, y))
 
     def _inverse(self, term: Term, op: arith.DivfOp) -> Term:
         if term.variable is not None:
