@@ -7,6 +7,7 @@ hypothesis, so that failures shrink.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
@@ -111,6 +112,8 @@ class _Drawer:
         self.functions: list[_Function] = []
         self.current: _Function
         self.has_dot = False
+        self.online: str | None = None
+        """The label over which the last function's reductions are computed in one pass."""
 
     def pick(self, options):
         return self.draw(st.sampled_from(options))
@@ -135,7 +138,10 @@ class _Drawer:
         if self.chance(25):
             self.scalars.append(_Tensor("s", self.pick(FLOATS + INTEGERS + ("bool",)), ()))
         definitions: list[str] = []
-        count = self.pick((1, 1, 2, 2, 3, 4))
+        chained = len(self.labels) > 1 and self.chance(20)
+        count = 0 if chained else self.pick((1, 1, 2, 2, 3, 4))
+        if chained:
+            definitions = self.chain()
         for number in range(count):
             name = f"f{number}"
             labels = self.some_labels(0 if self.chance(10) else 1, 6 if count == 1 else 3)
@@ -159,6 +165,46 @@ class _Drawer:
         if split < len(self.labels):
             declared.append(f"RVar {', '.join(map(self.label, self.labels[split:]))};")
         return "\n".join(declared), definitions
+
+    def chain(self) -> list[str]:
+        """The definitions of reductions over one label that depend on each other."""
+        *own, over = self.some_labels(2, 3)
+        elements, found = (*own, over), list[str]()
+
+        def define(labels: Sequence[str], expression: str, reads: Sequence[str], reduced: bool) -> str:
+            name = f"f{len(self.functions)}"
+            found.append(f"{name}[{', '.join(labels)}] = {expression};")
+            self.current.name, self.current.labels = name, tuple(labels)
+            self.current.reads += reads
+            self.current.reduced += [over] if reduced else []
+            self.functions.append(self.current)
+            self.current = _Function("", (), "float")
+            return name
+
+        self.current = _Function("", (), "float")
+        first = define(elements, self.expression("float", self.pick((0, 1, 2)), elements), (), False)
+        x = f"{first}[{', '.join(elements)}]"
+        conditions = self.conditions([over], elements)
+        reduction = self.pick(("rmax", "rmax", "rmax", "rmin", "rmean", "rsum"))
+        second = define(own, f"{reduction}({x}, {over}{conditions})", [first], True)
+        r = f"{second}[{', '.join(own)}]"
+        other = self.expression("float", self.pick((0, 1)), elements)
+        if self.chance(15):
+            conditions = self.conditions([over], elements)
+        element = self.pick((
+            f"exp({x} - {r})", f"exp({x} - {r})", f"exp({x} - {r}) * {other}", f"({x} - {r}) ** 2",
+            f"({x} - {r}) * {other}", f"exp2(({x} - {r}) * 0.5)", f"{x} * rsqrt(abs({r}) + 1)",
+            f"where({x} == {r}, {other}, 0.0)", f"where({x} < {r}, {x}, 0.0)", f"{x} / (1 + abs({r}))",
+            f"abs({x} - {r})", f"-{other} / exp({x} - {r})",
+        ))  # fmt: skip
+        third = define(own, f"rsum({element}, {over}{conditions})", [first, second], True)
+        t = f"{third}[{', '.join(own)}]"
+        if self.chance(50):
+            define(own, self.pick((f"log(abs({t}) + 1) + {r}", f"{t} * 2", t)), [third, second], False)
+        else:
+            define(elements, f"exp({x} - {r}) / (abs({t}) + 1)", [first, second, third], False)
+        self.online = over
+        return found
 
     def label(self, name: str) -> str:
         """The declaration of a label, seldom with a size."""
@@ -386,12 +432,19 @@ class _Drawer:
         """The directives, and the least step with which each label is walked."""
         lines: list[str] = []
         home = {f.name: f.name for f in self.functions}
-        own = {f.name: self.joined(f.name, f.labels, "j", lines) for f in self.functions}
+        joins = self.online is None
+        own = {
+            f.name: self.joined(f.name, f.labels, "j", lines) if joins else f.labels
+            for f in self.functions
+        }
         reduced = {
             f.name: self.joined(f.name, tuple(dict.fromkeys(f.reduced)), "r", lines)
+            if joins else tuple(dict.fromkeys(f.reduced))
             for f in self.functions
         }
         inside = {f.name: {*own[f.name], *reduced[f.name]} for f in self.functions}
+        if self.online is not None and self.chance(90):
+            return self.scheduled_chain(own), dict.fromkeys(self.labels, 8)
         by_name = {f.name: f for f in self.functions}
         for producer in reversed(self.functions[:-1]):
             users = [f for f in self.functions if producer.name in f.reads and f.name in home]
@@ -417,6 +470,13 @@ class _Drawer:
         if self.chance(6):
             lines.append(self.nonsense())
         return list(self.draw(st.permutations(lines))) if self.chance(20) else lines, steps
+
+    def scheduled_chain(self, own: Mapping[str, tuple[str, ...]]) -> list[str]:
+        """The directives of a chain: all of it is computed with its last function."""
+        last = self.functions[-1]
+        lines = [f"{last.name}.online({self.online});"]
+        inside = sorted({label for f in self.functions for label in (*f.labels, *f.reduced)})
+        return lines + self.root(last, last.labels, inside, {})
 
     def joined(
         self, function: str, labels: tuple[str, ...], kind: str, lines: list[str]
@@ -527,6 +587,7 @@ class _Drawer:
             f"{name}.unroll_jam({label}:{self.pick((2, 3))});", f"{name}.math(slow);", f"{name}.unroll({label}:2);", f"{name}.inline();",
             f"{name}.split({label}:5);", f"{name}.reorder({label}, {self.pick(self.labels)});",
             f"{name}.fuse({label}, {self.pick(self.labels)}, {self.pick(('m', label, 'A'))});",
+            f"{name}.online({label});",
         ))
 
     def outputs(self) -> list[str]:

@@ -43,3 +43,25 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
     }
   }
 }
+// -----
+host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}) -> memref<?xi64> attributes {labels = ["x", "k"]} {
+  %x = host.size x
+  %f = host.alloc f[x](%x) : memref<?xi64>
+  host.launch @f_kernel(%A, %f)
+  host.return %f
+}
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %f: memref<?xi64> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %at, %best = loop.online %k = k of f where affine_set<(d0, d1) : ((d1 - d0) >= 0)>(%x) : i64, f32 {
+        %a = loop.read %A[%k]
+        %i = arith.index_cast %k : index to i64
+        %w, %b = loop.running argmax %a, %i : i64, f32
+        // expected-error@above {{a running 'argmax' with a domain is not lowered to tiles}}
+        // expected-help@above {{reduce it in a loop without a domain}}
+        loop.yield %w, %b : i64, f32
+      }
+      loop.write %at, %f[%x]
+    }
+  }
+}
