@@ -111,8 +111,9 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         "f.block(x:16);\nf.tensorize(x:16);\n", STAGES["tile"], "",
     ),
     "tile-hoist-indices": (
-        "Func f; In X, W; Var p, o; RVar r = 3, c;\nf[p, o] = rdot(constant_exterior(X[2 * p + r - 1, c], 0), "
-        "W[r, c, o], r, c);\nf.block(p:16, o:16);\nf.tensorize(p:16, o:16, c:16);\n", STAGES["tile"], "",
+        "Func f; In X, W; Var p, o; RVar r = 3, c;\n"
+        "f[p, o] = rdot(constant_exterior(X[2 * p + r - 1, c], 0), W[r, c, o], r, c);\n"
+        "f.block(p:16, o:16);\nf.tensorize(p:16, o:16, c:16);\n", STAGES["tile"], "",
     ),
     "tile-place-evictions": (f"{SOFTMAX}f.block(x:1);\nf.tensorize(y:64);\n", STAGES["tile"], ""),
     "expand-elementwise": (

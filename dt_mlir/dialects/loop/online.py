@@ -44,15 +44,7 @@ class OnlineOp(ReductionLoop):
     Its body holds a `loop.running` for each value that is reduced, and yields all of them, in
     program order:
 
-    ```
-    %top, %total = loop.online %j = j of f : f32, f32 {
-      %a = loop.read %A[%i, %j]
-      %t = loop.running maximum %a : f32
-      %p = … exp(%a - %t) …
-      %n = loop.running add %p : f32 law scale repair (%n0, %t0 of %t) {…}
-      loop.yield %t, %n : f32, f32
-    }
-    ```
+    `%t, %s = loop.online %k = k of f : f32, f32 {… loop.yield %a, %b : f32, f32}`
 
     A step sees the running values of the elements up to its own. The elements of a tile are one
     step, so that a running value is that of all of them.
