@@ -99,7 +99,7 @@ class ValuePrinter:
         return code.new_axes(found, [axis.name in names for axis in axes])
 
     def _distances(self, value: SSAValue) -> ast.expr:
-        """What the indices of a range are from its origin."""
+        """The distances of the indices of a range from its origin."""
         op = value.owner
         assert isinstance(op, tile.RangeOp | tile.JoinedRangeOp)
         found = code.call("tl.arange", code.constant(0), self._extent(op.axis))

@@ -157,7 +157,7 @@ class RunningOp(IRDLOperation):
     result = result_def()
     """The running value."""
     rest = var_result_def()
-    """Of an index reduction the running extreme."""
+    """The running extreme of an index reduction."""
     repair = opt_region_def("single_block")
     """The repair of the value of the steps before."""
 
