@@ -105,7 +105,7 @@ class LoopFunctions(LevelFunctions):
         self.bounds: dict[loop.ReductionLoop, PythonValues] = {}
         """The values that the domain of a reduction depends on, where it runs."""
         self.masked: dict[loop.ReductionLoop, bool] = {}
-        """Whether a loop with a domain runs for all indices."""
+        """True for loops with a domain that run for all indices."""
         self.running: dict[loop.RunningOp, PythonValues] = {}
         """The running values up to the last step of the loops that run."""
         self.before: dict[SSAValue, Value] = {}

@@ -20,8 +20,58 @@ _REDUCE = _ALL + "builders/reductions.py"
 _ELEM = _ALL + "dialects/elem.py"
 _ALIGN = _ALL + "passes/schedule_align_storage.py"
 _SPLIT = _ALL + "passes/loop_split_products.py"
+_LAWS = _ALL + "laws/reductions.py"
+_TERMS = _ALL + "laws/terms.py"
+_DOMINANCE = _ALL + "laws/dominance.py"
+_MERGED = _ALL + "passes/schedule_online_merge.py"
+_GATHERED = _ALL + "passes/schedule_online_nest.py"
 
 LOOPS = [
+    Fault(
+        "quotient-upside-down", _LAWS,
+        "ends = (before, after) if found.minus != shift.inverse else (after, before)",
+        "ends = (after, before) if found.minus != shift.inverse else (before, after)",
+        "a sum of exponentials is multiplied by the quotient of the old shift and the new one",
+    ),
+    Fault(
+        "coefficients-counted-once", _LAWS,
+        "ways = comb(power + number, power)", "ways = 1",
+        "a polynomial is moved without its binomial coefficients",
+    ),
+    Fault(
+        "row-of-minus-infinity-is-zero", _LAWS,
+        "wanted = build(arith.ConstantOp(constant(math.nan, value.type)))",
+        "wanted = build(arith.ConstantOp(constant(0.0, value.type)))",
+        "a sum of exponentials of a row of -inf is 0, and NaN in the algorithm",
+    ),
+    Fault(
+        "shifted-by-minus-infinity", _TERMS,
+        "body.number(-math.inf if bounded else math.inf, type)",
+        "body.number(math.inf, type)",
+        "a first tile of -inf makes NaN of a row",
+    ),
+    Fault(
+        "less-than-a-greater-maximum-is-false", _DOMINANCE,
+        '"lt": True, "le": True', '"lt": False, "le": True',
+        "what was less than a maximum is not less than a greater one",
+    ),
+    Fault(
+        "rounded-in-the-loop", _TERMS,
+        "case arith.NegfOp() | arith.ExtFOp():",
+        "case arith.NegfOp() | arith.ExtFOp() | arith.TruncFOp():",
+        "an element that is rounded at each step is repaired as if it were not",
+    ),
+    Fault(
+        "conditions-forgotten", _MERGED,
+        "return kind, [body.value(arith.SelectOp(inside, elements[0], neutral))]",
+        "return kind, elements",
+        "a reduction with a domain that others do not have counts all elements",
+    ),
+    Fault(
+        "outputs-computed-within", _GATHERED,
+        "if name in program.outputs():\n        return True", "if False:\n        return True",
+        "a function that the program returns is computed by its reader alone",
+    ),
     Fault(
         "first-label-fastest", _INDICES,
         "for size in sizes[:0:-1]:", "for size in sizes[1:]:",
