@@ -38,7 +38,7 @@ class Reduced:
     outside: tuple[Factor, ...] = ()
     """The factors that its elements lack."""
     visited: loop.RunningOp | None = None
-    """Whether there was an element; None if there is one in each step."""
+    """True where there was an element; None if there is one in each step."""
 
 
 @dataclass
@@ -142,7 +142,7 @@ class Laws:
         return Reduced(value, running, shifts, outside, visited)
 
     def _visited(self, masks: Sequence[SSAValue]) -> loop.RunningOp:
-        """Whether an element counted."""
+        """Returns the reduction of whether an element counted."""
         value = self.body.number(True, i1)
         for number, mask in enumerate(masks):
             value = mask if number == 0 else self.body.value(arith.AndIOp(value, mask))
@@ -352,7 +352,7 @@ class Laws:
         build: Callable[[Operation], SSAValue],
         visited: SSAValue | None,
     ) -> SSAValue:
-        """What the algorithm says where the offset that elements are shifted by is infinite."""
+        """Builds the value that the algorithm gives where the offset of a shift is infinite."""
         offset = outer(shift.sum.offset)
         type = offset.type
         if shift.is_bounded:

@@ -67,9 +67,9 @@ class Sum:
     """`scales(element - offset)`, or `scales(element + offset)`."""
 
     element: SSAValue
-    """What differs between elements, and depends on no running value."""
+    """The part that differs between elements, and depends on no running value."""
     offset: SSAValue
-    """What depends on running values alone."""
+    """The part that depends on running values alone."""
     minus: bool
     scales: tuple[Scale, ...] = ()
 

@@ -83,7 +83,7 @@ class _Merge:
         whole = self.shared is not None and self.shared[0] is None
         self.laws = Laws(self.body, self._size if whole else None)
         self.values: dict[SSAValue, SSAValue] = {}
-        """What stands for values in the body of the loop."""
+        """The values of the body that stand for those of the block."""
         self.reduced: dict[loop.ReduceOp, list[Reduced]] = {}
         self.needed: dict[Operation, None] = {}
         """The operations of the block that the loop uses."""

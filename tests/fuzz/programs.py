@@ -7,9 +7,10 @@ hypothesis, so that failures shrink.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from chains import draw_chain
 from hypothesis import strategies as st
 
 from dt_mlir.boundary_conditions import BOUNDARIES, CONSTANT
@@ -141,7 +142,7 @@ class _Drawer:
         chained = len(self.labels) > 1 and self.chance(20)
         count = 0 if chained else self.pick((1, 1, 2, 2, 3, 4))
         if chained:
-            definitions = self.chain()
+            definitions = draw_chain(self, _Function)
         for number in range(count):
             name = f"f{number}"
             labels = self.some_labels(0 if self.chance(10) else 1, 6 if count == 1 else 3)
@@ -165,46 +166,6 @@ class _Drawer:
         if split < len(self.labels):
             declared.append(f"RVar {', '.join(map(self.label, self.labels[split:]))};")
         return "\n".join(declared), definitions
-
-    def chain(self) -> list[str]:
-        """The definitions of reductions over one label that depend on each other."""
-        *own, over = self.some_labels(2, 3)
-        elements, found = (*own, over), list[str]()
-
-        def define(labels: Sequence[str], expression: str, reads: Sequence[str], reduced: bool) -> str:
-            name = f"f{len(self.functions)}"
-            found.append(f"{name}[{', '.join(labels)}] = {expression};")
-            self.current.name, self.current.labels = name, tuple(labels)
-            self.current.reads += reads
-            self.current.reduced += [over] if reduced else []
-            self.functions.append(self.current)
-            self.current = _Function("", (), "float")
-            return name
-
-        self.current = _Function("", (), "float")
-        first = define(elements, self.expression("float", self.pick((0, 1, 2)), elements), (), False)
-        x = f"{first}[{', '.join(elements)}]"
-        conditions = self.conditions([over], elements)
-        reduction = self.pick(("rmax", "rmax", "rmax", "rmin", "rmean", "rsum"))
-        second = define(own, f"{reduction}({x}, {over}{conditions})", [first], True)
-        r = f"{second}[{', '.join(own)}]"
-        other = self.expression("float", self.pick((0, 1)), elements)
-        if self.chance(15):
-            conditions = self.conditions([over], elements)
-        element = self.pick((
-            f"exp({x} - {r})", f"exp({x} - {r})", f"exp({x} - {r}) * {other}", f"({x} - {r}) ** 2",
-            f"({x} - {r}) * {other}", f"exp2(({x} - {r}) * 0.5)", f"{x} * rsqrt(abs({r}) + 1)",
-            f"where({x} == {r}, {other}, 0.0)", f"where({x} < {r}, {x}, 0.0)", f"{x} / (1 + abs({r}))",
-            f"abs({x} - {r})", f"-{other} / exp({x} - {r})",
-        ))  # fmt: skip
-        third = define(own, f"rsum({element}, {over}{conditions})", [first, second], True)
-        t = f"{third}[{', '.join(own)}]"
-        if self.chance(50):
-            define(own, self.pick((f"log(abs({t}) + 1) + {r}", f"{t} * 2", t)), [third, second], False)
-        else:
-            define(elements, f"exp({x} - {r}) / (abs({t}) + 1)", [first, second, third], False)
-        self.online = over
-        return found
 
     def label(self, name: str) -> str:
         """The declaration of a label, seldom with a size."""

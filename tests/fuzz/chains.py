@@ -1,0 +1,52 @@
+"""Chains of reductions that depend on each other, for the fuzzer's programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+def draw_chain(drawer: Any, function: Callable[..., Any]) -> list[str]:
+    """Draws the definitions of reductions over one label that depend on each other.
+
+    Args:
+        drawer: what draws the program, which gets the functions and the label.
+        function: makes one of its functions, of a name, labels and a kind.
+    """
+    *own, over = drawer.some_labels(2, 3)
+    elements, found = (*own, over), list[str]()
+
+    def define(labels: Sequence[str], expression: str, reads: Sequence[str], reduced: bool) -> str:
+        name = f"f{len(drawer.functions)}"
+        found.append(f"{name}[{', '.join(labels)}] = {expression};")
+        drawer.current.name, drawer.current.labels = name, tuple(labels)
+        drawer.current.reads += reads
+        drawer.current.reduced += [over] if reduced else []
+        drawer.functions.append(drawer.current)
+        drawer.current = function("", (), "float")
+        return name
+
+    drawer.current = function("", (), "float")
+    first = define(elements, drawer.expression("float", drawer.pick((0, 1, 2)), elements), (), False)
+    x = f"{first}[{', '.join(elements)}]"
+    conditions = drawer.conditions([over], elements)
+    reduction = drawer.pick(("rmax", "rmax", "rmax", "rmin", "rmean", "rsum"))
+    second = define(own, f"{reduction}({x}, {over}{conditions})", [first], True)
+    r = f"{second}[{', '.join(own)}]"
+    other = drawer.expression("float", drawer.pick((0, 1)), elements)
+    if drawer.chance(15):
+        conditions = drawer.conditions([over], elements)
+    element = drawer.pick((
+        f"exp({x} - {r})", f"exp({x} - {r})", f"exp({x} - {r}) * {other}", f"({x} - {r}) ** 2",
+        f"({x} - {r}) * {other}", f"exp2(({x} - {r}) * 0.5)", f"{x} * rsqrt(abs({r}) + 1)",
+        f"where({x} == {r}, {other}, 0.0)", f"where({x} < {r}, {x}, 0.0)", f"{x} / (1 + abs({r}))",
+        f"abs({x} - {r})", f"-{other} / exp({x} - {r})",
+    ))  # fmt: skip
+    third = define(own, f"rsum({element}, {over}{conditions})", [first, second], True)
+    t = f"{third}[{', '.join(own)}]"
+    if drawer.chance(50):
+        define(own, drawer.pick((f"log(abs({t}) + 1) + {r}", f"{t} * 2", t)), [third, second], False)
+    else:
+        define(elements, f"exp({x} - {r}) / (abs({t}) + 1)", [first, second, third], False)
+    drawer.online = over
+    return found
