@@ -42,6 +42,22 @@ def _grouped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return _softmax(q @ keys.transpose(1, 2), values)
 
 
+def _soft_capped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _softmax(20 * torch.tanh(q @ k.T / 20), v)
+
+
+def _alibi(q: Tensor, k: Tensor, v: Tensor, slope: Tensor) -> Tensor:
+    i, j = torch.arange(q.shape[1])[:, None], torch.arange(k.shape[1])[None, :]
+    return _softmax(q @ k.transpose(1, 2) + slope[:, None, None] * (j - i), v)
+
+
+def _decoding(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor) -> Tensor:
+    scores = torch.einsum("bc,bjc->bj", q, k)
+    outside = torch.arange(scores.shape[1])[None, :] >= lengths[:, None]
+    weights = torch.softmax(scores.masked_fill(outside, -torch.inf), -1)
+    return torch.einsum("bj,bjd->bd", weights, v)
+
+
 def _stencil(x: Tensor) -> Tensor:
     across = (x[:-2] + x[1:-1] + x[2:]) / 3
     return (across[:, :-2] + across[:, 1:-1] + across[:, 2:]) / 3
@@ -133,6 +149,40 @@ REFERENCES: dict[str, tuple[Sizes, Callable[..., Tensor]]] = {
     "causal_attention": ({"i": 13, "j": 13, "c": 6, "d": 7}, _causal),
     "sliding_window_attention": (
         {"i": 13, "j": 13, "c": 6, "d": 7}, lambda q, k, v: _causal(q, k, v, 5)
+    ),
+    "attention_online": (
+        {"h": 2, "i": 19, "j": 21, "c": 6, "d": 7}, F.scaled_dot_product_attention
+    ),
+    "causal_attention_online": ({"i": 37, "j": 37, "c": 6, "d": 7}, _causal),
+    "sliding_window_attention_online": (
+        {"i": 37, "j": 37, "c": 6, "d": 7}, lambda q, k, v: _causal(q, k, v, 5)
+    ),
+    "attention_soft_cap": ({"i": 19, "j": 21, "c": 6, "d": 7}, _soft_capped),
+    "attention_alibi": ({"h": 2, "i": 19, "j": 21, "c": 6, "d": 7}, _alibi),
+    "attention_mask": (
+        {"i": 19, "j": 21, "c": 6, "d": 7}, lambda q, k, v, m: _softmax(q @ k.T + m, v)
+    ),
+    "grouped_query_attention_online": (
+        {"h": 6, "K_0": 2, "V_0": 2, "i": 9, "j": 21, "c": 6, "d": 7}, _grouped
+    ),
+    "decoding_online": ({"b": 3, "j": 11, "c": 6, "d": 7}, _decoding),
+    "log_sum_exp": ({"i": 9, "j": 19}, lambda x: torch.logsumexp(x, 1)),
+    "cross_entropy_online": (
+        {"i": 9, "j": 19},
+        lambda x, target: F.cross_entropy(
+            x, target.clamp(0, x.shape[1] - 1), reduction="none"
+        ),
+    ),
+    "softmax_online": ({"i": 5, "j": 19}, lambda x: torch.softmax(x, 1)),
+    "layer_norm_online": (
+        {"i": 5, "j": 19}, lambda x, g, b: F.layer_norm(x, x.shape[1:], g, b)
+    ),
+    "rms_norm_product_online": (
+        {"i": 9, "o": 7, "j": 21}, lambda x, g, w: F.rms_norm(x, x.shape[1:], g, 1e-5) @ w.T
+    ),
+    "cosine_similarity": ({"i": 5, "j": 19}, lambda a, b: F.cosine_similarity(a, b)),
+    "softmax_argmax": (
+        {"i": 5, "j": 19}, lambda x: x.argmax(1) + torch.softmax(x, 1).amax(1)
     ),
     "paged_decoding": ({"b": 3, "d": 7, "c": 6, "pages_1": 3, "K_0": 5, "V_0": 5, "K_1": 4, "V_1": 4}, _paged),
     "bilinear_upsampling": (
