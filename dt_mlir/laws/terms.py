@@ -108,7 +108,7 @@ class Term:
     variable: SSAValue | None = None
     centre: SSAValue | None = None
     mask: SSAValue | None = None
-    """Where it is not, the element is neutral; None if it is everywhere."""
+    """The condition without which the element is neutral; None if there is none."""
 
     @property
     def is_plain(self) -> bool:

@@ -27,9 +27,9 @@ class _Split(NamedTuple):
 
     loop: scf.ForOp
     fixed: Sum
-    """What is known before the loop."""
+    """The part that is known before the loop."""
     moving: Sum
-    """The numbers that are computed in it."""
+    """The part that is computed in it: numbers."""
 
 
 def _split(op: tile.MapOp, indices: Indices) -> _Split | None:
