@@ -48,6 +48,8 @@ class LoopProgram:
         self._tensors = self._named_values()
         self._places = {name: i for i, name in enumerate(self._tensors)}
         self._inlined: set[str] = set()
+        self.gathered: dict[str, str] = {}
+        """The functions that are computed with the reductions of others, by name."""
         self.places: dict[tuple[str, str], Attribute] = {}
         """The place of the first directive of a name on a function, by both names."""
         self._applied = dict.fromkeys(names(self.host.schedule))

@@ -134,6 +134,7 @@ def gather(site: Site, functions: Sequence[str]) -> list[loop.ForOp]:
         assert producer is not None
         inline(Move(Site(program, name, site.location, site.directive), producer, home))
         program.inlined(name, home)
+        program.gathered[name] = site.function
         tidy(home.grid.body.block)
     (write,) = writes_of(home, site.function)
     loops = [op for op in own_loops(home, write).values() if isinstance(op, loop.ForOp)]

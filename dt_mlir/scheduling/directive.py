@@ -110,6 +110,13 @@ class Site:
                 f"'{self.function}' is fused into the kernel of '{home.root.data}'",
                 f"write '{home.root.data}.{self.directive}(…)'",
             )
+        reader = self.program.gathered.get(self.function)
+        if reader is not None:
+            raise self.error(
+                f"'{self.function}' is computed in one pass with '{reader}', and has no loops of "
+                "its own",
+                f"schedule '{reader}'",
+            )
         if self.program.is_inlined(self.function):
             raise self.error(
                 f"'{self.function}' is inlined, and has no loops of its own",
