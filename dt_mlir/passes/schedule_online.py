@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.analysis.bounds import check_written_once, infer_bounds
-from dt_mlir.analysis.nests import labels_in
+from dt_mlir.analysis.nests import labels_in, locals_of, loops_in
 from dt_mlir.diagnostics import did_you_mean
+from dt_mlir.dialects import loop
 from dt_mlir.passes.schedule_online_merge import merge
 from dt_mlir.passes.schedule_online_nest import gather, needed_functions, tidy
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
@@ -43,6 +44,7 @@ class OnlinePass(Directive):
             raise site.error(
                 f"there is no label '{self.label}'", did_you_mean(self.label, program.labels())
             )
+        self._check(site, kernel)
         functions = needed_functions(site, self.label)
         nest = gather(site, functions)
         merge(site, nest, self.label)
@@ -50,3 +52,23 @@ class OnlinePass(Directive):
         infer_bounds(kernel)
         check_written_once(kernel)
         assert self.label in labels_in(kernel)
+
+    def _check(self, site: Site, kernel: loop.KernelOp) -> None:
+        """Checks that nothing has shaped the loops over the label yet.
+
+        Raises:
+            CompileError: if something has.
+        """
+        if locals_of(kernel):
+            (buffer, *_) = locals_of(kernel)
+            raise site.error(
+                f"'{buffer.function.data}' is fused into the kernel of '{site.function}' already",
+                "compute reductions in one pass first, and fuse then",
+            )
+        for op in loops_in(kernel):
+            reduces = isinstance(op, loop.ReduceOp) and op.label_name == self.label
+            if op.is_outer or (reduces and op.is_tile):
+                raise site.error(
+                    f"the loop over '{op.label_name}' is already tiled or split",
+                    "compute reductions in one pass first",
+                )
