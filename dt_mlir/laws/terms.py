@@ -52,8 +52,8 @@ class Scale:
         """Builds the scaled value."""
         if self.factor is None:
             return arith.NegfOp(value)
-        assert self.op is not arith.NegfOp
-        return self.op(value, self.factor)  # type: ignore[call-arg]
+        cls = arith.DivfOp if self.op is arith.DivfOp else arith.MulfOp
+        return cls(value, self.factor)
 
     @property
     def is_positive(self) -> bool:
