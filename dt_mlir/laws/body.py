@@ -142,17 +142,7 @@ class Body:
     def is_neutral(self, value: SSAValue, kind: ReductionKind) -> bool:
         """Returns whether a value is the neutral element of a reduction."""
         op = value.owner
-        return isinstance(op, arith.ConstantOp) and _same_number(
-            op.value, identity(kind, value.type)
-        )
-
-
-def _same_number(a: Attribute, b: Attribute) -> bool:
-    if isinstance(a, FloatAttr) and isinstance(b, FloatAttr):
-        return a.value.data == b.value.data
-    if isinstance(a, IntegerAttr) and isinstance(b, IntegerAttr):
-        return a.value.data == b.value.data
-    return False
+        return isinstance(op, arith.ConstantOp) and op.value == identity(kind, value.type)
 
 
 def number_of(value: SSAValue) -> float | None:

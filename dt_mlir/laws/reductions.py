@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import comb
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
 from xdsl.dialects import math as math_ops
-from xdsl.dialects.builtin import LocationAttr, i1
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -53,11 +53,9 @@ class Laws:
 
     body: Body
     size: Callable[[Attribute], SSAValue] | None
-    location: LocationAttr = field(init=False)
 
     def __post_init__(self) -> None:
         self.terms = Terms(self.body, self.centre)
-        self.location = self.body.location
 
     def reduce(
         self, kind: ReductionKind, elements: Sequence[SSAValue], type: Attribute
@@ -108,7 +106,6 @@ class Laws:
         region = None if repair is None else Region(repair)
         values = [source.result for source in sources]
         op = loop.RunningOp(kind, elements, type, values, law, region, extreme)
-        op.location = self.location
         found = self.body.insert(op)
         assert isinstance(found, loop.RunningOp)
         return found
@@ -135,7 +132,9 @@ class Laws:
             law = "scale" if shifts else None
             running = self._running(kind, values, type, sources, law, repair)
             value = running.result
-        value = self._with_factors(value, outside, self.body.value)
+        for factor in outside:
+            cls = arith.DivfOp if factor.inverse else arith.MulfOp
+            value = self.body.value(cls(value, factor.value))
         visited = None
         if (outside or shifts) and (masks or self.size is None):
             visited = self._visited(masks)
@@ -148,17 +147,6 @@ class Laws:
             value = mask if number == 0 else self.body.value(arith.AndIOp(value, mask))
         return self._running(ReductionKind.OR, [value], i1)
 
-    def _with_factors(
-        self, value: SSAValue, factors: Sequence[Factor], build: Callable[[Operation], SSAValue]
-    ) -> SSAValue:
-        for factor in factors:
-            cls = arith.DivfOp if factor.inverse else arith.MulfOp
-            value = build(cls(value, factor.value))
-        return value
-
-    def _region(self, type: Attribute, sources: Sequence[loop.RunningOp]) -> _Region:
-        return _Region(self.body, type, sources)
-
     def _scaled(
         self, shifts: Sequence[Shift], type: Attribute
     ) -> tuple[Block | None, list[loop.RunningOp]]:
@@ -169,7 +157,7 @@ class Laws:
         for shift in shifts:
             found |= self.body.sources(shift.sum.offset)
         sources = [op for op in self.body.running if op in found]
-        region = self._region(type, sources)
+        region = _Region(self.body, type, sources)
         value = region.earlier
         for shift in shifts:
             value = region.insert(arith.MulfOp(value, self._quotient(shift, region)))
@@ -267,7 +255,7 @@ class Laws:
         sources: Sequence[loop.RunningOp],
     ) -> Block:
         """The sum of a coefficient at the new centre, of those at the old one."""
-        region = self._region(type, sources)
+        region = _Region(self.body, type, sources)
         distance = region.insert(arith.SubfOp(centre, region.old(centre)))
         value, factor = region.earlier, distance
         for number, op in enumerate(higher, start=1):
@@ -297,7 +285,7 @@ class Laws:
         if found.above is not None:
             above = self._running(kind, [found.above], type)
             sources.insert(0, above)
-        region = self._region(type, sources)
+        region = _Region(self.body, type, sources)
         neutral = region.insert(arith.ConstantOp(found.neutral))
         old, new = region.old(extreme.result), extreme.result
         same = region.insert(_equal(old, new))

@@ -60,7 +60,7 @@ def _without_the_exponential(op: loop.RunningOp) -> None:
 
 
 def _to_the_neutral_element(op: loop.RunningOp) -> None:
-    """What came before is forgotten."""
+    """The value of the steps before is forgotten."""
     assert op.repair is not None
     difference = arith.SubfOp(op.earlier, op.earlier)
     Rewriter.insert_op(difference, InsertPoint.at_start(op.repair.block))
