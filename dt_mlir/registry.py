@@ -25,6 +25,7 @@ PASS_NAMES = (
     "sched-select",
     "apply-schedule",
     "schedule-online",
+    "schedule-rfactor",
     "schedule-fuse",
     "schedule-inline",
     "schedule-fuse-at",

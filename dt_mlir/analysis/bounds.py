@@ -129,6 +129,7 @@ def _check_write(kernel: loop.KernelOp, name: str, write: loop.WriteOp, hint: st
     origins: set[SSAValue] = set()
     loops = {loop_of(index) for index in indices}
     parent = write.parent_op()
+    loops.update(loop_of(index) for index in write.first)
     while isinstance(parent, loop.LoopLike):
         if parent not in loops and not _is_outer_of(parent.iv, indices):
             raise CompileError(

@@ -141,7 +141,8 @@ class Expressions:
     def _key(self, value: SSAValue) -> Hashable:
         owner = value.owner
         if isinstance(owner, loop.ReduceOp):
-            values = map(self._number_of, (*owner.yielded, *owner.bounds))
+            limit = () if owner.limit is None else (owner.limit,)
+            values = map(self._number_of, (*owner.yielded, *owner.bounds, *limit))
             return (owner.kind, owner.label, owner.domain, *values)
         if isinstance(owner, loop.OnlineOp) and isinstance(value, OpResult):
             return owner.label, owner.domain, self._number_of(owner.yielded[value.index])

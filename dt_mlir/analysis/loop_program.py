@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import LocationAttr, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -12,6 +12,8 @@ from dt_mlir.analysis.nests import check_writes, locals_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array, names
+from dt_mlir.dialects.identifiers import value_hint
+from dt_mlir.dialects.sizes import Definition
 
 
 class LoopProgram:
@@ -50,6 +52,9 @@ class LoopProgram:
         self._inlined: set[str] = set()
         self.gathered: dict[str, str] = {}
         """The functions that are computed with the reductions of others, by name."""
+        self.parts: dict[tuple[str, str], str] = {}
+        """The functions that reduce parts of labels, by the functions that combine them and the
+        labels."""
         self.places: dict[tuple[str, str], Attribute] = {}
         """The place of the first directive of a name on a function, by both names."""
         self._applied = dict.fromkeys(names(self.host.schedule))
@@ -97,6 +102,60 @@ class LoopProgram:
     def outputs(self) -> set[str]:
         """The functions that the program returns."""
         return {host.tensor_name(value) for value in self.host.returned()}
+
+    def declare(self, definition: Definition, location: LocationAttr) -> None:
+        """Adds a label whose size follows from others, behind the labels that there are."""
+        op = host.DefineOp(definition)
+        op.location = location
+        self.host.define(op)
+        self.host.labels = name_array([*self.labels(), definition.label])
+
+    def allocate(
+        self, name: str, axes: Sequence[str], element: Attribute, location: LocationAttr
+    ) -> None:
+        """Adds a tensor behind those that there are.
+
+        Args:
+            name: its name.
+            axes: the labels of its axes.
+            element: the type of its elements.
+            location: the place in the source that asks for it.
+        """
+        block = self.host.body.block
+        known = {op.label.data: op for op in block.ops if isinstance(op, host.SizeOp)}
+        place = self.host.launches()[0]
+        extents: list[SSAValue] = []
+        for label in axes:
+            if label not in known:
+                known[label] = host.SizeOp(label)
+                known[label].location = location
+                known[label].result.name_hint = value_hint(label)
+                block.insert_op_before(known[label], place)
+            extents.append(known[label].result)
+        op = host.AllocOp(name, axes, extents, element)
+        op.location = location
+        op.result.name_hint = value_hint(name)
+        block.insert_op_before(op, place)
+        self._tensors = self._named_values()
+        self._places = {name: i for i, name in enumerate(self._tensors)}
+
+    def add(self, kernel: loop.KernelOp, reader: loop.KernelOp) -> None:
+        """Adds a kernel, which is launched before one that reads what it writes.
+
+        Args:
+            kernel: the kernel, which has its arguments.
+            reader: the kernel that reads its results.
+        """
+        names = {op.sym_name.data for op in self.kernels} | set(self._homes)
+        while kernel.sym_name.data in names:
+            kernel.sym_name = StringAttr(kernel.sym_name.data + "_")
+        self.module.body.block.insert_op_before(kernel, reader)
+        values = [self._tensors[name] for name in kernel.argument_names]
+        launch = host.LaunchOp(kernel.sym_name.data, values)
+        launch.location = kernel.location
+        self.host.body.block.insert_op_before(launch, self.launch_of(reader))
+        self._launches[launch.kernel_name] = launch
+        self._roots[kernel.root.data] = self._homes[kernel.root.data] = kernel
 
     def fused(self, function: str, home: loop.KernelOp) -> None:
         """Takes a root's kernel and its launch away, now that another kernel computes it."""

@@ -497,8 +497,17 @@ class _Checker:
                         f"'{item.name}' says what is compiled, and is not an alternative",
                         item.name_at,
                     )
+        # A directive may define a function that it names; others are refused when it is applied.
+        named = {
+            argument.value
+            for item in self.program.all_directives()
+            for argument in item.arguments
+            if argument.key is None and item.name not in OUTPUT_DIRECTIVES
+        }
         for item in self.program.all_directives():
             declared = self.symbols.declarations.get(item.function)
+            if declared is None and item.function in named and item.name not in OUTPUT_DIRECTIVES:
+                continue
             if declared is None or declared.kind != "Func":
                 functions = list(self.symbols.definitions)
                 hint = did_you_mean(item.function, functions)

@@ -105,6 +105,13 @@ def running_symbol_uses(module: ModuleOp) -> Counter[str]:
     return Counter(name for op, name in found if op.results[0] in running)
 
 
+def parts_of(module: ModuleOp) -> Counter[tuple[str, int | None, int]]:
+    """Counts the parts of labels in a module: the label, the number of parts, and their steps."""
+    ops = operations(module)
+    found = [op for op in ops if isinstance(op, loop.PartOp)]
+    return Counter((op.label.data, op.parts, op.step_size) for op in found)
+
+
 def _is_scalar(op: Operation) -> bool:
     return op.name.split(".")[0] in ("arith", "math", "elem")
 

@@ -59,6 +59,8 @@ def carries_nothing(op: loop.LoopLike) -> bool:
     for inner in operations(op):
         if isinstance(inner, loop.LoopLike) and inner.origin is op.iv:
             return False
+        if isinstance(inner, loop.PartOp) and inner.index is op.iv:
+            return False
         if isinstance(inner, loop.ReductionLoop) and not runs_anywhere(inner):
             # The indices that are reduced depend on those of the loops around.
             return False
@@ -310,6 +312,14 @@ class LoopFunctions(LevelFunctions):
         """The size of a label."""
         return (self.sizes[op.label.data],)
 
+    @impl(loop.PartOp)
+    def run_part(
+        self, interpreter: Interpreter, op: loop.PartOp, args: PythonValues
+    ) -> PythonValues:
+        """The first index of a part, and the one behind its last."""
+        found = op.indices(int(args[0]), self.sizes[op.label.data])
+        return found.start, found.stop
+
     @impl(loop.DelinearizeOp)
     def run_delinearize(
         self, interpreter: Interpreter, op: loop.DelinearizeOp, args: PythonValues
@@ -353,8 +363,11 @@ class LoopFunctions(LevelFunctions):
         self, interpreter: Interpreter, op: loop.WriteOp, args: PythonValues
     ) -> PythonValues:
         """Writes elements."""
-        value, base, *indices = args
+        count = 1 + len(op.first)
+        value, (base, *indices) = args[0], args[count:]
         assert isinstance(base, Buffer)
+        if any(np.any(index) for index in args[1:count]):
+            return ()
         # A local buffer is one instance's own; inside it may be written again.
         owner = op.base.owner
         kept = self.arithmetic.stored(value, base.element)
@@ -389,7 +402,9 @@ class LoopFunctions(LevelFunctions):
     def _range(self, op: loop.LoopLike, args: PythonValues) -> range:
         """The indices of a loop, whatever its domain and its steps are."""
         size = self.sizes[op.label_name]
-        start = int(args[0]) if args else 0
+        start = int(args[-1]) if args else 0
+        if op.end is not None:
+            return range(start, min(size, int(args[0])))
         return range(start, size if op.extent_size is None else min(size, start + op.extent_size))
 
     def _indices(self, op: loop.LoopLike, args: PythonValues) -> list[Any]:

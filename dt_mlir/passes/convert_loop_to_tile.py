@@ -17,13 +17,15 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
+from dt_mlir.analysis.divisibility import constant_index
 from dt_mlir.analysis.dot_plans import planned_axes
 from dt_mlir.analysis.expressions import Expressions
 from dt_mlir.analysis.joined_labels import check_joined_labels
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes, same_in
-from dt_mlir.analysis.nests import inner_of, reduced_by, write_to
+from dt_mlir.analysis.nests import inner_of, loop_of, reduced_by, write_to
+from dt_mlir.analysis.part_labels import check_part_labels
 from dt_mlir.analysis.tile_axes import TileAxes, check_buffers, check_tiles
 from dt_mlir.builders.indices import delinearized
 from dt_mlir.builders.reductions import combine, is_more_extreme
@@ -156,6 +158,8 @@ class _Converter:
                 self._write(op, scope)
             case loop.SizeOp():
                 self.env[op.result] = self._size(op.label.data)
+            case loop.PartOp():
+                self._part(op, scope)
             case loop.DelinearizeOp():
                 sizes = [self._size(label) for label in op.label_names]
                 parts = delinearized(scope.values, self.env[op.index], sizes)
@@ -178,10 +182,26 @@ class _Converter:
     def end(self, op: loop.LoopLike, scope: Scope) -> SSAValue:
         """Inserts the end of a loop: that of its extent, but not beyond its label."""
         size = self._size(op.label_name)
+        if op.end is not None:
+            # The end of a part is not beyond its label's.
+            return self.env[op.end]
         if op.origin is None or op.extent_size is None:
             return size
         end = scope.index.add(self.env[op.origin], scope.index.constant(op.extent_size))
         return scope.index.minimum(end, size, f"{op.label_name}_end")
+
+    def _part(self, op: loop.PartOp, scope: Scope) -> None:
+        """Inserts the first index of a part, a multiple of its step, and the one behind its last.
+        """
+        index, label = scope.index, op.label.data
+        size, length = self._size(label), index.constant(op.step_size)
+        if op.parts is not None:
+            steps = index.ceil_div(size, length)
+            share = index.ceil_div(steps, index.constant(op.parts), f"{label}_steps")
+            length = index.mul(share, length, f"{label}_part_size")
+        first = index.mul(self.env[op.index], length, f"{label}_first")
+        self.env[op.first] = first
+        self.env[op.end] = index.minimum(index.add(first, length), size, f"{label}_end")
 
     def _enter(self, op: loop.LoopLike, start: SSAValue, scope: Scope) -> None:
         """Defines a loop's index for one trip from `start`."""
@@ -216,6 +236,9 @@ class _Converter:
         extent, step = op.extent_size, op.step_size
         # Where tiles fill the loop's extent, only the label's end can cut one short.
         fills = extent is None or (step > 0 and extent % step == 0)
+        if op.end is not None:
+            part = op.end.owner
+            fills = isinstance(part, loop.PartOp) and step > 0 and part.step_size % step == 0
         return self._size(op.label_name) if fills else self.end(op, scope)
 
     def _has_one_trip(self, op: loop.LoopLike) -> bool:
@@ -496,11 +519,34 @@ class _Converter:
                 value.name_hint = value_hint(op.base.owner.function.data)
             self.written[op.base] = value
             return
+        scope = self._in_first_trips(op, scope)
         indices = self.accesses.indices(op, scope.values)
         value = scope.values.broadcast(value, scope.values.union(indices))
         store = tile.StoreOp(value, self.env[op.base], indices)
         store.attributes.update(op.attributes)
         scope.builder.insert(store)
+
+    def _in_first_trips(self, op: loop.WriteOp, scope: Scope) -> Scope:
+        """Returns where a write goes that only the first trips of some loops do.
+
+        A loop from the index of a trip to 1 makes one trip in the first one, and none in others.
+        """
+        for value in op.first:
+            around = loop_of(value)
+            start = self.starts[around] if around.is_tile else self.env[around.iv]
+            if constant_index(start) == 0:
+                continue
+            body = Block(arg_types=[IndexType()])
+            body.args[0].name_hint = f"{around.label_name}_first"
+            one = scope.index.constant(1)
+            result = scf.ForOp(start, one, one, [], Region(body))
+            result.location = op.location
+            scope.builder.insert(result)
+            last = scf.YieldOp()
+            body.add_op(last)
+            scope = Scope(body, self.order)
+            scope.builder.insertion_point = InsertPoint.before(last)
+        return scope
 
 
 @dataclass(frozen=True)
@@ -535,6 +581,7 @@ class ConvertLoopToTilePass(ModulePass):
         for kernel in kernels:
             check_kernel(kernel)
             check_joined_labels(kernel, host.function_of(op))
+            check_part_labels(kernel, host.function_of(op))
             check_tiles(kernel, axes[kernel])
             check_buffers(kernel, axes[kernel])
             check_marks(kernel)

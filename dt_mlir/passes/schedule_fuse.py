@@ -9,7 +9,7 @@ from typing import ClassVar
 from dt_mlir.analysis.joined_labels import joined_label
 from dt_mlir.analysis.nests import own_loops, writes_of
 from dt_mlir.builders.loops import interchange, join, sink_between
-from dt_mlir.dialects import host, loop
+from dt_mlir.dialects import loop
 from dt_mlir.dialects.formats import name_array
 from dt_mlir.dialects.identifiers import NAMES_HINT, is_identifier
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
@@ -90,9 +90,6 @@ class FusePass(Directive):
                     f"'{joined}' is already the name of a label or a function",
                     "choose a new name for the joined label",
                 )
-            op = host.DefineOp(definition)
-            op.location = site.location or program.host.location
-            program.host.define(op)
-            program.host.labels = name_array([*program.labels(), joined])
+            program.declare(definition, site.location or program.host.location)
         used = {label.data for label in kernel.labels} | {joined}
         kernel.labels = name_array([label for label in program.labels() if label in used])

@@ -39,7 +39,7 @@ def take_arguments(move: Move) -> BlockArgument:
     """Gives a kernel the arguments of a producer; returns the one that is the producer's tensor."""
     site, producer, home = move
     wanted = {*home.argument_names, *producer.argument_names}
-    _set_arguments(site.program, home, wanted)
+    set_arguments(site.program, home, wanted)
     argument = argument_named(home, site.function)
     assert argument is not None
     return argument
@@ -54,7 +54,7 @@ def settle_arguments(move: Move, stays: bool) -> None:
     """
     site, producer, home = move
     if not stays:
-        _set_arguments(site.program, home, {*home.argument_names} - {site.function})
+        set_arguments(site.program, home, {*home.argument_names} - {site.function})
     labels = {*_labels(home), *_labels(producer)}
     home.labels = name_array([x for x in site.program.labels() if x in labels])
     launch, values = site.program.launch_of(home), site.program.tensor_values()
@@ -170,7 +170,7 @@ def _as_index(bound: SSAValue | int) -> Index:
     return Index(dimension(0), (bound,), ())
 
 
-def _set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str]) -> None:
+def set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str]) -> None:
     """Gives a kernel the arguments of these names, in the order of a kernel's arguments."""
     values = program.tensor_values()
     order = program.in_argument_order(wanted)

@@ -71,6 +71,33 @@ class TensorizePass(Directive):
                         f"along '{label}'",
                         f"choose a divisor of {extent}, or 0 for the whole block",
                     )
+                if op.end is not None:
+                    step = self._in_part(site, op, label, step)
                 if site.location is not None:
                     op.location = site.fused_location(op.location)
                 op.set_step(step)
+
+    def _in_part(self, site: Site, op: loop.LoopLike, label: str, step: int) -> int:
+        """Returns the tile of a loop over a part of a label, of which the part holds whole ones.
+
+        Raises:
+            CompileError: if it does not, or the tile is to be the whole part and that has no size.
+        """
+        assert op.end is not None
+        part = op.end.owner
+        assert isinstance(part, loop.PartOp)
+        if part.parts is None:
+            if part.step_size % (step or 1):
+                raise site.error(
+                    f"a part of {part.step_size} is not a multiple of the tile of {step} along "
+                    f"'{label}'",
+                    f"choose a divisor of {part.step_size}, or 0 for the whole part",
+                )
+            return step or part.step_size
+        if step == 0:
+            raise site.error(
+                f"a part of '{label}' has as many indices as its size decides",
+                f"write a number, or give the parts a length: rfactor({label}:{label}_in/4096, …)",
+            )
+        part.set_step(step)
+        return step

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from dt_mlir.analysis.joined_labels import check_joined_labels
 from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.analysis.nests import check_reductions, check_writes, loops_in, reads_of
+from dt_mlir.analysis.part_labels import check_part_labels
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
 
@@ -64,3 +65,4 @@ class VerifyLoopPass(ModulePass):
         for kernel in program.kernels:
             check_kernel(kernel)
             check_joined_labels(kernel, program.host)
+            check_part_labels(kernel, program.host)

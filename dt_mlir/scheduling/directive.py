@@ -25,6 +25,7 @@ from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.sched import RESERVED, Argument
 from dt_mlir.scheduling.parameters import ArgumentError, Kind
+from dt_mlir.traversal import operations_of
 
 PASS_PREFIX = "schedule-"
 
@@ -34,21 +35,23 @@ class Phase(IntEnum):
 
     ALGEBRA = 0
     """The reductions that are computed together, and how."""
-    LABELS = 1
+    PARTS = 1
+    """The reductions that are computed in parts."""
+    LABELS = 2
     """The labels of each function's loops."""
-    FUSION = 2
+    FUSION = 3
     """The place of each function's computation."""
-    PARTITION = 3
+    PARTITION = 4
     """The block of a program instance."""
-    ORDER = 4
+    ORDER = 5
     """The order of the loops in it."""
-    TILING = 5
+    TILING = 6
     """The tile that is computed at once."""
-    MAPPING = 6
+    MAPPING = 7
     """The order of program instances."""
-    STORAGE = 7
+    STORAGE = 8
     """The layout of a kernel's results in memory."""
-    HINTS = 8
+    HINTS = 9
     """Hints to the target."""
 
 
@@ -217,7 +220,7 @@ class Directive(ModulePass):
                 pending = []
                 continue
             keyed = [a for a in pending if a.key == name]
-            given = keyed[:1] or [a for a in pending if a.key is None][:1]
+            given = keyed[:1] or [a for a in pending if (a.key is not None) is kind.has_key][:1]
             if not given:
                 raise ArgumentError(f"it needs a {kind.form}", f"write '{cls.signature()}'")
             pending.remove(given[0])
@@ -266,10 +269,33 @@ class Directive(ModulePass):
             named = f"{self.function}.{self.directive_name()}: {error}"
             raise CompileError(named, location, error.hint) from None
         name = self.directive_name()
-        checked.rewrite(Site(program, self.function, location, name))
+        site = Site(program, self.function, location, name)
+        self._check_parts(site)
+        checked.rewrite(site)
         program.record(checked.text())
         if location is not None:
             program.places.setdefault((self.function, name), location)
+
+    def _check_parts(self, site: Site) -> None:
+        """Checks that no loop is named that another function has, which reduces its parts.
+
+        Raises:
+            CompileError: where one is.
+        """
+        kernel = site.program.kernel_of(self.function)
+        labels = {label for name, label in site.program.parts if name == self.function}
+        if kernel is None or not labels:
+            return
+        labels -= {op.label_name for op in operations_of(kernel, loop.LoopLike)}
+        for argument in self.arguments():
+            named = argument.value if argument.key is None else argument.key
+            if named in labels:
+                parts = site.program.parts[self.function, str(named)]
+                raise site.error(
+                    f"'{self.function}' has no loop over '{named}', which '{parts}' reduces in "
+                    "parts",
+                    f"write '{parts}.{site.directive}(…)'",
+                )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_directives(op, [(self, None)])

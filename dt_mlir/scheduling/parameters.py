@@ -37,6 +37,11 @@ class Kind(ABC):
         """True if the parameter takes all remaining arguments."""
         return False
 
+    @property
+    def has_key(self) -> bool:
+        """True if the argument stands behind a label, as in `k:8`."""
+        return False
+
     @abstractmethod
     def decode(self, arguments: list[Argument]) -> Any:
         """The option's value for arguments of the source.
@@ -146,6 +151,44 @@ class Name(Kind):
 
     def encode(self, value: Any) -> list[Argument]:
         return [Argument(None, str(value))]
+
+
+@dataclass(frozen=True)
+class PartsOf(Kind):
+    """A label with the number of its parts, `k:8`, or with their length, `k:k_in/4096`."""
+
+    @property
+    def form(self) -> str:
+        return "label:number or label:name/number"
+
+    @property
+    def has_key(self) -> bool:
+        return True
+
+    def decode(self, arguments: list[Argument]) -> str:
+        (argument,) = arguments
+        key, value, factor = argument
+        counts = isinstance(value, int) and factor is None
+        if key is None or not (counts or (isinstance(value, str) and isinstance(factor, int))):
+            raise ArgumentError(
+                f"'{argument}' is neither a label with a number of parts, as in 'k:8', nor one "
+                "with their length, as in 'k:k_in/4096'"
+            )
+        number = value if counts else factor
+        if not isinstance(number, int) or not 0 < number < 2**31:
+            raise ArgumentError(f"the number for '{key}' must be positive, and below 2^31")
+        return str(argument)
+
+    def encode(self, value: Any) -> list[Argument]:
+        return [parse_argument(value)]
+
+    @staticmethod
+    def of(value: str) -> tuple[str, int | None, int]:
+        """The label of an option's value, the number of parts or None, and their length or 0."""
+        key, number, factor = parse_argument(value)
+        if isinstance(number, int):
+            return cast(str, key), number, 0
+        return cast(str, key), None, cast(int, factor)
 
 
 @dataclass(frozen=True)

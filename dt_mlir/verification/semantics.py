@@ -27,7 +27,7 @@ from dt_mlir.dialects import dt, host, sched, tile
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.arithmetic import Arithmetic, Character, Value, shape_of
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
-from dt_mlir.interpreters.exact import ExactArithmetic, running_symbol_uses, symbol_uses
+from dt_mlir.interpreters.exact import ExactArithmetic, parts_of, running_symbol_uses, symbol_uses
 from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.run import Inputs, random_inputs, run_module
 from dt_mlir.printing import module_text
@@ -259,6 +259,7 @@ class _Check:
         self._structure()
         self.symbols = [symbol_uses(module) for module in modules]
         self.running_symbols = [running_symbol_uses(module) for module in modules]
+        self.parts = [parts_of(module) for module in modules]
         self._interfaces()
         self.near_steps: list[Case] = []
         if given is not None:
@@ -458,7 +459,7 @@ class _Check:
     def _rewritten(self, index: int) -> set[str]:
         """Returns the functions that a stage has more or less often than the one before.
 
-        So it does those of running values where the steps of their loops are others.
+        So it does those of running values where the steps of their loops, or parts, are others.
 
         Inputs that are given belong to one arithmetic, so that there is nothing to fall back to.
         """
@@ -468,6 +469,8 @@ class _Check:
         for counts in (self.symbols, self.running_symbols):
             before, after = counts[index - 1], counts[index]
             found |= {*(before - after), *(after - before)}
+        if self.parts[index - 1] != self.parts[index]:
+            found |= {*self.running_symbols[index - 1], *self.running_symbols[index]}
         return found
 
     def _place(self, output: str) -> Attribute:

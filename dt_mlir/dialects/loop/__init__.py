@@ -29,6 +29,7 @@ from dt_mlir.dialects.loop.nests import (
     LoopLike,
 )
 from dt_mlir.dialects.loop.online import LAWS, OnlineOp, RunningOp
+from dt_mlir.dialects.loop.parts import PartOp
 from dt_mlir.dialects.loop.reductions import (
     ReduceOp,
     ReductionLoop,
@@ -47,6 +48,7 @@ __all__ = [
     "Loop",
     "LoopLike",
     "OnlineOp",
+    "PartOp",
     "ReadOp",
     "ReduceOp",
     "ReductionLoop",
@@ -62,8 +64,8 @@ __all__ = [
 Loop = Dialect(
     "loop",
     [
-        KernelOp, GridOp, ForOp, ReduceOp, OnlineOp, RunningOp, YieldOp, DelinearizeOp, ReadOp,
-        WriteOp, LocalOp, SizeOp,
+        KernelOp, GridOp, ForOp, ReduceOp, OnlineOp, RunningOp, YieldOp, DelinearizeOp, PartOp,
+        ReadOp, WriteOp, LocalOp, SizeOp,
     ],
     [WalkAttr],
 )

@@ -8,15 +8,18 @@ from typing import ClassVar, NamedTuple, Self
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
+    DenseArrayBase,
     FloatAttr,
     IndexType,
     IntegerAttr,
     MemRefType,
     StringAttr,
+    i32,
 )
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
     operand_def,
@@ -45,7 +48,12 @@ from dt_mlir.dialects.indices import (
 )
 from dt_mlir.dialects.loop.delinearize import DelinearizeOp, is_induction_variable
 from dt_mlir.dialects.loop.nests import LoopLike
-from dt_mlir.dialects.values import parse_optional_value, parse_value
+from dt_mlir.dialects.values import (
+    parse_optional_value,
+    parse_value,
+    parse_values,
+    print_values,
+)
 from dt_mlir.element_types import value_type
 from dt_mlir.traversal import operations
 
@@ -274,21 +282,34 @@ class ReadOp(AccessOp):
 class WriteOp(AccessOp):
     """Writes an element of a tensor or of a local buffer.
 
-    Each index walks one loop over the axis, so that each element is written once.
+    Each index walks one loop over the axis, so that each element is written once. In loops that
+    the value does not depend on, it is written in the first trip alone:
+
+    `loop.write %top, %top_ptr[%i] first [%d]`
     """
 
     name = "loop.write"
-    GRAMMAR: ClassVar = "value `,` value `[` index, … `]` attr-dict"
+    GRAMMAR: ClassVar = "value `,` value `[` index, … `]` (`first` `[` value, … `]`)? attr-dict"
 
     value = operand_def()
     """The element, signless."""
+    first = var_operand_def(IndexType())
+    """The indices that are 0 where the element is written."""
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     def __init__(
-        self, value: SSAValue, base: SSAValue, indices: Sequence[SSAValue | int]
+        self,
+        value: SSAValue,
+        base: SSAValue,
+        indices: Sequence[SSAValue | int],
+        first: Sequence[SSAValue] = (),
     ) -> None:
         map, operands = index_map_of(indices)
+        groups = {"value": [value], "first": first, "base": [base], "indices": operands}
         super().__init__(
-            operands=[value, base, operands], properties={"map": map, "sizes": name_array([])}
+            operands=[groups[name] for name, _ in self.get_irdl_definition().operands],
+            properties={"map": map, "sizes": name_array([])},
         )
 
     @classmethod
@@ -296,9 +317,10 @@ class WriteOp(AccessOp):
         value = parse_value(parser)
         parser.parse_punctuation(",")
         found = _parse_access(parser)
-        op = cls(value, found.base, [])
+        first = parse_values(parser) if parser.parse_optional_keyword("first") else []
+        op = cls(value, found.base, [], first)
         op.map, op.sizes = found.map, found.sizes
-        op.operands = [value, found.base, *found.indices]
+        op._set_values(found.indices)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
@@ -307,10 +329,21 @@ class WriteOp(AccessOp):
         printer.print_ssa_value(self.value)
         printer.print_string(",")
         self.print_access(printer)
+        if self.first:
+            printer.print_string(" first ")
+            print_values(printer, self.first)
         printer.print_op_attributes(self.attributes)
 
     def _set_values(self, values: Sequence[SSAValue]) -> None:
-        self.operands = [self.value, self.base, *values]
+        groups = {
+            "value": [self.value], "first": list(self.first), "base": [self.base],
+            "indices": list(values),
+        }  # fmt: skip
+        names = [name for name, _ in self.get_irdl_definition().operands]
+        self.operands = [value for name in names for value in groups[name]]
+        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(
+            i32, [len(groups[name]) for name in names]
+        )
 
     def verify_(self) -> None:
         self.check_access()
@@ -323,6 +356,11 @@ class WriteOp(AccessOp):
         is_local = isinstance(self.base.owner, LocalOp)
         if len(set(loops)) < len(loops) and not is_local:
             raise VerifyException("the indices of a write are those of different loops")
+        for index in self.first:
+            if not is_induction_variable(index) or index in loops:
+                raise VerifyException(
+                    "an element is written in the first trip of loops that do not index it"
+                )
         for owner in {index.owner for index in loops}:
             if isinstance(owner, DelinearizeOp) and not set(owner.indices) <= set(loops):
                 raise VerifyException("a write has all indices of a joined loop, or none")

@@ -73,6 +73,11 @@ class LoopLike(IRDLOperation):
         return None if self.extent is None else self.extent.value.data
 
     @property
+    def end(self) -> SSAValue | None:
+        """The index behind the last one, where a value says it."""
+        return None
+
+    @property
     def is_tile(self) -> bool:
         """True if a step's elements are computed at once."""
         return self.tile is not None
@@ -117,9 +122,9 @@ class LoopLike(IRDLOperation):
             raise VerifyException("the step of a loop must be positive, or 0 for its whole extent")
         if self.extent_size is not None and self.extent_size < 1:
             raise VerifyException("the extent of a loop must be positive")
-        if (self.origin is None) != (self.extent is None):
+        if (self.origin is None) != (self.extent is None and self.end is None):
             raise VerifyException("a loop has both an origin and an extent, or neither")
-        if self.step_size == 0 and self.extent is not None:
+        if self.step_size == 0 and self.origin is not None:
             raise VerifyException("a loop that walks a part of its label has a step of its own")
         if self.step_size == 0 and not self.is_tile:
             raise VerifyException("a step of the whole extent must be a tile")
@@ -131,7 +136,11 @@ class LoopLike(IRDLOperation):
         if self.origin is not None:
             printer.print_string(" in ")
             printer.print_ssa_value(self.origin)
-            printer.print_string(f" size {self.extent_size}")
+            if self.end is None:
+                printer.print_string(f" size {self.extent_size}")
+            else:
+                printer.print_string(" to ")
+                printer.print_ssa_value(self.end)
         if self.step_size != 1:
             printer.print_string(" step ")
             printer.print_string(str(self.step_size) if self.step_size else "full")
@@ -141,7 +150,7 @@ class LoopLike(IRDLOperation):
 
     @staticmethod
     def _parse_range(
-        parser: Parser,
+        parser: Parser, to_value: bool = False
     ) -> tuple[Parser.Argument, dict[str, Attribute], list[SSAValue]]:
         iv = parser.parse_argument(expect_type=False).resolve(IndexType())
         parser.parse_punctuation("=")
@@ -149,8 +158,13 @@ class LoopLike(IRDLOperation):
         operands: list[SSAValue] = []
         if parser.parse_optional_keyword("in"):
             operands.append(parser.resolve_operand(parser.parse_unresolved_operand(), IndexType()))
-            parser.parse_keyword("size")
-            properties["extent"] = IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
+            if to_value and parser.parse_optional_keyword("to"):
+                end = parser.parse_unresolved_operand()
+                operands.append(parser.resolve_operand(end, IndexType()))
+            else:
+                parser.parse_keyword("size")
+                extent = parser.parse_integer(allow_boolean=False)
+                properties["extent"] = IntegerAttr(extent, i64)
         step = 1
         if parser.parse_optional_keyword("step"):
             full = parser.parse_optional_keyword("full") is not None

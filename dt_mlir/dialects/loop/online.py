@@ -65,7 +65,7 @@ class OnlineOp(ReductionLoop):
         self, label: str, function: str, body: Region, types: Sequence[Attribute]
     ) -> None:
         super().__init__(
-            operands=[[], []],
+            operands=[[], [], []],
             properties={
                 "label": StringAttr(label),
                 "function": StringAttr(function),
@@ -98,14 +98,14 @@ class OnlineOp(ReductionLoop):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        iv, properties, operands = cls._parse_range(parser)
-        bounds = cls._parse_domain(parser, properties, operands)
+        iv, properties, ends = cls._parse_range(parser, to_value=True)
+        operands = cls._parse_domain(parser, properties, ends)
         parser.parse_punctuation(":")
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
         attrs = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_region([iv])
         return cls.create(
-            operands=[*bounds, *operands],
+            operands=operands,
             properties=properties,
             attributes=dict(attrs.data) if attrs else {},
             regions=[body],

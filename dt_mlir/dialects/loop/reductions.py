@@ -30,6 +30,7 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
+    opt_operand_def,
     opt_prop_def,
     opt_region_def,
     result_def,
@@ -47,18 +48,28 @@ from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
 from dt_mlir.dialects.index_ranges import collected
 from dt_mlir.dialects.indices import add, multiply, number
 from dt_mlir.dialects.loop.nests import LoopLike
+from dt_mlir.dialects.loop.parts import PartOp
 from dt_mlir.dialects.numbers import Number, constant, parse_optional_number, print_number
 
 
 class ReductionLoop(LoopLike):
-    """The common part of `loop.reduce` and `loop.online`: a loop that may have a domain."""
+    """The common part of `loop.reduce` and `loop.online`: a loop that may have a domain.
+
+    It may walk a part of its label that values say: `%k = k in %first to %end`.
+    """
 
     bounds = var_operand_def(IndexType())
     """The values of the domain's other dimensions, and of its symbols."""
+    limit = opt_operand_def(IndexType())
+    """The index behind the last one, if a value says it; at most the label's end."""
     domain = opt_prop_def(AffineSetAttr)
     """The constraints on the indices that are reduced; all are without it."""
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    @property
+    def end(self) -> SSAValue | None:
+        return self.limit
 
     @property
     def constraints(self) -> list[AffineExpr]:
@@ -73,9 +84,23 @@ class ReductionLoop(LoopLike):
         return found
 
     def set_origin(self, origin: SSAValue | None) -> None:
-        bounds = list(self.bounds)
-        self.operands = bounds + ([] if origin is None else [origin])
-        self.properties["operandSegmentSizes"] = segments(len(bounds), origin is not None)
+        self._set_operands(self.bounds, origin, None)
+
+    def set_part(self, first: SSAValue, end: SSAValue) -> None:
+        """Makes the loop walk the indices from one value to before another."""
+        self.extent = None
+        self._set_operands(self.bounds, first, end)
+
+    def _set_operands(
+        self, bounds: Sequence[SSAValue], origin: SSAValue | None, limit: SSAValue | None
+    ) -> None:
+        values = {"bounds": list(bounds), "origin": [origin], "limit": [limit]}
+        found = {name: [v for v in group if v is not None] for name, group in values.items()}
+        names = [name for name, _ in self.get_irdl_definition().operands]
+        self.operands = [value for name in names for value in found[name]]
+        self.properties["operandSegmentSizes"] = segments(
+            len(found["bounds"]), origin is not None, limit is not None
+        )
 
     def set_domain(
         self,
@@ -102,10 +127,8 @@ class ReductionLoop(LoopLike):
             domain: the constraints.
             bounds: the values of its dimensions but the first, and of its symbols.
         """
-        origin = list(self.operands)[len(self.bounds) :]
         self.domain = domain
-        self.operands = [*bounds, *origin]
-        self.properties["operandSegmentSizes"] = segments(len(bounds), bool(origin))
+        self._set_operands(bounds, self.origin, self.limit)
 
     @property
     def yielded(self) -> tuple[SSAValue, ...]:
@@ -119,6 +142,8 @@ class ReductionLoop(LoopLike):
         last = self.body.block.last_op
         if not isinstance(last, YieldOp):
             raise VerifyException("the body of a reduction must end in a 'loop.yield'")
+        if self.limit is not None:
+            self._check_part(self.limit)
         domain = None if self.domain is None else self.domain.data
         wanted = 0 if domain is None else domain.num_dims + domain.num_symbols - 1
         if len(self.bounds) != wanted:
@@ -132,11 +157,31 @@ class ReductionLoop(LoopLike):
                 for side in (constraint.lhs, constraint.rhs):
                     _check_divisors(side)
 
+    def _check_part(self, limit: SSAValue) -> None:
+        part = limit.owner
+        if self.extent is not None or self.is_outer:
+            raise VerifyException("a loop over a part has no extent, and no pieces")
+        if (
+            not isinstance(part, PartOp)
+            or self.origin is not part.first
+            or limit is not part.end
+            or part.label.data != self.label_name
+        ):
+            raise VerifyException(
+                "a loop that ends at a value walks a part of its label, as 'loop.part' gives it"
+            )
+
     @staticmethod
     def _parse_domain(
-        parser: Parser, properties: dict[str, Attribute], origins: Sequence[SSAValue]
+        parser: Parser, properties: dict[str, Attribute], ends: Sequence[SSAValue]
     ) -> list[SSAValue]:
-        """Parses the domain of a reduction; returns the values that it is stated on."""
+        """Parses the domain of a reduction; returns its operands.
+
+        Args:
+            parser: the parser.
+            properties: the properties of the operation, which are added to.
+            ends: the first index of the loop and the one behind the last, as far as there are any.
+        """
         bounds: list[SSAValue] = []
         if parser.parse_optional_keyword("where"):
             place = parser.pos
@@ -148,8 +193,9 @@ class ReductionLoop(LoopLike):
                 parser.Delimiter.PAREN, parser.parse_unresolved_operand
             )
             bounds = [parser.resolve_operand(name, IndexType()) for name in names]
-        properties["operandSegmentSizes"] = segments(len(bounds), bool(origins))
-        return bounds
+        properties["operandSegmentSizes"] = segments(len(bounds), bool(ends), len(ends) > 1)
+        # The end of a loop stands in front of its first index.
+        return [*bounds, *ends[1:], *ends[:1]]
 
     def _print_domain(self, printer: Printer) -> None:
         if self.domain is not None:
@@ -209,7 +255,7 @@ class ReduceOp(ReductionLoop):
         extreme: Attribute | None = None,
     ) -> None:
         super().__init__(
-            operands=[[], []],
+            operands=[[], [], []],
             properties={
                 "kind": ReductionKindAttr(kind),
                 "label": StringAttr(label),
@@ -273,10 +319,10 @@ class ReduceOp(ReductionLoop):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         kind = parser.parse_optional_str_enum(ReductionKind)
-        iv, properties, operands = cls._parse_range(parser)
+        iv, properties, ends = cls._parse_range(parser, to_value=True)
         if kind is not None:
             properties["kind"] = ReductionKindAttr(kind)
-        bounds = cls._parse_domain(parser, properties, operands)
+        operands = cls._parse_domain(parser, properties, ends)
         parser.parse_punctuation(":")
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
         if parser.parse_optional_keyword("init"):
@@ -293,7 +339,7 @@ class ReduceOp(ReductionLoop):
             pairs = zip(args, [*types, *types])
             regions.insert(0, parser.parse_region([arg.resolve(type) for arg, type in pairs]))
         return cls.create(
-            operands=[*bounds, *operands],
+            operands=operands,
             properties=properties,
             attributes=dict(attrs.data) if attrs else {},
             regions=regions,
@@ -353,9 +399,9 @@ def _check_divisors(expr: AffineExpr) -> None:
                 raise VerifyException(f"a domain divides by a positive number, not by {divisor}")
 
 
-def segments(bounds: int, origin: bool) -> DenseArrayBase:
+def segments(bounds: int, origin: bool, limit: bool) -> DenseArrayBase:
     """Returns the property that tells the operands of a reduction apart."""
-    return DenseArrayBase.from_list(i32, [bounds, int(origin)])
+    return DenseArrayBase.from_list(i32, [bounds, int(limit), int(origin)])
 
 
 @irdl_op_definition

@@ -1,0 +1,50 @@
+"""Labels that number the parts of others: their sizes, which follow from those of the others."""
+
+from __future__ import annotations
+
+from xdsl.ir import Block
+from xdsl.ir.affine import AffineMap
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import host, loop
+from dt_mlir.dialects.indices import add, number, symbol
+from dt_mlir.dialects.sizes import Definition
+from dt_mlir.traversal import operations_of
+
+
+def part_label(label: str, whole: str, count: int | None, length: int) -> Definition:
+    """Returns the size of a label that numbers the parts of another one.
+
+    Args:
+        label: the label.
+        whole: the label whose parts it numbers.
+        count: the number of parts, if it is given.
+        length: the number of indices of a part, if that is given.
+    """
+    if count is not None:
+        return Definition(label, AffineMap(0, 0, (number(count),)), (), False)
+    size = add(symbol(0), number(length - 1)).floor_div(length)
+    return Definition(label, AffineMap(0, 1, (size,)), (whole,), False)
+
+
+def check_part_labels(kernel: loop.KernelOp, function: host.FuncOp | None) -> None:
+    """Checks that the parts of labels are numbered by the indices of loops that walk all of them.
+
+    Raises:
+        CompileError: at a part that is not, or where the host function says another size.
+    """
+    known = None if function is None else function.definitions()
+    for op in operations_of(kernel, loop.PartOp):
+        owner = op.index.owner
+        around = owner.parent_op() if isinstance(owner, Block) else None
+        if not isinstance(around, loop.ForOp):
+            raise CompileError("the number of a part is the index of a 'loop.for'", op)
+        wanted = part_label(around.label_name, op.label.data, op.parts, op.step_size)
+        if known is not None and wanted not in known:
+            raise CompileError(
+                f"the label '{around.label_name}' numbers the parts of '{op.label.data}', and the "
+                "host function gives it another size",
+                op,
+                f"give it {op.parts} indices" if op.parts is not None else
+                f"give it one index for each {op.step_size} of '{op.label.data}'",
+            )  # fmt: skip

@@ -1,0 +1,130 @@
+"""Parts of a label that is reduced in parts."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.dialects.identifiers import Identifier
+from dt_mlir.dialects.values import parse_value
+
+
+@irdl_op_definition
+class PartOp(IRDLOperation):
+    """The indices of a part of a label: from the first one to before the second.
+
+    A label is cut into a number of parts, each of as many whole steps as the first one, or into
+    parts of a number of indices. The last parts have fewer indices, or none: their first index may
+    lie behind the label's end, and their end is not beyond it.
+
+    `%first, %end = loop.part %p of k in 8 step 64`: part `p` of 8, each of
+    `(len(k) ceildiv 64) ceildiv 8` steps of 64 indices.
+    `%first, %end = loop.part %p of k size 4096`: part `p` of those of 4096 indices.
+    """
+
+    name = "loop.part"
+    GRAMMAR: ClassVar = (
+        "value `of` label (`in` integer (`step` integer)? | `size` integer) attr-dict"
+    )
+
+    index = operand_def(IndexType())
+    """The number of the part."""
+    label = prop_def(Identifier)
+    """The label."""
+    count = opt_prop_def(IntegerAttr)
+    """The number of parts, if it is given."""
+    step = prop_def(IntegerAttr)
+    """The number of indices in a step, if the number of parts is given; else in a part."""
+    first = result_def(IndexType())
+    """The first index of the part."""
+    end = result_def(IndexType())
+    """The index behind its last one."""
+
+    traits = traits_def(Pure())
+
+    def __init__(self, index: SSAValue, label: str, count: int | None, step: int) -> None:
+        super().__init__(
+            operands=[index],
+            properties={
+                "label": StringAttr(label),
+                "count": None if count is None else IntegerAttr(count, i64),
+                "step": IntegerAttr(step, i64),
+            },
+            result_types=[IndexType(), IndexType()],
+        )
+
+    @property
+    def parts(self) -> int | None:
+        """The number of parts, if it is given."""
+        return None if self.count is None else self.count.value.data
+
+    @property
+    def step_size(self) -> int:
+        """The number of indices in a step, if the number of parts is given; else in a part."""
+        return self.step.value.data
+
+    def set_step(self, step: int) -> None:
+        """Makes a part hold whole steps of so many indices."""
+        assert self.count is not None
+        self.step = IntegerAttr(step, i64)
+
+    def indices(self, part: int, size: int) -> range:
+        """Returns the indices of a part.
+
+        Args:
+            part: its number.
+            size: the size of the label.
+        """
+        length = self.step_size
+        if self.parts is not None:
+            length *= -(-(-(-size // length)) // self.parts)
+        return range(part * length, min(size, (part + 1) * length))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        index = parse_value(parser)
+        parser.parse_keyword("of")
+        label = parser.parse_identifier("a label")
+        count: int | None = None
+        step = 1
+        if parser.parse_optional_keyword("in"):
+            count = parser.parse_integer(allow_boolean=False)
+            if parser.parse_optional_keyword("step"):
+                step = parser.parse_integer(allow_boolean=False)
+        else:
+            parser.parse_keyword("size")
+            step = parser.parse_integer(allow_boolean=False)
+        op = cls(index, label, count, step)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.index)
+        printer.print_string(f" of {self.label.data} ")
+        if self.parts is None:
+            printer.print_string(f"size {self.step_size}")
+        else:
+            printer.print_string(f"in {self.parts}")
+            if self.step_size != 1:
+                printer.print_string(f" step {self.step_size}")
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        if self.step_size < 1 or (self.parts is not None and self.parts < 1):
+            raise VerifyException("the numbers of a part must be positive")

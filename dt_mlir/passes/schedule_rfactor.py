@@ -1,0 +1,131 @@
+"""`schedule-rfactor`: splits reductions over a label into parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dt_mlir.analysis.bounds import check_written_once
+from dt_mlir.analysis.nests import locals_of, loops_in, reduced_by
+from dt_mlir.analysis.part_labels import part_label
+from dt_mlir.diagnostics import did_you_mean
+from dt_mlir.dialects import loop
+from dt_mlir.dialects.identifiers import NAMES_HINT, is_identifier
+from dt_mlir.passes.schedule_rfactor_combine import combine
+from dt_mlir.passes.schedule_rfactor_parts import Parts, add_kernel, states_of
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
+from dt_mlir.scheduling.parameters import Name, PartsOf
+
+
+@dataclass(frozen=True)
+class RfactorPass(Directive):
+    """Splits the reductions of a function over a label into parts, which another function reduces.
+
+    `f.rfactor(k:8, parts)` makes 8 parts, and `f.rfactor(k:k_in/4096, parts)` parts of 4096
+    indices. The function `parts` has the loops over the label, and a new label, `k_part`; it is
+    scheduled like any function, and inherits no directive. It writes the value of each part to
+    memory, in the type in which it is accumulated, and `f` combines them over `k_part`, in their
+    order. Parts of reductions that `online` computes in one pass are repaired as these are. A
+    part is a multiple of the tile that `parts` steps the label by. Halide: `rfactor`; split-K and
+    flash decoding are this.
+
+    ```
+    %s = loop.reduce add %k = k of f {…}   ->   %s = loop.reduce add %k_part = k_part of f {
+                                                  %parts = loop.read %parts_ptr[%k_part]
+    ```
+    """
+
+    name = "schedule-rfactor"
+    phase: ClassVar[Phase] = Phase.PARTS
+
+    split: str = parameter(
+        PartsOf(), "The label, with the number of its parts, or a name and the length of a part."
+    )
+    parts: str = parameter(Name("name"), "The name of the function that reduces the parts.")
+
+    def rewrite(self, site: Site) -> None:
+        label, count, length = PartsOf.of(self.split)
+        kernel = site.kernel
+        top = self._reduction(site, kernel, label)
+        part = f"{label}_part"
+        states = states_of(top, self.parts)
+        self._check_names(site, [part, *(state.name for state in states)])
+        location = site.location or top.location
+        site.program.declare(part_label(part, label, count, length), location)
+        found = Parts(site, top, label, part, self.parts, states, location)
+        new = add_kernel(found, count, length)
+        combine(found)
+        site.program.parts[site.function, label] = self.parts
+        for changed in (new, kernel):
+            check_written_once(changed)
+
+    def _reduction(self, site: Site, kernel: loop.KernelOp, label: str) -> loop.ReductionLoop:
+        """Returns the outermost loop of what is reduced over the label.
+
+        Raises:
+            CompileError: if there is none, or it cannot be split.
+        """
+        if locals_of(kernel):
+            (buffer, *_) = locals_of(kernel)
+            raise site.error(
+                f"'{buffer.function.data}' is fused into the kernel of '{site.function}' already",
+                "split reductions first, and fuse then",
+            )
+        loops = [op for op in loops_in(kernel) if isinstance(op, loop.ReductionLoop)]
+        found = [op for op in loops if op.label_name == label]
+        if not found:
+            labels = [op.label_name for op in loops]
+            raise site.error(
+                f"'{site.function}' has no reduction over '{label}'",
+                did_you_mean(label, labels)
+                or f"it reduces over {', '.join(dict.fromkeys(labels)) or 'no label'}",
+            )
+        if len(found) > 1:
+            raise site.error(
+                f"'{site.function}' has {len(found)} reductions over '{label}'",
+                f"{site.function}.online({label}) computes them in one pass",
+            )
+        (own,) = found
+        grid = kernel.grid
+        for op in loops_in(kernel):
+            if op.is_tile or op.origin is not None or grid.label_names:
+                raise site.error(
+                    f"the loops of '{site.function}' are already tiled, split or blocked",
+                    "split reductions first",
+                )
+        if any(isinstance(use.operation, loop.DelinearizeOp) for use in own.iv.uses):
+            raise site.error(f"'{label}' joins labels already", "split reductions first")
+        return self._outermost(site, own)
+
+    def _outermost(self, site: Site, own: loop.ReductionLoop) -> loop.ReductionLoop:
+        """Returns the outermost loop of the nest of one reduction."""
+        top = own
+        while isinstance(parent := top.parent_op(), loop.ReductionLoop):
+            if isinstance(parent, loop.OnlineOp) or reduced_by(parent) is not top:
+                raise site.error(
+                    f"the reduction over '{own.label_name}' is computed for each "
+                    f"'{parent.label_name}' that is reduced",
+                    f"split '{parent.label_name}', or define the inner reduction as a function",
+                )
+            top = parent
+        return top
+
+    def _check_names(self, site: Site, names: list[str]) -> None:
+        """Checks that names are new.
+
+        Raises:
+            CompileError: at one that is not.
+        """
+        program = site.program
+        taken = {*program.labels(), *program.functions(), *program.tensor_values()}
+        for name in names:
+            if not is_identifier(name):
+                raise site.error(f"'{name}' is not a name for a function", NAMES_HINT)
+            if name in taken:
+                raise site.error(
+                    f"'{name}' is already the name of a label, a function or an input",
+                    "the directive defines the function that reduces the parts; give it a new name"
+                    if name != f"{self.split.partition(':')[0]}_part"
+                    else "the label that numbers the parts has this name; rename the other one",
+                )
+            taken.add(name)
