@@ -53,8 +53,8 @@ class LoopProgram:
         self.gathered: dict[str, str] = {}
         """The functions that are computed with the reductions of others, by name."""
         self.parts: dict[tuple[str, str], str] = {}
-        """The functions that reduce parts of labels, by the functions that combine them and the
-        labels."""
+        """The functions that reduce parts, by the functions that combine them and the labels of
+        the loops that these no longer have."""
         self.places: dict[tuple[str, str], Attribute] = {}
         """The place of the first directive of a name on a function, by both names."""
         self._applied = dict.fromkeys(names(self.host.schedule))

@@ -7,7 +7,7 @@ from xdsl.ir.affine import AffineMap
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, loop
-from dt_mlir.dialects.indices import add, number, symbol
+from dt_mlir.dialects.indices import add, number, quotient, symbol
 from dt_mlir.dialects.sizes import Definition
 from dt_mlir.traversal import operations_of
 
@@ -23,7 +23,7 @@ def part_label(label: str, whole: str, count: int | None, length: int) -> Defini
     """
     if count is not None:
         return Definition(label, AffineMap(0, 0, (number(count),)), (), False)
-    size = add(symbol(0), number(length - 1)).floor_div(length)
+    size = quotient(add(symbol(0), number(length - 1)), number(length))
     return Definition(label, AffineMap(0, 1, (size,)), (whole,), False)
 
 

@@ -165,6 +165,11 @@ class LoopFunctions(LevelFunctions):
 
         if not kind.is_arg:
             return (self.arithmetic.reduce(kind, full(yielded[0]), (0,), type),)
+        if not count:
+            # A part of a label may have no index.
+            first = self.arithmetic.from_array(np.zeros(()), type)
+            extreme = self.arithmetic.constant(identity(kind, op.yielded[0].type))
+            return (first,) if op.extreme is None else (first, extreme)
         if len(yielded) > 1:
             index = yielded[1]
         else:
@@ -422,7 +427,7 @@ class LoopFunctions(LevelFunctions):
             return [i for i in range(start, end) if _holds(domain, [i, *others])]
         if op not in self.independent:
             self.independent[op] = carries_nothing(op)
-        if self.independent[op]:
+        if self.independent[op] and start < end:
             return [np.arange(start, end).reshape(-1, *[1] * self.depth)]
         return list(range(start, end))
 

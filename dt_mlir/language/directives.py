@@ -36,6 +36,24 @@ class Directives(ABC):
         """
         return self.direct("online", label)
 
+    @checked("rfactor(split, parts)")
+    def rfactor(self, /, split: object, parts: NameLike) -> Self:
+        """Splits reductions over a label into parts, which another function reduces.
+
+        `f.rfactor(k:8, parts)` makes 8 parts, and `f.rfactor(k:k_in/4096, parts)` parts of 4096
+        indices. The function `parts` has the loops over the label, and a new label, `k_part`; it
+        is scheduled like any function, and inherits no directive. It writes the value of each
+        part to memory, in the type in which it is accumulated, and `f` combines them over
+        `k_part`, in their order. Parts of reductions that `online` computes in one pass are
+        repaired as these are. A part is a multiple of the tile that `parts` steps the label by.
+        Halide: `rfactor`; split-K and flash decoding are this.
+
+        Args:
+            split: the label, with the number of its parts, or a name and the length of a part.
+            parts: the name of the function that reduces the parts.
+        """
+        return self.direct("rfactor", split, parts)
+
     @checked("fuse(x, y, …)")
     def fuse(self, /, *labels: NameLike) -> Self:
         """Joins loops over labels into one loop over a new label, which later directives name.

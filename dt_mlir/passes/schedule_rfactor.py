@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.analysis.bounds import check_written_once
-from dt_mlir.analysis.nests import locals_of, loops_in, reduced_by
+from dt_mlir.analysis.nests import labels_in, locals_of, loops_in, reduced_by
 from dt_mlir.analysis.part_labels import part_label
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.identifiers import NAMES_HINT, is_identifier
 from dt_mlir.passes.schedule_rfactor_combine import combine
-from dt_mlir.passes.schedule_rfactor_parts import Parts, add_kernel, states_of
+from dt_mlir.passes.schedule_rfactor_parts import Parts, add_kernel, states_of, with_extreme
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Name, PartsOf
 
 
 @dataclass(frozen=True)
 class RfactorPass(Directive):
-    """Splits the reductions of a function over a label into parts, which another function reduces.
+    """Splits reductions over a label into parts, which another function reduces.
 
     `f.rfactor(k:8, parts)` makes 8 parts, and `f.rfactor(k:k_in/4096, parts)` parts of 4096
     indices. The function `parts` has the loops over the label, and a new label, `k_part`; it is
@@ -46,16 +46,22 @@ class RfactorPass(Directive):
     def rewrite(self, site: Site) -> None:
         label, count, length = PartsOf.of(self.split)
         kernel = site.kernel
-        top = self._reduction(site, kernel, label)
+        top = with_extreme(self._reduction(site, kernel, label))
         part = f"{label}_part"
         states = states_of(top, self.parts)
-        self._check_names(site, [part, *(state.name for state in states)])
         location = site.location or top.location
-        site.program.declare(part_label(part, label, count, length), location)
+        definition = part_label(part, label, count, length)
+        # Functions may have parts of one label in common.
+        known = definition in site.program.host.definitions()
+        self._check_names(site, [*([] if known else [part]), *(state.name for state in states)])
+        if not known:
+            site.program.declare(definition, location)
         found = Parts(site, top, label, part, self.parts, states, location)
+        walked = labels_in(kernel)
         new = add_kernel(found, count, length)
         combine(found)
-        site.program.parts[site.function, label] = self.parts
+        for moved in set(walked).difference(labels_in(kernel)):
+            site.program.parts[site.function, moved] = self.parts
         for changed in (new, kernel):
             check_written_once(changed)
 
@@ -101,7 +107,7 @@ class RfactorPass(Directive):
         """Returns the outermost loop of the nest of one reduction."""
         top = own
         while isinstance(parent := top.parent_op(), loop.ReductionLoop):
-            if isinstance(parent, loop.OnlineOp) or reduced_by(parent) is not top:
+            if not isinstance(parent, loop.ReduceOp) or reduced_by(parent) is not top:
                 raise site.error(
                     f"the reduction over '{own.label_name}' is computed for each "
                     f"'{parent.label_name}' that is reduced",
@@ -122,10 +128,10 @@ class RfactorPass(Directive):
             if not is_identifier(name):
                 raise site.error(f"'{name}' is not a name for a function", NAMES_HINT)
             if name in taken:
+                hint = "the directive defines the function that reduces the parts: name another"
+                if name not in program.functions() and name in program.labels():
+                    hint = "the parts of a label have one number and length in a program"
                 raise site.error(
-                    f"'{name}' is already the name of a label, a function or an input",
-                    "the directive defines the function that reduces the parts; give it a new name"
-                    if name != f"{self.split.partition(':')[0]}_part"
-                    else "the label that numbers the parts has this name; rename the other one",
+                    f"'{name}' is already the name of a label, a function or an input", hint
                 )
             taken.add(name)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IndexType, LocationAttr, StringAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.nests import argument_named, loops_in
@@ -70,9 +70,6 @@ def states_of(top: loop.ReductionLoop, function: str) -> list[State]:
         values = [result for op in top.running for result in op.results]
         pairs = list(zip(top.outs, values))
     else:
-        assert isinstance(top, loop.ReduceOp)
-        if top.named_kind.is_arg and top.extreme is None:
-            _give_extreme(top)
         pairs = [(result, result) for result in top.results]
     found = [(out, _loops_behind(top, value)) for out, value in pairs]
     widest = max(range(len(found)), key=lambda i: len(found[i][1]))
@@ -104,8 +101,10 @@ def _kind_of(out: SSAValue) -> str:
     return {ReductionKind.ADD: "sum", ReductionKind.DOT: "sum"}.get(kind, str(kind))
 
 
-def _give_extreme(op: loop.ReduceOp) -> None:
-    """Makes an index reduction give its extreme too."""
+def with_extreme(op: loop.ReductionLoop) -> loop.ReductionLoop:
+    """Makes an index reduction give its extreme too; returns the loop, which may be a new one."""
+    if not isinstance(op, loop.ReduceOp) or not op.named_kind.is_arg or op.extreme is not None:
+        return op
     block = op.parent
     assert block is not None
     type = op.yielded[0].type
@@ -118,6 +117,7 @@ def _give_extreme(op: loop.ReduceOp) -> None:
     block.insert_op_before(new, op)
     op.result.replace_all_uses_with(new.result)
     Rewriter.erase_op(op)
+    return new
 
 
 def _loops_behind(top: loop.ReductionLoop, value: SSAValue) -> tuple[loop.ForOp, ...]:
@@ -272,7 +272,3 @@ def settle(parts: Parts, kernel: loop.KernelOp) -> None:
     values = program.tensor_values()
     program.launch_of(kernel).operands = [values[name] for name in kernel.argument_names]
 
-
-def element_type(state: State) -> Attribute:
-    """Returns the type of the elements of a state's tensor."""
-    return state.value.type

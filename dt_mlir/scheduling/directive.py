@@ -25,7 +25,6 @@ from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.sched import RESERVED, Argument
 from dt_mlir.scheduling.parameters import ArgumentError, Kind
-from dt_mlir.traversal import operations_of
 
 PASS_PREFIX = "schedule-"
 
@@ -286,14 +285,12 @@ class Directive(ModulePass):
         labels = {label for name, label in site.program.parts if name == self.function}
         if kernel is None or not labels:
             return
-        labels -= {op.label_name for op in operations_of(kernel, loop.LoopLike)}
         for argument in self.arguments():
             named = argument.value if argument.key is None else argument.key
             if named in labels:
                 parts = site.program.parts[self.function, str(named)]
                 raise site.error(
-                    f"'{self.function}' has no loop over '{named}', which '{parts}' reduces in "
-                    "parts",
+                    f"'{self.function}' has no loop over '{named}': '{parts}' reduces it",
                     f"write '{parts}.{site.directive}(…)'",
                 )
 

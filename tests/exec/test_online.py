@@ -16,7 +16,9 @@ from dt_mlir.interpreters.run import run_module
 from dt_mlir.runtime.execute import compare, loaded, prepare_triton, reference
 
 DEVICE = prepare_triton()
-PROGRAMS = programs("online")
+PROGRAMS = programs("online") | {
+    name: text for name, text in programs("parts").items() if ".online(" in text
+}
 SIZES = {"x": 22, "y": 22, "k": 22, "j": 22}
 INF, NAN = float("inf"), float("nan")
 OVERFLOWING = ("online/shifted_by_a_mean", "online/divided_by_an_exponential")

@@ -58,6 +58,11 @@ def _decoding(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor) -> Tensor:
     return torch.einsum("bj,bjd->bd", weights, v)
 
 
+def _decoding_heads(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor) -> Tensor:
+    heads = [_decoding(q[:, h], k, v, lengths) for h in range(q.shape[1])]
+    return torch.stack(heads, 1)
+
+
 def _stencil(x: Tensor) -> Tensor:
     across = (x[:-2] + x[1:-1] + x[2:]) / 3
     return (across[:, :-2] + across[:, 1:-1] + across[:, 2:]) / 3
@@ -128,6 +133,7 @@ REFERENCES: dict[str, tuple[Sizes, Callable[..., Tensor]]] = {
         lambda x: F.avg_pool2d(x, 3, stride=2, padding=1, count_include_pad=False),
     ),
     "group_norm": ({"n": 2, "c": 9, "j": 19}, lambda x: F.group_norm(x, 3)),
+    "group_norm_split": ({"n": 2, "c": 9, "j": 19}, lambda x: F.group_norm(x, 3)),
     "batch_norm": (
         {"n": 3, "c": 5, "j": 19}, lambda x: F.batch_norm(x, None, None, training=True)
     ),
@@ -166,6 +172,10 @@ REFERENCES: dict[str, tuple[Sizes, Callable[..., Tensor]]] = {
         {"h": 6, "K_0": 2, "V_0": 2, "i": 9, "j": 21, "c": 6, "d": 7}, _grouped
     ),
     "decoding_online": ({"b": 3, "j": 11, "c": 6, "d": 7}, _decoding),
+    "decoding_split": ({"b": 3, "h": 4, "j": 40, "c": 6, "d": 7}, _decoding_heads),
+    "matmul_split": (
+        {"x": 19, "y": 21, "k": 70}, lambda a, b, bias: F.gelu(a @ b + bias)
+    ),
     "log_sum_exp": ({"i": 9, "j": 19}, lambda x: torch.logsumexp(x, 1)),
     "cross_entropy_online": (
         {"i": 9, "j": 19},
