@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.analysis.nests import (
     argument_named,
@@ -155,7 +155,45 @@ def tidy(block: Block) -> None:
         if isinstance(op, loop.ReductionLoop):
             _hoist(op)
     _merge(block, {})
+    for op in list(block.ops):
+        if isinstance(op, loop.OnlineOp) and _merge_running(op):
+            _merge(block, {})
     _remove_dead(block)
+
+
+def _merge_running(op: loop.OnlineOp) -> bool:
+    """Merges equal reductions of a loop, which then has fewer results; returns whether any were."""
+    known: dict[Hashable, loop.RunningOp] = {}
+    merged: dict[SSAValue, SSAValue] = {}
+    for running in op.running:
+        earlier = known.setdefault(key_of(running), running)
+        if earlier is not running:
+            merged.update(zip(running.results, earlier.results))
+    if not merged:
+        return False
+    outs = dict(zip(op.yielded, op.outs))
+    for old, new in merged.items():
+        outs[old].replace_all_uses_with(outs[new])
+        old.replace_all_uses_with(new)
+    for running in op.running:
+        if running.result in merged:
+            Rewriter.erase_op(running)
+    kept = [result for running in op.running for result in running.results]
+    last = op.body.block.last_op
+    assert isinstance(last, loop.YieldOp)
+    last.operands = kept
+    bounds, domain = list(op.bounds), op.domain
+    types = [value.type for value in kept]
+    new = loop.OnlineOp(op.label_name, op.function_name, op.detach_region(op.body), types)
+    new.location = op.location
+    if domain is not None:
+        new.take_domain(domain, bounds)
+    Rewriter.insert_op(new, InsertPoint.before(op))
+    for value, result in zip(kept, new.outs):
+        result.name_hint = outs[value].name_hint
+        outs[value].replace_all_uses_with(result)
+    Rewriter.erase_op(op)
+    return True
 
 
 def _hoist(op: loop.ReductionLoop) -> None:
@@ -188,7 +226,8 @@ def _merge(block: Block, known: dict[Hashable, Operation]) -> None:
         for region in op.regions:
             for inner in region.blocks:
                 _merge(inner, known)
-        if isinstance(op, loop.WriteOp | loop.YieldOp | loop.LocalOp) or not op.results:
+        own = loop.WriteOp | loop.YieldOp | loop.LocalOp | loop.RunningOp
+        if isinstance(op, own) or not op.results:
             continue
         earlier = known.setdefault(key_of(op), op)
         if earlier is not op:

@@ -92,7 +92,8 @@ class PartOp(IRDLOperation):
         """
         length = self.step_size
         if self.parts is not None:
-            length *= -(-(-(-size // length)) // self.parts)
+            steps = (size + length - 1) // length
+            length *= (steps + self.parts - 1) // self.parts
         return range(part * length, min(size, (part + 1) * length))
 
     @classmethod

@@ -25,7 +25,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %f
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %f: memref<f32> {host.name = "f", host.axes = []}) attributes {labels = ["k"], root = "f"} {
   loop.grid () {
-    %r = "loop.online"() <{label = "k", function = "f", step = 1 : i64, operandSegmentSizes = array<i32: 0, 0>}> ({
+    %r = "loop.online"() <{label = "k", function = "f", step = 1 : i64, operandSegmentSizes = array<i32: 0, 0, 0>}> ({
     // expected-error@above {{'loop.online' is malformed: the results of a 'loop.online' are what its body yields}}
     ^bb0(%k: index):
       %i = arith.index_cast %k : index to i32
