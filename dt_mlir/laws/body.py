@@ -139,6 +139,10 @@ class Body:
             values[old] = new
         return values[value]
 
+    def is_extreme_of(self, value: SSAValue, element: SSAValue) -> bool:
+        """Returns whether a value is the maximum of elements that one of them stands for."""
+        return False
+
     def is_neutral(self, value: SSAValue, kind: ReductionKind) -> bool:
         """Returns whether a value is the neutral element of a reduction."""
         op = value.owner

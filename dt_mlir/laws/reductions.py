@@ -20,6 +20,7 @@ from dt_mlir.dialects.numbers import constant
 from dt_mlir.element_types import is_float
 from dt_mlir.laws.body import Body
 from dt_mlir.laws.dominance import dominated
+from dt_mlir.laws.nested import split_sum
 from dt_mlir.laws.terms import Factor, NotSeparable, Shift, Term, Terms
 
 Insert = Callable[[Operation], Operation]
@@ -55,7 +56,7 @@ class Laws:
     size: Callable[[Attribute], SSAValue] | None
 
     def __post_init__(self) -> None:
-        self.terms = Terms(self.body, self.centre)
+        self.terms = Terms(self.body, self.centre, split_sum)
 
     def reduce(
         self, kind: ReductionKind, elements: Sequence[SSAValue], type: Attribute

@@ -116,16 +116,21 @@ class Term:
         return not self.shifts and self.variable is None
 
 
+Nested = Callable[[Body, Centre, loop.ReduceOp, SSAValue | None], Term]
+_ADD = ReductionKind.ADD
+
+
 class Terms:
     """Decomposes elements in the body of a loop.
 
     Args:
         body: the body.
         centre: gives the centre of a polynomial in a running value.
+        nested: decomposes a sum over another label in the body.
     """
 
-    def __init__(self, body: Body, centre: Centre) -> None:
-        self.body, self.centre = body, centre
+    def __init__(self, body: Body, centre: Centre, nested: Nested) -> None:
+        self.body, self.centre, self.nested = body, centre, nested
 
     def split(self, value: SSAValue, mask: SSAValue | None = None) -> Term:
         """Decomposes an element that is summed.
@@ -147,22 +152,24 @@ class Terms:
         op = value.owner
         match op:
             case arith.MulfOp():
-                return self._product(self.split(op.lhs, mask), self.split(op.rhs, mask), op)
+                return self.product(self.split(op.lhs, mask), self.split(op.rhs, mask), op)
             case arith.DivfOp():
                 divisor = self._inverse(self.split(op.rhs, mask), op)
-                return self._product(self.split(op.lhs, mask), divisor, op)
+                return self.product(self.split(op.lhs, mask), divisor, op)
             case arith.NegfOp() | arith.ExtFOp():
                 inner = self.split(op.operands[0], mask)
                 return self._each(inner, lambda v: body.clone(op, {op.operands[0]: v}))
             case math_ops.PowFOp() if number_of(op.rhs) == 2:
                 inner = self.split(op.lhs, mask)
-                return self._product(inner, inner, op)
+                return self.product(inner, inner, op)
             case arith.AddfOp() | arith.SubfOp():
                 return self._sum(op, mask)
             case math_ops.ExpOp() | math_ops.Exp2Op():
                 return self._exponential(op, mask)
             case arith.SelectOp() if not body.sources(op.cond):
                 return self._select(op)
+            case loop.ReduceOp() if op.is_dot or op.kind is not None and op.named_kind is _ADD:
+                return self.nested(body, self.centre, op, mask)
             case arith.TruncFOp():
                 raise NotSeparable(
                     value, f"it is rounded to {op.result.type}",
@@ -176,7 +183,12 @@ class Terms:
         found = tuple(change(v).results[0] for v in term.coefficients)
         return replace(term, coefficients=found)
 
-    def _product(self, a: Term, b: Term, op: Operation) -> Term:
+    def product(self, a: Term, b: Term, op: Operation) -> Term:
+        """Returns the product of two decomposed elements.
+
+        Raises:
+            NotSeparable: if it is a polynomial in two running values.
+        """
         if a.variable is not None and b.variable not in (None, a.variable):
             raise NotSeparable(op.results[0], "it is a polynomial in two running values")
         found: list[SSAValue | None] = [None] * (len(a.coefficients) + len(b.coefficients) - 1)
@@ -352,7 +364,7 @@ class Terms:
         ):
             return False
         (term,) = running.terms
-        if term is found.element:
+        if term is found.element or self.body.is_extreme_of(term, found.element):
             return True
         # Where elements do not count, neither does the exponential.
         choice = term.owner
