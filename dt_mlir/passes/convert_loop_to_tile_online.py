@@ -18,7 +18,7 @@ from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import Axis
 from dt_mlir.passes.convert_loop_to_tile_domain import Part
-from dt_mlir.passes.convert_loop_to_tile_products import Nests, Products
+from dt_mlir.passes.convert_loop_to_tile_products import Nests, Products, not_finite
 
 _IDEMPOTENT = (
     ReductionKind.MAXIMUM, ReductionKind.MINIMUM, ReductionKind.AND, ReductionKind.OR,
@@ -54,6 +54,8 @@ class Online:
         self.nests = nests
         self.before: dict[loop.RunningOp, Sequence[SSAValue]] = {}
         """The running values of the steps before; none in the only step of a loop."""
+        self.checked = True
+        """Whether steps see to factors that are not finite, and that the domain excludes."""
 
     def lower(self, op: loop.OnlineOp, scope: Scope, once: bool) -> None:
         """Inserts the loop, and defines its results.
@@ -66,17 +68,54 @@ class Online:
         nests, running = self.nests, op.running
         if once:
             nests.decided[op] = []
+            self.checked = True
             for inner in running:
                 self.before.pop(inner, None)
             nests.step(op, nests.start(op, scope), scope)
             found = [nests.env[value] for value in op.yielded]
         else:
-            found = [value for inner in running for value in self._neutral(inner, scope)]
-            for part in self._parts(op, scope):
-                found = self._loop(op, part, found, scope)
+            found = self._loops(op, scope)
         for out, inner, value in zip(op.outs, op.yielded, found):
             value.name_hint = value.name_hint or inner.name_hint
             nests.env[out] = value
+
+    def _loops(self, op: loop.OnlineOp, scope: Scope) -> list[SSAValue]:
+        """Inserts the loops over the parts of a domain; returns the running values behind them.
+
+        A factor that is not finite reaches sums by dots from which the domain excludes it. Where
+        such a sum is not finite in the end, all steps are made again, with a check in each: a loop
+        that holds a loop is not pipelined.
+        """
+        nests = self.nests
+        neutral = [value for inner in op.running for value in self._neutral(inner, scope)]
+        parts = self._parts(op, scope)
+        found, dots = neutral, self._dots(op) if any(part.open for part in parts) else []
+        self.checked = False
+        for part in parts:
+            found = self._loop(op, part, found, scope)
+        self.checked = True
+        if not dots:
+            return found
+        bad: SSAValue | None = None
+        for place in dots:
+            other = not_finite(scope, found[place])
+            bad = other if bad is None else scope.builder.insert(arith.OrIOp(bad, other)).result
+        assert bad is not None
+        start, end = nests.bounds(op, scope)
+        last = scope.builder.insert(arith.SelectOp(bad, end, start)).result
+        first = [
+            scope.values.elementwise([bad, *pair], _select) for pair in zip(neutral, found)
+        ]
+        return self._loop(op, Part(start, last, list(op.constraints)), first, scope)
+
+    def _dots(self, op: loop.OnlineOp) -> list[int]:
+        """Returns the places of the running values that are sums of floats by dots."""
+        return [
+            place
+            for place, value in enumerate(op.yielded)
+            if isinstance(inner := value.owner, loop.RunningOp)
+            and self.nests.products.is_by_dots(inner, self._axes(inner))
+        ]
 
     def _parts(self, op: loop.OnlineOp, scope: Scope) -> list[Part]:
         """Returns the parts of the loop: tiles that are in the domain as a whole, and others."""
@@ -133,7 +172,7 @@ class Online:
             decided = nests.decided[op.loop]
             open = [expr for expr in op.loop.constraints if expr not in decided]
             start = self._repaired(op, axes, before, scope)
-            found = [nests.products.running(op, axes, scope, start, open)]
+            found = [nests.products.running(op, axes, scope, start, open, self.checked)]
         else:
             start = self._repaired(op, axes, before, scope)
             value = self._reduced(op, axes, scope)

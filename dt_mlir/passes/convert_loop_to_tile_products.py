@@ -148,6 +148,7 @@ class Products:
         scope: Scope,
         start: SSAValue | None,
         open: list[AffineExpr],
+        checked: bool,
     ) -> SSAValue:
         """Inserts one step of a running product.
 
@@ -157,16 +158,23 @@ class Products:
             scope: the body of the step.
             start: what it is added to, if there is anything.
             open: the constraints of the loop's domain that elements may not meet.
+            checked: whether a sum by dots that is not finite is computed again by elements.
         """
         product = self._product(op, axes)
         if product.plan is None:
             return self._multiplied(product, self._operands(product), start, scope)
         operands = self._restricted(product, scope, open)
-        if not open or not is_float(product.type):
+        if not open or not checked or not is_float(product.type):
             return self._multiplied(product, operands, start, scope)
         found = self._multiplied(product, operands, None, scope)
         found = self._checked_step(product, scope, found)
         return found if start is None else self._added(start, found, scope)
+
+    def is_by_dots(self, op: loop.RunningOp, axes: list[Axis]) -> bool:
+        """Returns whether a running value is a sum of floats that dots compute."""
+        if not op.is_dot or not is_float(op.result.type):
+            return False
+        return self._product(op, axes).plan is not None
 
     def _product(self, op: loop.ReduceOp | loop.RunningOp, axes: list[Axis]) -> _Product:
         """Returns a product with its plan, whose depth has the extent that a dot needs."""
@@ -346,7 +354,7 @@ class Products:
         if not is_float(product.type):
             return found
         nests, values, (start, end) = self.nests, scope.values, bounds
-        bad = _not_finite(scope, found)
+        bad = not_finite(scope, found)
         # The loop makes no trip where the sum is finite. It starts from that sum then, so that one
         # tile is live, not two.
         last = scope.builder.insert(arith.SelectOp(bad, end, start)).result
@@ -369,7 +377,7 @@ class Products:
         The elements are taken from the step's tiles: all others count as 0 in a sum along the axis.
         """
         nests, op, values, index = self.nests, product.op, scope.values, scope.index
-        bad = _not_finite(scope, found)
+        bad = not_finite(scope, found)
         start = nests.starts[op]
         stop = nests.end(op, scope)
         if op.step_size:
@@ -399,7 +407,7 @@ class Products:
         return result.results[0]
 
 
-def _not_finite(scope: Scope, found: SSAValue) -> SSAValue:
+def not_finite(scope: Scope, found: SSAValue) -> SSAValue:
     """Builds whether some element of a tile is an infinity or NaN."""
     # 0 times an infinity or NaN is NaN, and so is a sum with it. Threads hold neighbours along
     # the last axis: to add those first needs the fewest exchanges between threads.
