@@ -18,7 +18,12 @@ from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import Axis
 from dt_mlir.passes.convert_loop_to_tile_domain import Part
-from dt_mlir.passes.convert_loop_to_tile_products import Nests, Products, not_finite
+from dt_mlir.passes.convert_loop_to_tile_products import (
+    Nests,
+    Products,
+    loop_over_edges,
+    not_finite,
+)
 
 _IDEMPOTENT = (
     ReductionKind.MAXIMUM, ReductionKind.MINIMUM, ReductionKind.AND, ReductionKind.OR,
@@ -91,8 +96,16 @@ class Online:
         parts = self._parts(op, scope)
         found, dots = neutral, self._dots(op) if any(part.open for part in parts) else []
         self.checked = False
-        for part in parts:
-            found = self._loop(op, part, found, scope)
+        edges = [part for part in parts if part.open]
+        if len(edges) == 2:
+            # Whole tiles first, and then both edges, whose loop starts its loads once.
+            whole = [part for part in parts if not part.open]
+            for part in whole:
+                found = self._loop(op, part, found, scope)
+            found = self._edges(op, edges, found, scope)
+        else:
+            for part in parts:
+                found = self._loop(op, part, found, scope)
         self.checked = True
         if not dots:
             return found
@@ -132,16 +145,46 @@ class Online:
         self, op: loop.OnlineOp, part: Part, carried: list[SSAValue], scope: Scope
     ) -> list[SSAValue]:
         """Inserts a loop over a part; returns the running values behind it."""
-        nests, running = self.nests, op.running
-        hints = [value.name_hint or "acc" for inner in running for value in inner.results]
         bounds = (part.start, part.end, op.step_size)
-        result, inner = nests.loop_between(op, bounds, scope, carried, hints)
+        hints = self._hints(op)
+        result, inner = self.nests.loop_between(op, bounds, scope, carried, hints)
+        return self._steps(op, result, result.body.block.args[0], part.open, inner)
+
+    def _edges(
+        self, op: loop.OnlineOp, edges: list[Part], carried: list[SSAValue], scope: Scope
+    ) -> list[SSAValue]:
+        """Inserts one loop over both edges of a domain; returns the running values behind it."""
+        hints = self._hints(op)
+        result, inner, start = loop_over_edges(self.nests, op, edges, scope, carried, hints)
+        return self._steps(op, result, start, list(op.constraints), inner)
+
+    def _hints(self, op: loop.OnlineOp) -> list[str]:
+        return [value.name_hint or "acc" for inner in op.running for value in inner.results]
+
+    def _steps(
+        self,
+        op: loop.OnlineOp,
+        result: scf.ForOp,
+        start: SSAValue,
+        open: list[AffineExpr],
+        inner: Scope,
+    ) -> list[SSAValue]:
+        """Inserts a step of a loop; returns the running values behind it.
+
+        Args:
+            op: the loop.
+            result: the loop that is inserted.
+            start: the first index of the step.
+            open: the constraints that elements may not meet.
+            inner: the body of the loop.
+        """
+        nests = self.nests
         args = list(result.body.block.args[1:])
-        for reduction in running:
+        for reduction in op.running:
             count = len(reduction.results)
             self.before[reduction], args = args[:count], args[count:]
-        nests.decided[op] = [expr for expr in op.constraints if expr not in part.open]
-        nests.step(op, result.body.block.args[0], inner)
+        nests.decided[op] = [expr for expr in op.constraints if expr not in open]
+        nests.step(op, start, inner)
         inner.builder.insert(scf.YieldOp(*(nests.env[value] for value in op.yielded)))
         return list(result.results)
 

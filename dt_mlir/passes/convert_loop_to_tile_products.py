@@ -286,25 +286,9 @@ class Products:
         self, product: _Product, edges: Sequence[Part], scope: Scope, acc: SSAValue
     ) -> SSAValue:
         """Inserts one loop over the tiles of two edges, which starts its loads once."""
-        op, index = product.op, scope.index
-        zero, step = index.constant(0), index.constant(op.step_size)
-        counts = [
-            index.ceil_div(index.maximum(index.sub(edge.end, edge.start), zero), step)
-            for edge in edges
-        ]
-        first, second = counts
-        trips = (zero, index.add(first, second), 1)
-        result, inner = self.nests.loop_between(op, trips, scope, [acc], ["acc"])
-        trip, carried = result.body.block.args
-        trip.name_hint = "trip"
-        behind = inner.index.sub(trip, first)
-        starts = [
-            inner.index.add(edge.start, inner.index.mul(number, step))
-            for edge, number in zip(edges, (trip, behind))
-        ]
-        is_first = inner.builder.insert(arith.CmpiOp(trip, first, "slt")).result
-        start = inner.builder.insert(arith.SelectOp(is_first, starts[0], starts[1])).result
-        start.name_hint = f"{op.label_name}_start"
+        op = product.op
+        result, inner, start = loop_over_edges(self.nests, op, edges, scope, [acc], ["acc"])
+        carried = result.body.block.args[1]
         self.nests.step(op, start, inner)
         operands = self._restricted(product, inner, list(op.constraints))
         inner.builder.insert(scf.YieldOp(self._multiplied(product, operands, carried, inner)))
@@ -405,6 +389,48 @@ class Products:
         term = inner.values.broadcast(term, product.axes)
         inner.builder.insert(scf.YieldOp(self._added(carried, term, inner)))
         return result.results[0]
+
+
+def loop_over_edges(
+    nests: Nests,
+    op: loop.ReductionLoop,
+    edges: Sequence[Part],
+    scope: Scope,
+    carried: list[SSAValue],
+    hints: list[str],
+) -> tuple[scf.ForOp, Scope, SSAValue]:
+    """Inserts one loop over the tiles of two edges, which starts its loads once.
+
+    Args:
+        nests: the lowering of loops.
+        op: the loop over the domain.
+        edges: the edges.
+        scope: where it goes.
+        carried: the initial values of what it carries.
+        hints: their names.
+
+    Returns:
+        The loop, the scope of its body, and the first index of a trip's tile.
+    """
+    index = scope.index
+    zero, step = index.constant(0), index.constant(op.step_size)
+    first, second = (
+        index.ceil_div(index.maximum(index.sub(edge.end, edge.start), zero), step)
+        for edge in edges
+    )
+    trips = (zero, index.add(first, second), 1)
+    result, inner = nests.loop_between(op, trips, scope, carried, hints)
+    trip = result.body.block.args[0]
+    trip.name_hint = "trip"
+    behind = inner.index.sub(trip, first)
+    starts = [
+        inner.index.add(edge.start, inner.index.mul(number, step))
+        for edge, number in zip(edges, (trip, behind))
+    ]
+    is_first = inner.builder.insert(arith.CmpiOp(trip, first, "slt")).result
+    start = inner.builder.insert(arith.SelectOp(is_first, starts[0], starts[1])).result
+    start.name_hint = f"{op.label_name}_start"
+    return result, inner, start
 
 
 def not_finite(scope: Scope, found: SSAValue) -> SSAValue:
