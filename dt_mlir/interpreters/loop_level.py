@@ -488,6 +488,8 @@ def grid_origins(grid: loop.GridOp, sizes: Mapping[str, int]) -> list[tuple[int,
             match walk.part:
                 case "whole":
                     numbers = range(count)
+                case "descending":
+                    numbers = range(count - 1, -1, -1)
                 case "outer":
                     numbers = range(0, count, walk.factor)
                 case _:
@@ -499,7 +501,7 @@ def grid_origins(grid: loop.GridOp, sizes: Mapping[str, int]) -> list[tuple[int,
     for known in found:
         number: dict[str, int] = {}
         for label in grid.label_names:
-            whole = known.get(f"{label} whole")
+            whole = known.get(f"{label} whole", known.get(f"{label} descending"))
             number[label] = (
                 whole if whole is not None else known[f"{label} outer"] + known[f"{label} inner"]
             )

@@ -150,7 +150,8 @@ class Directives(ABC):
 
         `x:x1/8` splits the blocks of `x` into groups of 8: `x1` counts the blocks in a group and
         `x` the groups, which keeps what neighbouring program instances share in the cache.
-        Triton's tutorials call this grouped ordering.
+        Triton's tutorials call this grouped ordering. `x:descending` begins with the last block,
+        as where blocks with more work should start first.
 
         Args:
             order: the blocked labels and the inner parts of splits, slowest first.

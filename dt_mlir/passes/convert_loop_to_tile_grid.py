@@ -68,14 +68,17 @@ class _Walker:
                 value = rest
             else:
                 value, rest = self._digit(walk, later, rest)
-            hint = {"whole": "block", "outer": "group", "inner": "in_group"}[walk.part]
+            hint = {"outer": "group", "inner": "in_group"}.get(walk.part, "block")
+            if walk.part == "descending":
+                last = index.sub(self.counts[walk.label], index.constant(1))
+                value = index.sub(last, value)
             if value is not program_id:
                 value.name_hint = f"{walk.label}_{hint}"
             self.parts[walk.label, walk.part] = value
         found: dict[str, SSAValue] = {}
         for walk in self.order:
-            if walk.part == "whole":
-                found[walk.label] = self.parts[walk.label, "whole"]
+            if walk.is_whole:
+                found[walk.label] = self.parts[walk.label, walk.part]
             elif walk.label not in found:
                 outer, inner = self.parts[walk.label, "outer"], self.parts[walk.label, "inner"]
                 scaled = index.mul(outer, index.constant(walk.factor))
@@ -122,9 +125,9 @@ class _Walker:
         """The number of program instances that the given parts of the walk make together."""
         index = self.index
         result: SSAValue | None = None
-        pending = {w.label for w in walks if w.part != "whole"}
+        pending = {w.label for w in walks if not w.is_whole}
         for walk in walks:
-            if walk.part == "whole":
+            if walk.is_whole:
                 count = self.counts[walk.label]
             elif walk.label not in pending:
                 continue

@@ -19,7 +19,8 @@ class MapPass(Directive):
 
     `x:x1/8` splits the blocks of `x` into groups of 8: `x1` counts the blocks in a group and `x`
     the groups, which keeps what neighbouring program instances share in the cache. Triton's
-    tutorials call this grouped ordering.
+    tutorials call this grouped ordering. `x:descending` begins with the last block, as where blocks
+    with more work should start first.
 
     ```
     loop.grid (…) order [y, x]   ->   loop.grid (…) order [x outer 8, y, x inner 8] mapped
@@ -47,7 +48,7 @@ class MapPass(Directive):
 
     def _order(self, site: Site, labels: tuple[str, ...]) -> list[WalkAttr]:
         items = [parse_argument(item) for item in self.order]
-        splits = {a.key: (str(a.value), a.factor) for a in items if a.key is not None}
+        splits = {a.key: (str(a.value), a.factor) for a in items if a.key and a.factor}
         bare = [str(a.value) for a in items if a.key is None]
         known = set(labels) | {inner for label, (inner, _) in splits.items() if inner != label}
         unknown = [name for name in bare if name not in known]
@@ -74,6 +75,13 @@ class MapPass(Directive):
             inner[name] = label
         order: list[WalkAttr] = []
         for item in items:
+            if item.key is not None and item.factor is None:
+                if item.key not in labels:
+                    raise site.error(
+                        f"'{item.key}' is not a blocked label", did_you_mean(item.key, labels)
+                    )
+                order.append(WalkAttr(item.key, "descending"))
+                continue
             if item.key is not None:
                 order.append(WalkAttr(item.key, "outer", _factor(item.factor)))
                 continue
@@ -99,7 +107,7 @@ class MapPass(Directive):
                 raise site.error(
                     f"the blocks of '{label}' are left out", "name every blocked label once"
                 )
-            if parts not in (["whole"], ["inner", "outer"]):
+            if parts not in (["whole"], ["descending"], ["inner", "outer"]):
                 if parts == ["outer"]:
                     raise site.error(
                         f"the inner part '{names[label]}' of '{label}' is left out",

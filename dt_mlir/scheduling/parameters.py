@@ -98,9 +98,13 @@ class Sizes(Kind):
         return [(cast(str, a.key), cast(int, a.value)) for a in arguments]
 
 
+DESCENDING = "descending"
+"""The word for an order from the last block to the first, `x:descending`."""
+
+
 @dataclass(frozen=True)
 class Names(Kind):
-    """Names in an order, some of them splits: `x:x1/8, y, x1`."""
+    """Names in an order, some of them splits, or descending: `x:x1/8, y:descending, x1`."""
 
     splits: bool = False
 
@@ -117,7 +121,7 @@ class Names(Kind):
             raise ArgumentError("it needs at least one name")
         for argument in arguments:
             key, value, factor = argument
-            is_split = key is not None and factor is not None
+            is_split = key is not None and (factor is not None or value == DESCENDING)
             is_name = key is None and factor is None
             if not isinstance(value, str) or not (is_name or (self.splits and is_split)):
                 raise ArgumentError(

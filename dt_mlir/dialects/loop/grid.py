@@ -82,8 +82,8 @@ class KernelOp(KernelBase):
 class WalkAttr(ParametrizedAttribute):
     """A part of the walk over the grid: `#loop.walk<x>` or `#loop.walk<x outer 8>`.
 
-    A label alone stands for all its blocks. `outer` counts the groups of so many blocks, `inner`
-    the blocks of a group.
+    A label alone stands for all its blocks; `descending` begins with the last one. `outer` counts
+    the groups of so many blocks, `inner` the blocks of a group.
     """
 
     name = "loop.walk"
@@ -91,9 +91,9 @@ class WalkAttr(ParametrizedAttribute):
     axis: StringAttr = param_def(Identifier)
     """The label whose blocks are walked."""
     kind: StringAttr = param_def()
-    """`whole`, `outer` or `inner`."""
+    """`whole`, `descending`, `outer` or `inner`."""
     group: IntAttr = param_def()
-    """The number of blocks in a group; 0 for `whole`."""
+    """The number of blocks in a group; 0 where all blocks are walked."""
 
     def __init__(self, label: str, part: str = "whole", factor: int = 0) -> None:
         super().__init__(StringAttr(label), StringAttr(part), IntAttr(factor))
@@ -105,8 +105,14 @@ class WalkAttr(ParametrizedAttribute):
 
     @property
     def part(self) -> str:
-        """`whole`: all blocks; `outer`: groups of blocks; `inner`: the blocks of a group."""
+        """`whole`: all blocks, `descending`: from the last one on; `outer`: groups of blocks,
+        `inner`: the blocks of a group."""
         return self.kind.data
+
+    @property
+    def is_whole(self) -> bool:
+        """True if all blocks are walked."""
+        return self.part in ("whole", "descending")
 
     @property
     def factor(self) -> int:
@@ -114,18 +120,22 @@ class WalkAttr(ParametrizedAttribute):
         return self.group.data
 
     def __str__(self) -> str:
-        return self.label if self.part == "whole" else f"{self.label} {self.part} {self.factor}"
+        if self.part == "whole":
+            return self.label
+        return f"{self.label} {self.part}" + ("" if self.is_whole else f" {self.factor}")
 
     def verify(self) -> None:
-        if self.part not in ("whole", "outer", "inner"):
-            raise VerifyException("a part of a walk is 'whole', 'outer' or 'inner'")
-        if (self.factor < 1) != (self.part == "whole"):
+        if self.part not in ("whole", "descending", "outer", "inner"):
+            raise VerifyException("a part of a walk is 'whole', 'descending', 'outer' or 'inner'")
+        if (self.factor < 1) != self.is_whole:
             raise VerifyException("the number of blocks in a group must be positive")
 
     @staticmethod
     def parse_walk(parser: AttrParser) -> WalkAttr:
-        """Parses `x`, `x outer 8` or `x inner 8`."""
+        """Parses `x`, `x descending`, `x outer 8` or `x inner 8`."""
         label = parser.parse_identifier("a label")
+        if parser.parse_optional_keyword("descending"):
+            return WalkAttr(label, "descending")
         part = parser.parse_optional_keyword("outer") or parser.parse_optional_keyword("inner")
         if part is None:
             return WalkAttr(label)
@@ -227,7 +237,8 @@ class GridOp(IRDLOperation):
             parts[walk.label].append(walk)
         for label, walks in parts.items():
             kinds = sorted(walk.part for walk in walks)
-            if kinds not in (["whole"], ["inner", "outer"]) or len({w.factor for w in walks}) > 1:
+            known = kinds in (["whole"], ["descending"], ["inner", "outer"])
+            if not known or len({w.factor for w in walks}) > 1:
                 raise VerifyException(
                     f"the order must walk '{label}' once: whole, "
                     "or as outer and inner of one factor"

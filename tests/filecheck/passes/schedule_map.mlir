@@ -2,6 +2,7 @@
 // RUN: dt-opt %s -p 'schedule-block{function=f sizes="x:8","y:8"},schedule-map{function=f order="x:x/4",y,inner}' | filecheck %s
 // RUN: dt-opt %s -p 'schedule-block{function=f sizes="x:8","y:8"},schedule-map{function=f order=y1,"x:x1/3","y:y1/2",x1}' | filecheck %s --check-prefix=TWO
 // RUN: dt-opt %s -p 'schedule-block{function=f sizes="x:8","y:8"},schedule-map{function=f order=x,y}' | filecheck %s --check-prefix=PLAIN
+// RUN: dt-opt %s -p 'schedule-block{function=f sizes="x:8","y:8"},schedule-map{function=f order="x:descending",y}' | filecheck %s --check-prefix=DOWN
 host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}) -> memref<?x?xf32> attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y", "k"]} {
   %x = host.size x
   %y = host.size y
@@ -25,3 +26,4 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
 // CHECK: loop.grid (%{{.*}} = x size 8, %{{.*}} = y size 8) order [x outer 4, y, x inner 4] mapped {
 // TWO: order [y inner 2, x outer 3, y outer 2, x inner 3] mapped {
 // PLAIN: order [x, y] mapped {
+// DOWN: order [x descending, y] mapped {
