@@ -19,6 +19,14 @@ from dt_mlir.scheduling.directive import Site
 from dt_mlir.traversal import captured_by, operations, operations_of
 
 
+_WORDS = {
+    ReductionKind.ADD: "sum", ReductionKind.DOT: "sum", ReductionKind.MUL: "product",
+    ReductionKind.MAXIMUM: "max", ReductionKind.MINIMUM: "min", ReductionKind.OR: "any",
+    ReductionKind.AND: "all",
+}  # fmt: skip
+"""The names of carried values that nothing names."""
+
+
 @dataclass(frozen=True)
 class State:
     """A value that a reduction carries, of which there is one for each part."""
@@ -98,7 +106,7 @@ def _kind_of(out: SSAValue) -> str:
         kind = top.named_kind
         if kind.is_arg:
             return "index" if top.result is out else "extreme"
-    return {ReductionKind.ADD: "sum", ReductionKind.DOT: "sum"}.get(kind, str(kind))
+    return _WORDS[kind]
 
 
 def with_extreme(op: loop.ReductionLoop) -> loop.ReductionLoop:

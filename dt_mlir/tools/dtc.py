@@ -56,6 +56,11 @@ def _parser() -> ArgumentParser:
     add("--device", metavar="NAME", help="the device that --best is for, or a part of its name")
     add("--database", metavar="FILE", help="where dt-tune keeps its results")
     add("--fix", metavar="x=4096,…", help="compile for these sizes; the wrapper refuses others")
+    add(
+        "--explain",
+        action="store_true",
+        help="print the laws by which reductions in one pass are repaired",
+    )
     add("--draw", metavar="FILE.svg", help="draw what program instances compute, and in what order")
     add("--sizes", metavar="x=100,…", help="the sizes that ttir, ptx, stats and --draw are for")
     add(
@@ -151,6 +156,8 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         raise CompileError("--draw does not go with --emit or --print-pipeline")
     if args.draw is not None and not args.draw.endswith(".svg"):
         raise CompileError(f"--draw: {args.draw} does not end in .svg")
+    if args.explain and (args.emit != "triton" or args.print_pipeline or args.run is not None):
+        raise CompileError("--explain does not go with --emit, --print-pipeline or --run")
     given = parse_sizes(args.run, "--run")
     for path in args.load:
         _load(path, args.override)
@@ -159,11 +166,20 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     algorithm = module.clone()
     if args.best is not None:
         choices = _best(algorithm, types, args)
-    passes = default_pipeline(level, types, parse_sizes(args.fix, "--fix"), choices)
+    fixed = parse_sizes(args.fix, "--fix")
+    passes = default_pipeline(level, types, fixed, choices)
     if args.print_pipeline:
         run_pipeline(module, default_pipeline("dt", types))
         write_output(args.output, pipeline_text(passes) + "\n")
         return
+    if args.explain:
+        from dt_mlir.laws.explanation import explain
+
+        loops = module.clone()
+        run_pipeline(loops, default_pipeline("loop", types, fixed, choices))
+        print(explain(loops), end="")
+        if args.output is None:
+            return
     with Verification(args, module) as verification:
         run_pipeline(module, passes, verification.after)
     if args.emit in ("dt", "loop", "tile"):

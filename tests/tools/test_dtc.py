@@ -217,6 +217,10 @@ def test_a_drawn_program_is_compiled_too(tool: Tools) -> None:
     [
         ("--draw blocks.png", ["error: --draw: blocks.png does not end in .svg"]),
         (
+            "--explain --emit tile",
+            ["error: --explain does not go with --emit, --print-pipeline or --run"],
+        ),
+        (
             "--draw blocks.svg --emit tile",
             ["error: --draw does not go with --emit or --print-pipeline"],
         ),
