@@ -41,6 +41,18 @@ def place_in_bounds(kind: str, index: Array, size: int) -> Array:
             return np.clip(place(index, max(size, 1)) + np.zeros_like(index), 0, last)
 
 
+def number_in(
+    arithmetic: Arithmetic, buffer: Buffer, number: FloatAttr | IntegerAttr
+) -> Value:
+    """Returns a number that stands in place of elements, as a buffer holds these.
+
+    Elements without a sign are held as such, and IR has no unsigned constants.
+    """
+    if isinstance(number, IntegerAttr):
+        return arithmetic.from_array(np.asarray(number.value.data), buffer.element)
+    return arithmetic.constant(number)
+
+
 def read_under(
     arithmetic: Arithmetic,
     op: Operation,
@@ -80,7 +92,7 @@ def read_under(
     inside: Array = np.ones((), bool)
     for index, size in zip(indices, extents):
         inside = inside & (index >= 0) & (index < size)
-    outside = arithmetic.constant(exterior)
+    outside = number_in(arithmetic, buffer, exterior)
     places_shape = np.broadcast_shapes(inside.shape, *(index.shape for index in indices))
     if 0 in buffer.shape:
         # A tensor without elements has none to stand out of bounds.

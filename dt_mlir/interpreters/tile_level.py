@@ -36,6 +36,7 @@ from dt_mlir.interpreters.arithmetic import (
     shape_of,
     spread,
 )
+from dt_mlir.interpreters.boundaries import number_in
 from dt_mlir.interpreters.bounded import Array
 from dt_mlir.interpreters.level import LevelFunctions
 from dt_mlir.interpreters.memory import Buffer, ExecutionError
@@ -201,10 +202,11 @@ class TileFunctions(LevelFunctions):
         for holds, other in ((inside, op.fill), (mask, op.pad)):
             if other is None:
                 continue
+            outside = number_in(self.arithmetic, base, other)
             if shape_of(found) != shape:
                 # A tensor without elements has none to stand in the masked places.
-                found = self.arithmetic.constant(other)
-            number = spread(self.arithmetic.constant(other), shape)
+                found = outside
+            number = spread(outside, shape)
             found = chosen(holds, spread(found, shape), number)
         return (found,)
 

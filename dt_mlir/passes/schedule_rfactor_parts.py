@@ -18,7 +18,6 @@ from dt_mlir.passes.schedule_fuse_at_copies import set_arguments
 from dt_mlir.scheduling.directive import Site
 from dt_mlir.traversal import captured_by, operations, operations_of
 
-
 _WORDS = {
     ReductionKind.ADD: "sum", ReductionKind.DOT: "sum", ReductionKind.MUL: "product",
     ReductionKind.MAXIMUM: "max", ReductionKind.MINIMUM: "min", ReductionKind.OR: "any",

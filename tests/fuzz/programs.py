@@ -404,6 +404,14 @@ class _Drawer:
             for f in self.functions
         }
         inside = {f.name: {*own[f.name], *reduced[f.name]} for f in self.functions}
+        if joins:
+            for function in self.functions:
+                if len(function.reduced) == 1 and self.chance(15):
+                    over = self.pick(function.reduced)
+                    labels = function.labels
+                    lines += self.parts(function.name, over, labels, sorted(inside[function.name]))
+                    inside[function.name] -= {over}
+                    inside[function.name].add(f"{over}_part")
         if self.online is not None and self.chance(90):
             return self.scheduled_chain(own), dict.fromkeys(self.labels, 8)
         by_name = {f.name: f for f in self.functions}
@@ -436,8 +444,24 @@ class _Drawer:
         """The directives of a chain: all of it is computed with its last function."""
         last = self.functions[-1]
         lines = [f"{last.name}.online({self.online});"]
-        inside = sorted({label for f in self.functions for label in (*f.labels, *f.reduced)})
-        return lines + self.root(last, last.labels, inside, {})
+        inside = {label for f in self.functions for label in (*f.labels, *f.reduced)}
+        if self.online is not None and self.chance(35):
+            others = tuple(label for label in last.labels if label != self.online)
+            lines += self.parts(last.name, self.online, others, sorted(inside))
+            inside -= {self.online} - set(last.labels)
+            inside.add(f"{self.online}_part")
+        return lines + self.root(last, last.labels, sorted(inside), {})
+
+    def parts(
+        self, name: str, over: str, labels: tuple[str, ...], inside: list[str]
+    ) -> list[str]:
+        """The directives that split a function's reductions over a label into parts."""
+        split = self.pick((f"{self.pick((1, 2, 3, 4, 7))}", f"{over}_in/{self.pick((2, 4, 8, 16))}"))
+        function = f"{name}_parts"
+        lines = [f"{name}.rfactor({over}:{split}, {function});"]
+        part = f"{over}_part"
+        own = (part, *labels)
+        return lines + self.root(_Function(function, own, "float"), own, [part, *inside], {})
 
     def joined(
         self, function: str, labels: tuple[str, ...], kind: str, lines: list[str]
