@@ -208,7 +208,9 @@ def _check_joined(
         parts = None if index is None or isinstance(index, int) else index.owner
         if not isinstance(parts, loop.DelinearizeOp) or index is there[axis]:
             continue
-        theirs = [there[one.index_values().index(part)] for part in parts.indices]
+        own = one.index_values()
+        # A buffer may lack some of the axes that are joined.
+        theirs = [there[own.index(part)] for part in parts.indices if part in own]
         owner = theirs[0].owner if isinstance(theirs[0], SSAValue) else None
         labels = [axes.same.get(label, label) for label in parts.label_names]
         if (

@@ -161,8 +161,15 @@ class Laws:
         region = _Region(self.body, type, sources)
         value = region.earlier
         for shift in shifts:
-            value = region.insert(arith.MulfOp(value, self._quotient(shift, region)))
+            scaled = region.insert(arith.MulfOp(value, self._quotient(shift, region)))
+            value = scaled if shift.is_bounded else self._unless_zero(value, scaled, region)
         return region.finished(value), sources
+
+    def _unless_zero(self, value: SSAValue, scaled: SSAValue, region: _Region) -> SSAValue:
+        """A sum times a quotient, and 0 where it is 0: the quotient may be infinite then."""
+        zero = region.insert(arith.ConstantOp(constant(0.0, value.type)))
+        empty = region.insert(arith.CmpfOp(value, zero, "oeq"))
+        return region.insert(arith.SelectOp(empty, zero, scaled))
 
     def _quotient(self, shift: Shift, region: _Region) -> SSAValue:
         """The new value of an exponential over the old one.
@@ -184,8 +191,14 @@ class Laws:
         value = region.insert(arith.SubfOp(*ends))
         for scale in found.scales:
             value = region.insert(scale.build(value))
-        copy = shift.exponential.clone({shift.exponential.operand: value})
-        return region.insert(copy)
+        quotient = region.insert(shift.exponential.clone({shift.exponential.operand: value}))
+        if shift.is_bounded and shift.inverse:
+            # What was divided by exponentials of -inf is infinite, or there was nothing.
+            lowest = region.insert(arith.ConstantOp(constant(-math.inf, type)))
+            none = region.insert(arith.CmpfOp(old, lowest, "oeq"))
+            one = region.insert(arith.ConstantOp(constant(1.0, type)))
+            quotient = region.insert(arith.SelectOp(none, one, quotient))
+        return quotient
 
     # Polynomials
 
