@@ -7,6 +7,7 @@ import signal
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 
 from programs import Case
 from xdsl.dialects.builtin import ModuleOp
@@ -155,6 +156,8 @@ def _consistent(module: ModuleOp, sizes: dict[str, int]) -> bool:
         return False
 
 
+MOST = 2**24
+"""The most elements of an input; a number as an index may ask for more."""
 LACKS = ("out of bounds for int", "no attribute 'get_bf16'")
 """Errors of Triton's interpreter where a GPU has none: it sums i32 in i64, and fails where the sum
 wraps; and it has no scalars of bf16."""
@@ -179,6 +182,9 @@ def _check(case: Case, boundaries: bool) -> Outcome:
         sizes = sizes_of(case)
         if not _consistent(program.algorithm, sizes):
             return Outcome("declined", "the sizes do not go together")
+        interface = Interface.of(program.algorithm)
+        if any(prod(interface.shape(item, sizes)) > MOST for item in interface.inputs):
+            return Outcome("declined", "an input does not fit into memory")
         checked = run_and_check(
             program.algorithm, program.source, sizes, case.seed, case.layout, case.special
         )
