@@ -33,6 +33,10 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "apply-schedule": (f"{SUMS}f.block(x:16);\nf.tensorize(x:16, k:32);\n", CONVERTED, ""),
     "schedule-online": (EXPONENTIALS, CONVERTED, "{function=f label=k}"),
     "schedule-rfactor": (SUMS, CONVERTED, '{function=f split="k:8" parts=parts}'),
+    "schedule-scan": (
+        "Func c; In A; Var x = size(A, 0); RVar j;\nc[x] = rsum(A[j], j, j <= x);\n", CONVERTED,
+        "{function=c label=x}",
+    ),
     "schedule-fuse": (SHIFTED, CONVERTED, "{function=f labels=x,y,xy}"),
     "schedule-inline": (TWO, CONVERTED, "{function=g}"),
     "schedule-fuse-at": (TWO, CONVERTED, "{function=g consumer=f label=x}"),

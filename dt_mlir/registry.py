@@ -26,6 +26,7 @@ PASS_NAMES = (
     "apply-schedule",
     "schedule-online",
     "schedule-rfactor",
+    "schedule-scan",
     "schedule-fuse",
     "schedule-inline",
     "schedule-fuse-at",

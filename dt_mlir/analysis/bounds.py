@@ -40,7 +40,8 @@ def infer_bounds_of(buffers: Iterable[loop.LocalOp]) -> None:
             joined = isinstance(index.owner, loop.DelinearizeOp)
             ranges = {_range_of(read.index_values()[axis], joined) for read in reads}
             origin, extent = ranges.pop() if len(ranges) == 1 else (None, None)
-            if origin is None or extent is None or not _reaches(origin, buffer):
+            scanned = bool(loop.prefixes_of(own))
+            if scanned or origin is None or extent is None or not _reaches(origin, buffer):
                 own.set_range(None, None)
             else:
                 own.set_range(origin, extent)

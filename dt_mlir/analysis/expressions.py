@@ -14,6 +14,9 @@ from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.dialects import loop
 from dt_mlir.traversal import captured_by, operations
 
+_OWN = loop.ReadOp | loop.SizeOp | loop.LocalOp | loop.RunningOp | loop.PrefixOp
+"""The operations that are lowered by themselves, and end expressions."""
+
 
 class Expressions:
     """Groups the scalar operations of a kernel into expressions.
@@ -38,7 +41,7 @@ class Expressions:
         for op in operations(axes.kernel):
             if op.results and not isinstance(op, loop.LoopLike):
                 self._visit(op)
-                if not isinstance(op, loop.ReadOp | loop.SizeOp | loop.LocalOp | loop.RunningOp):
+                if not isinstance(op, _OWN):
                     scalars.append(op)
         self._count = Counter(self._of_value[op.results[0]] for op in scalars)
         for op in reversed(scalars):

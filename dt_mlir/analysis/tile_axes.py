@@ -119,7 +119,10 @@ class TileAxes:
         if isinstance(owner, loop.RunningOp):
             values = (*owner.operands, *captured_by(owner), *owner.loop.bounds)
             return frozenset[loop.LoopLike]().union(*map(self.of, values)) - {owner.loop}
-        return frozenset[loop.LoopLike]().union(*map(self.of, owner.operands))
+        found = frozenset[loop.LoopLike]().union(*map(self.of, owner.operands))
+        if isinstance(owner, loop.PrefixOp) and owner.loop.is_tile:
+            return found | {owner.loop}
+        return found
 
     def _of_buffer(self, read: loop.ReadOp) -> frozenset[loop.LoopLike]:
         """A buffer's tile has the axes of what was written, those of its own loops renamed."""

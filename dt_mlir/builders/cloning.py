@@ -69,5 +69,5 @@ def _rename(root: Operation, fresh: Mapping[str, str]) -> None:
             named = [Axis(fresh.get(axis.name, axis.name), axis.extent) for axis in axes]
             Rewriter.replace_value_with_new_type(value, tile_type(element_of(value.type), named))
     for op in root.walk():
-        if isinstance(op, tile.ReduceOp | tile.ArgReduceOp):
+        if isinstance(op, tile.ReduceOp | tile.ScanOp | tile.ArgReduceOp):
             op.axis = StringAttr(fresh.get(op.axis.data, op.axis.data))

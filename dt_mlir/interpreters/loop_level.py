@@ -52,7 +52,7 @@ def carries_nothing(op: loop.LoopLike) -> bool:
     inside is indexed by the loop along one and the same axis, wherever it is written or read. Of a
     joined loop, all parts must index it.
     """
-    if isinstance(op, loop.OnlineOp):
+    if isinstance(op, loop.OnlineOp) or loop.prefixes_of(op):
         return False
     accesses: dict[SSAValue, list[loop.AccessOp]] = {}
     written: set[SSAValue] = set()
@@ -108,6 +108,8 @@ class LoopFunctions(LevelFunctions):
         """The values that the domain of a reduction depends on, where it runs."""
         self.masked: dict[loop.ReductionLoop, bool] = {}
         """True for loops with a domain that run for all indices."""
+        self.prefixes: dict[loop.PrefixOp, Value] = {}
+        """The combinations up to the last trip of the loops that run."""
         self.running: dict[loop.RunningOp, PythonValues] = {}
         """The running values up to the last step of the loops that run."""
         self.before: dict[SSAValue, Value] = {}
@@ -133,8 +135,24 @@ class LoopFunctions(LevelFunctions):
     @impl(loop.ForOp)
     def run_for(self, interpreter: Interpreter, op: loop.ForOp, args: PythonValues) -> PythonValues:
         """Runs a loop's trips."""
+        for prefix in loop.prefixes_of(op):
+            self.prefixes.pop(prefix, None)
         self._trips(interpreter, op, args)
         return ()
+
+    @impl(loop.PrefixOp)
+    def run_prefix(
+        self, interpreter: Interpreter, op: loop.PrefixOp, args: PythonValues
+    ) -> PythonValues:
+        """Combines the element of a trip with those of the trips before."""
+        kind, type = op.kind.data, op.result.type
+        before = self.prefixes.get(op)
+        if before is None:
+            before = self.arithmetic.constant(identity(kind, op.value.type))
+        both = joined([with_rank(item, self.depth + 1) for item in (before, args[0])], 0)
+        found = self.arithmetic.reduce(kind, both, (0,), type)
+        self.prefixes[op] = found
+        return (found,)
 
     @impl(loop.ReduceOp)
     def run_reduce(
@@ -429,7 +447,9 @@ class LoopFunctions(LevelFunctions):
             self.independent[op] = carries_nothing(op)
         if self.independent[op] and start < end:
             return [np.arange(start, end).reshape(-1, *[1] * self.depth)]
-        return list(range(start, end))
+        numbers = list(range(start, end))
+        prefixes = loop.prefixes_of(op)
+        return numbers[::-1] if prefixes and prefixes[0].descending is not None else numbers
 
     def _trips(
         self, interpreter: Interpreter, op: loop.LoopLike, args: PythonValues

@@ -32,6 +32,7 @@ from dt_mlir.interpreters.arithmetic import (
     Arithmetic,
     Value,
     chosen,
+    joined,
     mapped,
     shape_of,
     spread,
@@ -268,6 +269,27 @@ class TileFunctions(LevelFunctions):
         value, place = self._along(args[0], op.value.type, op.axis.data)
         type = element_of(op.result.type)
         return (self.arithmetic.reduce(op.kind.data, value, (place,), type),)
+
+    @impl(tile.ScanOp)
+    def run_scan(
+        self, interpreter: Interpreter, op: tile.ScanOp, args: PythonValues
+    ) -> PythonValues:
+        """Combines the elements along an axis up to each of them."""
+        value, place = self._along(args[0], op.value.type, op.axis.data)
+        type, kind = element_of(op.result.type), op.kind.data
+        count = shape_of(value)[place]
+        order = range(count) if op.reverse is None else range(count - 1, -1, -1)
+        found: list[Value] = []
+        for number in order:
+            one = mapped(lambda array, at=number: array.take([at], axis=place), value)
+            if found:
+                both = joined([found[-1], one], place)
+                total = self.arithmetic.reduce(kind, both, (place,), type)
+                one = mapped(lambda array: np.expand_dims(array, place), total)
+            found.append(one)
+        if not found:
+            return (value,)
+        return (joined(found if op.reverse is None else found[::-1], place),)
 
     @impl(tile.ArgReduceOp)
     def run_arg_reduce(

@@ -54,6 +54,22 @@ class Directives(ABC):
         """
         return self.direct("rfactor", split, parts)
 
+    @checked("scan(label)")
+    def scan(self, /, label: NameLike) -> Self:
+        """Computes reductions up to each index of a label in one pass.
+
+        `c[x] = rsum(A[j], j, j <= x)` with `c.scan(x)` walks `x` once and adds one element to the
+        sum in each step; without it each `x` has a loop over `j`. `j < x` leaves the index itself
+        out, `j >= x` and `j > x` reduce from the end on. Tiles of `x` are scanned at once, and
+        the combination of all tiles before is carried on. Other conditions select elements. Sums,
+        products, extremes, `rany` and `rall`. The loop walks the whole label, so that `x` is in
+        no block. Triton: `associative_scan`.
+
+        Args:
+            label: the label up to whose indices is reduced.
+        """
+        return self.direct("scan", label)
+
     @checked("fuse(x, y, …)")
     def fuse(self, /, *labels: NameLike) -> Self:
         """Joins loops over labels into one loop over a new label, which later directives name.

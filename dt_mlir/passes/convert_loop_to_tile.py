@@ -40,6 +40,7 @@ from dt_mlir.passes.convert_loop_to_tile_domain import Domain
 from dt_mlir.passes.convert_loop_to_tile_grid import lower_grid
 from dt_mlir.passes.convert_loop_to_tile_marks import check_marks
 from dt_mlir.passes.convert_loop_to_tile_online import Online
+from dt_mlir.passes.convert_loop_to_tile_prefixes import Prefixes
 from dt_mlir.passes.convert_loop_to_tile_products import Products
 from dt_mlir.passes.verify_loop import check_kernel
 from dt_mlir.traversal import operations
@@ -63,6 +64,7 @@ class _Converter:
         self.products = Products(self)
         self.accesses = Accesses(kernel, self.same, self.env, self._size)
         self.online = Online(self)
+        self.prefixes = Prefixes(self)
         self.decided: dict[loop.ReductionLoop, list[AffineExpr]] = {}
         """The constraints of domains that hold in all steps of their loops."""
         self.top: Scope
@@ -152,6 +154,8 @@ class _Converter:
                 self.online.lower(op, scope, self._has_one_trip(op))
             case loop.RunningOp():
                 self.online.step(op, scope)
+            case loop.PrefixOp():
+                self.prefixes.step(op, scope)
             case loop.ReadOp():
                 self.env[op.result] = self._read(op, scope)
             case loop.WriteOp():
@@ -313,10 +317,12 @@ class _Converter:
             self._enter(op, self.start(op, scope), scope)
             self.block(op.body.block, scope)
             return
-        result, inner = self._loop(op, scope, [], [])
+        if loop.prefixes_of(op):
+            self.prefixes.loop(op, scope)
+            return
+        _, inner = self._loop(op, scope, [], [])
         self.block(op.body.block, inner)
         inner.builder.insert(scf.YieldOp())
-        assert result.parent is not None
 
     def _reduce(
         self, op: loop.ReduceOp, scope: Scope, start: SSAValue | None = None

@@ -8,6 +8,7 @@ from typing import ClassVar
 from dt_mlir.analysis.bounds import check_written_once, infer_bounds
 from dt_mlir.analysis.nests import function_labels, labels_in, own_loops, writes_of
 from dt_mlir.diagnostics import did_you_mean
+from dt_mlir.dialects import loop
 from dt_mlir.dialects.loop import WalkAttr
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Sizes
@@ -71,6 +72,11 @@ class BlockPass(Directive):
                     f"it has loops over {', '.join(loops) or 'no label'}",
                 )
             own = loops[label]
+            if loop.prefixes_of(own):
+                raise site.error(
+                    f"'{label}' is scanned: one program instance walks the whole label",
+                    "block other labels",
+                )
             if own.origin is not None:
                 raise site.error(
                     f"the loop over '{label}' is already split", "block it before that"

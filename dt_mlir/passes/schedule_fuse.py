@@ -59,6 +59,11 @@ class FusePass(Directive):
 
     def _check(self, site: Site, nest: NamedNest) -> None:
         for op in nest.named:
+            if loop.prefixes_of(op):
+                raise site.error(
+                    f"'{op.label_name}' is scanned: its loop walks the label in its order",
+                    "join other labels",
+                )
             if op.origin is not None or op.is_tile:
                 raise site.error(
                     f"the loop over '{op.label_name}' is already tiled or split", "join it first"

@@ -109,6 +109,11 @@ def insert(move: Move, binding: Binding, first: Operation, stays: bool) -> loop.
         if not isinstance(iv, int) and bound is not None:
             bound_to.setdefault(loop_of(iv), {})[iv] = bound
     for op, ivs in bound_to.items():
+        if loop.prefixes_of(op):
+            raise site.error(
+                f"'{site.function}' is scanned along '{op.label_name}', whose loop is its own",
+                "fuse it further out, or leave it unfused",
+            )
         parts = next(iter(ivs)).owner
         if isinstance(parts, loop.DelinearizeOp) and len(ivs) < len(parts.indices):
             shown = ", ".join(parts.label_names)
@@ -119,7 +124,7 @@ def insert(move: Move, binding: Binding, first: Operation, stays: bool) -> loop.
                 "fuse further out",
             )
         for iv, bound in ivs.items():
-            _bind(op, iv, bound)
+            bind(op, iv, bound)
         _dissolve(op)
     return buffer
 
@@ -136,7 +141,7 @@ def _dissolve(op: loop.LoopLike) -> None:
     Rewriter.erase_op(op)
 
 
-def _bind(op: loop.LoopLike, iv: SSAValue, bound: SSAValue | int | Index) -> None:
+def bind(op: loop.LoopLike, iv: SSAValue, bound: SSAValue | int | Index) -> None:
     """Replaces an index of a loop by what it is bound to."""
     index = bound if isinstance(bound, Index) else _as_index(bound)
     accesses = [u.operation for u in iv.uses if isinstance(u.operation, loop.AccessOp)]

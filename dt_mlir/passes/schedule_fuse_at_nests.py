@@ -29,6 +29,7 @@ from dt_mlir.passes.schedule_fuse_at_copies import (
 )
 from dt_mlir.passes.schedule_fuse_at_windows import Window, compute_window, window_of
 from dt_mlir.scheduling.directive import Site
+from dt_mlir.traversal import operations_of
 
 
 def check_fusible(site: Site, producer: loop.KernelOp, consumer: str) -> loop.KernelOp:
@@ -90,6 +91,11 @@ def check_movable(
         CompileError: where it cannot move.
     """
     name = site.function
+    if verb == "inline" and operations_of(producer, loop.PrefixOp):
+        raise site.error(
+            f"'{name}' is scanned, and is not computed for each index by itself",
+            f"leave out '{name}.{site.directive}'",
+        )
     if producer.grid.label_names:
         raise site.error(f"'{name}' is already partitioned into blocks", f"{verb} it first")
     for hint in ("num_warps", "num_stages", "precision", "math"):

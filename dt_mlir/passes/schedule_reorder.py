@@ -57,6 +57,13 @@ class ReorderPass(Directive):
                     "nested directly in one another",
                     "reorder only loops with nothing between them",
                 )
+        scanned = [op for op in nest if loop.prefixes_of(op)]
+        if scanned and order != nest:
+            raise site.error(
+                f"'{scanned[0].label_name}' is scanned: the loops over the other labels are around "
+                "its own",
+                "reorder other loops, and leave this one innermost",
+            )
         for place, op in enumerate(order):
             if any(op.origin is other.iv for other in order[place + 1 :]):
                 raise site.error(

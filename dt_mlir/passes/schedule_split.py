@@ -55,6 +55,11 @@ class SplitPass(Directive):
 
     def _check(self, site: Site, op: loop.LoopLike, size: int) -> None:
         label = op.label_name
+        if loop.prefixes_of(op):
+            raise site.error(
+                f"'{label}' is scanned: its loop walks the whole label",
+                f"write tensorize({label}:…), which steps it by tiles",
+            )
         if op.is_tile:
             raise site.error(f"the loop over '{label}' is already tiled", "split it first")
         if any(op.origin is outer.iv for outer in loops_in(site.kernel)):

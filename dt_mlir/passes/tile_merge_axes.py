@@ -77,7 +77,9 @@ def _rename(kernel: tile.KernelOp, old: str, new: str) -> None:
 
     retype(kernel, renamed)
     for op in operations(kernel):
-        if isinstance(op, tile.ReduceOp | tile.ArgReduceOp) and op.axis.data == old:
+        if not isinstance(op, tile.ReduceOp | tile.ScanOp | tile.ArgReduceOp):
+            continue
+        if op.axis.data == old:
             op.axis = StringAttr(new)
 
 

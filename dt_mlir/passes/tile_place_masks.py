@@ -204,7 +204,7 @@ def place_masks(kernel: tile.KernelOp) -> None:
                     replace_op(op, tile.StoreOp(op.value, op.base, op.indices, all_masks))
             case tile.ReduceOp():
                 _mask_operand(masks, op, 0, op.axis.data, op.kind.data)
-            case tile.ArgReduceOp():
+            case tile.ScanOp() | tile.ArgReduceOp():
                 _mask_operand(masks, op, 0, op.axis.data, op.kind.data)
             case tile.DotOp():
                 depth = axis_names(op.lhs.type)[-1]

@@ -127,7 +127,7 @@ def _check_combined(op: Operation, groups: Mapping[str, int]) -> None:
         CompileError: if it does.
     """
     combined: str | None = None
-    if isinstance(op, tile.ArgReduceOp):
+    if isinstance(op, tile.ArgReduceOp | tile.ScanOp):
         combined = op.axis.data
     elif isinstance(op, tile.DotOp):
         combined = axis_names(op.lhs.type)[-1]

@@ -36,21 +36,23 @@ class Phase(IntEnum):
     """The reductions that are computed together, and how."""
     PARTS = 1
     """The reductions that are computed in parts."""
-    LABELS = 2
+    SCANS = 2
+    """The reductions up to each index that are computed in one pass."""
+    LABELS = 3
     """The labels of each function's loops."""
-    FUSION = 3
+    FUSION = 4
     """The place of each function's computation."""
-    PARTITION = 4
+    PARTITION = 5
     """The block of a program instance."""
-    ORDER = 5
+    ORDER = 6
     """The order of the loops in it."""
-    TILING = 6
+    TILING = 7
     """The tile that is computed at once."""
-    MAPPING = 7
+    MAPPING = 8
     """The order of program instances."""
-    STORAGE = 8
+    STORAGE = 9
     """The layout of a kernel's results in memory."""
-    HINTS = 9
+    HINTS = 10
     """Hints to the target."""
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent
 
 RUN = (
-    "expressions", "reductions", "products", "schedules", "online", "parts", "fused", "stored",
+    "expressions", "reductions", "products", "schedules", "online", "parts", "scans", "fused",
+    "stored",
 )  # fmt: skip
 """The folders whose programs run whatever the sizes of their labels are."""
 

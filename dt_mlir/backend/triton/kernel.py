@@ -138,6 +138,8 @@ class KernelPrinter(AddressPrinter):
                 self._map(op)
             case tile.ReduceOp():
                 self._reduce(op)
+            case tile.ScanOp():
+                self._scan(op)
             case tile.ArgReduceOp():
                 self._arg_reduce(op)
             case tile.DotOp():
@@ -315,6 +317,27 @@ class KernelPrinter(AddressPrinter):
             case _:
                 combine = self._combine(f"_{kind}")
                 expression = code.call("tl.reduce", value, axis, combine)
+        self.tensors.add(op.result)
+        self._define(op.result, expression, _REDUCED[kind])
+
+    def _scan(self, op: tile.ScanOp) -> None:
+        value = self.values[op.value]
+        axis = code.constant(axis_names(op.value.type).index(op.axis.data))
+        kind = op.kind.data
+        keywords = {} if op.reverse is None else {"reverse": code.constant(True)}
+        match kind:
+            case ReductionKind.ADD:
+                expression = code.call("tl.cumsum", value, axis=axis, **keywords)
+            case ReductionKind.AND | ReductionKind.OR:
+                # Triton combines no truth values.
+                same = ReductionKind.MAXIMUM if kind is ReductionKind.OR else ReductionKind.MINIMUM
+                wide = code.method(value, "to", code.path("tl.int32"))
+                combine = self._combine(f"_{same}")
+                scanned = code.call("tl.associative_scan", wide, axis, combine, **keywords)
+                expression = code.compare("!=", scanned, code.constant(0))
+            case _:
+                combine = self._combine(f"_{kind}")
+                expression = code.call("tl.associative_scan", value, axis, combine, **keywords)
         self.tensors.add(op.result)
         self._define(op.result, expression, _REDUCED[kind])
 

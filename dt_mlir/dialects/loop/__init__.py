@@ -30,6 +30,7 @@ from dt_mlir.dialects.loop.nests import (
 )
 from dt_mlir.dialects.loop.online import LAWS, OnlineOp, RunningOp
 from dt_mlir.dialects.loop.parts import PartOp
+from dt_mlir.dialects.loop.prefix import PrefixOp, prefixes_of
 from dt_mlir.dialects.loop.reductions import (
     ReduceOp,
     ReductionLoop,
@@ -49,6 +50,7 @@ __all__ = [
     "LoopLike",
     "OnlineOp",
     "PartOp",
+    "PrefixOp",
     "ReadOp",
     "ReduceOp",
     "ReductionLoop",
@@ -59,13 +61,14 @@ __all__ = [
     "YieldOp",
     "index_map_of",
     "is_induction_variable",
+    "prefixes_of",
 ]
 
 Loop = Dialect(
     "loop",
     [
-        KernelOp, GridOp, ForOp, ReduceOp, OnlineOp, RunningOp, YieldOp, DelinearizeOp, PartOp,
-        ReadOp, WriteOp, LocalOp, SizeOp,
+        KernelOp, GridOp, ForOp, ReduceOp, OnlineOp, RunningOp, YieldOp, PrefixOp, DelinearizeOp,
+        PartOp, ReadOp, WriteOp, LocalOp, SizeOp,
     ],
     [WalkAttr],
 )

@@ -20,6 +20,7 @@ from dt_mlir.dialects.tile.compute import (
     FillOp,
     ReduceOp,
     RenameOp,
+    ScanOp,
     TransposeOp,
 )
 from dt_mlir.dialects.tile.kernel import (
@@ -50,6 +51,7 @@ __all__ = [
     "ProgramIdOp",
     "RangeOp",
     "ReduceOp",
+    "ScanOp",
     "RenameOp",
     "SCALAR_DIALECTS",
     "SizeOp",
@@ -65,7 +67,7 @@ Tile = Dialect(
     "tile",
     [
         KernelOp, ProgramIdOp, SizeOp, RangeOp, JoinedRangeOp, MaskOp, LoadOp, StoreOp, MapOp,
-        YieldOp, ReduceOp, ArgReduceOp, DotOp, FillOp, BroadcastOp, TransposeOp, RenameOp,
+        YieldOp, ReduceOp, ScanOp, ArgReduceOp, DotOp, FillOp, BroadcastOp, TransposeOp, RenameOp,
     ],
     [TileType],
 )  # fmt: skip

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import IndexType, StringAttr, i64
+from xdsl.dialects.builtin import IndexType, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -82,6 +83,69 @@ class ReduceOp(IRDLOperation):
             raise VerifyException(f"'{kind}' has an operation of its own")
         _check_reduced(self.value.type, self.axis.data, self.result.type)
         check_reduction(kind, [element_of(self.value.type)], element_of(self.result.type))
+
+
+@irdl_op_definition
+class ScanOp(IRDLOperation):
+    """Combines the elements of a tile along one axis up to each of them, itself included.
+
+    `tile.scan add %a along x`; with `reverse` the elements from each on. Triton:
+    `associative_scan`.
+    """
+
+    name = "tile.scan"
+    GRAMMAR: ClassVar = "kind value `along` axis-name `reverse`? attr-dict"
+
+    kind = prop_def(ReductionKindAttr)
+    """The combination of two elements; not `dot`, `argmax` or `argmin`."""
+    value = operand_def(TileType)
+    """The tile."""
+    axis = prop_def(Identifier)
+    """The axis along which elements are combined."""
+    reverse = opt_prop_def(UnitAttr)
+    """Present where elements are combined from the last one on."""
+    result = result_def()
+    """A tile of the same axes."""
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self, kind: ReductionKind, value: SSAValue, axis: str, reverse: bool = False
+    ) -> None:
+        super().__init__(
+            operands=[value],
+            properties={
+                "kind": ReductionKindAttr(kind),
+                "axis": StringAttr(axis),
+                "reverse": UnitAttr() if reverse else None,
+            },
+            result_types=[value.type],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        kind, (value,), axis = _parse_along(parser, 1)
+        op = cls(kind, value, axis, parser.parse_optional_keyword("reverse") is not None)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        _print_along(printer, self.kind, [self.value], self.axis)
+        if self.reverse is not None:
+            printer.print_string(" reverse")
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        kind = self.kind.data
+        if kind is ReductionKind.DOT or kind.is_arg:
+            raise VerifyException(f"'{kind}' is not combined up to each element")
+        check_tile(self.value.type)
+        if self.axis.data not in axis_names(self.value.type):
+            raise VerifyException(f"there is no axis '{self.axis.data}' to combine along")
+        if self.result.type != self.value.type:
+            raise VerifyException("the result is a tile of the operand's type")
+        element = element_of(self.value.type)
+        check_reduction(kind, [element], element)
 
 
 @irdl_op_definition

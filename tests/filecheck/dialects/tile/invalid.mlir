@@ -768,3 +768,30 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   %d = tile.dot %m, %n
   // expected-error@above {{a dot multiplies no values of index: cast them to i64}}
 }
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %r = tile.scan dot %v along x
+  // expected-error@above {{'tile.scan' is malformed: 'dot' is not combined up to each element}}
+}
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %r = tile.scan add %v along y
+  // expected-error@above {{'tile.scan' is malformed: there is no axis 'y' to combine along}}
+}
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %r = "tile.scan"(%v) <{kind = #elem<reduction add>, axis = "x"}> : (!tile.of<x: 8, f32>) -> f32
+  // expected-error@above {{'tile.scan' is malformed: the result is a tile of the operand's type}}
+}

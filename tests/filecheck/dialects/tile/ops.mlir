@@ -57,6 +57,8 @@ tile.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k
   %c = tile.fill %z : !tile.of<x: 32, x_1: 32, f32>
   // CHECK-NEXT: tile.dot %[[A]], %[[R]] acc %[[Z]]{{$}}
   %d = tile.dot %a, %r acc %c
+  // CHECK-NEXT: tile.scan add %[[B]] along k reverse {my.mark}
+  %scan = tile.scan add %b along k reverse {my.mark}
   // CHECK-NEXT: %[[T:.*]] = tile.reduce add %[[B]] along k
   %e = tile.reduce add %b along k
   // CHECK-NEXT: tile.broadcast %[[T]] : !tile.of<x: 32, x_1: 32, f32>

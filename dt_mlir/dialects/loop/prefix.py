@@ -1,0 +1,127 @@
+"""Reductions of all elements up to each index of a loop."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import IndexType, UnitAttr
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from dt_mlir.dialects.dt import check_reduction
+from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
+from dt_mlir.dialects.loop.nests import ForOp
+from dt_mlir.dialects.values import parse_value
+
+
+@irdl_op_definition
+class PrefixOp(IRDLOperation):
+    """Combines the elements of a loop's trips up to the one that runs, its own included.
+
+    `%s = loop.prefix add %a along %x : f32` in the loop over `%x`. `descending` lets the loop walk
+    its label from the last index to the first, so that the elements from the trip's index on are
+    combined. The loop walks the whole label, in one program instance.
+    """
+
+    name = "loop.prefix"
+    GRAMMAR: ClassVar = "kind value `along` value `descending`? attr-dict `:` type"
+
+    kind = prop_def(ReductionKindAttr)
+    """The combination of two elements; not `dot`, `argmax` or `argmin`."""
+    value = operand_def()
+    """The element."""
+    index = operand_def(IndexType())
+    """The index of the loop."""
+    descending = opt_prop_def(UnitAttr)
+    """Present where the loop walks from the last index to the first."""
+    result = result_def()
+    """The combination of the elements so far."""
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(
+        self,
+        kind: ReductionKind,
+        value: SSAValue,
+        index: SSAValue,
+        type: Attribute,
+        descending: bool = False,
+    ) -> None:
+        super().__init__(
+            operands=[value, index],
+            properties={
+                "kind": ReductionKindAttr(kind),
+                "descending": UnitAttr() if descending else None,
+            },
+            result_types=[type],
+        )
+
+    @property
+    def loop(self) -> ForOp:
+        """The loop whose trips are combined."""
+        owner = self.index.owner
+        assert isinstance(owner, Block)
+        parent = owner.parent_op()
+        assert isinstance(parent, ForOp)
+        return parent
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        kind = parser.parse_str_enum(ReductionKind)
+        value = parse_value(parser)
+        parser.parse_keyword("along")
+        index = parse_value(parser)
+        descending = parser.parse_optional_keyword("descending") is not None
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        op = cls(kind, value, index, parser.parse_type(), descending)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.kind.data} ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(" along ")
+        printer.print_ssa_value(self.index)
+        if self.descending is not None:
+            printer.print_string(" descending")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        kind = self.kind.data
+        if kind is ReductionKind.DOT or kind.is_arg:
+            raise VerifyException(f"'{kind}' is not combined up to each index")
+        check_reduction(kind, [self.value.type], self.result.type)
+        owner = self.index.owner
+        parent = owner.parent_op() if isinstance(owner, Block) else None
+        if not isinstance(parent, ForOp) or self.parent_op() is not parent:
+            raise VerifyException("it stands in the body of the 'loop.for' along whose index it is")
+        if parent.origin is not None or parent.is_outer:
+            raise VerifyException(
+                f"the loop over '{parent.label_name}' walks a part of its label, and the elements "
+                "before that part are missing"
+            )
+        others = [op for op in parent.body.block.ops if isinstance(op, PrefixOp)]
+        if len({op.descending is None for op in others}) > 1:
+            raise VerifyException("a loop walks its label in one direction")
+
+
+def prefixes_of(op: object) -> list[PrefixOp]:
+    """Returns what a loop combines up to each of its indices."""
+    if not isinstance(op, ForOp):
+        return []
+    return [inner for inner in op.body.block.ops if isinstance(inner, PrefixOp)]

@@ -1,0 +1,128 @@
+"""Combinations up to each index of a loop: scans of tiles, and what is carried between them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from xdsl.dialects import scf
+from xdsl.ir import SSAValue
+
+from dt_mlir.analysis.tile_axes import TileAxes
+from dt_mlir.builders.reductions import combine
+from dt_mlir.builders.scope import Scope
+from dt_mlir.dialects import loop, tile
+from dt_mlir.dialects.elem import identity
+from dt_mlir.dialects.tile.types import Axis, axes_of
+
+
+class PrefixNests(Protocol):
+    """The lowering of loops, as combinations up to each index need it."""
+
+    axes: TileAxes
+    order: list[Axis]
+    env: dict[SSAValue, SSAValue]
+
+    def bounds(self, op: loop.LoopLike, scope: Scope) -> tuple[SSAValue, SSAValue]:
+        """Inserts the ends of a loop."""
+        ...
+
+    def step(self, op: loop.LoopLike, start: SSAValue, body: Scope) -> None:
+        """Inserts one step of a loop from an index, for all elements of its tile."""
+        ...
+
+    def loop_between(
+        self, op: loop.LoopLike, bounds: tuple[SSAValue, SSAValue, int], scope: Scope,
+        carried: list[SSAValue], hints: list[str],
+    ) -> tuple[scf.ForOp, Scope]:  # fmt: skip
+        """Inserts a sequential loop; returns it and the scope of its body."""
+        ...
+
+
+class Prefixes:
+    """Lowers loops with `loop.prefix`.
+
+    Args:
+        nests: the lowering of loops.
+    """
+
+    def __init__(self, nests: PrefixNests) -> None:
+        self.nests = nests
+        self.before: dict[loop.PrefixOp, SSAValue] = {}
+        """The combinations of the tiles before the one that is computed."""
+        self.after: dict[loop.PrefixOp, SSAValue] = {}
+        """Those with the tile that is computed."""
+
+    def loop(self, op: loop.ForOp, scope: Scope) -> None:
+        """Inserts a loop that carries the combinations of the tiles so far.
+
+        Args:
+            op: the loop.
+            scope: where it goes.
+        """
+        nests, prefixes = self.nests, loop.prefixes_of(op)
+        start, end = nests.bounds(op, scope)
+        down = prefixes[0].descending is not None
+        index, size = scope.index, op.step_size
+        carried = [
+            scope.values.fill(identity(inner.kind.data, inner.result.type), self._axes(inner))
+            for inner in prefixes
+        ]
+        hints = [inner.result.name_hint or "acc" for inner in prefixes]
+        if down:
+            # Trip t has the tile that is the t-th from the end.
+            count = index.ceil_div(index.sub(end, start), index.constant(size))
+            trips = (index.constant(0), count, 1)
+            result, body = nests.loop_between(op, trips, scope, carried, hints)
+            trip = result.body.block.args[0]
+            trip.name_hint = "trip"
+            left = body.index.sub(body.index.sub(count, body.index.constant(1)), trip)
+            first = body.index.mul(left, body.index.constant(size), f"{op.label_name}_start")
+        else:
+            result, body = nests.loop_between(op, (start, end, size), scope, carried, hints)
+            first = result.body.block.args[0]
+        self.before.update(zip(prefixes, result.body.block.args[1:]))
+        nests.step(op, first, body)
+        body.builder.insert(scf.YieldOp(*(self.after[inner] for inner in prefixes)))
+        for inner in prefixes:
+            self.before.pop(inner)
+
+    def _axes(self, op: loop.PrefixOp) -> list[Axis]:
+        """Returns the axes of what is carried."""
+        axes = self.nests.axes
+        return axes.axes(axes.of(op.result) - {op.loop})
+
+    def step(self, op: loop.PrefixOp, scope: Scope) -> None:
+        """Inserts the combinations up to each element of a tile.
+
+        Args:
+            op: the combination.
+            scope: the body of the loop, or where its only trip is.
+        """
+        nests, kind, values = self.nests, op.kind.data, scope.values
+        value, around = nests.env[op.value], op.loop
+        before = self.before.get(op)
+        carried = self._axes(op)
+        if not around.is_tile:
+            value = values.broadcast(value, carried)
+            if before is not None:
+                value = values.elementwise(
+                    [before, value], lambda b, v: combine(b, kind, v[0], v[1])
+                )
+            self.after[op] = value
+        else:
+            own = nests.axes.loops[around]
+            if own not in axes_of(value.type):
+                value = values.elementwise([nests.env[around.iv], value], lambda b, v: v[1])
+            value = values.broadcast(value, nests.axes.axes(nests.axes.of(op.result)))
+            total = scope.builder.insert(tile.ReduceOp(kind, value, own.name)).result
+            scan = tile.ScanOp(kind, value, own.name, op.descending is not None)
+            value = scope.builder.insert(scan).result
+            if before is not None:
+                value = values.elementwise(
+                    [before, value], lambda b, v: combine(b, kind, v[0], v[1])
+                )
+                total = values.elementwise(
+                    [before, total], lambda b, v: combine(b, kind, v[0], v[1])
+                )
+            self.after[op] = total
+        nests.env[op.result] = value

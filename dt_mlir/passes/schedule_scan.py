@@ -1,0 +1,330 @@
+"""`schedule-scan`: computes reductions up to each index of a label in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, StringAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from dt_mlir.analysis.nests import locals_of, loops_in, own_loops, writes_of
+from dt_mlir.boundary_conditions import CONSTANT
+from dt_mlir.builders.indices import build_index
+from dt_mlir.builders.loops import interchange, sink_between
+from dt_mlir.builders.reductions import combine
+from dt_mlir.diagnostics import did_you_mean, has_location
+from dt_mlir.dialects import loop
+from dt_mlir.dialects.elem import ReductionKind, identity
+from dt_mlir.dialects.index_ranges import collected, factor_of
+from dt_mlir.dialects.indices import add, dimension, multiply, number, substitute, symbol
+from dt_mlir.dialects.loop import Index
+from dt_mlir.dialects.numbers import constant
+from dt_mlir.element_types import is_float
+from dt_mlir.passes.schedule_fuse_at_copies import bind
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
+from dt_mlir.scheduling.parameters import Name
+from dt_mlir.traversal import captured_by, operations_of
+
+
+@dataclass(frozen=True)
+class _Prefix:
+    """A reduction over all indices up to one of the function's, or from one on."""
+
+    op: loop.ReduceOp
+    shift: int
+    """The last index that is reduced, or the first, relative to the function's."""
+    descending: bool
+    """True if indices from one on are reduced."""
+    others: list[AffineExpr]
+    """The other constraints of the domain."""
+
+
+@dataclass(frozen=True)
+class ScanPass(Directive):
+    """Computes reductions up to each index of a label in one pass.
+
+    `c[x] = rsum(A[j], j, j <= x)` with `c.scan(x)` walks `x` once and adds one element to the sum
+    in each step; without it each `x` has a loop over `j`. `j < x` leaves the index itself out,
+    `j >= x` and `j > x` reduce from the end on. Tiles of `x` are scanned at once, and the
+    combination of all tiles before is carried on. Other conditions select elements. Sums, products,
+    extremes, `rany` and `rall`. The loop walks the whole label, so that `x` is in no block. Triton:
+    `associative_scan`.
+
+    ```
+    %s = loop.reduce add %j = j of c where (%x) {   ->   %a = loop.read %A[%x]
+      %a = loop.read %A[%j]                              %s = loop.prefix add %a along %x : f32
+    ```
+    """
+
+    name = "schedule-scan"
+    phase: ClassVar[Phase] = Phase.SCANS
+
+    label: str = parameter(Name("label"), "The label up to whose indices is reduced.")
+
+    def rewrite(self, site: Site) -> None:
+        kernel = site.kernel
+        own = own_loops(kernel, writes_of(kernel, self.function)[0])
+        walked = own.get(self.label)
+        if not isinstance(walked, loop.ForOp):
+            raise site.error(
+                f"'{self.function}' has no loop over '{self.label}'",
+                did_you_mean(self.label, own)
+                or f"it has loops over {', '.join(own) or 'no label'}",
+            )
+        self._check(site, kernel)
+        found = [
+            prefix
+            for op in operations_of(walked, loop.ReduceOp)
+            if (prefix := self._prefix(site, op, walked)) is not None
+        ]
+        if not found:
+            raise site.error(
+                f"'{self.function}' reduces nothing up to each '{self.label}'",
+                f"write a condition, as in 'rsum(…, j, j <= {self.label})'",
+            )
+        if len({prefix.descending for prefix in found}) > 1:
+            raise site.error(
+                f"it reduces both up to each '{self.label}' and from it on",
+                "define a function for each direction",
+            )
+        walked = self._innermost(site, kernel, walked, found)
+        for prefix in found:
+            self._replace(site, prefix, walked)
+
+    def _check(self, site: Site, kernel: loop.KernelOp) -> None:
+        """Checks that nothing has shaped the loops yet.
+
+        Raises:
+            CompileError: if something has.
+        """
+        if locals_of(kernel):
+            (buffer, *_) = locals_of(kernel)
+            raise site.error(
+                f"'{buffer.function.data}' is fused into the kernel of '{site.function}' already",
+                "scan first, and fuse then",
+            )
+        shaped = any(op.is_tile or op.origin is not None for op in loops_in(kernel))
+        joined = operations_of(kernel, loop.DelinearizeOp)
+        if shaped or joined or kernel.grid.label_names:
+            raise site.error(
+                f"the loops of '{site.function}' are already tiled, split, joined or blocked",
+                "scan first",
+            )
+
+    def _prefix(self, site: Site, op: loop.ReduceOp, walked: loop.ForOp) -> _Prefix | None:
+        """Returns what a reduction reduces up to each index; None if it does not.
+
+        Raises:
+            CompileError: if it is another domain that moves with the index.
+        """
+        if op.domain is None or walked.iv not in op.bounds:
+            return None
+        count = op.domain.data.num_dims - 1
+        place = 1 + list(op.bounds[:count]).index(walked.iv)
+        moving = [expr for expr in op.constraints if factor_of(expr, place) or _uses(expr, place)]
+        label = op.label_name
+        if op.kind is None or op.named_kind.is_arg:
+            raise site.error(
+                f"'{op.kind and op.named_kind}' over '{label}' is not scanned",
+                "scan sums, products, extremes, 'rany' or 'rall'",
+            )
+        if isinstance(op.parent_op(), loop.ReductionLoop):
+            raise site.error(
+                f"the reduction over '{label}' is computed for each index of another one",
+                "define it as a function, and scan that",
+            )
+        if _depends(captured_by(op), walked.iv):
+            raise site.error(
+                f"the elements that are reduced over '{label}' depend on '{self.label}'",
+                "a scan adds the same element to the reductions of all indices behind it",
+            )
+        for shift in (0, -1):
+            up = add(subtracted(place), number(shift))
+            down = add(multiply(subtracted(place), number(-1)), number(shift))
+            for wanted, descending in ((up, False), (down, True)):
+                if [collected(expr) for expr in moving] == [collected(wanted)]:
+                    rest = [expr for expr in op.constraints if expr not in moving]
+                    return _Prefix(op, -shift if descending else shift, descending, rest)
+        raise site.error(
+            f"the domain of '{label}' does not begin or end at '{self.label}' alone",
+            f"scan conditions such as '{label} <= {self.label}' or '{label} > {self.label}'",
+        )
+
+    def _innermost(
+        self,
+        site: Site,
+        kernel: loop.KernelOp,
+        walked: loop.ForOp,
+        found: Sequence[_Prefix],
+    ) -> loop.ForOp:
+        """Moves the loop over the label into those that what is reduced depends on.
+
+        Returns:
+            The loop over the label.
+        """
+        if all(prefix.op.parent_op() is walked for prefix in found):
+            return walked
+        (write,) = writes_of(kernel, site.function)
+        loops = own_loops(kernel, write).values()
+        nest = [op for op in operations_of(kernel, loop.ForOp) if op in loops]
+        sink_between(nest)
+        order = [*(op for op in nest if op is not walked), walked]
+        interchange(nest, order)
+        return nest[-1]
+
+    def _replace(self, site: Site, prefix: _Prefix, walked: loop.ForOp) -> None:
+        """Replaces a reduction by the combination of the elements of the loop's trips."""
+        op, location = prefix.op, site.location or prefix.op.location
+        builder = Builder(InsertPoint.before(op))
+        kind = ReductionKind.ADD if op.is_dot else op.named_kind
+        element = self._element(site, prefix, walked, builder)
+        found = loop.PrefixOp(kind, element, walked.iv, op.result.type, prefix.descending)
+        found.result.name_hint = op.result.name_hint
+        value = builder.insert(found).result
+        if prefix.descending and not self._same_size(site, op.label_name):
+            value = combine(builder, kind, value, self._tail(prefix, walked))
+        op.result.replace_all_uses_with(value)
+        Rewriter.erase_op(op)
+        for inner in operations_of(walked, Operation):
+            if not has_location(inner):
+                inner.location = location
+
+    def _element(
+        self, site: Site, prefix: _Prefix, walked: loop.ForOp, builder: Builder
+    ) -> SSAValue:
+        """Inserts the element that the trip of an index adds."""
+        op, shift = prefix.op, prefix.shift
+        copy = op.clone()
+        block = op.parent
+        assert block is not None
+        block.insert_op_before(copy, op)
+        guarded = bool(shift) or not self._same_size(site, op.label_name)
+        if guarded:
+            for read in operations_of(copy, loop.ReadOp):
+                if read.boundary is None and any(copy.iv is value for value in read.indices):
+                    read.boundary = StringAttr(CONSTANT)
+                    read.exterior = constant(0, read.result.type)
+        bind(copy, copy.iv, Index(add(dimension(0), number(shift)), (walked.iv,), ()))
+        values = list(copy.yielded)
+        for inner in list(copy.body.block.ops):
+            if not isinstance(inner, loop.YieldOp):
+                inner.detach()
+                block.insert_op_before(inner, copy)
+        Rewriter.erase_op(copy)
+        element = values[0]
+        if op.is_dot:
+            element = _product(builder, values, op.result.type)
+        conditions = self._conditions(prefix, walked, guarded, builder)
+        if not conditions:
+            return element
+        inside = conditions[0]
+        for condition in conditions[1:]:
+            inside = builder.insert(arith.AndIOp(inside, condition)).result
+        kind = ReductionKind.ADD if op.is_dot else op.named_kind
+        neutral = builder.insert(arith.ConstantOp(identity(kind, element.type))).result
+        return builder.insert(arith.SelectOp(inside, element, neutral)).result
+
+    def _conditions(
+        self, prefix: _Prefix, walked: loop.ForOp, guarded: bool, builder: Builder
+    ) -> list[SSAValue]:
+        """Inserts where the index of a trip's element is one, and in the rest of the domain."""
+        op = prefix.op
+        assert op.domain is not None
+        count = op.domain.data.num_dims - 1
+        own = build_index(builder, add(dimension(0), number(prefix.shift)), [walked.iv], [])
+        dims, symbols = [own, *op.bounds[:count]], list(op.bounds[count:])
+        found: list[SSAValue] = []
+        zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
+
+        def holds(value: SSAValue) -> None:
+            if zero.parent is None:
+                builder.insert(zero)
+            found.append(builder.insert(arith.CmpiOp(value, zero.result, "sge")).result)
+
+        if guarded:
+            if prefix.shift < 0:
+                holds(own)
+            size = builder.insert(loop.SizeOp(op.label_name)).result
+            found.append(builder.insert(arith.CmpiOp(own, size, "slt")).result)
+        for expr in prefix.others:
+            holds(build_index(builder, expr, dims, symbols))
+        return found
+
+    def _tail(self, prefix: _Prefix, walked: loop.ForOp) -> SSAValue:
+        """Inserts the reduction of the indices that no trip has, in front of the loop."""
+        op = prefix.op
+        assert op.domain is not None
+        builder = Builder(InsertPoint.before(walked))
+        size = builder.insert(loop.SizeOp(walked.label_name)).result
+        copy = op.clone()
+        builder.insert(copy)
+        count = op.domain.data.num_dims - 1
+        sizes = list(op.bounds[count:])
+        end = add(symbol(len(sizes)), number(prefix.shift))
+        behind = add(dimension(0), multiply(end, number(-1)))
+        keep = [d for d in op.bounds[:count] if d is not walked.iv]
+        places = [dimension(0)] + [
+            dimension(1 + keep.index(d)) if d in keep else number(0) for d in op.bounds[:count]
+        ]
+        names = [symbol(i) for i in range(len(sizes))]
+        rest = [substitute(expr, places, names) for expr in prefix.others]
+        copy.set_domain([behind, *rest], keep, [*sizes, size])
+        return copy.result
+
+    def _same_size(self, site: Site, label: str) -> bool:
+        """Returns whether a label is known to have as many indices as the one that is scanned."""
+        program = site.program.host
+        first = program.first_of_same()
+
+        def root(name: str) -> str:
+            return first.get(name, name)
+
+        if root(label) == root(self.label):
+            return True
+        for item in program.definitions():
+            pair = {root(item.label), *map(root, item.sizes)}
+            if list(item.map.results) == [symbol(0)] and pair == {root(label), root(self.label)}:
+                return True
+        return False
+
+
+def subtracted(place: int) -> AffineExpr:
+    """Returns the difference of a dimension and the first one."""
+    return add(dimension(place), multiply(dimension(0), number(-1)))
+
+
+def _uses(expr: AffineExpr, place: int) -> bool:
+    return place in expr.used_dims()
+
+
+def _depends(values: Sequence[SSAValue], iv: SSAValue) -> bool:
+    """Returns whether some values depend on an index."""
+    seen: set[SSAValue] = set()
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if value is iv:
+            return True
+        owner = value.owner
+        if value in seen or not isinstance(owner, Operation):
+            continue
+        seen.add(value)
+        pending += [*owner.operands, *captured_by(owner)]
+    return False
+
+
+def _product(builder: Builder, factors: Sequence[SSAValue], type: object) -> SSAValue:
+    """Inserts the product of two factors in the type of their sum."""
+    left, right = factors
+    if left.type != type:
+        assert isinstance(type, AnyFloat)
+        left, right = (builder.insert(arith.ExtFOp(value, type)).result for value in factors)
+    cls = arith.MulfOp if is_float(left.type) else arith.MuliOp
+    return builder.insert(cls(left, right)).results[0]
+
