@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from xdsl.dialects import scf
+from xdsl.builder import Builder
+from xdsl.dialects import arith, scf
 from xdsl.ir import SSAValue
 
 from dt_mlir.analysis.tile_axes import TileAxes
@@ -21,6 +22,7 @@ class PrefixNests(Protocol):
     axes: TileAxes
     order: list[Axis]
     env: dict[SSAValue, SSAValue]
+    starts: dict[loop.LoopLike, SSAValue]
 
     def bounds(self, op: loop.LoopLike, scope: Scope) -> tuple[SSAValue, SSAValue]:
         """Inserts the ends of a loop."""
@@ -86,6 +88,22 @@ class Prefixes:
         for inner in prefixes:
             self.before.pop(inner)
 
+    def _last(self, op: loop.PrefixOp, value: SSAValue, scope: Scope) -> SSAValue:
+        """Inserts the combination of all elements of a tile, which stands at its last one.
+
+        Elements behind the end of the label are neutral, so that it stands there, too.
+        """
+        nests, kind, index = self.nests, op.kind.data, scope.index
+        place = nests.starts[op.loop]
+        if op.descending is None:
+            place = index.add(place, index.constant(op.loop.step_size - 1))
+        neutral = scope.values.constant(identity(kind, op.result.type))
+        alone = scope.values.elementwise(
+            [nests.env[op.loop.iv], place, value, neutral], _where_equal
+        )
+        own = nests.axes.loops[op.loop].name
+        return scope.builder.insert(tile.ReduceOp(kind, alone, own)).result
+
     def _axes(self, op: loop.PrefixOp) -> list[Axis]:
         """Returns the axes of what is carried."""
         axes = self.nests.axes
@@ -114,15 +132,29 @@ class Prefixes:
             if own not in axes_of(value.type):
                 value = values.elementwise([nests.env[around.iv], value], lambda b, v: v[1])
             value = values.broadcast(value, nests.axes.axes(nests.axes.of(op.result)))
-            total = scope.builder.insert(tile.ReduceOp(kind, value, own.name)).result
+            alone, operand = len(axes_of(value.type)) == 1, value
             scan = tile.ScanOp(kind, value, own.name, op.descending is not None)
-            value = scope.builder.insert(scan).result
-            if before is not None:
-                value = values.elementwise(
-                    [before, value], lambda b, v: combine(b, kind, v[0], v[1])
-                )
+            scanned = scope.builder.insert(scan).result
+            if before is None:
+                nests.env[op.result] = self.after[op] = scanned
+                return
+            value = values.elementwise(
+                [before, scanned], lambda b, v: combine(b, kind, v[0], v[1])
+            )
+            if alone:
+                total = scope.builder.insert(tile.ReduceOp(kind, operand, own.name)).result
                 total = values.elementwise(
                     [before, total], lambda b, v: combine(b, kind, v[0], v[1])
                 )
+            else:
+                # Triton 3.6 and 3.7 fail on a sum along one axis of several that is added to what
+                # a loop carries, if something else uses that too.
+                total = self._last(op, value, scope)
             self.after[op] = total
         nests.env[op.result] = value
+
+
+def _where_equal(builder: Builder, v: list[SSAValue]) -> SSAValue:
+    """Builds a value where two indices are equal, and another one elsewhere."""
+    equal = builder.insert(arith.CmpiOp(v[0], v[1], "eq")).result
+    return builder.insert(arith.SelectOp(equal, v[2], v[3])).result

@@ -11,7 +11,7 @@ from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 from dt_mlir.interpreters.run import random_inputs, run_module
 from dt_mlir.runtime.execute import run_and_check
 
-FORMS = programs("expressions", "reductions", "products", "schedules")
+FORMS = programs("expressions", "reductions", "products", "schedules", "parts", "scans")
 FUSED = programs("fused")
 STORED = programs("stored")
 TYPED = programs("types")

@@ -56,6 +56,8 @@ def _inputs(program: Compiled, sizes: Mapping[str, int], column: bool) -> dict[s
             values[::3] = False
         elif str(item.element) == "i32":
             values = (values * 10).int()
+        elif str(item.element) == "ui8":
+            values = (values * 10).abs().to(torch.uint8)
         elif len(shape) == 2 and item.name in "AQ":
             values = values.T.contiguous() if column else values
             for number in range(len(values)):

@@ -1,5 +1,6 @@
 // RUN: dt-opt %s -p convert-loop-to-tile | filecheck %s
-// A tile is scanned, and the combination of the tiles before is carried to it.
+// A tile is scanned, and the combination of the tiles before is carried to it. That of all stands at
+// the tile's last element; of a tile of one axis it is reduced by itself.
 // CHECK-LABEL: tile.kernel @up
 loop.kernel @up(%A: memref<?x?xf32> {host.name = "A", host.axes = ["i", "x"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["i", "x"]}) attributes {labels = ["i", "x"], root = "f"} {
   loop.grid () {
@@ -10,10 +11,11 @@ loop.kernel @up(%A: memref<?x?xf32> {host.name = "A", host.axes = ["i", "x"]}, %
       loop.for %x = x step 16 tile of f {
         // CHECK-NEXT: %a = tile.load %A[%i, %x]
         %a = loop.read %A[%i, %x]
-        // CHECK-NEXT: %[[TOTAL:.*]] = tile.reduce add %a along x
         // CHECK-NEXT: %[[SCAN:.*]] = tile.scan add %a along x
         // CHECK-NEXT: %[[S:.*]] = tile.map arith.addf %[[BEFORE]], %[[SCAN]]
-        // CHECK-NEXT: %[[AFTER:.*]] = tile.map arith.addf %[[BEFORE]], %[[TOTAL]]
+        // CHECK: %[[END:.*]] = arith.addi %[[START]], %{{.*}} : index
+        // CHECK: arith.cmpi eq
+        // CHECK: %[[AFTER:.*]] = tile.reduce add %{{.*}} along x
         // CHECK-NEXT: tile.store %[[S]], %f[%i, %x]
         // CHECK-NEXT: scf.yield %[[AFTER]]
         %s = loop.prefix add %a along %x : f32
@@ -27,13 +29,16 @@ loop.kernel @up(%A: memref<?x?xf32> {host.name = "A", host.axes = ["i", "x"]}, %
 loop.kernel @down(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
   loop.grid () {
     // CHECK: %[[COUNT:.*]] = arith.ceildivsi
-    // CHECK: scf.for %[[TRIP:.*]] = %{{.*}} to %[[COUNT]]
+    // CHECK: scf.for %[[TRIP:.*]] = %{{.*}} to %[[COUNT]] step %{{.*}} iter_args(%[[BEFORE:.*]] =
     // CHECK: %[[LEFT:.*]] = arith.subi %{{.*}}, %[[TRIP]] : index
     // CHECK: %[[START:.*]] = arith.muli %[[LEFT]], %{{.*}} : index
     // CHECK-NEXT: %x = tile.range x: 16 from %[[START]]
     loop.for %x = x step 16 tile of f {
       %a = loop.read %A[%x]
-      // CHECK: tile.scan maximum %a along x reverse
+      // CHECK: %[[SCAN:.*]] = tile.scan maximum %a along x reverse
+      // CHECK: tile.map arith.maximumf %[[BEFORE]], %[[SCAN]]
+      // CHECK-NEXT: %[[TOTAL:.*]] = tile.reduce maximum %a along x
+      // CHECK-NEXT: tile.map arith.maximumf %[[BEFORE]], %[[TOTAL]]
       %s = loop.prefix maximum %a along %x descending : f32
       loop.write %s, %f[%x]
     }
