@@ -78,6 +78,109 @@ def attention_sdpa(q, k, v):
     return F.scaled_dot_product_attention(q[None, None], k[None, None], v[None, None])[0, 0]
 
 
+def _image(x):
+    """A tensor whose channels are last in memory, as PyTorch's operators take it."""
+    return x.movedim(-1, 1)
+
+
+def conv2d(x, w):
+    return F.conv2d(_image(x), _image(w), padding=1).movedim(1, -1)
+
+
+def conv2d_strided(x, w):
+    return F.conv2d(_image(x), _image(w), stride=2, padding=1).movedim(1, -1)
+
+
+def conv2d_pointwise(x, w):
+    return F.conv2d(_image(x), w[:, :, None, None]).movedim(1, -1)
+
+
+def conv2d_depthwise(x, w):
+    filters = w.movedim(-1, 0)[:, None]
+    return F.conv2d(_image(x), filters, padding=1, groups=x.shape[-1]).movedim(1, -1)
+
+
+def max_pool2d(x):
+    return F.max_pool2d(_image(x), 3, 2, 1).movedim(1, -1)
+
+
+def group_norm(x):
+    return F.group_norm(_image(x), 32, eps=1e-5).movedim(1, -1)
+
+
+def cumulative_sum(a):
+    return a.cumsum(-1)
+
+
+def embedding(table, ids):
+    return F.embedding(ids.clamp(0, len(table) - 1), table)
+
+
+def cross_entropy(x, target):
+    return F.cross_entropy(x.float(), target.clamp(0, x.shape[1] - 1), reduction="none")
+
+
+def triangular_product(a, b):
+    """The product of triangular matrices; of others, as they are measured, it is not the same."""
+    return torch.tril(a @ b)
+
+
+def _scaled(backend, **options):
+    from torch.nn.attention import sdpa_kernel
+
+    def function(q, k, v, scale):
+        with sdpa_kernel(backend):
+            batch = q[None], k[None], v[None]
+            return F.scaled_dot_product_attention(*batch, scale=scale, **options)[0]
+
+    return function
+
+
+def _decoded(backend):
+    from torch.nn.attention import sdpa_kernel
+
+    def function(q, k, v, scale):
+        heads = q.flatten(1, 2)[:, :, None]
+        with sdpa_kernel(backend):
+            found = F.scaled_dot_product_attention(heads, k, v, scale=scale, enable_gqa=True)
+        return found.view(q.shape)
+
+    return function
+
+
+def _flex(mask=None):
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+    compiled = torch.compile(flex_attention, dynamic=False)
+
+    @cache
+    def blocks(length, device):
+        return create_block_mask(mask, None, None, length, length, device=device)
+
+    def function(q, k, v, scale):
+        live = None if mask is None else blocks(q.shape[1], q.device)
+        return compiled(q[None], k[None], v[None], scale=scale, block_mask=live)[0]
+
+    return function
+
+
+def _attentions() -> dict[str, Function]:
+    from torch.nn.attention import SDPBackend
+
+    flash, cudnn = SDPBackend.FLASH_ATTENTION, SDPBackend.CUDNN_ATTENTION
+    return {
+        "attention_online_flash": _scaled(flash),
+        "attention_online_cudnn": _scaled(cudnn),
+        "attention_online_flex": _flex(),
+        "attention_causal_flash": _scaled(flash, is_causal=True),
+        "attention_causal_cudnn": _scaled(cudnn, is_causal=True),
+        "attention_causal_flex": _flex(lambda b, h, i, j: i >= j),
+        "attention_window_flex": _flex(lambda b, h, i, j: (i >= j) & (i - j < 1024)),
+        "decoding_flash": _decoded(flash),
+        "decoding_cudnn": _decoded(cudnn),
+    }
+
+
 def copy(a, *others):
     """Not the same, but a bound: reads and writes the first tensor."""
     return a.clone()
@@ -125,6 +228,8 @@ def _ways(function: Function) -> dict[str, Function]:
 
 for _function in (
     matmul, matmul_sigmoid, matmul_bias_gelu, softmax, layer_norm, rms_norm, dyt, scaled_add, relu,
-    swish, two_matmul, attention,
+    swish, two_matmul, attention, conv2d, conv2d_strided, conv2d_pointwise, conv2d_depthwise,
+    max_pool2d, group_norm, cumulative_sum, embedding, cross_entropy, triangular_product,
 ):  # fmt: skip
     globals().update(_ways(_function))
+globals().update(_attentions())

@@ -20,13 +20,19 @@ class Workload:
     """Element types that are declared anew."""
     baselines: tuple[str, ...] = ()
     """The functions of `baselines.py` that it is compared with; `copy` is no competitor."""
+    work: int = 0
+    """The floating-point operations of its products, where its sizes alone do not say them."""
 
     @property
     def operations(self) -> int:
         """The floating-point operations of its matrix products; 0 where it has none."""
+        if self.work:
+            return self.work
         n = self.sizes
         match self.program:
-            case "matmul" | "matmul_ragged" | "matmul_sigmoid" | "matmul_bias_gelu":
+            case (
+                "matmul" | "matmul_split" | "matmul_ragged" | "matmul_sigmoid" | "matmul_bias_gelu"
+            ):
                 return 2 * n["x"] * n["y"] * n["k"]
             case "batched_matmul":
                 return 2 * n["b"] * n["x"] * n["y"] * n["k"]
@@ -126,5 +132,61 @@ def _chains() -> list[Workload]:
     return found
 
 
-WORKLOADS = [*_products(), *_rows(), *_elementwise(), *_chains()]
+def _images() -> list[Workload]:
+    """Operators on images, channels last."""
+    found: list[Workload] = []
+    for program, n, size, c, o, window, stride in (
+        ("conv2d", 32, 56, 256, 256, 3, 1), ("conv2d", 64, 28, 512, 512, 3, 1),
+        ("conv2d_strided", 32, 112, 64, 128, 3, 2), ("conv2d_pointwise", 32, 56, 256, 64, 1, 1),
+    ):  # fmt: skip
+        sizes = {"n": n, "X_1": size, "X_2": size, "X_3": c, "o": o, "c": c}
+        if program == "conv2d_pointwise":
+            sizes = {"n": n, "p": size, "q": size, "o": o, "c": c}
+        work = 2 * n * (size // stride) ** 2 * o * c * window**2
+        found.append(Workload("images", program, sizes, {}, _against(program), work))
+    sizes = {"n": 64, "X_1": 112, "X_2": 112, "X_3": 128, "c": 128}
+    found.append(Workload("images", "conv2d_depthwise", sizes, {}, _against("conv2d_depthwise")))
+    sizes = {"n": 64, "X_1": 112, "X_2": 112, "c": 128}
+    found.append(Workload("images", "max_pool2d", sizes, {}, _against("max_pool2d")))
+    sizes = {"n": 32, "y": 3136, "j": 3136, "c": 256}
+    found.append(Workload("images", "group_norm", sizes, {}, _against("group_norm")))
+    return found
+
+
+def _reductions() -> list[Workload]:
+    """Reductions that are computed in one pass, in parts, or up to each index."""
+    found: list[Workload] = []
+    compared = _against("matmul")
+    for x, y, k in (
+        (512, 512, 16384), (256, 256, 32768), (16, 4096, 14336), (128, 4096, 4096),
+    ):  # fmt: skip
+        sizes = {"x": x, "y": y, "k": k}
+        found.append(Workload("reductions", "matmul_split", sizes, {}, compared))
+    for b, j in ((16, 8192), (1, 32768), (64, 2048)):
+        sizes = {"b": b, "g": 8, "r": 4, "d": 128, "j": j, "c": 128}
+        compared = ("decoding_flash", "decoding_cudnn")
+        found.append(Workload("reductions", "decoding", sizes, {}, compared))
+    sizes = {"h": 64, "i": 4096, "d": 128, "j": 4096, "c": 128}
+    for program, part in (("attention_online", 1.0), ("attention_causal", 0.5)):
+        compared = (f"{program}_flash", f"{program}_cudnn", f"{program}_flex")
+        work = int(4 * 64 * 4096**2 * 128 * part)
+        found.append(Workload("reductions", program, sizes, {}, compared, work))
+    work = 4 * 64 * 4096 * 1024 * 128
+    compared = ("attention_window_flex",)
+    found.append(Workload("reductions", "attention_window", sizes, {}, compared, work))
+    compared = ("cross_entropy_eager", "cross_entropy_compile")
+    found.append(Workload("reductions", "cross_entropy", {"i": 8192, "j": 128256}, {}, compared))
+    compared = _against("cumulative_sum", "copy")
+    sizes = {"i": 4096, "j": 16384}
+    found.append(Workload("reductions", "cumulative_sum", sizes, {}, compared))
+    sizes = {"T_0": 128256, "t": 16384, "c": 4096}
+    compared = ("embedding_eager", "embedding_compile")
+    found.append(Workload("reductions", "embedding", sizes, {}, compared))
+    sizes = {"x": 4096, "y": 4096, "k": 4096}
+    compared = ("triangular_product_eager", "triangular_product_compile")
+    found.append(Workload("reductions", "triangular_product", sizes, {}, compared))
+    return found
+
+
+WORKLOADS = [*_products(), *_rows(), *_elementwise(), *_chains(), *_images(), *_reductions()]
 """All workloads, group by group."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from suite import WORKLOADS, Workload
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.files import write_output
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
@@ -68,8 +69,9 @@ class Row:
     def bytes(self) -> int:
         """The bytes of inputs and outputs."""
         module, _ = compile_text(self.data["program"], self.workload.program)
+        sizes = Interface.of(module).sizes(self.workload.sizes)
         run_pipeline(module, default_pipeline("tile"))
-        traffic = Traffic.of(module, self.workload.sizes)
+        traffic = Traffic.of(module, sizes)
         return traffic.inputs + traffic.results
 
     def of_copy(self) -> float | None:
@@ -225,7 +227,9 @@ def _ways(row: Row) -> dict[str, float]:
     """The baselines' times by what they are, as in `compile`, without the operation's name."""
     found: dict[str, float] = {}
     for name, time in row.baselines.items():
-        for way in ("eager", "compile", "max_autotune", "liger", "expert", "sdpa"):
+        for way in (
+            "eager", "compile", "max_autotune", "liger", "expert", "sdpa", "flash", "cudnn", "flex",
+        ):
             if name.endswith(f"_{way}"):
                 found[way] = time
     return found

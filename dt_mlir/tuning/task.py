@@ -47,7 +47,7 @@ class Task:
         interface = Interface.of(module)
         self.sizes = interface.sizes(given)
         for group in interface.groups:
-            if interface.used & set(group) and not set(given) & set(group):
+            if interface.used & set(group) and not self.sizes.keys() & set(group):
                 raise CompileError(
                     f"there is no size of '{group[0]}'", None, f"give it, as in {group[0]}=4096"
                 )

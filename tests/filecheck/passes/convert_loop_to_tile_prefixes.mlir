@@ -38,7 +38,7 @@ loop.kernel @down(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: me
       // CHECK: %[[SCAN:.*]] = tile.scan maximum %a along x reverse
       // CHECK: tile.map arith.maximumf %[[BEFORE]], %[[SCAN]]
       // CHECK-NEXT: %[[TOTAL:.*]] = tile.reduce maximum %a along x
-      // CHECK-NEXT: tile.map arith.maximumf %[[BEFORE]], %[[TOTAL]]
+      // CHECK-NEXT: arith.maximumf %[[BEFORE]], %[[TOTAL]] : f32
       %s = loop.prefix maximum %a along %x descending : f32
       loop.write %s, %f[%x]
     }
