@@ -12,7 +12,7 @@ from dt_mlir.elementwise import FUNCTIONS
 from dt_mlir.frontend.symbols import REDUCTIONS
 from dt_mlir.registry import PASSES
 from dt_mlir.scheduling.directive import Directive
-from dt_mlir.scheduling.parameters import Choice, Integer, Kind, Name, Names, Sizes
+from dt_mlir.scheduling.parameters import Choice, Integer, Kind, Name, Names, PartsOf, Sizes
 
 HEADER = '"""{}\n\nWritten by docs/generate.py from the definitions; not to be edited.\n"""\n\n'
 
@@ -84,15 +84,24 @@ def _parameter(name: str, kind: Kind) -> tuple[str, str]:
             return f"{name}: Literal[{literals}] | Choices", name
         case Name():
             return f"{name}: NameLike", name
+        case PartsOf():
+            return f"*{name}: NameLike, **sizes: Size", f"*{name}, **sizes"
         case _:
             return f"{name}: object", name
+
+
+def _parameters(cls: type[Directive]) -> list[tuple[str, Kind, str]]:
+    """Returns the parameters of a directive; those that Python gives by label come last."""
+    return sorted(cls.parameters(), key=lambda item: isinstance(item[1], PartsOf))
 
 
 def _form(cls: type[Directive]) -> str:
     """Returns a directive as a call in Python."""
     shown: list[str] = []
-    for name, kind, _ in cls.parameters():
+    for name, kind, _ in _parameters(cls):
         match kind:
+            case PartsOf():
+                shown.append("k=8")
             case Sizes():
                 shown.append("x=64, …")
             case Names():
@@ -124,7 +133,7 @@ def directives_module() -> str:
         if not issubclass(cls, Directive):
             continue
         declared, handed, rows = [], [], []
-        for name, kind, doc in cls.parameters():
+        for name, kind, doc in _parameters(cls):
             parameter, argument = _parameter(name, kind)
             declared.append(parameter)
             handed.append(argument)

@@ -36,8 +36,8 @@ class Directives(ABC):
         """
         return self.direct("online", label)
 
-    @checked("rfactor(split, parts)")
-    def rfactor(self, /, split: object, parts: NameLike) -> Self:
+    @checked("rfactor(parts, k=8)")
+    def rfactor(self, /, parts: NameLike, *split: NameLike, **sizes: Size) -> Self:
         """Splits reductions over a label into parts, which another function reduces.
 
         `f.rfactor(k:8, parts)` makes 8 parts, and `f.rfactor(k:k_in/4096, parts)` parts of 4096
@@ -49,10 +49,10 @@ class Directives(ABC):
         Halide: `rfactor`; split-K and flash decoding are this.
 
         Args:
-            split: the label, with the number of its parts, or a name and the length of a part.
             parts: the name of the function that reduces the parts.
+            split: the label, with the number of its parts, or a name and the length of a part.
         """
-        return self.direct("rfactor", split, parts)
+        return self.direct("rfactor", parts, *split, **sizes)
 
     @checked("scan(label)")
     def scan(self, /, label: NameLike) -> Self:

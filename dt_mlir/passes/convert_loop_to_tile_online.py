@@ -60,7 +60,7 @@ class Online:
         self.before: dict[loop.RunningOp, Sequence[SSAValue]] = {}
         """The running values of the steps before; none in the only step of a loop."""
         self.checked = True
-        """Whether steps see to factors that are not finite, and that the domain excludes."""
+        """True where steps see to factors that are not finite and that the domain excludes."""
 
     def lower(self, op: loop.OnlineOp, scope: Scope, once: bool) -> None:
         """Inserts the loop, and defines its results.

@@ -48,7 +48,7 @@ class _Combination:
         self.block = Block(arg_types=[IndexType()])
         self.block.args[0].name_hint = value_hint(parts.part)
         self.values: dict[SSAValue, SSAValue] = {}
-        """What stands for values of the body of the loop over the label."""
+        """The values that stand for those of the body of the loop over the label."""
 
     def run(self) -> None:
         top = self.parts.top

@@ -551,3 +551,24 @@ def test_windows_gathers_and_domains() -> None:
     assert dt.parse(text).compile().source == dt.Program.of([f]).compile().source
     with pytest.raises(dt.CompileError, match="is not a tensor"):
         dt.size(p, 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "sizes", "shown"), [((), {"k": 8}, "k:8"), (("k:k_in/64",), {}, "k:k_in/64")]
+)
+def test_a_function_that_a_directive_defines(
+    given: tuple[str, ...], sizes: dict[str, int], shown: str
+) -> None:
+    """It takes directives by its name; the directive has the label as Python has others."""
+    a, b, mm = dt.In("A"), dt.In("B"), dt.Func("mm")
+    x, y, k = dt.Var("x"), dt.Var("y"), dt.RVar("k")
+    mm[x, y] = dt.rdot(a[x, k], b[k, y], k)
+    mm.rfactor("parts", *given, **sizes)
+    mm.directives["parts"].tensorize(k=32)
+    text = f"""
+    Func mm; In A, B; Var x, y; RVar k;
+    mm[x, y] = rdot(A[x, k], B[k, y], k);
+    mm.rfactor({shown}, parts); parts.tensorize(k:32);
+    mm.compile();
+    """
+    assert dt.parse(text).compile().source == dt.Program.of([mm]).compile().source
