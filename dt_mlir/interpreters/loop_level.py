@@ -181,10 +181,12 @@ class LoopFunctions(LevelFunctions):
         def full(value: Value) -> Value:
             return spread(value, (count, *_shape(value)[1:]))
 
+        if not count and not kind.is_arg:
+            # A part of a label may have no index.
+            return (self.arithmetic.constant(identity(kind, type)),)
         if not kind.is_arg:
             return (self.arithmetic.reduce(kind, full(yielded[0]), (0,), type),)
         if not count:
-            # A part of a label may have no index.
             first = self.arithmetic.from_array(np.zeros(()), type)
             extreme = self.arithmetic.constant(identity(kind, op.yielded[0].type))
             return (first,) if op.extreme is None else (first, extreme)

@@ -278,7 +278,10 @@ def _domain_of(op: loop.ReduceOp) -> Domain:
 
 def _shown(op: loop.ReduceOp) -> str:
     kind = op.named_kind
-    names = {ReductionKind.ADD: "sum", ReductionKind.DOT: "sum of products"}
+    names = {
+        ReductionKind.ADD: "sum", ReductionKind.DOT: "sum of products",
+        ReductionKind.MUL: "product",
+    }  # fmt: skip
     return names.get(kind, f"reduction '{kind}'")
 
 

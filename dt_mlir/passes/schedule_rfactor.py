@@ -89,9 +89,15 @@ class RfactorPass(Directive):
         if len(found) > 1:
             raise site.error(
                 f"'{site.function}' has {len(found)} reductions over '{label}'",
-                f"{site.function}.online({label}) computes them in one pass",
+                f"{site.function}.online({label}) computes them in one pass; or define each as a "
+                "function, and split that",
             )
         (own,) = found
+        if own.end is not None:
+            raise site.error(
+                f"'{site.function}' reduces parts of '{label}' already",
+                f"split their combination, as in rfactor({label}_part:4, …) of what combines them",
+            )
         grid = kernel.grid
         for op in loops_in(kernel):
             if op.is_tile or op.origin is not None or grid.label_names:
@@ -129,8 +135,12 @@ class RfactorPass(Directive):
                 raise site.error(f"'{name}' is not a name for a function", NAMES_HINT)
             if name in taken:
                 hint = "the directive defines the function that reduces the parts: name another"
-                if name not in program.functions() and name in program.labels():
-                    hint = "the parts of a label have one number and length in a program"
+                label = PartsOf.of(self.split)[0]
+                if name == f"{label}_part" and name != self.parts:
+                    hint = (
+                        f"the parts of '{label}' are numbered by a label of this name, with one "
+                        "number and length in a program; rename the other one"
+                    )
                 raise site.error(
                     f"'{name}' is already the name of a label, a function or an input", hint
                 )

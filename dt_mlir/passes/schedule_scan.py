@@ -86,7 +86,7 @@ class ScanPass(Directive):
         if not found:
             raise site.error(
                 f"'{self.function}' reduces nothing up to each '{self.label}'",
-                f"write a condition, as in 'rsum(…, j, j <= {self.label})'",
+                self._hint(site, kernel),
             )
         if len({prefix.descending for prefix in found}) > 1:
             raise site.error(
@@ -96,6 +96,17 @@ class ScanPass(Directive):
         walked = self._innermost(site, kernel, walked, found)
         for prefix in found:
             self._replace(site, prefix, walked)
+
+    def _hint(self, site: Site, kernel: loop.KernelOp) -> str:
+        """Returns what helps where nothing is left to be scanned."""
+        if operations_of(kernel, loop.PrefixOp):
+            return "it is scanned already"
+        if operations_of(kernel, loop.OnlineOp):
+            return f"'{self.function}.online' computes the reductions in one pass: leave it out"
+        for (function, label), parts in site.program.parts.items():
+            if function == self.function:
+                return f"'{parts}' reduces '{label}' in parts: leave out '{function}.rfactor'"
+        return f"write a condition, as in 'rsum(…, j, j <= {self.label})'"
 
     def _check(self, site: Site, kernel: loop.KernelOp) -> None:
         """Checks that nothing has shaped the loops yet.

@@ -79,6 +79,10 @@ class UnrollJamPass(Directive):
                 or f"there are loops over {', '.join(labels_in(site.kernel)) or 'no label'}",
             )
         tiles = [op for op in loops if op.is_tile]
+        if any(loop.prefixes_of(op) for op in loops):
+            raise site.error(
+                f"'{label}' is scanned, and its tiles are not taken apart", "name other labels"
+            )
         if any(isinstance(op, loop.ReduceOp) for op in loops):
             raise site.error(
                 f"'{label}' is reduced, and its tiles are not taken apart",
