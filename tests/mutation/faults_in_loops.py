@@ -25,8 +25,38 @@ _TERMS = _ALL + "laws/terms.py"
 _DOMINANCE = _ALL + "laws/dominance.py"
 _MERGED = _ALL + "passes/schedule_online_merge.py"
 _GATHERED = _ALL + "passes/schedule_online_nest.py"
+_NESTED = _ALL + "laws/nested.py"
+_PARTS = _ALL + "passes/schedule_rfactor_parts.py"
+_COMBINED = _ALL + "passes/schedule_rfactor_combine.py"
+_SCAN = _ALL + "passes/schedule_scan.py"
 
 LOOPS = [
+    Fault(
+        "parts-not-repaired", _COMBINED,
+        "element = inside.get(op.repaired, op.repaired)", "element = read[op.result]",
+        "the sums of parts are added as they were for the parts' own maxima",
+    ),
+    Fault(
+        "extreme-for-index", _COMBINED,
+        "        if kind.is_arg:\n            values.reverse()\n", "",
+        "the places of extremes are taken for the extremes",
+    ),
+    Fault(
+        "scanned-without-a-tail", _SCAN,
+        "if prefix.descending and not self._same_size(site, op.label_name):", "if False:",
+        "a reduction from each index on lacks what lies behind the function's label",
+    ),
+    Fault(
+        "scanned-with-itself", _SCAN,
+        "return _Prefix(op, -shift if descending else shift, descending, rest)",
+        "return _Prefix(op, 0, descending, rest)",
+        "a reduction up to before each index has the element of the index",
+    ),
+    Fault(
+        "inner-maximum-of-any-label", _NESTED,
+        "            or op.label_name != self.op.label_name\n", "",
+        "a maximum over another label is taken to bound the elements of an inner sum",
+    ),
     Fault(
         "quotient-upside-down", _LAWS,
         "ends = (before, after) if found.minus != shift.inverse else (after, before)",

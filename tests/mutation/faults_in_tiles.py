@@ -378,9 +378,9 @@ TILES = [
     ),
     Fault(
         "argmin-masked-as-argmax", _PLACE,
-        "case tile.ArgReduceOp():\n"
+        "case tile.ScanOp() | tile.ArgReduceOp():\n"
         "                _mask_operand(masks, op, 0, op.axis.data, op.kind.data)",
-        "case tile.ArgReduceOp():\n"
+        "case tile.ScanOp() | tile.ArgReduceOp():\n"
         "                _mask_operand(masks, op, 0, op.axis.data, ReductionKind.ARGMAX)",
         "rargmin finds the masked elements, which are minus infinity",
     ),
@@ -436,5 +436,28 @@ TILES = [
         "rounded-to-halves", _EXPAND,
         "magic = e.constant(1.5 * 2.0**digits)", "magic = e.constant(2.0**digits)",
         "round gives halves for negative numbers",
+    ),
+    Fault(
+        "part-without-its-tail", _ALL + "passes/convert_loop_to_tile.py",
+        "share = index.ceil_div(steps, index.constant(op.parts)",
+        "share = index.div(steps, index.constant(op.parts)",
+        "parts have too few steps where their number does not divide those of the label",
+    ),
+    Fault(
+        "stored-in-each-trip", _ALL + "passes/convert_loop_to_tile.py",
+        "            if constant_index(start) == 0:\n                continue\n",
+        "            if True:\n                continue\n",
+        "a value that a loop does not concern is stored in each of its trips",
+    ),
+    Fault(
+        "scan-without-a-carry", _ALL + "passes/convert_loop_to_tile_prefixes.py",
+        "[before, total], lambda b, v: combine(b, kind, v[0], v[1])",
+        "[before, total], lambda b, v: v[1]",
+        "a tile is added to the one before it alone",
+    ),
+    Fault(
+        "last-for-first", _ALL + "passes/convert_loop_to_tile_prefixes.py",
+        "if op.descending is None:\n            place", "if False:\n            place",
+        "what is carried behind a tile is its first element",
     ),
 ]
