@@ -46,8 +46,9 @@ class Task:
         self.space = Space(module)
         interface = Interface.of(module)
         self.sizes = interface.sizes(given)
+        known = {*given, *interface.derived()}
         for group in interface.groups:
-            if interface.used & set(group) and not self.sizes.keys() & set(group):
+            if interface.used & set(group) and not known & set(group):
                 raise CompileError(
                     f"there is no size of '{group[0]}'", None, f"give it, as in {group[0]}=4096"
                 )
