@@ -285,6 +285,12 @@ def test_a_label_without_a_size_is_refused() -> None:
         task(x=4)
 
 
+def test_sizes_that_follow_from_others_need_not_be_given() -> None:
+    text = "Func f; In X; Var p = size(X, 0) // 2;\nf[p] = X[2 * p] + X[2 * p + 1];\nf.compile();\n"
+    found = Task(compile_text(text, "halves.dt")[0], {"X_0": 10})
+    assert found.sizes["p"] == 5
+
+
 def test_time_on_the_interpreter() -> None:
     assert timed(lambda: time.sleep(0.01), "interpreter") >= 9
 
