@@ -31,9 +31,8 @@ def draw(seed: int, cases: int) -> None:
 
     tally, found = run_batch(seed, gpu=False, cases=cases)
     assert found is None, found
-    # Enough of what is drawn is legal, runs, and is decided. The cases of one seed are alike, as
-    # Hypothesis varies what it drew before: of some seeds a quarter is legal, of most a half.
-    assert tally.kinds["right"] > 0.2 * cases
+    # Most of what is drawn is legal, runs, and is decided.
+    assert tally.kinds["right"] > 0.3 * cases
     assert tally.decided > 0.8 * tally.kinds["right"]
 
 

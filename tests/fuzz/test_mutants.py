@@ -22,7 +22,7 @@ def test_mutants(seed: int) -> None:
     tally, faults = run_batch(900_000 + seed)
     assert not faults, "\n".join(f"{kind}\n{text}" for _, kind, text in faults)
     # Mutants that are not read, or not well-formed, say nothing about passes.
-    assert tally["emitted"] + tally["refused"] >= 3
+    assert tally["emitted"] + tally["refused"] >= 5
 
 
 def test_a_mutant_differs_from_its_origin() -> None:
