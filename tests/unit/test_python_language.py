@@ -559,7 +559,7 @@ def test_windows_gathers_and_domains() -> None:
 def test_a_function_that_a_directive_defines(
     given: tuple[str, ...], sizes: dict[str, int], shown: str
 ) -> None:
-    """It takes directives by its name; the directive has the label as Python has others."""
+    """A function of parts takes directives by its name; the label is given as others are."""
     a, b, mm = dt.In("A"), dt.In("B"), dt.Func("mm")
     x, y, k = dt.Var("x"), dt.Var("y"), dt.RVar("k")
     mm[x, y] = dt.rdot(a[x, k], b[k, y], k)
