@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.analysis.bounds import check_written_once, infer_bounds
-from dt_mlir.analysis.nests import labels_in, locals_of, loops_in
+from dt_mlir.analysis.nests import labels_in, loops_in
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.passes.schedule_online_merge import merge
@@ -59,12 +59,7 @@ class OnlinePass(Directive):
         Raises:
             CompileError: if something has.
         """
-        if locals_of(kernel):
-            (buffer, *_) = locals_of(kernel)
-            raise site.error(
-                f"'{buffer.function.data}' is fused into the kernel of '{site.function}' already",
-                "compute reductions in one pass first, and fuse then",
-            )
+        site.check_nothing_fused("compute reductions in one pass")
         for op in loops_in(kernel):
             reduces = isinstance(op, loop.ReduceOp) and op.label_name == self.label
             if op.is_outer or (reduces and op.is_tile):

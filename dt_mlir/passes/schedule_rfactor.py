@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.analysis.bounds import check_written_once
-from dt_mlir.analysis.nests import labels_in, locals_of, loops_in, reduced_by
+from dt_mlir.analysis.nests import labels_in, loops_in, reduced_by
 from dt_mlir.analysis.part_labels import part_label
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import loop
@@ -71,12 +71,7 @@ class RfactorPass(Directive):
         Raises:
             CompileError: if there is none, or it cannot be split.
         """
-        if locals_of(kernel):
-            (buffer, *_) = locals_of(kernel)
-            raise site.error(
-                f"'{buffer.function.data}' is fused into the kernel of '{site.function}' already",
-                "split reductions first, and fuse then",
-            )
+        site.check_nothing_fused("split reductions")
         loops = [op for op in loops_in(kernel) if isinstance(op, loop.ReductionLoop)]
         found = [op for op in loops if op.label_name == label]
         if not found:

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from dt_mlir.analysis.nests import locals_of, loops_in, own_loops, writes_of
+from dt_mlir.analysis.nests import loops_in, own_loops, writes_of
 from dt_mlir.boundary_conditions import CONSTANT
 from dt_mlir.builders.indices import build_index
 from dt_mlir.builders.loops import interchange, sink_between
@@ -114,12 +114,7 @@ class ScanPass(Directive):
         Raises:
             CompileError: if something has.
         """
-        if locals_of(kernel):
-            (buffer, *_) = locals_of(kernel)
-            raise site.error(
-                f"'{buffer.function.data}' is fused into the kernel of '{site.function}' already",
-                "scan first, and fuse then",
-            )
+        site.check_nothing_fused("scan")
         shaped = any(op.is_tile or op.origin is not None for op in loops_in(kernel))
         joined = operations_of(kernel, loop.DelinearizeOp)
         if shaped or joined or kernel.grid.label_names:

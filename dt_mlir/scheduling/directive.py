@@ -25,6 +25,7 @@ from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.sched import RESERVED, Argument
 from dt_mlir.scheduling.parameters import ArgumentError, Kind
+from dt_mlir.traversal import operations_of
 
 PASS_PREFIX = "schedule-"
 
@@ -131,6 +132,22 @@ class Site:
             did_you_mean(self.function, self.program.functions())
             or "nothing that is compiled needs one of that name",
         )
+
+    def check_nothing_fused(self, change: str) -> None:
+        """Checks that no function is fused into the kernel yet.
+
+        Args:
+            change: what has to come before, as in 'scan'.
+
+        Raises:
+            CompileError: if one is.
+        """
+        fused = operations_of(self.kernel, loop.LocalOp)
+        if fused:
+            raise self.error(
+                f"'{fused[0].function.data}' is fused into the kernel of '{self.function}' already",
+                f"{change} first, and fuse then",
+            )
 
     def set_hint(self, hint: str, value: int | str) -> None:
         """Sets a launch hint of the kernel.
