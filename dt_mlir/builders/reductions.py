@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Attribute, SSAValue
 
 from dt_mlir.dialects.elem import ReductionKind
@@ -50,3 +51,19 @@ def is_more_extreme(
     old_number = builder.insert(arith.CmpfOp(old, old, "oeq")).result
     first_nan = builder.insert(arith.AndIOp(new_nan, old_number)).result
     return builder.insert(arith.OrIOp(beyond, first_nan)).result
+
+
+def product_of(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SSAValue:
+    """A product of scalars, widened first."""
+    cls = arith.MulfOp if is_float(type) else arith.MuliOp
+    return builder.insert(cls(widened(builder, a, type), widened(builder, b, type))).results[0]
+
+
+def widened(builder: Builder, value: SSAValue, type: Attribute) -> SSAValue:
+    """A scalar in a type that is at least as wide."""
+    if value.type == type:
+        return value
+    if isinstance(type, AnyFloat):
+        return builder.insert(arith.ExtFOp(value, type)).result
+    assert isinstance(type, IntegerType)
+    return builder.insert(arith.ExtSIOp(value, type)).result

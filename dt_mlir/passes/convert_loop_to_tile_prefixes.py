@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from xdsl.builder import Builder
-from xdsl.dialects import arith, scf
+from xdsl.dialects import scf
 from xdsl.ir import SSAValue
 
 from dt_mlir.analysis.tile_axes import TileAxes
@@ -14,6 +13,7 @@ from dt_mlir.builders.scope import Scope
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.elem import identity
 from dt_mlir.dialects.tile.types import Axis, axes_of
+from dt_mlir.passes.convert_loop_to_tile_products import where_equal
 
 
 class PrefixNests(Protocol):
@@ -99,7 +99,7 @@ class Prefixes:
             place = index.add(place, index.constant(op.loop.step_size - 1))
         neutral = scope.values.constant(identity(kind, op.result.type))
         alone = scope.values.elementwise(
-            [nests.env[op.loop.iv], place, value, neutral], _where_equal
+            [nests.env[op.loop.iv], place, value, neutral], where_equal
         )
         own = nests.axes.loops[op.loop].name
         return scope.builder.insert(tile.ReduceOp(kind, alone, own)).result
@@ -153,8 +153,3 @@ class Prefixes:
             self.after[op] = total
         nests.env[op.result] = value
 
-
-def _where_equal(builder: Builder, v: list[SSAValue]) -> SSAValue:
-    """Builds a value where two indices are equal, and another one elsewhere."""
-    equal = builder.insert(arith.CmpiOp(v[0], v[1], "eq")).result
-    return builder.insert(arith.SelectOp(equal, v[2], v[3])).result

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -26,7 +26,7 @@ from dt_mlir.analysis.dot_plans import (
     plan_dot,
 )
 from dt_mlir.analysis.tile_axes import TileAxes
-from dt_mlir.builders.reductions import combine
+from dt_mlir.builders.reductions import combine, product_of, widened
 from dt_mlir.builders.scope import Scope
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
@@ -248,7 +248,7 @@ class Products:
         self, product: _Product, operands: tuple[SSAValue, SSAValue], scope: Scope
     ) -> SSAValue:
         return scope.values.elementwise(
-            operands, lambda b, v: _multiply(b, v[0], v[1], product.type)
+            operands, lambda b, v: product_of(b, v[0], v[1], product.type)
         )
 
     def _added(self, acc: SSAValue, value: SSAValue, scope: Scope) -> SSAValue:
@@ -379,7 +379,7 @@ class Products:
             zero = inner.values.constant(identity(ReductionKind.ADD, element_of(value.type)))
             alone = inner.values.elementwise(
                 [own, place, value, zero],
-                lambda b, v: _widened(b, _where_equal(b, v), product.type),
+                lambda b, v: widened(b, where_equal(b, v), product.type),
             )
             reduced = tile.ReduceOp(ReductionKind.ADD, alone, axis)
             operands.append(inner.builder.insert(reduced).result)
@@ -443,7 +443,7 @@ def not_finite(scope: Scope, found: SSAValue) -> SSAValue:
     return scope.builder.insert(arith.CmpfOp(sign, sign, "une")).result
 
 
-def _where_equal(builder: Builder, v: list[SSAValue]) -> SSAValue:
+def where_equal(builder: Builder, v: list[SSAValue]) -> SSAValue:
     """Builds a value where two indices are equal, and another one elsewhere."""
     equal = builder.insert(arith.CmpiOp(v[0], v[1], "eq")).result
     return builder.insert(arith.SelectOp(equal, v[2], v[3])).result
@@ -453,19 +453,3 @@ def _times_zero(builder: Builder, value: SSAValue) -> SSAValue:
     """Builds 0 times a scalar."""
     zero = builder.insert(arith.ConstantOp(constant(0.0, value.type))).result
     return builder.insert(arith.MulfOp(value, zero)).result
-
-
-def _multiply(builder: Builder, a: SSAValue, b: SSAValue, type: Attribute) -> SSAValue:
-    """A product of scalars, widened first."""
-    cls = arith.MulfOp if is_float(type) else arith.MuliOp
-    return builder.insert(cls(_widened(builder, a, type), _widened(builder, b, type))).results[0]
-
-
-def _widened(builder: Builder, value: SSAValue, type: Attribute) -> SSAValue:
-    """A scalar in a type that is at least as wide."""
-    if value.type == type:
-        return value
-    if isinstance(type, AnyFloat):
-        return builder.insert(arith.ExtFOp(value, type)).result
-    assert isinstance(type, IntegerType)
-    return builder.insert(arith.ExtSIOp(value, type)).result

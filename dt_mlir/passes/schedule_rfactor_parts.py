@@ -127,13 +127,18 @@ def with_extreme(op: loop.ReductionLoop) -> loop.ReductionLoop:
     return new
 
 
-def _loops_behind(top: loop.ReductionLoop, value: SSAValue) -> tuple[loop.ForOp, ...]:
-    """Returns the loops around a reduction that a value which it carries depends on."""
+def _loops_around(top: loop.ReductionLoop) -> list[loop.ForOp]:
+    """Returns the loops around a reduction, outermost first."""
     around: list[loop.ForOp] = []
     parent = top.parent_op()
     while isinstance(parent, loop.ForOp):
         around.insert(0, parent)
         parent = parent.parent_op()
+    return around
+
+
+def _loops_behind(top: loop.ReductionLoop, value: SSAValue) -> tuple[loop.ForOp, ...]:
+    """Returns the loops around a reduction that a value which it carries depends on."""
     found: set[Operation] = set()
     seen: set[SSAValue] = set()
     pending = [value, *top.bounds]
@@ -149,7 +154,7 @@ def _loops_behind(top: loop.ReductionLoop, value: SSAValue) -> tuple[loop.ForOp,
                 found.add(parent)
             continue
         pending += [*owner.operands, *captured_by(owner)]
-    return tuple(op for op in around if op in found)
+    return tuple(op for op in _loops_around(top) if op in found)
 
 
 def add_kernel(parts: Parts, count: int | None, length: int) -> loop.KernelOp:
@@ -224,7 +229,7 @@ def _write(
     walk: loop.ForOp,
 ) -> None:
     """Inserts the writes of what a part's reductions carry."""
-    used = {op for state in parts.states for op in state.loops}
+    used = [op for op in _loops_around(parts.top) if any(op in s.loops for s in parts.states)]
     last: Operation = top
     for state, value in zip(parts.states, top.results):
         target = argument_named(kernel, state.name)
@@ -232,11 +237,9 @@ def _write(
         indices: list[SSAValue] = [walk.iv]
         first: list[SSAValue] = []
         for op in used:
-            loop_op = copies[op]
-            assert isinstance(loop_op, loop.ForOp)
-            (indices if op in state.loops else first).append(loop_op.iv)
-        order = [copies[op] for op in state.loops]
-        indices[1:] = [op.iv for op in order if isinstance(op, loop.ForOp)]
+            around = copies[op]
+            assert isinstance(around, loop.ForOp)
+            (indices if op in state.loops else first).append(around.iv)
         write = loop.WriteOp(value, target, indices, first)
         write.location = parts.location
         assert last.parent is not None

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, StringAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -17,15 +17,14 @@ from dt_mlir.analysis.nests import loops_in, own_loops, writes_of
 from dt_mlir.boundary_conditions import CONSTANT
 from dt_mlir.builders.indices import build_index
 from dt_mlir.builders.loops import interchange, sink_between
-from dt_mlir.builders.reductions import combine
+from dt_mlir.builders.reductions import combine, product_of
 from dt_mlir.diagnostics import did_you_mean, has_location
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind, identity
-from dt_mlir.dialects.index_ranges import collected, factor_of
+from dt_mlir.dialects.index_ranges import collected
 from dt_mlir.dialects.indices import add, dimension, multiply, number, substitute, symbol
 from dt_mlir.dialects.loop import Index
 from dt_mlir.dialects.numbers import constant
-from dt_mlir.element_types import is_float
 from dt_mlir.passes.schedule_fuse_at_copies import bind
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Name
@@ -133,7 +132,7 @@ class ScanPass(Directive):
             return None
         count = op.domain.data.num_dims - 1
         place = 1 + list(op.bounds[:count]).index(walked.iv)
-        moving = [expr for expr in op.constraints if factor_of(expr, place) or _uses(expr, place)]
+        moving = [expr for expr in op.constraints if place in expr.used_dims()]
         label = op.label_name
         if op.kind is None or op.named_kind.is_arg:
             raise site.error(
@@ -151,8 +150,8 @@ class ScanPass(Directive):
                 "a scan adds the same element to the reductions of all indices behind it",
             )
         for shift in (0, -1):
-            up = add(subtracted(place), number(shift))
-            down = add(multiply(subtracted(place), number(-1)), number(shift))
+            up = add(_difference(place), number(shift))
+            down = add(multiply(_difference(place), number(-1)), number(shift))
             for wanted, descending in ((up, False), (down, True)):
                 if [collected(expr) for expr in moving] == [collected(wanted)]:
                     rest = [expr for expr in op.constraints if expr not in moving]
@@ -225,7 +224,7 @@ class ScanPass(Directive):
         Rewriter.erase_op(copy)
         element = values[0]
         if op.is_dot:
-            element = _product(builder, values, op.result.type)
+            element = product_of(builder, values[0], values[1], op.result.type)
         conditions = self._conditions(prefix, walked, guarded, builder)
         if not conditions:
             return element
@@ -300,13 +299,9 @@ class ScanPass(Directive):
         return False
 
 
-def subtracted(place: int) -> AffineExpr:
+def _difference(place: int) -> AffineExpr:
     """Returns the difference of a dimension and the first one."""
     return add(dimension(place), multiply(dimension(0), number(-1)))
-
-
-def _uses(expr: AffineExpr, place: int) -> bool:
-    return place in expr.used_dims()
 
 
 def _depends(values: Sequence[SSAValue], iv: SSAValue) -> bool:
@@ -323,14 +318,3 @@ def _depends(values: Sequence[SSAValue], iv: SSAValue) -> bool:
         seen.add(value)
         pending += [*owner.operands, *captured_by(owner)]
     return False
-
-
-def _product(builder: Builder, factors: Sequence[SSAValue], type: object) -> SSAValue:
-    """Inserts the product of two factors in the type of their sum."""
-    left, right = factors
-    if left.type != type:
-        assert isinstance(type, AnyFloat)
-        left, right = (builder.insert(arith.ExtFOp(value, type)).result for value in factors)
-    cls = arith.MulfOp if is_float(left.type) else arith.MuliOp
-    return builder.insert(cls(left, right)).results[0]
-

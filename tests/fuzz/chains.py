@@ -50,3 +50,47 @@ def draw_chain(drawer: Any, function: Callable[..., Any]) -> list[str]:
         define(elements, f"exp({x} - {r}) / (abs({t}) + 1)", [first, second, third], False)
     drawer.online = over
     return found
+
+
+def schedule_chain(drawer: Any, function: Callable[..., Any]) -> list[str]:
+    """Draws the directives of a chain: all of it is computed with its last function.
+
+    Args:
+        drawer: what draws the program.
+        function: makes one of its functions.
+    """
+    last, over = drawer.functions[-1], drawer.online
+    lines = [f"{last.name}.online({over});"]
+    inside = {label for f in drawer.functions for label in (*f.labels, *f.reduced)}
+    if drawer.chance(35):
+        others = tuple(label for label in last.labels if label != over)
+        lines += draw_parts(drawer, function, last.name, over, others, sorted(inside))
+        inside -= {over} - set(last.labels)
+        inside.add(f"{over}_part")
+    return lines + drawer.root(last, last.labels, sorted(inside), {})
+
+
+def draw_parts(
+    drawer: Any,
+    function: Callable[..., Any],
+    name: str,
+    over: str,
+    labels: tuple[str, ...],
+    inside: list[str],
+) -> list[str]:
+    """Draws the directives that split a function's reductions over a label into parts.
+
+    Args:
+        drawer: what draws the program.
+        function: makes one of its functions.
+        name: the function that is split.
+        over: the label.
+        labels: the labels of the parts.
+        inside: all labels that the parts have loops over.
+    """
+    count = f"{drawer.pick((1, 2, 3, 4, 7))}"
+    split = drawer.pick((count, f"{over}_in/{drawer.pick((2, 4, 8, 16))}"))
+    own = (f"{over}_part", *labels)
+    found = function(f"{name}_parts", own, "float")
+    lines = [f"{name}.rfactor({over}:{split}, {found.name});"]
+    return lines + drawer.root(found, own, [own[0], *inside], {})

@@ -7,10 +7,9 @@ hypothesis, so that failures shrink.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from chains import draw_chain
+from chains import draw_chain, draw_parts, schedule_chain
 from hypothesis import strategies as st
 
 from dt_mlir.boundary_conditions import BOUNDARIES, CONSTANT
@@ -409,11 +408,12 @@ class _Drawer:
                 if len(function.reduced) == 1 and self.chance(15):
                     over = self.pick(function.reduced)
                     labels = function.labels
-                    lines += self.parts(function.name, over, labels, sorted(inside[function.name]))
+                    bound = sorted(inside[function.name])
+                    lines += draw_parts(self, _Function, function.name, over, labels, bound)
                     inside[function.name] -= {over}
                     inside[function.name].add(f"{over}_part")
         if self.online is not None and self.chance(90):
-            return self.scheduled_chain(own), dict.fromkeys(self.labels, 8)
+            return schedule_chain(self, _Function), dict.fromkeys(self.labels, 8)
         by_name = {f.name: f for f in self.functions}
         for producer in reversed(self.functions[:-1]):
             users = [f for f in self.functions if producer.name in f.reads and f.name in home]
@@ -439,29 +439,6 @@ class _Drawer:
         if self.chance(6):
             lines.append(self.nonsense())
         return list(self.draw(st.permutations(lines))) if self.chance(20) else lines, steps
-
-    def scheduled_chain(self, own: Mapping[str, tuple[str, ...]]) -> list[str]:
-        """The directives of a chain: all of it is computed with its last function."""
-        last = self.functions[-1]
-        lines = [f"{last.name}.online({self.online});"]
-        inside = {label for f in self.functions for label in (*f.labels, *f.reduced)}
-        if self.online is not None and self.chance(35):
-            others = tuple(label for label in last.labels if label != self.online)
-            lines += self.parts(last.name, self.online, others, sorted(inside))
-            inside -= {self.online} - set(last.labels)
-            inside.add(f"{self.online}_part")
-        return lines + self.root(last, last.labels, sorted(inside), {})
-
-    def parts(
-        self, name: str, over: str, labels: tuple[str, ...], inside: list[str]
-    ) -> list[str]:
-        """The directives that split a function's reductions over a label into parts."""
-        split = self.pick((f"{self.pick((1, 2, 3, 4, 7))}", f"{over}_in/{self.pick((2, 4, 8, 16))}"))
-        function = f"{name}_parts"
-        lines = [f"{name}.rfactor({over}:{split}, {function});"]
-        part = f"{over}_part"
-        own = (part, *labels)
-        return lines + self.root(_Function(function, own, "float"), own, [part, *inside], {})
 
     def joined(
         self, function: str, labels: tuple[str, ...], kind: str, lines: list[str]

@@ -325,7 +325,7 @@ TILES = [
         "the last tile of a block that its tiles do not fill runs into the next block",
     ),
     Fault(
-        "bytes-widened-unsigned", _PRODUCTS,
+        "bytes-widened-unsigned", _ALL + "builders/reductions.py",
         "arith.ExtSIOp(value, type)",
         "arith.ExtUIOp(value, type)",
         "a product of i8 that no dot carries out loses their signs",
