@@ -141,6 +141,22 @@ def factor_of(expr: AffineExpr, position: int) -> int:
     return sum(factor for term, factor in terms if term == dimension(position))
 
 
+def split_dimension(expr: AffineExpr, position: int) -> tuple[int, AffineExpr]:
+    """Returns the factor of a dimension in a sum, and the rest of the sum.
+
+    The factor is 0 where the dimension occurs in a quotient or a remainder.
+    """
+    factor, rest = 0, number(0)
+    for term, times in terms_of(expr):
+        if term == dimension(position):
+            factor += times
+        elif position in term.used_dims():
+            return 0, expr
+        else:
+            rest = add(rest, multiply(term, number(times)))
+    return factor, rest
+
+
 def is_in_sum(expr: AffineExpr, position: int) -> bool:
     """Returns whether a dimension is added to multiples of dimensions and sizes, or taken away."""
     terms = terms_of(collected(expr))

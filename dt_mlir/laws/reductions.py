@@ -39,7 +39,9 @@ class Reduced:
     outside: tuple[Factor, ...] = ()
     """The factors that its elements lack."""
     visited: loop.RunningOp | None = None
-    """True where there was an element; None if there is one in each step."""
+    """True where there was an element; None if there is one in each step, or the domain says it."""
+    may_be_empty: bool = False
+    """True if the domain may have no point."""
 
 
 @dataclass
@@ -50,10 +52,13 @@ class Laws:
         body: the body of the loop.
         size: the number of steps of one element, as a number of a type, if all are visited; None
             if the loop has a domain.
+        has_point: inserts whether the domain of the loop has a point, outside of the loop; None if
+            only the loop can tell.
     """
 
     body: Body
     size: Callable[[Attribute], SSAValue] | None
+    has_point: Callable[[Insert], SSAValue] | None = None
 
     def __post_init__(self) -> None:
         self.terms = Terms(self.body, self.centre, split_sum)
@@ -137,9 +142,10 @@ class Laws:
             cls = arith.DivfOp if factor.inverse else arith.MulfOp
             value = self.body.value(cls(value, factor.value))
         visited = None
-        if (outside or shifts) and (masks or self.size is None):
+        may_be_empty = bool(outside or shifts) and bool(masks or self.size is None)
+        if may_be_empty and (masks or self.has_point is None):
             visited = self._visited(masks)
-        return Reduced(value, running, shifts, outside, visited)
+        return Reduced(value, running, shifts, outside, visited, may_be_empty)
 
     def _visited(self, masks: Sequence[SSAValue]) -> loop.RunningOp:
         """Returns the reduction of whether an element counted."""
@@ -336,7 +342,12 @@ class Laws:
             return self.body.rebuild(value, own, insert, everything=True)
 
         running = reduced.running.result
-        visited = None if reduced.visited is None else outer(reduced.visited.result)
+        visited: SSAValue | None = None
+        if reduced.visited is not None:
+            visited = outer(reduced.visited.result)
+        elif reduced.may_be_empty:
+            assert self.has_point is not None
+            visited = self.has_point(insert)
         for shift in reduced.shifts:
             own[running] = self._unshifted(shift, own[running], outer, build, visited)
         value = outer(reduced.value)

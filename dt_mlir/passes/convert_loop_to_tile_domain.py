@@ -14,11 +14,10 @@ from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.builders.indices import build_index, floored_quotient
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects import loop, tile
-from dt_mlir.dialects.index_ranges import collected, terms_of
+from dt_mlir.dialects.index_ranges import collected, split_dimension, terms_of
 from dt_mlir.dialects.indices import (
     add,
     compacted,
-    dimension,
     has_dimension,
     multiply,
     number,
@@ -91,7 +90,7 @@ class Domain:
             edge = self._edge(expr, False, index)
             if edge is None:
                 continue
-            rest = _own_factor(expr)[1]
+            rest = split_dimension(expr, 0)[1]
             if step == 1 and all(not axes_of(self.dims[d - 1].type) for d in rest.used_dims()):
                 decided.append(expr)
             if not edge.from_below:
@@ -157,7 +156,7 @@ class Domain:
             index: builds arithmetic in front of the loop.
         """
         # factor * i + rest >= 0 where i >= -rest / factor, or i <= rest / -factor.
-        factor, rest = _own_factor(expr)
+        factor, rest = split_dimension(expr, 0)
         below = factor > 0
         bound = collected(multiply(rest, number(-1))) if below else rest
         value = None if factor == 0 else self._extreme(bound, below == everywhere, index)
@@ -271,19 +270,3 @@ def _sides(expr: AffineExpr) -> tuple[tuple[AffineExpr, AffineExpr], str]:
         elif not strictly or term != number(1):
             right = add(right, multiply(term, number(-factor)))
     return (left, right), "sgt" if strictly else "sge"
-
-
-def _own_factor(expr: AffineExpr) -> tuple[int, AffineExpr]:
-    """Returns the factor of the loop's own index in a constraint, and the rest of it.
-
-    The factor is 0 where the index occurs in a quotient or a remainder.
-    """
-    factor, rest = 0, number(0)
-    for term, times in terms_of(expr):
-        if term == dimension(0):
-            factor += times
-        elif 0 in term.used_dims():
-            return 0, expr
-        else:
-            rest = add(rest, multiply(term, number(times)))
-    return factor, rest

@@ -17,7 +17,8 @@ from dt_mlir.builders.scope import Scope
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import Axis
-from dt_mlir.passes.convert_loop_to_tile_domain import Part
+from dt_mlir.laws.exponentials import sums_shifted_by
+from dt_mlir.passes.convert_loop_to_tile_domain import Domain, Part
 from dt_mlir.passes.convert_loop_to_tile_products import (
     Nests,
     Products,
@@ -41,6 +42,10 @@ class OnlineNests(Nests, Protocol):
         """Inserts what a block computes."""
         ...
 
+    def domain(self, op: loop.ReductionLoop) -> Domain:
+        """Returns the domain of a reduction."""
+        ...
+
     def spread(
         self, op: loop.ReductionLoop, value: SSAValue, axes: list[Axis], scope: Scope
     ) -> SSAValue:
@@ -61,6 +66,8 @@ class Online:
         """The running values of the steps before; none in the only step of a loop."""
         self.checked = True
         """True where steps see to factors that are not finite and that the domain excludes."""
+        self.neutral: set[loop.RunningOp] = set()
+        """The sums whose elements are 0 where they do not count."""
 
     def lower(self, op: loop.OnlineOp, scope: Scope, once: bool) -> None:
         """Inserts the loop, and defines its results.
@@ -184,6 +191,7 @@ class Online:
             count = len(reduction.results)
             self.before[reduction], args = args[:count], args[count:]
         nests.decided[op] = [expr for expr in op.constraints if expr not in open]
+        self.neutral.clear()
         nests.step(op, start, inner)
         inner.builder.insert(scf.YieldOp(*(nests.env[value] for value in op.yielded)))
         return list(result.results)
@@ -209,11 +217,16 @@ class Online:
         """
         nests, axes, kind = self.nests, self._axes(op), op.kind.data
         before = self.before.get(op)
+        decided = nests.decided[op.loop]
+        if kind is ReductionKind.MAXIMUM and not self.checked:
+            self._restrict_at_source(op, scope)
+        if op in self.neutral:
+            nests.decided[op.loop] = list(op.loop.constraints)
         if kind.is_arg:
             found = self._extreme(op, axes, before, scope)
         elif kind is ReductionKind.DOT:
-            decided = nests.decided[op.loop]
-            open = [expr for expr in op.loop.constraints if expr not in decided]
+            known = nests.decided[op.loop]
+            open = [expr for expr in op.loop.constraints if expr not in known]
             start = self._repaired(op, axes, before, scope)
             found = [nests.products.running(op, axes, scope, start, open, self.checked)]
         else:
@@ -224,10 +237,33 @@ class Online:
                     [start, value], lambda b, v: combine(b, kind, v[0], v[1])
                 )
             found = [value]
+        nests.decided[op.loop] = decided
         for result, value in zip(op.results, found):
             if result.name_hint is not None and not isinstance(value.owner, Block):
                 value.name_hint = result.name_hint
             nests.env[result] = value
+
+    def _restrict_at_source(self, op: loop.RunningOp, scope: Scope) -> None:
+        """Makes elements that do not count -inf for a maximum and all sums of exponentials of them.
+
+        One choice serves all of these. A dot of such a sum has factors of 0 then, as it has by a
+        choice of its own; a product by elements needs that choice.
+        """
+        nests, around = self.nests, op.loop
+        open = [expr for expr in around.constraints if expr not in nests.decided[around]]
+        sums = sums_shifted_by(op) if open else None
+        (element,) = op.terms
+        if not sums or not around.is_tile or around not in nests.axes.of(element):
+            return
+        own, lowest = nests.env[around.iv], arith.ConstantOp(identity(op.kind.data, element.type))
+        nests.env[element] = nests.domain(around).restrict(
+            nests.env[element], own, lowest, open, scope.values
+        )
+        self.neutral.add(op)
+        self.neutral.update(
+            inner for inner in sums
+            if not inner.is_dot or nests.products.is_by_dots(inner, self._axes(inner))
+        )  # fmt: skip
 
     def _repaired(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AffineSetAttr, AnyFloat, IndexType, IntegerAttr, i64
+from xdsl.dialects.builtin import AffineSetAttr, AnyFloat, IndexType, IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -16,9 +16,12 @@ from dt_mlir.builders.loops import interchange
 from dt_mlir.diagnostics import Note
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind, identity
+from dt_mlir.dialects.indices import symbol
+from dt_mlir.dialects.numbers import constant
 from dt_mlir.element_types import is_float
 from dt_mlir.laws.body import Body
-from dt_mlir.laws.reductions import Laws, Reduced
+from dt_mlir.laws.domains import point_conditions
+from dt_mlir.laws.reductions import Insert, Laws, Reduced
 from dt_mlir.laws.terms import NotSeparable
 from dt_mlir.scheduling.directive import Site
 from dt_mlir.traversal import captured_by
@@ -81,7 +84,9 @@ class _Merge:
         self.shared: Domain | None = domains.pop() if len(domains) == 1 else None
         """The domain of all reductions; None if they differ."""
         whole = self.shared is not None and self.shared[0] is None
-        self.laws = Laws(self.body, self._size if whole else None)
+        self.points = self._point_conditions()
+        has_point = None if self.points is None else self._has_point
+        self.laws = Laws(self.body, self._size if whole else None, has_point)
         self.values: dict[SSAValue, SSAValue] = {}
         """The values of the body that stand for those of the block."""
         self.reduced: dict[loop.ReduceOp, list[Reduced]] = {}
@@ -187,7 +192,7 @@ class _Merge:
         symbols = [self._inner(value) for value in op.bounds[count:]]
         inside: SSAValue | None = None
         for expr in op.constraints:
-            holds = self._holds(expr, dims, symbols)
+            holds = _holds(expr, dims, symbols, body.insert)
             inside = holds if inside is None else body.value(arith.AndIOp(inside, holds))
         assert inside is not None
         if kind is ReductionKind.DOT:
@@ -207,26 +212,38 @@ class _Merge:
         cls = arith.MulfOp if is_float(type) else arith.MuliOp
         return body.value(cls(left, right))
 
-    def _holds(
-        self, expr: AffineExpr, dims: Sequence[SSAValue], symbols: Sequence[SSAValue]
-    ) -> SSAValue:
-        """Inserts whether a constraint holds."""
-        block = Block()
-        builder = Builder(InsertPoint.at_end(block))
-        value = build_index(builder, expr, dims, symbols)
-        found: dict[SSAValue, SSAValue] = {}
-        for op in block.ops:
-            copy = self.body.clone(op, found)
-            found.update(zip(op.results, copy.results))
-        zero = self.body.value(arith.ConstantOp(IntegerAttr(0, IndexType())))
-        return self.body.value(arith.CmpiOp(found.get(value, value), zero, "sge"))
-
     def _size(self, type: Attribute) -> SSAValue:
         """Inserts the size of the label as a number."""
         size = self.body.value(loop.SizeOp(self.label))
         whole = self.body.value(arith.IndexCastOp(size, i64))
         assert isinstance(type, AnyFloat)
         return self.body.value(arith.SIToFPOp(whole, type))
+
+    def _point_conditions(self) -> list[AffineExpr] | None:
+        """Returns what must be at least 0 for the shared domain to have a point.
+
+        The last symbol is the size of the label. None if there is no such domain, or a constraint
+        does not bound the index of the loop by itself.
+        """
+        if self.shared is None or self.shared[0] is None:
+            return None
+        size = symbol(self.shared[0].data.num_symbols)
+        return point_conditions(self.reductions[0].constraints, size)
+
+    def _has_point(self, insert: Insert) -> SSAValue:
+        """Inserts whether the shared domain has a point, outside of the loop."""
+        assert self.shared is not None
+        assert self.points is not None
+        domain, bounds = self.shared
+        assert domain is not None
+        count = domain.data.num_dims - 1
+        size = insert(loop.SizeOp(self.label)).results[0]
+        dims, symbols = [size, *bounds[:count]], [*bounds[count:], size]
+        found: SSAValue | None = None
+        for expr in self.points:
+            holds = _holds(expr, dims, symbols, insert)
+            found = holds if found is None else insert(arith.AndIOp(found, holds)).results[0]
+        return insert(arith.ConstantOp(constant(True, i1))).results[0] if found is None else found
 
     # The place of the loop
 
@@ -270,6 +287,20 @@ class _Merge:
                 old.replace_all_uses_with(new)
         for op in reversed(self.reductions):
             Rewriter.erase_op(op)
+
+
+def _holds(
+    expr: AffineExpr, dims: Sequence[SSAValue], symbols: Sequence[SSAValue], insert: Insert
+) -> SSAValue:
+    """Inserts whether a constraint holds."""
+    block = Block()
+    value = build_index(Builder(InsertPoint.at_end(block)), expr, dims, symbols)
+    found: dict[SSAValue, SSAValue] = {}
+    for op in block.ops:
+        copy = insert(op.clone(found))
+        found.update(zip(op.results, copy.results))
+    zero = insert(arith.ConstantOp(IntegerAttr(0, IndexType()))).results[0]
+    return insert(arith.CmpiOp(found.get(value, value), zero, "sge")).results[0]
 
 
 def _domain_of(op: loop.ReduceOp) -> Domain:

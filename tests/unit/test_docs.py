@@ -53,7 +53,7 @@ def test_commands(page: str, count: int, tmp_path: Path) -> None:
     assert commands == count
 
 
-@pytest.mark.parametrize(("page", "count"), [("docs/python.md", 6), ("docs/pytorch.md", 8)])
+@pytest.mark.parametrize(("page", "count"), [("docs/python.md", 7), ("docs/pytorch.md", 8)])
 def test_python(page: str, count: int, tmp_path: Path) -> None:
     text = (ROOT / page).read_text()
     blocks = [body for language, _, body in BLOCK.findall(text) if language == "python"]
