@@ -111,6 +111,10 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         "g.align_storage(k:16);\ng.tensorize(k:16);\nf.tensorize(k:16);\n", STAGES["tile"], "",
     ),
     "tile-hoist-reductions": (f"{SUMS}f.tensorize(k:32);\n", STAGES["tile"], ""),
+    "tile-move-scales": (
+        "Func f; In A; SIn scale : f32; Var x; RVar k;\nf[x] = rmax(A[x, k] * scale, k);\n"
+        "f.tensorize(k:0);\n", STAGES["tile"], "",
+    ),
     "tile-fuse-maps": (
         "Func g, f; In A; Var x;\ng[x] = A[x] * 2;\nf[x] = exp(g[x]);\ng.fuse_at(f, x);\n"
         "f.block(x:16);\nf.tensorize(x:16);\n", STAGES["tile"], "",

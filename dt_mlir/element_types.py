@@ -49,6 +49,8 @@ TORCH_TYPES = {
 _NAMES = {type: name for name, type in ELEMENT_TYPES.items()}
 
 
+MODERATE = (2.0**-14, 2.0**15)
+"""The ends of a range whose numbers are normal and finite in each type of 16 bits and more."""
 _FLOATS = frozenset[type](get_args(AnyFloat))
 
 

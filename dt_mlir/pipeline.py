@@ -41,6 +41,7 @@ TILES = (
     "tile-elide-masks",
     "tile-fill-padding",
     "tile-hoist-reductions",
+    "tile-move-scales",
     "tile-coalesce-loops",
     "tile-fuse-maps",
     "tile-hoist-indices",

@@ -61,6 +61,7 @@ PASS_NAMES = (
     "tile-elide-masks",
     "tile-fill-padding",
     "tile-hoist-reductions",
+    "tile-move-scales",
     "tile-coalesce-loops",
     "tile-place-evictions",
     "tile-report-spills",

@@ -24,10 +24,13 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
+from xdsl.dialects import arith
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from dt_mlir.dialects import tile
+from dt_mlir.dialects.numbers import constant
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
+from dt_mlir.element_types import MODERATE
 from dt_mlir.interpreters.arithmetic import (
     Arithmetic,
     Value,
@@ -102,6 +105,22 @@ class TileFunctions(LevelFunctions):
     ) -> PythonValues:
         """The size of a label."""
         return (self.sizes[op.label.data],)
+
+    @impl(tile.FactorsOp)
+    def run_factors(
+        self, interpreter: Interpreter, op: tile.FactorsOp, args: PythonValues
+    ) -> PythonValues:
+        """The factors of a scalar, as the host decides."""
+        type = op.scalar.type
+        holds: list[Array] = []
+        for end, predicate in zip(MODERATE, ("oge", "ole")):
+            number = constant(end, type)
+            test = arith.CmpfOp(op.scalar, arith.ConstantOp(number), predicate)
+            found = self.arithmetic.apply(test, [args[0], self.arithmetic.constant(number)])
+            holds.append(self.arithmetic.truth(found))
+            test.erase()
+        factors = (self.arithmetic.constant(constant(1.0, type)), args[0])
+        return factors if all(holds) else factors[::-1]
 
     @impl(tile.RangeOp)
     def run_range(

@@ -144,6 +144,9 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
             power = 1 << (size - 1).bit_length()
             launch.signature[parameter] = "constexpr"
             launch.constants[parameter] = max(power, kernel.least_extents.get(label, 1))
+        for parameter in signature.moderate.values():
+            launch.signature[parameter] = "constexpr"
+            launch.constants[parameter] = True
         launch.signature[signature.index] = "constexpr"
         for hint in ("num_warps", "num_stages"):
             value = kernel.int_hint(hint)

@@ -2,8 +2,9 @@
 
 A generated wrapper checks its tensors, works out sizes, strides and the grid, and leaves it to
 Triton to find the compiled kernel. All of that follows from the tensors' types, shapes, strides,
-devices and alignment, and from whole numbers' values. Where those are what they were in a call
-before, the compiled kernels can be launched at once.
+devices and alignment, from whole numbers' values, and from whether other numbers are positive and
+of moderate size. Where those are what they were in a call before, the compiled kernels can be
+launched at once.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn import Parameter
 
+from dt_mlir.element_types import MODERATE
 from dt_mlir.runtime.machine_code import fault
 
 # PyTorch has no public name for the device without a check of whether there is one.
@@ -85,7 +87,7 @@ def key_of(
                     value.requires_grad, value.is_neg(),
                 )  # fmt: skip
             elif kind is float:
-                parts.append(float)
+                parts += (float, _is_moderate(value))
             elif kind is int or kind is bool:
                 parts += (kind, value)
             else:
@@ -97,6 +99,16 @@ def key_of(
         # Results go to the current device.
         parts.append(torch.cuda.current_device() if torch.cuda.is_available() else None)
     return tuple(parts), pointers
+
+
+def _is_moderate(value: float) -> bool:
+    """Returns what a generated wrapper tells its kernels of a floating-point number."""
+    return MODERATE[0] <= value <= MODERATE[1]
+
+
+def _known(value: float) -> float:
+    """Returns what a launch follows from: a whole number's value, a float's size."""
+    return _is_moderate(value) if type(value) is float else value
 
 
 class _Allocation(NamedTuple):
@@ -143,7 +155,7 @@ class _Guards:
         self._length = len(inputs)
         self._tensors = len(tensors)
         self._numbers = [
-            (place, type(value), None if type(value) is float else value)
+            (place, type(value), _known(value))
             for place, value in enumerate(inputs) if place >= self._tensors
         ]  # fmt: skip
         self._outs = len(outs)
@@ -177,7 +189,7 @@ class _Guards:
             tensors = inputs[: self._tensors]
             for place, kind, known in self._numbers:
                 value = inputs[place]
-                if type(value) is not kind or (known is not None and value != known):
+                if type(value) is not kind or _known(value) != known:
                     return None
         if options:
             out = options.get("out")

@@ -26,11 +26,23 @@ _DOMINANCE = _ALL + "laws/dominance.py"
 _MERGED = _ALL + "passes/schedule_online_merge.py"
 _GATHERED = _ALL + "passes/schedule_online_nest.py"
 _NESTED = _ALL + "laws/nested.py"
+_DOMAINS = _ALL + "laws/domains.py"
 _PARTS = _ALL + "passes/schedule_rfactor_parts.py"
 _COMBINED = _ALL + "passes/schedule_rfactor_combine.py"
 _SCAN = _ALL + "passes/schedule_scan.py"
 
 LOOPS = [
+    Fault(
+        "point-behind-the-last", _DOMAINS,
+        "[subtract(size, number(1))]", "[size]",
+        "an empty label has a point",
+    ),
+    Fault(
+        "lower-bound-rounded-down", _DOMAINS,
+        "multiply(quotient(rest, number(factor)), number(-1))",
+        "quotient(multiply(rest, number(-1)), number(factor))",
+        "a domain between two multiples has a point",
+    ),
     Fault(
         "parts-not-repaired", _COMBINED,
         "element = inside.get(op.repaired, op.repaired)", "element = read[op.result]",

@@ -28,8 +28,37 @@ _COPIES = _ALL + "passes/tile_unroll_jam_copies.py"
 _SUMS = _ALL + "analysis/index_sums.py"
 _HOIST_INDICES = _ALL + "passes/tile_hoist_indices.py"
 _MOVING = _ALL + "analysis/moving_addresses.py"
+_SCALES = _ALL + "passes/tile_move_scales.py"
+_ONLINE = _ALL + "passes/convert_loop_to_tile_online.py"
 
 TILES = [
+    Fault(
+        "negative-scale-moved", _SCALES,
+        "MODERATE[0] <= attr.value.data <= MODERATE[1]", "abs(attr.value.data) <= MODERATE[1]",
+        "a negative number is taken out of a maximum",
+    ),
+    Fault(
+        "scale-forgotten-behind", _SCALES,
+        "op.result.replace_all_uses_with(_product(op, new.result, after))",
+        "op.result.replace_all_uses_with(new.result)",
+        "a maximum lacks the scale of its elements",
+    ),
+    Fault(
+        "scale-moved-past-zeros", _SCALES,
+        "or other.value != neutral:", "or False:",
+        "a scale is taken out of a choice with a number that is no infinity",
+    ),
+    Fault(
+        "factors-in-the-other-order", _ALL + "backend/triton/kernel.py",
+        "self._assign(op.before, code.conditional(is_moderate, one, scalar), \"before\")",
+        "self._assign(op.before, code.conditional(is_moderate, scalar, one), \"before\")",
+        "a scale counts twice",
+    ),
+    Fault(
+        "edge-of-elements-unmasked", _ONLINE,
+        "if not inner.is_dot or nests.products.is_by_dots(inner, self._axes(inner))", "if True",
+        "a product by elements has no choice of its own where a factor is 0",
+    ),
     Fault(
         "number-added-in-the-loop-too", _HOIST_INDICES,
         "Sum(((fixed, 1), *split.moving.terms), 0)",

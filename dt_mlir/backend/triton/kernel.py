@@ -154,6 +154,8 @@ class KernelPrinter(AddressPrinter):
                 self._define(op.result, code.call("tl.broadcast_to", spread, shape))
             case tile.TransposeOp():
                 self._transpose(op)
+            case tile.FactorsOp():
+                self._factors(op)
             case tile.RenameOp():
                 self.values[op.result] = self.values[op.value]
             case scf.ForOp():
@@ -292,6 +294,13 @@ class KernelPrinter(AddressPrinter):
             shape = self._shape(op.result.type)
             expression = code.call("tl.broadcast_to", expression, shape)
         self._define(op.result, expression)
+
+    def _factors(self, op: tile.FactorsOp) -> None:
+        is_moderate = code.name(self.signature.moderate[op.scalar])
+        one, scalar = code.constant(1.0), self.values[op.scalar]
+        self.tensors.update(op.results)
+        self._assign(op.before, code.conditional(is_moderate, one, scalar), "before")
+        self._assign(op.after, code.conditional(is_moderate, scalar, one), "after")
 
     def _combine(self, helper: str) -> ast.expr:
         self.helpers.add(helper)

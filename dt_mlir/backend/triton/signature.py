@@ -15,7 +15,7 @@ from dt_mlir.backend.triton.helpers import support_names
 from dt_mlir.backend.triton.scalars import triton_type
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import axes_of
-from dt_mlir.traversal import values_of
+from dt_mlir.traversal import operations_of, values_of
 
 RESERVED = (
     "tl", "triton", "torch", "libdevice", "contextlib", "numbers", "INDEX", *COMBINE,
@@ -29,8 +29,8 @@ class Signature:
     """The parameters of a kernel.
 
     Pointers come first, then scalars, sizes by label in declared order, strides tensor by tensor,
-    then tile constants: the padded extent of each label that a tile holds whole, and the type of
-    indices.
+    then constants: the padded extent of each label that a tile holds whole, what is known of
+    scalars, and the type of indices.
     """
 
     name: str
@@ -46,6 +46,8 @@ class Signature:
     """The parameters of each tensor's strides."""
     tiles: dict[str, str] = field(default_factory=dict[str, str])
     """The parameter of the padded extent of each label that a tile holds whole."""
+    moderate: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
+    """The parameter that says of a scalar whether it is positive and of moderate size."""
     index: str = "INDEX"
 
     @staticmethod
@@ -76,6 +78,10 @@ class Signature:
             ]
         for label in whole_labels(kernel):
             result.tiles[label] = names.fresh(f"{label}_TILE")
+        for op in operations_of(kernel, tile.FactorsOp):
+            if op.scalar not in result.moderate:
+                name = names.fresh(f"{result.variables[op.scalar]}_IS_MODERATE")
+                result.moderate[op.scalar] = name
         return result
 
     def parameters(self) -> list[code.Parameter]:
@@ -87,6 +93,7 @@ class Signature:
             *(code.Parameter(v, self.annotations.get(arg)) for arg, v in self.variables.items()),
             *(code.Parameter(number, kind) for number in numbers),
             *(code.Parameter(extent, constant) for extent in self.tiles.values()),
+            *(code.Parameter(name, constant) for name in self.moderate.values()),
             code.Parameter(self.index, constant, code.path("tl.int64")),
         ]
 

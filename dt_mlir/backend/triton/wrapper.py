@@ -27,7 +27,14 @@ from dt_mlir.backend.triton.sizes import (
 )
 from dt_mlir.dialects import host, tile
 from dt_mlir.dialects.tile.types import Axis, axes_of
-from dt_mlir.element_types import TORCH_TYPES, integer_range, is_bool, is_float, type_name
+from dt_mlir.element_types import (
+    MODERATE,
+    TORCH_TYPES,
+    integer_range,
+    is_bool,
+    is_float,
+    type_name,
+)
 from dt_mlir.traversal import operations, operations_of, values_of
 
 
@@ -398,6 +405,8 @@ class WrapperPrinter:
                 stride = code.path(f"{self.tensors[value].variable}.stride")
                 args.append(ast.Call(stride, [code.constant(axis)], []))
         args.extend(self._tile_constant(kernel, label) for label in signature.tiles)
+        variables = dict[SSAValue, SSAValue](zip(kernel.args, op.arguments))
+        args.extend(self._is_moderate(variables[scalar]) for scalar in signature.moderate)
         self.used.add("_is_wide")
         reach = self._reach(kernel, signature)
         wide = code.call("_is_wide", reach, *(code.name(t) for t in tensors))
@@ -413,6 +422,12 @@ class WrapperPrinter:
         launcher = code.subscript(code.name(signature.name), [grid])
         with self.writer.branch(wanted):
             self.writer.expression(code.call(launcher, *args, **keywords))
+
+    def _is_moderate(self, scalar: SSAValue) -> ast.expr:
+        """Whether a scalar is positive and of moderate size."""
+        least, most = map(code.constant, MODERATE)
+        variable = code.name(self.scalars[scalar])
+        return ast.Compare(least, [ast.LtE(), ast.LtE()], [variable, most])
 
     def _reach(self, kernel: tile.KernelOp, signature: Signature) -> ast.expr:
         """The largest index that a tile at the end of a label may have, masked elements too."""

@@ -23,6 +23,7 @@ from dt_mlir.dialects.tile.compute import (
     ScanOp,
     TransposeOp,
 )
+from dt_mlir.dialects.tile.factors import FactorsOp
 from dt_mlir.dialects.tile.kernel import (
     JoinedRangeOp,
     KernelOp,
@@ -42,6 +43,7 @@ __all__ = [
     "ArgReduceOp",
     "BroadcastOp",
     "DotOp",
+    "FactorsOp",
     "FillOp",
     "JoinedRangeOp",
     "KernelOp",
@@ -68,6 +70,7 @@ Tile = Dialect(
     [
         KernelOp, ProgramIdOp, SizeOp, RangeOp, JoinedRangeOp, MaskOp, LoadOp, StoreOp, MapOp,
         YieldOp, ReduceOp, ScanOp, ArgReduceOp, DotOp, FillOp, BroadcastOp, TransposeOp, RenameOp,
+        FactorsOp,
     ],
     [TileType],
 )  # fmt: skip

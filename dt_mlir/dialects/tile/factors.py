@@ -1,0 +1,52 @@
+"""Scalar arguments as factors inside and outside of an extreme."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AnyFloatConstr
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+
+@irdl_op_definition
+class FactorsOp(IRDLOperation):
+    """Two factors that have a scalar argument as their product: one for before, one for after.
+
+    Where the scalar is positive and of moderate size (`dt_mlir.element_types.MODERATE`), they are 1
+    and the scalar: to multiply by it behind a maximum or a minimum gives what it gives before, as
+    rounding keeps the order. Anywhere else they are the scalar and 1. Which it is, the host decides
+    for a launch, so that a factor of 1 costs nothing:
+
+    `%before, %after = tile.factors %scale : f32`
+    """
+
+    name = "tile.factors"
+
+    T: ClassVar = VarConstraint("T", AnyFloatConstr)
+
+    scalar = operand_def(T)
+    """The scalar, an argument of the kernel."""
+    before = result_def(T)
+    """1, or the scalar."""
+    after = result_def(T)
+    """The scalar, or 1."""
+
+    assembly_format = "$scalar attr-dict `:` type($scalar)"
+    traits = traits_def(Pure())
+
+    def __init__(self, scalar: SSAValue) -> None:
+        super().__init__(operands=[scalar], result_types=[scalar.type, scalar.type])
+
+    def verify_(self) -> None:
+        if not isinstance(self.scalar, BlockArgument):
+            raise VerifyException("the factors of a scalar are those of an argument of the kernel")
