@@ -424,7 +424,7 @@ class WrapperPrinter:
             self.writer.expression(code.call(launcher, *args, **keywords))
 
     def _is_moderate(self, scalar: SSAValue) -> ast.expr:
-        """Whether a scalar is positive and of moderate size."""
+        """The comparison that says whether a scalar is positive and of moderate size."""
         least, most = map(code.constant, MODERATE)
         variable = code.name(self.scalars[scalar])
         return ast.Compare(least, [ast.LtE(), ast.LtE()], [variable, most])
