@@ -48,7 +48,9 @@ COPIED = (
 
 NOT_COPIED = shutil.ignore_patterns("__pycache__", ".*", "*.pyc")
 
-TOOLS = ("dt-opt", "dt-reduce", "dt-run", "dtc", "filecheck", "lit", "pytest", "xdsl-opt")
+TOOLS = (
+    "dt-opt", "dt-reduce", "dt-run", "dt-tune", "dtc", "filecheck", "lit", "pytest", "xdsl-opt",
+)  # fmt: skip
 """The programs that tests start."""
 
 COMPARISONS = ("test_goldens.py", "test_docs.py", "test_packaging.py")
