@@ -149,6 +149,9 @@ class LoopFunctions(LevelFunctions):
         before = self.prefixes.get(op)
         if before is None:
             before = self.arithmetic.constant(identity(kind, op.value.type))
+        elif op.factor is not None:
+            pair = joined([with_rank(item, self.depth + 1) for item in (before, args[1])], 0)
+            before = self.arithmetic.reduce(ReductionKind.MUL, pair, (0,), type)
         both = joined([with_rank(item, self.depth + 1) for item in (before, args[0])], 0)
         found = self.arithmetic.reduce(kind, both, (0,), type)
         self.prefixes[op] = found

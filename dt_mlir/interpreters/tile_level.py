@@ -28,6 +28,7 @@ from xdsl.dialects import arith
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from dt_mlir.dialects import tile
+from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.numbers import constant
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
 from dt_mlir.element_types import MODERATE
@@ -295,20 +296,42 @@ class TileFunctions(LevelFunctions):
     ) -> PythonValues:
         """Combines the elements along an axis up to each of them."""
         value, place = self._along(args[0], op.value.type, op.axis.data)
-        type, kind = element_of(op.result.type), op.kind.data
+        kind = op.kind.data
+        if op.factor is None:
+            return (self._scanned(value, place, op, kind, None),)
+        factor, _ = self._along(args[1], op.factor.type, op.axis.data)
+        shape = np.broadcast_shapes(shape_of(value), shape_of(factor))
+        value, factor = spread(value, shape), spread(factor, shape)
+        sums = self._scanned(value, place, op, kind, factor)
+        return sums, self._scanned(factor, place, op, ReductionKind.MUL, None)
+
+    def _scanned(
+        self, value: Value, place: int, op: tile.ScanOp, kind: ReductionKind, factor: Value | None
+    ) -> Value:
+        """Combines elements along an axis; sums are multiplied by factors before each."""
+        type = element_of(op.result.type)
         count = shape_of(value)[place]
         order = range(count) if op.reverse is None else range(count - 1, -1, -1)
         found: list[Value] = []
+
+        def taken(array: Value, at: int) -> Value:
+            return mapped(lambda elements: elements.take([at], axis=place), array)
+
+        def combined(kind: ReductionKind, a: Value, b: Value) -> Value:
+            total = self.arithmetic.reduce(kind, joined([a, b], place), (place,), type)
+            return mapped(lambda array: np.expand_dims(array, place), total)
+
         for number in order:
-            one = mapped(lambda array, at=number: array.take([at], axis=place), value)
+            one = taken(value, number)
             if found:
-                both = joined([found[-1], one], place)
-                total = self.arithmetic.reduce(kind, both, (place,), type)
-                one = mapped(lambda array: np.expand_dims(array, place), total)
+                before = found[-1]
+                if factor is not None:
+                    before = combined(ReductionKind.MUL, before, taken(factor, number))
+                one = combined(kind, before, one)
             found.append(one)
         if not found:
-            return (value,)
-        return (joined(found if op.reverse is None else found[::-1], place),)
+            return value
+        return joined(found if op.reverse is None else found[::-1], place)
 
     @impl(tile.ArgReduceOp)
     def run_arg_reduce(

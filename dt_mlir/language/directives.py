@@ -62,8 +62,11 @@ class Directives(ABC):
         sum in each step; without it each `x` has a loop over `j`. `j < x` leaves the index itself
         out, `j >= x` and `j > x` reduce from the end on. Tiles of `x` are scanned at once, and
         the combination of all tiles before is carried on. Other conditions select elements. Sums,
-        products, extremes, `rany` and `rall`. The loop walks the whole label, so that `x` is in
-        no block. Triton: `associative_scan`.
+        products, extremes, `rany` and `rall`. Elements of a sum may have a product from behind
+        their own index to `x` as a factor, `rsum(B[j] * rprod(A[i], i, i > j, i <= x), j, j <=
+        x)`: from one index to the next all are multiplied by the same, so that pairs of a factor
+        and a sum are scanned. The loop walks the whole label, so that `x` is in no block. Triton:
+        `associative_scan`.
 
         Args:
             label: the label up to whose indices is reduced.

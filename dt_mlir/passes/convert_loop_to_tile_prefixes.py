@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from xdsl.dialects import scf
+from xdsl.builder import Builder
+from xdsl.dialects import arith, scf
 from xdsl.ir import SSAValue
 
 from dt_mlir.analysis.tile_axes import TileAxes
-from dt_mlir.builders.reductions import combine
+from dt_mlir.builders.reductions import combine, product_of
 from dt_mlir.builders.scope import Scope
 from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.elem import identity
@@ -53,6 +54,8 @@ class Prefixes:
         """The combinations of the tiles before the one that is computed."""
         self.after: dict[loop.PrefixOp, SSAValue] = {}
         """Those with the tile that is computed."""
+        self.is_first: dict[loop.PrefixOp, SSAValue] = {}
+        """True in the first trip of the loop, where no sum is multiplied by a factor."""
 
     def loop(self, op: loop.ForOp, scope: Scope) -> None:
         """Inserts a loop that carries the combinations of the tiles so far.
@@ -65,6 +68,7 @@ class Prefixes:
         start, end = nests.bounds(op, scope)
         down = prefixes[0].descending is not None
         index, size = scope.index, op.step_size
+        trips = (start, end, size)
         carried = [
             scope.values.fill(identity(inner.kind.data, inner.result.type), self._axes(inner))
             for inner in prefixes
@@ -80,9 +84,13 @@ class Prefixes:
             left = body.index.sub(body.index.sub(count, body.index.constant(1)), trip)
             first = body.index.mul(left, body.index.constant(size), f"{op.label_name}_start")
         else:
-            result, body = nests.loop_between(op, (start, end, size), scope, carried, hints)
+            result, body = nests.loop_between(op, trips, scope, carried, hints)
             first = result.body.block.args[0]
         self.before.update(zip(prefixes, result.body.block.args[1:]))
+        if any(inner.factor is not None for inner in prefixes):
+            trip = result.body.block.args[0]
+            is_first = body.builder.insert(arith.CmpiOp(trip, trips[0], "eq")).result
+            self.is_first.update((inner, is_first) for inner in prefixes)
         nests.step(op, first, body)
         body.builder.insert(scf.YieldOp(*(self.after[inner] for inner in prefixes)))
         for inner in prefixes:
@@ -109,6 +117,28 @@ class Prefixes:
         axes = self.nests.axes
         return axes.axes(axes.of(op.result) - {op.loop})
 
+    def _spread(self, op: loop.PrefixOp, value: SSAValue, scope: Scope) -> SSAValue:
+        """Inserts an element with all axes of the combinations, that of the loop among them."""
+        nests, values = self.nests, scope.values
+        if nests.axes.loops[op.loop] not in axes_of(value.type):
+            value = values.elementwise([nests.env[op.loop.iv], value], lambda b, v: v[1])
+        return values.broadcast(value, nests.axes.axes(nests.axes.of(op.result)))
+
+    def _multiplied(
+        self, op: loop.PrefixOp, before: SSAValue, factor: SSAValue | None, scope: Scope
+    ) -> SSAValue:
+        """Inserts the sum of the trips before times a factor, or 0 in the first trip."""
+        if factor is None:
+            return before
+        values = scope.values
+        zero = values.constant(identity(op.kind.data, op.result.type))
+
+        def build(builder: Builder, v: list[SSAValue]) -> SSAValue:
+            product = product_of(builder, v[1], v[2], op.result.type)
+            return builder.insert(arith.SelectOp(v[0], v[3], product)).result
+
+        return values.elementwise([self.is_first[op], before, factor, zero], build)
+
     def step(self, op: loop.PrefixOp, scope: Scope) -> None:
         """Inserts the combinations up to each element of a tile.
 
@@ -123,21 +153,23 @@ class Prefixes:
         if not around.is_tile:
             value = values.broadcast(value, carried)
             if before is not None:
+                factor = None if op.factor is None else nests.env[op.factor]
+                before = self._multiplied(op, before, factor, scope)
                 value = values.elementwise(
                     [before, value], lambda b, v: combine(b, kind, v[0], v[1])
                 )
             self.after[op] = value
         else:
             own = nests.axes.loops[around]
-            if own not in axes_of(value.type):
-                value = values.elementwise([nests.env[around.iv], value], lambda b, v: v[1])
-            value = values.broadcast(value, nests.axes.axes(nests.axes.of(op.result)))
-            alone, operand = len(axes_of(value.type)) == 1, value
-            scan = tile.ScanOp(kind, value, own.name, op.descending is not None)
+            value = self._spread(op, value, scope)
+            alone, operand = len(axes_of(value.type)) == 1 and op.factor is None, value
+            factor = None if op.factor is None else self._spread(op, nests.env[op.factor], scope)
+            scan = tile.ScanOp(kind, value, own.name, op.descending is not None, factor)
             scanned = scope.builder.insert(scan).result
             if before is None:
                 nests.env[op.result] = self.after[op] = scanned
                 return
+            before = self._multiplied(op, before, scan.products, scope)
             value = values.elementwise(
                 [before, scanned], lambda b, v: combine(b, kind, v[0], v[1])
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from xdsl.builder import Builder
@@ -26,6 +26,7 @@ from dt_mlir.dialects.indices import add, dimension, multiply, number, substitut
 from dt_mlir.dialects.loop import Index
 from dt_mlir.dialects.numbers import constant
 from dt_mlir.passes.schedule_fuse_at_copies import bind
+from dt_mlir.passes.schedule_scan_factors import Factor, depends, find_factor, without
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Name
 from dt_mlir.traversal import captured_by, operations_of
@@ -42,6 +43,8 @@ class _Prefix:
     """True if indices from one on are reduced."""
     others: list[AffineExpr]
     """The other constraints of the domain."""
+    factor: Factor | None = None
+    """The product that each element has up to the index."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,10 @@ class ScanPass(Directive):
     in each step; without it each `x` has a loop over `j`. `j < x` leaves the index itself out,
     `j >= x` and `j > x` reduce from the end on. Tiles of `x` are scanned at once, and the
     combination of all tiles before is carried on. Other conditions select elements. Sums, products,
-    extremes, `rany` and `rall`. The loop walks the whole label, so that `x` is in no block. Triton:
-    `associative_scan`.
+    extremes, `rany` and `rall`. Elements of a sum may have a product from behind their own index to
+    `x` as a factor, `rsum(B[j] * rprod(A[i], i, i > j, i <= x), j, j <= x)`: from one index to the
+    next all are multiplied by the same, so that pairs of a factor and a sum are scanned. The loop
+    walks the whole label, so that `x` is in no block. Triton: `associative_scan`.
 
     ```
     %s = loop.reduce add %j = j of c where (%x) {   ->   %a = loop.read %A[%x]
@@ -77,11 +82,13 @@ class ScanPass(Directive):
                 or f"it has loops over {', '.join(own) or 'no label'}",
             )
         self._check(site, kernel)
-        found = [
-            prefix
-            for op in operations_of(walked, loop.ReduceOp)
-            if (prefix := self._prefix(site, op, walked)) is not None
-        ]
+        found: list[_Prefix] = []
+        for op in operations_of(walked, loop.ReduceOp):
+            if any(prefix.factor is not None and prefix.factor.op is op for prefix in found):
+                continue
+            prefix = self._prefix(site, op, walked)
+            if prefix is not None:
+                found.append(prefix)
         if not found:
             raise site.error(
                 f"'{self.function}' reduces nothing up to each '{self.label}'",
@@ -144,22 +151,58 @@ class ScanPass(Directive):
                 f"the reduction over '{label}' is computed for each index of another one",
                 "define it as a function, and scan that",
             )
-        if _depends(captured_by(op), walked.iv):
-            raise site.error(
-                f"the elements that are reduced over '{label}' depend on '{self.label}'",
-                "a scan adds the same element to the reductions of all indices behind it",
-            )
         for shift in (0, -1):
             up = add(_difference(place), number(shift))
             down = add(multiply(_difference(place), number(-1)), number(shift))
             for wanted, descending in ((up, False), (down, True)):
                 if [collected(expr) for expr in moving] == [collected(wanted)]:
                     rest = [expr for expr in op.constraints if expr not in moving]
-                    return _Prefix(op, -shift if descending else shift, descending, rest)
+                    first = -shift if descending else shift
+                    factor = self._factor(site, op, walked, first, descending, rest)
+                    return _Prefix(op, first, descending, rest, factor)
         raise site.error(
             f"the domain of '{label}' does not begin or end at '{self.label}' alone",
             f"scan conditions such as '{label} <= {self.label}' or '{label} > {self.label}'",
         )
+
+    def _factor(
+        self,
+        site: Site,
+        op: loop.ReduceOp,
+        walked: loop.ForOp,
+        shift: int,
+        descending: bool,
+        others: Sequence[AffineExpr],
+    ) -> Factor | None:
+        """Returns the product through which elements depend on the label, if they do.
+
+        Raises:
+            CompileError: if they depend on it otherwise.
+        """
+        if not depends(captured_by(op), walked.iv):
+            return None
+        label = op.label_name
+        factor = find_factor(op, walked.iv, shift, descending)
+        if factor is None:
+            raise site.error(
+                f"the elements that are reduced over '{label}' depend on '{self.label}'",
+                "a scan adds the same element to the reductions of all indices behind it, or one "
+                f"times a product from behind '{label}' to '{self.label}': rprod(…, i, "
+                + (f"i < {label}, i >= {self.label})" if descending
+                   else f"i > {label}, i <= {self.label})"),
+            )  # fmt: skip
+        if others:
+            raise site.error(
+                f"other conditions restrict the sum over '{label}', whose elements have factors",
+                "choose elements by where(…, …, 0)",
+            )
+        if descending and not self._same_size(site, label):
+            raise site.error(
+                f"'{label}' may have more indices than '{self.label}', from whose end the sum "
+                "with factors starts",
+                f"declare the size of one as that of the other, as in 'RVar {label} = len({self.label})'",
+            )
+        return factor
 
     def _innermost(
         self,
@@ -188,8 +231,12 @@ class ScanPass(Directive):
         op, location = prefix.op, site.location or prefix.op.location
         builder = Builder(InsertPoint.before(op))
         kind = ReductionKind.ADD if op.is_dot else op.named_kind
-        element = self._element(site, prefix, walked, builder)
-        found = loop.PrefixOp(kind, element, walked.iv, op.result.type, prefix.descending)
+        factor: SSAValue | None = None
+        if prefix.factor is None:
+            element = self._element(site, prefix, walked, op)
+        else:
+            element, factor = self._pair(site, prefix, prefix.factor, walked)
+        found = loop.PrefixOp(kind, element, walked.iv, op.result.type, prefix.descending, factor)
         found.result.name_hint = op.result.name_hint
         value = builder.insert(found).result
         if prefix.descending and not self._same_size(site, op.label_name):
@@ -200,15 +247,50 @@ class ScanPass(Directive):
             if not has_location(inner):
                 inner.location = location
 
+    def _pair(
+        self, site: Site, prefix: _Prefix, factor: Factor, walked: loop.ForOp
+    ) -> tuple[SSAValue, SSAValue]:
+        """Inserts the element of a trip, and the factor of the sum before it."""
+        op = prefix.op
+        rest = without(op, factor)
+        element = self._element(site, replace(prefix, op=rest), walked, op)
+        Rewriter.erase_op(rest)
+        product = _Prefix(factor.op, factor.shift, prefix.descending, factor.others)
+        multiplier = self._element(site, product, walked, op)
+        builder = Builder(InsertPoint.before(op))
+        if factor.includes_own:
+            element = product_of(builder, element, multiplier, op.result.type)
+        # No factor multiplies the 0 of trips before that of the first element, nor that of the
+        # elements behind the end of a tile, from which one walks down.
+        place, size = add(dimension(0), number(prefix.shift)), symbol(0)
+        earlier: list[AffineExpr] = []
+        if prefix.descending:
+            earlier.append(add(size, add(multiply(place, number(-1)), number(-2))))
+        elif not self._same_size(site, op.label_name):
+            earlier.append(add(size, number(-1)))
+        if prefix.shift < 0:
+            earlier.append(add(place, number(-1)))
+        if not earlier:
+            return element, multiplier
+        sizes = [builder.insert(loop.SizeOp(op.label_name)).result]
+        zero = builder.insert(arith.ConstantOp(IntegerAttr(0, IndexType()))).result
+        one = builder.insert(arith.ConstantOp(identity(ReductionKind.MUL, multiplier.type))).result
+        for expr in earlier:
+            value = build_index(builder, expr, [walked.iv], sizes)
+            holds = builder.insert(arith.CmpiOp(value, zero, "sge")).result
+            multiplier = builder.insert(arith.SelectOp(holds, multiplier, one)).result
+        return element, multiplier
+
     def _element(
-        self, site: Site, prefix: _Prefix, walked: loop.ForOp, builder: Builder
+        self, site: Site, prefix: _Prefix, walked: loop.ForOp, before: loop.ReduceOp
     ) -> SSAValue:
-        """Inserts the element that the trip of an index adds."""
+        """Inserts the element that the trip of an index adds, in front of a reduction."""
         op, shift = prefix.op, prefix.shift
+        builder = Builder(InsertPoint.before(before))
         copy = op.clone()
-        block = op.parent
+        block = before.parent
         assert block is not None
-        block.insert_op_before(copy, op)
+        block.insert_op_before(copy, before)
         guarded = bool(shift) or not self._same_size(site, op.label_name)
         if guarded:
             for read in operations_of(copy, loop.ReadOp):
@@ -302,19 +384,3 @@ class ScanPass(Directive):
 def _difference(place: int) -> AffineExpr:
     """Returns the difference of a dimension and the first one."""
     return add(dimension(place), multiply(dimension(0), number(-1)))
-
-
-def _depends(values: Sequence[SSAValue], iv: SSAValue) -> bool:
-    """Returns whether some values depend on an index."""
-    seen: set[SSAValue] = set()
-    pending = list(values)
-    while pending:
-        value = pending.pop()
-        if value is iv:
-            return True
-        owner = value.owner
-        if value in seen or not isinstance(owner, Operation):
-            continue
-        seen.add(value)
-        pending += [*owner.operands, *captured_by(owner)]
-    return False

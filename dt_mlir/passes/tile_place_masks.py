@@ -206,6 +206,8 @@ def place_masks(kernel: tile.KernelOp) -> None:
                 _mask_operand(masks, op, 0, op.axis.data, op.kind.data)
             case tile.ScanOp() | tile.ArgReduceOp():
                 _mask_operand(masks, op, 0, op.axis.data, op.kind.data)
+                if isinstance(op, tile.ScanOp) and op.factor is not None:
+                    _mask_operand(masks, op, 1, op.axis.data, ReductionKind.MUL)
             case tile.DotOp():
                 depth = axis_names(op.lhs.type)[-1]
                 for operand in (0, 1):

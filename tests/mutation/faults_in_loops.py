@@ -27,11 +27,32 @@ _MERGED = _ALL + "passes/schedule_online_merge.py"
 _GATHERED = _ALL + "passes/schedule_online_nest.py"
 _NESTED = _ALL + "laws/nested.py"
 _DOMAINS = _ALL + "laws/domains.py"
+_FACTORS = _ALL + "passes/schedule_scan_factors.py"
 _PARTS = _ALL + "passes/schedule_rfactor_parts.py"
 _COMBINED = _ALL + "passes/schedule_rfactor_combine.py"
 _SCAN = _ALL + "passes/schedule_scan.py"
 
 LOOPS = [
+    Fault(
+        "newest-element-without-its-factor", _SCAN,
+        "if factor.includes_own:", "if False:",
+        "a recurrence leaves out the factor of each newest element",
+    ),
+    Fault(
+        "last-factor-multiplies", _SCAN,
+        "multiply(place, number(-1)), number(-2)", "multiply(place, number(-1)), number(-1)",
+        "a recurrence from the end multiplies nothing by an infinite factor",
+    ),
+    Fault(
+        "factor-of-any-distance", _FACTORS,
+        "if own not in (0, 1):", "if False:",
+        "products that end before the newest element are factors of all",
+    ),
+    Fault(
+        "product-that-depends-on-its-element", _FACTORS,
+        "for index in (walked, op.iv)):", "for index in (walked,)):",
+        "the factor of one element multiplies all",
+    ),
     Fault(
         "point-behind-the-last", _DOMAINS,
         "[subtract(size, number(1))]", "[size]",
@@ -60,8 +81,8 @@ LOOPS = [
     ),
     Fault(
         "scanned-with-itself", _SCAN,
-        "return _Prefix(op, -shift if descending else shift, descending, rest)",
-        "return _Prefix(op, 0, descending, rest)",
+        "return _Prefix(op, first, descending, rest, factor)",
+        "return _Prefix(op, 0, descending, rest, factor)",
         "a reduction up to before each index has the element of the index",
     ),
     Fault(

@@ -28,10 +28,28 @@ _COPIES = _ALL + "passes/tile_unroll_jam_copies.py"
 _SUMS = _ALL + "analysis/index_sums.py"
 _HOIST_INDICES = _ALL + "passes/tile_hoist_indices.py"
 _MOVING = _ALL + "analysis/moving_addresses.py"
+_PREFIXES = _ALL + "passes/convert_loop_to_tile_prefixes.py"
 _SCALES = _ALL + "passes/tile_move_scales.py"
 _ONLINE = _ALL + "passes/convert_loop_to_tile_online.py"
 
 TILES = [
+    Fault(
+        "factors-beyond-the-end", _PLACE,
+        "_mask_operand(masks, op, 1, op.axis.data, ReductionKind.MUL)",
+        "_mask_operand(masks, op, 1, op.axis.data, ReductionKind.ADD)",
+        "what is carried of a tile that ends early is 0",
+    ),
+    Fault(
+        "first-tile-multiplied", _PREFIXES,
+        "is_first = body.builder.insert(arith.CmpiOp(trip, trips[0], \"eq\")).result",
+        "is_first = body.builder.insert(arith.CmpiOp(trip, trips[0], \"slt\")).result",
+        "0 times what the first tile's factors overflow to is no 0",
+    ),
+    Fault(
+        "pairs-in-the-other-order", _ALL + "backend/triton/combine.py",
+        "return a * c, b * c + d", "return a * c, d * a + b",
+        "a recurrence is scanned from the other end",
+    ),
     Fault(
         "negative-scale-moved", _SCALES,
         "MODERATE[0] <= attr.value.data <= MODERATE[1]", "abs(attr.value.data) <= MODERATE[1]",

@@ -37,6 +37,13 @@ def _rotated(x: Tensor, c: Tensor, s: Tensor) -> Tensor:
     return x * c[:, None] + sign * x.roll(-half, -1) * s[:, None]
 
 
+def _recurrence(a: Tensor, b: Tensor) -> Tensor:
+    steps = [b[:, 0]]
+    for t in range(1, a.shape[1]):
+        steps.append(a[:, t] * steps[-1] + b[:, t])
+    return torch.stack(steps, 1)
+
+
 def _grouped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     keys, values = (x.repeat_interleave(3, 0)[: len(q)] for x in (k, v))
     return _softmax(q @ keys.transpose(1, 2), values)
@@ -144,6 +151,7 @@ REFERENCES: dict[str, tuple[Sizes, Callable[..., Tensor]]] = {
     "prefix_sum": ({"n": 2, "x": 19}, lambda x: x.cumsum(1)),
     "prefix_product": ({"n": 2, "x": 11}, lambda x: x.cumprod(1)),
     "prefix_sum_scanned": ({"i": 5, "x": 19}, lambda x: x.cumsum(1)),
+    "linear_recurrence": ({"n": 2, "t": 21, "d": 19}, _recurrence),
     "suffix_maximum": ({"i": 5, "x": 19}, lambda x: x.flip(1).cummax(1).values.flip(1)),
     "embedding": ({"T_0": 7, "t": 9, "c": 18}, lambda t, ids: t[ids.clamp(0, len(t) - 1)]),
     "cross_entropy": (

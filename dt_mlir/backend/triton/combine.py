@@ -21,6 +21,12 @@ def _minimum(a, b):
 def _mul(a, b):
     return a * b
 """,
+    "_linear": """
+@triton.jit
+def _linear(a, b, c, d):
+    # First b, then times c plus d: from x it leads to (a * x + b) * c + d.
+    return a * c, b * c + d
+""",
     "_argmax": """
 @triton.jit
 def _argmax(a, i, b, j):

@@ -334,6 +334,16 @@ class KernelPrinter(AddressPrinter):
         axis = code.constant(axis_names(op.value.type).index(op.axis.data))
         kind = op.kind.data
         keywords = {} if op.reverse is None else {"reverse": code.constant(True)}
+        if op.factor is not None and op.products is not None:
+            pair = code.tuple_of([self.values[op.factor], value])
+            combine = self._combine("_linear")
+            expression = code.call("tl.associative_scan", pair, axis, combine, **keywords)
+            results = (op.products, op.result)
+            names = [self._variable(op.products, "factors"), self._variable(op.result, "sums")]
+            self.writer.assign_all(names, expression)
+            self.tensors.update(results)
+            self.values.update(zip(results, map(code.name, names)))
+            return
         match kind:
             case ReductionKind.ADD:
                 expression = code.call("tl.cumsum", value, axis=axis, **keywords)

@@ -10,6 +10,7 @@ from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
+    opt_operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -33,15 +34,23 @@ class PrefixOp(IRDLOperation):
     `%s = loop.prefix add %a along %x : f32` in the loop over `%x`. `descending` lets the loop walk
     its label from the last index to the first, so that the elements from the trip's index on are
     combined. The loop walks the whole label, in one program instance.
+
+    A sum may be multiplied by a factor in each trip, before its element is added: a linear
+    recurrence, `%h = loop.prefix add %b by %a along %t : f32`. The factor of the first trip
+    multiplies nothing.
     """
 
     name = "loop.prefix"
-    GRAMMAR: ClassVar = "kind value `along` value `descending`? attr-dict `:` type"
+    GRAMMAR: ClassVar = (
+        "kind value (`by` value)? `along` value `descending`? attr-dict `:` type"
+    )
 
     kind = prop_def(ReductionKindAttr)
     """The combination of two elements; not `dot`, `argmax` or `argmin`."""
     value = operand_def()
     """The element."""
+    factor = opt_operand_def()
+    """The factor of the sum of the trips before."""
     index = operand_def(IndexType())
     """The index of the loop."""
     descending = opt_prop_def(UnitAttr)
@@ -58,9 +67,10 @@ class PrefixOp(IRDLOperation):
         index: SSAValue,
         type: Attribute,
         descending: bool = False,
+        factor: SSAValue | None = None,
     ) -> None:
         super().__init__(
-            operands=[value, index],
+            operands=[value, factor, index],
             properties={
                 "kind": ReductionKindAttr(kind),
                 "descending": UnitAttr() if descending else None,
@@ -81,18 +91,22 @@ class PrefixOp(IRDLOperation):
     def parse(cls, parser: Parser) -> Self:
         kind = parser.parse_str_enum(ReductionKind)
         value = parse_value(parser)
+        factor = parse_value(parser) if parser.parse_optional_keyword("by") else None
         parser.parse_keyword("along")
         index = parse_value(parser)
         descending = parser.parse_optional_keyword("descending") is not None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
-        op = cls(kind, value, index, parser.parse_type(), descending)
+        op = cls(kind, value, index, parser.parse_type(), descending, factor)
         op.attributes.update(attributes)
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.kind.data} ")
         printer.print_ssa_value(self.value)
+        if self.factor is not None:
+            printer.print_string(" by ")
+            printer.print_ssa_value(self.factor)
         printer.print_string(" along ")
         printer.print_ssa_value(self.index)
         if self.descending is not None:
@@ -106,6 +120,10 @@ class PrefixOp(IRDLOperation):
         if kind is ReductionKind.DOT or kind.is_arg:
             raise VerifyException(f"'{kind}' is not combined up to each index")
         check_reduction(kind, [self.value.type], self.result.type)
+        if self.factor is not None and (
+            kind is not ReductionKind.ADD or self.factor.type != self.value.type
+        ):
+            raise VerifyException("a sum is multiplied by a factor of its element's type")
         owner = self.index.owner
         parent = owner.parent_op() if isinstance(owner, Block) else None
         if not isinstance(parent, ForOp) or self.parent_op() is not parent:

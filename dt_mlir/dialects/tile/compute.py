@@ -13,6 +13,7 @@ from xdsl.irdl import (
     operand_def,
     opt_operand_def,
     opt_prop_def,
+    opt_result_def,
     prop_def,
     result_def,
     traits_def,
@@ -91,46 +92,70 @@ class ScanOp(IRDLOperation):
 
     `tile.scan add %a along x`; with `reverse` the elements from each on. Triton:
     `associative_scan`.
+
+    With a factor for each element, `%h, %p = tile.scan add %b by %a along x`, a sum is multiplied
+    by that before its element is added; the second result is the product of the factors up to
+    each element. Pairs of a product and a sum are combined, which is associative:
+    (a, b), (c, d) are (ac, bc + d).
     """
 
     name = "tile.scan"
-    GRAMMAR: ClassVar = "kind value `along` axis-name `reverse`? attr-dict"
+    GRAMMAR: ClassVar = "kind value (`by` value)? `along` axis-name `reverse`? attr-dict"
 
     kind = prop_def(ReductionKindAttr)
     """The combination of two elements; not `dot`, `argmax` or `argmin`."""
     value = operand_def(TileType)
     """The tile."""
+    factor = opt_operand_def(TileType)
+    """The factors of the sums before each element."""
     axis = prop_def(Identifier)
     """The axis along which elements are combined."""
     reverse = opt_prop_def(UnitAttr)
     """Present where elements are combined from the last one on."""
     result = result_def()
     """A tile of the same axes."""
+    products = opt_result_def()
+    """The products of the factors."""
 
     traits = traits_def(Pure())
 
     def __init__(
-        self, kind: ReductionKind, value: SSAValue, axis: str, reverse: bool = False
+        self,
+        kind: ReductionKind,
+        value: SSAValue,
+        axis: str,
+        reverse: bool = False,
+        factor: SSAValue | None = None,
     ) -> None:
         super().__init__(
-            operands=[value],
+            operands=[value, factor],
             properties={
                 "kind": ReductionKindAttr(kind),
                 "axis": StringAttr(axis),
                 "reverse": UnitAttr() if reverse else None,
             },
-            result_types=[value.type],
+            result_types=[value.type, None if factor is None else factor.type],
         )
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        kind, (value,), axis = _parse_along(parser, 1)
-        op = cls(kind, value, axis, parser.parse_optional_keyword("reverse") is not None)
+        kind = ReductionKindAttr.parse_parameter(parser)
+        value = parse_value(parser)
+        factor = parse_value(parser) if parser.parse_optional_keyword("by") else None
+        parser.parse_keyword("along")
+        axis = parser.parse_identifier("an axis")
+        reverse = parser.parse_optional_keyword("reverse") is not None
+        op = cls(kind, value, axis, reverse, factor)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
     def print(self, printer: Printer) -> None:
-        _print_along(printer, self.kind, [self.value], self.axis)
+        printer.print_string(f" {self.kind.data} ")
+        printer.print_ssa_value(self.value)
+        if self.factor is not None:
+            printer.print_string(" by ")
+            printer.print_ssa_value(self.factor)
+        printer.print_string(f" along {self.axis.data}")
         if self.reverse is not None:
             printer.print_string(" reverse")
         printer.print_op_attributes(self.attributes)
@@ -144,6 +169,13 @@ class ScanOp(IRDLOperation):
             raise VerifyException(f"there is no axis '{self.axis.data}' to combine along")
         if self.result.type != self.value.type:
             raise VerifyException("the result is a tile of the operand's type")
+        if (self.factor is None) is not (self.products is None):
+            raise VerifyException("the products are those of factors")
+        if self.factor is not None and self.products is not None:
+            if kind is not ReductionKind.ADD or self.factor.type != self.value.type:
+                raise VerifyException("sums are multiplied by factors of their elements' type")
+            if self.products.type != self.factor.type:
+                raise VerifyException("the products are a tile of the factors' type")
         element = element_of(self.value.type)
         check_reduction(kind, [element], element)
 

@@ -67,3 +67,25 @@ loop.kernel @plain(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: m
     }
   }
 }
+// The sum of the tiles before is multiplied by the products of a tile's factors, but for the first.
+// CHECK-LABEL: tile.kernel @by
+loop.kernel @by(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+  loop.grid () {
+    // CHECK: scf.for %[[START:.*]] = %[[FIRST:.*]] to %{{.*}} iter_args(%[[BEFORE:.*]] = %{{.*}}) -> (f32) {
+    // CHECK-NEXT: %[[IS:.*]] = arith.cmpi eq, %[[START]], %[[FIRST]] : index
+    loop.for %x = x step 16 tile of f {
+      %a = loop.read %A[%x]
+      %b = arith.addf %a, %a : f32
+      // CHECK: %[[H:.*]], %[[P:.*]] = tile.scan add %b by %a along x
+      // CHECK: %[[C:.*]] = tile.map (%{{.*}} = %[[IS]], %{{.*}} = %[[BEFORE]], %{{.*}} = %[[P]]) {
+      // CHECK: arith.mulf
+      // CHECK: arith.select
+      // CHECK: %[[S:.*]] = tile.map arith.addf %[[C]], %[[H]]
+      // CHECK: %[[LAST:.*]] = tile.reduce add %{{.*}} along x
+      // CHECK-NEXT: tile.store %[[S]], %f[%x]
+      // CHECK-NEXT: scf.yield %[[LAST]]
+      %s = loop.prefix add %b by %a along %x : f32
+      loop.write %s, %f[%x]
+    }
+  }
+}

@@ -7,7 +7,9 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
       %a = loop.read %A[%x]
       // CHECK: %[[S:.*]] = loop.prefix add %a along %x {my.mark} : f32
       %s = loop.prefix add %a along %x {my.mark} : f32
-      loop.write %s, %f[%x]
+      // CHECK: loop.prefix add %[[S]] by %a along %x : f32
+      %h = loop.prefix add %s by %a along %x : f32
+      loop.write %h, %f[%x]
     }
     loop.for %y = x of f {
       %b = loop.read %A[%y]

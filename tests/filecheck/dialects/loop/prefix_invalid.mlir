@@ -46,3 +46,14 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
     }
   }
 }
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %a = loop.read %A[%x]
+      %s = loop.prefix maximum %a by %a along %x : f32
+      // expected-error@above {{'loop.prefix' is malformed: a sum is multiplied by a factor of its element's type}}
+      loop.write %s, %f[%x]
+    }
+  }
+}
