@@ -14,6 +14,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from xdsl.dialects import arith
 from xdsl.interpreter import (
     Interpreter,
     PythonValues,
@@ -24,7 +25,6 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
-from xdsl.dialects import arith
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from dt_mlir.dialects import tile

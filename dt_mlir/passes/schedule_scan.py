@@ -200,7 +200,8 @@ class ScanPass(Directive):
             raise site.error(
                 f"'{label}' may have more indices than '{self.label}', from whose end the sum "
                 "with factors starts",
-                f"declare the size of one as that of the other, as in 'RVar {label} = len({self.label})'",
+                "declare the size of one as that of the other, as in "
+                f"'RVar {label} = len({self.label})'",
             )
         return factor
 
