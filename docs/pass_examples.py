@@ -57,6 +57,7 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "schedule-num-stages": (SHIFTED, CONVERTED, "{function=f stages=3}"),
     "schedule-precision": (PRODUCT, CONVERTED, "{function=f precision=tf32}"),
     "schedule-math": (SHIFTED, CONVERTED, "{function=f accuracy=accurate}"),
+    "schedule-deterministic": (SUMS, CONVERTED, "{function=f label=x}"),
     "schedule-unroll": (SUMS, CONVERTED, '{function=f factors="k:4"}'),
     "schedule-unroll-jam": (
         SHIFTED, (*CONVERTED, 'schedule-tensorize{function=f sizes="x:4"}'),

@@ -43,6 +43,7 @@ PASS_NAMES = (
     "schedule-math",
     "schedule-unroll",
     "schedule-unroll-jam",
+    "schedule-deterministic",
     "verify-loop",
     "loop-fix-sizes",
     "loop-order-reductions",

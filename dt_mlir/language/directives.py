@@ -287,3 +287,20 @@ class Directives(ABC):
             factors: the labels whose tiles are taken apart, with the number of tiles of each.
         """
         return self.direct("unroll_jam", **factors)
+
+    @checked("deterministic(label)")
+    def deterministic(self, /, label: NameLike) -> Self:
+        """Promises that a row's result does not depend on how many rows there are, bit by bit.
+
+        The promise is checked, of the function's kernel and of those whose results it reads. Rows
+        must not meet in a reduction, a scan or an index, and a tile of rows has a number.
+        Products over a domain are refused: they are summed by elements where some row of their
+        tile is not finite. The bits of a row are then decided by the tiles of reductions, the
+        parts of `rfactor`, warps and precision, which the schedule fixes. So a space of schedules
+        may leave open only what does not decide them: `map`, `num_stages`, `unroll`,
+        `align_storage` and `reorder_storage`. It changes nothing else.
+
+        Args:
+            label: the label of the rows.
+        """
+        return self.direct("deterministic", label)

@@ -118,8 +118,9 @@ def in_order(module: ModuleOp) -> list[tuple[sched.DirectiveOp, Directive]]:
 class ApplySchedulePass(ModulePass):
     """Applies the directives that the module holds, in their fixed order of phases.
 
-    The order on the page does not matter: labels, fusion (consumers first), partition, order of
-    loops, tiling, mapping, storage, hints. Each directive does what its own pass does.
+    The order on the page does not matter: algebra, parts, scans, labels, fusion (consumers first),
+    partition, order of loops, tiling, mapping, storage, hints, promises. Each directive does what
+    its own pass does.
     """
 
     name = "apply-schedule"

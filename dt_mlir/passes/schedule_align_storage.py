@@ -33,6 +33,7 @@ class AlignStoragePass(Directive):
 
     name = "schedule-align-storage"
     phase: ClassVar[Phase] = Phase.STORAGE
+    decides_bits: ClassVar[bool] = False
 
     multiples: tuple[str, ...] = parameter(
         _MULTIPLES, "The labels whose extents are padded, each with the number."

@@ -29,6 +29,7 @@ class MapPass(Directive):
 
     name = "schedule-map"
     phase: ClassVar[Phase] = Phase.MAPPING
+    decides_bits: ClassVar[bool] = False
 
     order: tuple[str, ...] = parameter(
         Names(splits=True), "The blocked labels and the inner parts of splits, slowest first."

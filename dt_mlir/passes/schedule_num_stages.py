@@ -22,6 +22,7 @@ class NumStagesPass(Directive):
 
     name = "schedule-num-stages"
     phase: ClassVar[Phase] = Phase.HINTS
+    decides_bits: ClassVar[bool] = False
 
     stages: int = parameter(Integer(most=64), "The number of stages.")
 

@@ -26,6 +26,7 @@ class ReorderStoragePass(Directive):
 
     name = "schedule-reorder-storage"
     phase: ClassVar[Phase] = Phase.STORAGE
+    decides_bits: ClassVar[bool] = False
 
     order: tuple[str, ...] = parameter(
         Names(), "All labels of the function; the elements of the last one are neighbours."

@@ -34,6 +34,7 @@ class UnrollPass(Directive):
 
     name = "schedule-unroll"
     phase: ClassVar[Phase] = Phase.HINTS
+    decides_bits: ClassVar[bool] = False
 
     factors: tuple[str, ...] = parameter(
         _FACTORS, "The labels whose loops are unrolled, with how many steps become one."

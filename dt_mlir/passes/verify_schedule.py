@@ -10,7 +10,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from dt_mlir.diagnostics import CompileError, Note
 from dt_mlir.dialects.sched import (
+    AlternativesOp,
     Argument,
     DirectiveOp,
     KnobOp,
@@ -19,6 +21,8 @@ from dt_mlir.dialects.sched import (
     ScheduleOp,
 )
 from dt_mlir.passes.apply_schedule import decoded
+from dt_mlir.registry import find_directive
+from dt_mlir.scheduling.directive import Phase
 
 
 def _decisions(op: DirectiveOp, knobs: dict[str, Options]) -> Iterator[list[Argument]]:
@@ -40,12 +44,35 @@ def _decisions(op: DirectiveOp, knobs: dict[str, Options]) -> Iterator[list[Argu
             yield [*first[:i], Argument(first[i].key, value, factor), *first[i + 1 :]]
 
 
+def _check_decided(schedule: ScheduleOp, promise: DirectiveOp) -> None:
+    """Checks that what a space leaves open does not decide bits of results.
+
+    Raises:
+        CompileError: at what does.
+    """
+    for op in schedule.directives():
+        cls = find_directive(op.directive_name)
+        is_open = isinstance(op.parent_op(), AlternativesOp) or any(
+            argument.is_open for argument in op.argument_list
+        )
+        if is_open and cls is not None and cls.decides_bits:
+            error = CompileError(
+                f"{op.function_name}.{op.directive_name} is left open, and may decide the bits of "
+                "a row, which are promised to be the same for any number of rows",
+                op,
+                "decide it, or leave the promise out",
+            )
+            error.notes.append(Note("the promise is here", promise.location))
+            raise error
+
+
 @dataclass(frozen=True)
 class VerifySchedulePass(ModulePass):
     """Checks that each directive is known and that its arguments fit its parameters.
 
-    In a space of schedules each option of each argument is checked. Whether a directive is legal
-    is seen when it is applied.
+    In a space of schedules each option of each argument is checked, and beside a promise
+    (`deterministic`) only what does not decide the bits of results may be open. Whether a directive
+    is legal is seen when it is applied.
     """
 
     name = "verify-schedule"
@@ -59,6 +86,10 @@ class VerifySchedulePass(ModulePass):
                 for k in schedule.body.block.ops
                 if isinstance(k, KnobOp)
             }
+            promise: DirectiveOp | None = None
             for directive in schedule.directives():
                 for arguments in _decisions(directive, knobs):
-                    decoded(directive, arguments)
+                    if decoded(directive, arguments).phase is Phase.PROMISES:
+                        promise = directive
+            if promise is not None:
+                _check_decided(schedule, promise)

@@ -55,6 +55,8 @@ class Phase(IntEnum):
     """The layout of a kernel's results in memory."""
     HINTS = 10
     """Hints to the target."""
+    PROMISES = 11
+    """Checks of all that came before."""
 
 
 def parameter(kind: Kind, doc: str) -> Any:
@@ -187,6 +189,9 @@ class Directive(ModulePass):
 
     phase: ClassVar[Phase]
     """When `apply-schedule` applies it."""
+
+    decides_bits: ClassVar[bool] = True
+    """False if results are the same, bit by bit, whatever its arguments are."""
 
     registry: ClassVar[dict[str, type[Directive]]] = {}
     """The directives that have been defined, by name."""

@@ -34,6 +34,17 @@ _SCAN = _ALL + "passes/schedule_scan.py"
 
 LOOPS = [
     Fault(
+        "rows-that-meet", _ALL + "analysis/row_dependence.py",
+        "case loop.ReductionLoop() if op.label_name in rows:",
+        "case loop.ReductionLoop() if op.label_name in ():",
+        "a promise that rows do not meet is made of a mean over all rows",
+    ),
+    Fault(
+        "promise-of-one-kernel", _ALL + "analysis/row_dependence.py",
+        "if writer is not None and writer not in found:", "if False:",
+        "a promise is checked of the last kernel alone",
+    ),
+    Fault(
         "newest-element-without-its-factor", _SCAN,
         "if factor.includes_own:", "if False:",
         "a recurrence leaves out the factor of each newest element",
