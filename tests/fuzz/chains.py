@@ -7,12 +7,14 @@ from typing import Any
 
 
 def draw_chain(drawer: Any, function: Callable[..., Any]) -> list[str]:
-    """Draws the definitions of reductions over one label that depend on each other.
+    """Draws the definitions of reductions over one label that depend on each other, or of a scan.
 
     Args:
         drawer: what draws the program, which gets the functions and the label.
         function: makes one of its functions, of a name, labels and a kind.
     """
+    if drawer.chance(35):
+        return _draw_scan(drawer, function)
     *own, over = drawer.some_labels(2, 3)
     elements, found = (*own, over), list[str]()
 
@@ -52,6 +54,33 @@ def draw_chain(drawer: Any, function: Callable[..., Any]) -> list[str]:
     return found
 
 
+def _draw_scan(drawer: Any, function: Callable[..., Any]) -> list[str]:
+    """Draws the definition of reductions up to each index of a label, or of a recurrence."""
+    walked, over, *own = drawer.some_labels(2, 4)
+    factors = own.pop() if own and drawer.chance(50) else None
+    drawer.current = function(f"f{len(drawer.functions)}", (*own, walked), "float")
+    kind, elements = drawer.pick(("float", "float", "int")), (*own, over)
+    element = drawer.expression(kind, drawer.pick((0, 1, 2)), elements)
+    up = drawer.chance(60)
+    less, most, more = ("<", "<=", ">") if up else (">", ">=", "<")
+    end = f"{over} {drawer.pick((less, most, most))} {walked}"
+    if factors is None:
+        name = drawer.pick(("rsum", "rsum", "rmax", "rmin", "rprod", "rmean", "rany"))
+        element = f"{element} > 0" if name == "rany" else element
+        expression = f"{name}({element}, {over}, {end}{drawer.conditions([over], elements)})"
+        expression = f"where({expression}, 1, 0)" if name == "rany" else expression
+    else:
+        factor = drawer.expression(kind, drawer.pick((0, 1)), (*own, factors))
+        begin = f"{factors} {drawer.pick((more, more, more + '='))} {over}"
+        last = f"{factors} {drawer.pick((most, most, less))} {walked}"
+        product = f"rprod({factor}, {factors}, {begin}, {last})"
+        expression = f"rsum({element} * {product}, {over}, {end})"
+    drawer.current.kind = kind
+    drawer.functions.append(drawer.current)
+    drawer.online, drawer.scanned = over, walked
+    return [f"{drawer.current.name}[{', '.join(drawer.current.labels)}] = {expression};"]
+
+
 def schedule_chain(drawer: Any, function: Callable[..., Any]) -> list[str]:
     """Draws the directives of a chain: all of it is computed with its last function.
 
@@ -60,6 +89,10 @@ def schedule_chain(drawer: Any, function: Callable[..., Any]) -> list[str]:
         function: makes one of its functions.
     """
     last, over = drawer.functions[-1], drawer.online
+    if drawer.scanned is not None:
+        blocks = tuple(label for label in last.labels if label != drawer.scanned)
+        lines = [f"{last.name}.scan({drawer.scanned});"]
+        return lines + drawer.root(last, blocks, sorted(last.labels), {})
     lines = [f"{last.name}.online({over});"]
     inside = {label for f in drawer.functions for label in (*f.labels, *f.reduced)}
     if drawer.chance(35):

@@ -114,6 +114,7 @@ class _Drawer:
         self.has_dot = False
         self.online: str | None = None
         """The label over which the last function's reductions are computed in one pass."""
+        self.scanned: str | None = None
 
     def pick(self, options):
         return self.draw(st.sampled_from(options))
