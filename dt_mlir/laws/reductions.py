@@ -23,6 +23,8 @@ from dt_mlir.laws.dominance import dominated
 from dt_mlir.laws.nested import split_sum
 from dt_mlir.laws.terms import Factor, NotSeparable, Shift, Term, Terms
 
+_EXTREMES = (ReductionKind.MAXIMUM, ReductionKind.MINIMUM)
+
 Insert = Callable[[Operation], Operation]
 
 
@@ -142,10 +144,17 @@ class Laws:
             cls = arith.DivfOp if factor.inverse else arith.MulfOp
             value = self.body.value(cls(value, factor.value))
         visited = None
-        may_be_empty = bool(outside or shifts) and bool(masks or self.size is None)
+        # What multiplies a sum may be infinite where there is nothing to sum.
+        may_be_empty = bool(outside or shifts or moving) and not self._has_element(masks)
         if may_be_empty and (masks or self.has_point is None):
             visited = self._visited(masks)
         return Reduced(value, running, shifts, outside, visited, may_be_empty)
+
+    def _has_element(self, masks: Sequence[SSAValue]) -> bool:
+        """Returns whether there is an element, as all of a label are reduced to an extreme."""
+        whole = self.size is not None and not masks
+        kinds = [op.kind.data for op in self.body.running]
+        return whole and any(kind.is_arg or kind in _EXTREMES for kind in kinds)
 
     def _visited(self, masks: Sequence[SSAValue]) -> loop.RunningOp:
         """Returns the reduction of whether an element counted."""
@@ -351,7 +360,7 @@ class Laws:
         for shift in reduced.shifts:
             own[running] = self._unshifted(shift, own[running], outer, build, visited)
         value = outer(reduced.value)
-        if visited is not None and reduced.outside:
+        if visited is not None and (reduced.outside or not reduced.shifts):
             # A sum of nothing is 0, whatever the factors are.
             zero = build(arith.ConstantOp(constant(0.0, value.type)))
             value = build(arith.SelectOp(visited, value, zero))

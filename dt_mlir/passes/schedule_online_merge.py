@@ -84,6 +84,8 @@ class _Merge:
         self.shared: Domain | None = domains.pop() if len(domains) == 1 else None
         """The domain of all reductions; None if they differ."""
         whole = self.shared is not None and self.shared[0] is None
+        self.online: loop.OnlineOp | None = None
+        """The loop, once it stands in its place."""
         self.points = self._point_conditions()
         has_point = None if self.points is None else self._has_point
         self.laws = Laws(self.body, self._size if whole else None, has_point)
@@ -121,6 +123,7 @@ class _Merge:
             assert domain is not None
             online.take_domain(domain, bounds)
         self._place(online)
+        self.online = online
         self._finish(online, results)
 
     # Elements
@@ -220,23 +223,25 @@ class _Merge:
         return self.body.value(arith.SIToFPOp(whole, type))
 
     def _point_conditions(self) -> list[AffineExpr] | None:
-        """Returns what must be at least 0 for the shared domain to have a point.
+        """Returns what must be at least 0 for the domain that all have to have a point.
 
-        The last symbol is the size of the label. None if there is no such domain, or a constraint
-        does not bound the index of the loop by itself.
+        Without one it is the label. The last symbol is the size of that. None if domains differ, or
+        a constraint does not bound the index of the loop by itself.
         """
-        if self.shared is None or self.shared[0] is None:
+        if self.shared is None:
             return None
-        size = symbol(self.shared[0].data.num_symbols)
+        domain = self.shared[0]
+        size = symbol(0 if domain is None else domain.data.num_symbols)
         return point_conditions(self.reductions[0].constraints, size)
 
     def _has_point(self, insert: Insert) -> SSAValue:
-        """Inserts whether the shared domain has a point, outside of the loop."""
-        assert self.shared is not None
+        """Inserts whether the domain that all have has a point, outside of the loop."""
         assert self.points is not None
-        domain, bounds = self.shared
-        assert domain is not None
-        count = domain.data.num_dims - 1
+        online = self.online
+        assert online is not None
+        # Where loops were interchanged, the loop that is in its place has other indices.
+        bounds, domain = list(online.bounds), online.domain
+        count = 0 if domain is None else domain.data.num_dims - 1
         size = insert(loop.SizeOp(self.label)).results[0]
         dims, symbols = [size, *bounds[:count]], [*bounds[count:], size]
         found: SSAValue | None = None

@@ -348,6 +348,7 @@ class ScanPass(Directive):
         """Inserts the reduction of the indices that no trip has, in front of the loop."""
         op = prefix.op
         assert op.domain is not None
+        _move_in_front(walked, [v for v in (*op.bounds, *captured_by(op)) if v is not walked.iv])
         builder = Builder(InsertPoint.before(walked))
         size = builder.insert(loop.SizeOp(walked.label_name)).result
         copy = op.clone()
@@ -380,6 +381,18 @@ class ScanPass(Directive):
             if list(item.map.results) == [symbol(0)] and pair == {root(label), root(self.label)}:
                 return True
         return False
+
+
+def _move_in_front(walked: loop.ForOp, values: Sequence[SSAValue]) -> None:
+    """Moves what computes values that a loop does not change in front of it."""
+    for value in values:
+        op = value.owner
+        if isinstance(op, Operation) and op.parent is walked.body.block:
+            _move_in_front(walked, [*op.operands, *captured_by(op)])
+            op.detach()
+            block = walked.parent
+            assert block is not None
+            block.insert_op_before(op, walked)
 
 
 def _difference(place: int) -> AffineExpr:

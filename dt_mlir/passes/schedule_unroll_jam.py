@@ -83,7 +83,7 @@ class UnrollJamPass(Directive):
             raise site.error(
                 f"'{label}' is scanned, and its tiles are not taken apart", "name other labels"
             )
-        if any(isinstance(op, loop.ReduceOp) for op in loops):
+        if any(isinstance(op, loop.ReductionLoop) for op in loops):
             raise site.error(
                 f"'{label}' is reduced, and its tiles are not taken apart",
                 "name labels of the function; 'unroll' unrolls the loops of a reduction",
