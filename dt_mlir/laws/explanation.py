@@ -37,6 +37,10 @@ _SAME = (
     arith.TruncIOp, UnrealizedConversionCastOp,
 )  # fmt: skip
 """Conversions of types, which are not shown."""
+_COMBINED = {
+    ReductionKind.ADD: "+", ReductionKind.MUL: "*", ReductionKind.OR: "|", ReductionKind.AND: "&",
+}  # fmt: skip
+"""Operators that combine two elements of a reduction."""
 _LONG = 16
 """The least length of an expression that gets a name where it occurs several times."""
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -50,15 +54,21 @@ def explain(module: ModuleOp) -> str:
 
     Returns:
         For each loop the value that each reduction adds in a step, and where that depends on other
-        reductions, the law by which what came before is repaired, a line each.
+        reductions, the law by which what came before is repaired, a line each; for each scan what
+        a trip makes of the value before it.
     """
     lines: list[str] = []
     functions = _functions(module)
     for kernel in operations_of(module, loop.KernelOp):
         for op in operations_of(kernel, loop.OnlineOp):
-            lines += _Explanation(kernel, op, functions).lines()
+            lines += _Online(kernel, op, functions).lines()
+        for op in operations_of(kernel, loop.ForOp):
+            if loop.prefixes_of(op):
+                lines += _Scan(kernel, op, functions).lines()
     if not lines:
-        return "no reductions are computed in one pass: no directive 'online' is applied\n"
+        return (
+            "no reductions are computed in one pass: no directive 'online' or 'scan' is applied\n"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -76,40 +86,17 @@ class _Explanation:
 
     Args:
         kernel: the kernel of the loop.
-        op: the loop.
         functions: the names that the algorithm defines.
     """
 
-    def __init__(self, kernel: loop.KernelOp, op: loop.OnlineOp, functions: set[str]) -> None:
-        self.kernel, self.op = kernel, op
+    def __init__(self, kernel: loop.KernelOp, functions: set[str]) -> None:
+        self.kernel = kernel
         self.functions = functions
         self.names: dict[SSAValue, str] = {}
         self.definitions: dict[str, str] = {}
         """The definitions of functions of the algorithm that are shown by their names."""
         self.parts: dict[str, None] = {}
         """The calls and the expressions in parentheses that occur."""
-        taken: set[str] = set()
-        for running in op.running:
-            for result, out in zip(running.results, op.outs[len(self.names) :]):
-                name = out.name_hint or _REDUCTIONS[running.kind.data].removeprefix("r")
-                number, numbered = 1, name
-                while numbered in taken:
-                    number += 1
-                    numbered = f"{name}_{number}"
-                taken.add(numbered)
-                self.names[result] = numbered
-
-    def lines(self) -> list[str]:
-        op = self.op
-        where = ""
-        if op.domain is not None:
-            where = ", where " + " and ".join(self._constraints())
-        found: list[str] = []
-        for running in op.running:
-            found += self._running(running)
-        head = f"{self.kernel.root.data}: one pass over {op.label_name}{where}"
-        own = [f"  {name} = {text}" for name, text in self.definitions.items()]
-        return [head, *self._shortened([*own, *found])]
 
     def _shortened(self, lines: list[str]) -> list[str]:
         """Gives names to what occurs several times, the longest first."""
@@ -124,31 +111,6 @@ class _Explanation:
             text = part[1:-1] if part.startswith("(") else part
             named.append(f"  {name} = {text}")
         return [*lines[: len(self.definitions)], *reversed(named), *lines[len(self.definitions) :]]
-
-    def _constraints(self) -> list[str]:
-        op = self.op
-        assert op.domain is not None
-        count = op.domain.data.num_dims - 1
-        dims = [op.label_name, *(self.show(value) for value in op.bounds[:count])]
-        sizes = [self.show(value) for value in op.bounds[count:]]
-        names = [size.removeprefix("len(").removesuffix(")") for size in sizes]
-        return [f"{print_index_text(expr, dims, names)} >= 0" for expr in op.constraints]
-
-    def _running(self, op: loop.RunningOp) -> list[str]:
-        kind = op.kind.data
-        terms = op.terms[:1] if kind.is_arg else op.terms
-        shown = ", ".join(self.show(value) for value in terms)
-        name = self.names[op.result]
-        lines = [f"  {name} = {_REDUCTIONS[kind]}({shown}, {self.op.label_name})"]
-        if op.repair is None:
-            return lines
-        before = [f"{self.names[source]}_before" for source in op.sources]
-        args = dict(zip(op.repair.block.args, [name, *before]))
-        assert op.law is not None
-        law = op.law.data
-        lines.append(f"    law {law}: {loop.LAWS[law]}")
-        lines.append(f"    {name} becomes {self.show(op.repaired, args=args)}")
-        return lines
 
     def show(
         self, value: SSAValue, binding: int = 0, args: Mapping[BlockArgument, str] | None = None
@@ -242,6 +204,104 @@ class _Explanation:
         dims = [self.show(value) for value in op.indices]
         indices = [print_index_text(e, dims, list(op.size_labels)) for e in op.map.data.results]
         return f"{name}[{', '.join(indices)}]"
+
+
+class _Online(_Explanation):
+    """The reductions of a `loop.online`.
+
+    Args:
+        kernel: the kernel of the loop.
+        op: the loop.
+        functions: the names that the algorithm defines.
+    """
+
+    def __init__(self, kernel: loop.KernelOp, op: loop.OnlineOp, functions: set[str]) -> None:
+        super().__init__(kernel, functions)
+        self.op = op
+        taken: set[str] = set()
+        for running in op.running:
+            for result, out in zip(running.results, op.outs[len(self.names) :]):
+                name = out.name_hint or _REDUCTIONS[running.kind.data].removeprefix("r")
+                number, numbered = 1, name
+                while numbered in taken:
+                    number += 1
+                    numbered = f"{name}_{number}"
+                taken.add(numbered)
+                self.names[result] = numbered
+
+    def lines(self) -> list[str]:
+        op = self.op
+        where = ""
+        if op.domain is not None:
+            where = ", where " + " and ".join(self._constraints())
+        found: list[str] = []
+        for running in op.running:
+            found += self._running(running)
+        head = f"{self.kernel.root.data}: one pass over {op.label_name}{where}"
+        own = [f"  {name} = {text}" for name, text in self.definitions.items()]
+        return [head, *self._shortened([*own, *found])]
+
+    def _constraints(self) -> list[str]:
+        op = self.op
+        assert op.domain is not None
+        count = op.domain.data.num_dims - 1
+        dims = [op.label_name, *(self.show(value) for value in op.bounds[:count])]
+        sizes = [self.show(value) for value in op.bounds[count:]]
+        names = [size.removeprefix("len(").removesuffix(")") for size in sizes]
+        return [f"{print_index_text(expr, dims, names)} >= 0" for expr in op.constraints]
+
+    def _running(self, op: loop.RunningOp) -> list[str]:
+        kind = op.kind.data
+        terms = op.terms[:1] if kind.is_arg else op.terms
+        shown = ", ".join(self.show(value) for value in terms)
+        name = self.names[op.result]
+        lines = [f"  {name} = {_REDUCTIONS[kind]}({shown}, {self.op.label_name})"]
+        if op.repair is None:
+            return lines
+        before = [f"{self.names[source]}_before" for source in op.sources]
+        args = dict(zip(op.repair.block.args, [name, *before]))
+        assert op.law is not None
+        law = op.law.data
+        lines.append(f"    law {law}: {loop.LAWS[law]}")
+        lines.append(f"    {name} becomes {self.show(op.repaired, args=args)}")
+        return lines
+
+
+class _Scan(_Explanation):
+    """The combinations up to each index of a loop.
+
+    Args:
+        kernel: the kernel of the loop.
+        op: the loop.
+        functions: the names that the algorithm defines.
+    """
+
+    def __init__(self, kernel: loop.KernelOp, op: loop.ForOp, functions: set[str]) -> None:
+        super().__init__(kernel, functions)
+        self.op = op
+
+    def lines(self) -> list[str]:
+        op, found = self.op, list[str]()
+        root, prefixes = self.kernel.root.data, loop.prefixes_of(op)
+        for number, prefix in enumerate(prefixes):
+            hint = prefix.result.name_hint or (root if len(prefixes) == 1 else None)
+            known = {*self.names.values()}
+            name = hint if hint and hint not in known else f"scan_{number + 1}"
+            element, kind = self.show(prefix.value, 2), prefix.kind.data
+            before = f"{name}_before"
+            if prefix.factor is not None:
+                before = f"{before} * {self.show(prefix.factor, 3)}"
+            if kind in _COMBINED:
+                text = f"{before} {_COMBINED[kind]} {element}"
+            else:
+                text = f"{kind}({before}, {self.show(prefix.value)})"
+            found.append(f"  {name} = {text}")
+            self.names[prefix.result] = name
+        down = any(prefix.descending is not None for prefix in prefixes)
+        end = ", from the end" if down else ""
+        own = [f"  {name} = {text}" for name, text in self.definitions.items()]
+        head = f"{root}: scanned over {op.label_name}{end}"
+        return [head, *self._shortened([*own, *found])]
 
 
 def _number(op: arith.ConstantOp) -> str:
