@@ -120,7 +120,12 @@ class TileFunctions(LevelFunctions):
             found = self.arithmetic.apply(test, [args[0], self.arithmetic.constant(number)])
             holds.append(self.arithmetic.truth(found))
             test.erase()
-        factors = (self.arithmetic.constant(constant(1.0, type)), args[0])
+        scalar = args[0]
+        if op.before.type != type:
+            widened = arith.ExtFOp(op.scalar, op.before.type)
+            scalar = self.arithmetic.apply(widened, [scalar])
+            widened.erase()
+        factors = (self.arithmetic.constant(constant(1.0, op.before.type)), scalar)
         return factors if all(holds) else factors[::-1]
 
     @impl(tile.RangeOp)

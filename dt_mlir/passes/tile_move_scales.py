@@ -59,11 +59,8 @@ class _Scales:
         source = scale
         while isinstance(source.owner, arith.ExtFOp):
             source = source.owner.input
-        before, after = insert(tile.FactorsOp(source)).results
-        if source.type == scale.type:
-            return before, after
-        wide = [insert(arith.ExtFOp(value, scale.type)).results[0] for value in (before, after)]
-        return wide[0], wide[1]
+        before, after = insert(tile.FactorsOp(source, scale.type)).results
+        return before, after
 
 
 def move_scales(kernel: tile.KernelOp) -> None:
@@ -227,7 +224,7 @@ class TileMoveScalesPass(ModulePass):
     %s = tile.map arith.mulf %a, %scale
     %t = tile.reduce maximum %s along x
       ->
-    %before, %after = tile.factors %scale : f32
+    %before, %after = tile.factors %scale : f32 to f32
     %u = tile.map arith.mulf %a, %before
     %v = tile.reduce maximum %u along x
     %t = tile.map arith.mulf %v, %after

@@ -72,3 +72,17 @@ def test_softmax() -> None:
         wanted = (products - top[:, None]).exp().where(inside, torch.tensor(0.0)).sum(1).log() + top
         got = kernel(ROWS.to(DEVICE), scale)
         assert same(got[rows], wanted[rows]), scale
+
+
+def test_scale_of_a_narrow_type() -> None:
+    top, f, A = dt.Func("top"), dt.Func("f"), dt.In("A")
+    scale, x, y, k = dt.SIn("scale", "f16"), dt.Var("x"), dt.Var("y"), dt.RVar("k")
+    top[x] = dt.rmax(A[x, k] * scale, k)
+    f[x, y] = A[x, y] * scale - top[x]
+    top.fuse_at(f, x)
+    kernel = f.block(x=4).tensorize(x=4, k=0, y=0).compile()
+    assert "tl.cast(scale, tl.float32)" in kernel.source
+    rows = ROWS[[0, 4]].to(DEVICE)
+    for factor in (0.5, -0.5):
+        products = rows.cpu() * factor
+        assert same(kernel(rows, factor), products - products.amax(1, keepdim=True))

@@ -298,6 +298,8 @@ class KernelPrinter(AddressPrinter):
     def _factors(self, op: tile.FactorsOp) -> None:
         is_moderate = code.name(self.signature.moderate[op.scalar])
         one, scalar = code.constant(1.0), self.values[op.scalar]
+        if op.scalar.type != op.before.type:
+            scalar = code.call("tl.cast", scalar, triton_type(op.before.type))
         self.tensors.update(op.results)
         self._assign(op.before, code.conditional(is_moderate, one, scalar), "before")
         self._assign(op.after, code.conditional(is_moderate, scalar, one), "after")

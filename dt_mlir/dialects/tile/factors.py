@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import AnyFloatConstr
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.dialects.builtin import AnyFloat, AnyFloatConstr
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
@@ -27,26 +27,31 @@ class FactorsOp(IRDLOperation):
     rounding keeps the order. Anywhere else they are the scalar and 1. Which it is, the host decides
     for a launch, so that a factor of 1 costs nothing:
 
-    `%before, %after = tile.factors %scale : f32`
+    `%before, %after = tile.factors %scale : f16 to f32`
     """
 
     name = "tile.factors"
 
     T: ClassVar = VarConstraint("T", AnyFloatConstr)
 
-    scalar = operand_def(T)
+    scalar = operand_def(AnyFloatConstr)
     """The scalar, an argument of the kernel."""
     before = result_def(T)
     """1, or the scalar."""
     after = result_def(T)
     """The scalar, or 1."""
 
-    assembly_format = "$scalar attr-dict `:` type($scalar)"
+    assembly_format = "$scalar attr-dict `:` type($scalar) `to` type($before)"
     traits = traits_def(Pure())
 
-    def __init__(self, scalar: SSAValue) -> None:
-        super().__init__(operands=[scalar], result_types=[scalar.type, scalar.type])
+    def __init__(self, scalar: SSAValue, type: Attribute) -> None:
+        super().__init__(operands=[scalar], result_types=[type, type])
 
     def verify_(self) -> None:
         if not isinstance(self.scalar, BlockArgument):
             raise VerifyException("the factors of a scalar are those of an argument of the kernel")
+        given, type = self.scalar.type, self.before.type
+        assert isinstance(given, AnyFloat)
+        assert isinstance(type, AnyFloat)
+        if given != type and given.bitwidth >= type.bitwidth:
+            raise VerifyException(f"factors of {type} are not those of a scalar of {given}")

@@ -1,7 +1,7 @@
 // RUN: dt-opt %s -p tile-move-scales --split-input-file | filecheck %s
 // Choices of -inf, too, come before the scale; its other uses see the product.
 // CHECK-LABEL: tile.kernel @masked
-// CHECK: %[[BEFORE:.*]], %[[AFTER:.*]] = tile.factors %s : f32
+// CHECK: %[[BEFORE:.*]], %[[AFTER:.*]] = tile.factors %s : f32 to f32
 // CHECK: %[[A:.*]] = tile.load
 // CHECK-NEXT: %[[B:.*]] = tile.map arith.mulf %[[A]], %[[BEFORE]]
 // CHECK-NEXT: %[[M:.*]] = tile.map arith.select %{{.*}}, %[[B]], -inf
@@ -25,9 +25,7 @@ tile.kernel @masked(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %s: 
 // -----
 // A scalar of a narrow type is told of as it is given; a minimum is neutral to inf.
 // CHECK-LABEL: tile.kernel @narrow
-// CHECK: %[[BEFORE:.*]], %[[AFTER:.*]] = tile.factors %s : f16
-// CHECK-NEXT: %[[B:.*]] = arith.extf %[[BEFORE]] : f16 to f32
-// CHECK-NEXT: %[[F:.*]] = arith.extf %[[AFTER]] : f16 to f32
+// CHECK: %[[B:.*]], %[[F:.*]] = tile.factors %s : f16 to f32
 // CHECK: tile.map arith.mulf %{{.*}}, %[[B]]
 // CHECK-NEXT: tile.map arith.select %{{.*}}, %{{.*}}, inf
 // CHECK: tile.reduce minimum
