@@ -61,7 +61,8 @@ def _draw_scan(drawer: Any, function: Callable[..., Any]) -> list[str]:
     drawer.current = function(f"f{len(drawer.functions)}", (*own, walked), "float")
     kind, elements = drawer.pick(("float", "float", "int")), (*own, over)
     element = drawer.expression(kind, drawer.pick((0, 1, 2)), elements)
-    up = drawer.chance(60)
+    # From the end of labels that may differ in size, recurrences are refused.
+    up = drawer.chance(60 if factors is None else 92)
     less, most, more = ("<", "<=", ">") if up else (">", ">=", "<")
     end = f"{over} {drawer.pick((less, most, most))} {walked}"
     if factors is None:

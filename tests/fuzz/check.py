@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 
-from programs import Case
+from cases import Case
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface

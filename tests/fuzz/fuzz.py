@@ -64,10 +64,10 @@ def run_batch(
     Returns:
         The tally, and the smallest failing case as the text of a file, if one fails.
     """
+    from cases import Case
     from check import Outcome, check
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import seed as seeded
-    from programs import Case
     from programs import cases as drawn
 
     tally = Tally()

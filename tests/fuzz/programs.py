@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cases import Case
 from chains import draw_chain, draw_parts, schedule_chain
 from hypothesis import strategies as st
 
@@ -24,56 +25,6 @@ UNARY = (
     "tanh", "erf", "sigmoid", "relu", "gelu", "silu", "softplus", "abs", "sign", "floor", "ceil",
     "trunc", "round",
 )  # fmt: skip
-
-
-@dataclass
-class Case:
-    """A program, and what it is run on."""
-
-    text: str
-    sizes: dict[str, int]
-    layout: str = "contiguous"
-    seed: int = 0
-    special: bool = False
-    """True if some elements are infinite or not a number."""
-    fixed: bool = False
-    """True if it is compiled for its sizes."""
-
-    def __repr__(self) -> str:
-        return self.to_file()
-
-    def to_file(self, note: str = "") -> str:
-        """The case as a program with its circumstances in comments."""
-        lines = [f"# {line}" for line in note.splitlines()]
-        lines += [
-            "# sizes: " + " ".join(f"{label}={size}" for label, size in self.sizes.items()),
-            f"# layout: {self.layout}",
-            f"# seed: {self.seed}",
-        ]
-        if self.special:
-            lines.append("# special: yes")
-        if self.fixed:
-            lines.append("# fixed: yes")
-        return "\n".join([*lines, self.text])
-
-    @staticmethod
-    def from_file(text: str) -> Case:
-        """Reads what `to_file` wrote."""
-        found = {
-            key.strip(): value.strip()
-            for line in text.splitlines()
-            if line.startswith("#")
-            for key, _, value in [line[1:].partition(":")]
-        }
-        sizes = dict(item.split("=") for item in found.get("sizes", "").split())
-        return Case(
-            text,
-            {label: int(size) for label, size in sizes.items()},
-            found.get("layout", "contiguous"),
-            int(found.get("seed", "0")),
-            "special" in found,
-            "fixed" in found,
-        )
 
 
 SPECIAL_FLOATS = (
@@ -171,7 +122,8 @@ class _Drawer:
         """The declaration of a label, seldom with a size."""
         if not self.chance(8):
             return name
-        other, tensor = self.pick(self.labels), self.pick(self.inputs or [_Tensor("A", "", ())])
+        other = self.pick([label for label in self.labels if label != name] or [name])
+        tensor = self.pick(self.inputs or [_Tensor("A", "", ())])
         return f"{name} = " + self.pick((
             "3", "7", "16", f"len({other}) + 1", f"2 * len({other})", f"(len({other}) + 1) // 2",
             f"size({tensor.name}, 0)", f"(size({tensor.name}, 0) - 3) // 2 + 2",
@@ -554,16 +506,23 @@ class _Drawer:
         ))
 
     def outputs(self) -> list[str]:
-        last = self.functions[-1].name
         arguments = "dynamic:1" if self.chance(15) else ""
         read = {name for f in self.functions for name in f.reads}
-        names = [last]
+        names = [self.functions[-1].name]
         for function in self.functions[:-1]:
             # What nothing reads is there to be an output.
             if self.chance(25 if function.name in read else 97):
                 names.append(function.name)
         names = list(self.draw(st.permutations(names)))
         return [f"{name}.compile({arguments});" for name in names]
+
+
+def _needed(functions: list[_Function], outputs: list[str]) -> set[str]:
+    """The functions that outputs need, by their `compile` lines."""
+    found = {line.partition(".")[0] for line in outputs}
+    for function in reversed(functions):
+        found |= {*function.reads} if function.name in found else set()
+    return found
 
 
 def _sizes(items: dict[str, int]) -> str:
@@ -590,7 +549,11 @@ def cases(draw: st.DrawFn, gpu: bool = False) -> Case:
         sizes[label] = drawer.pick([n for n in SIZES if n <= most])
     if drawer.chance(3):
         sizes[drawer.pick(drawer.labels)] = 0
-    text = "\n".join([declared, *definitions, *directives, *drawer.outputs()]) + "\n"
+    outputs = drawer.outputs()
+    if drawer.chance(95):
+        unneeded = {f.name for f in drawer.functions} - _needed(drawer.functions, outputs)
+        directives = [line for line in directives if line.partition(".")[0] not in unneeded]
+    text = "\n".join([declared, *definitions, *directives, *outputs]) + "\n"
     layout = drawer.pick(("contiguous",) * 3 + ("transposed", "strided"))
     # Triton's interpreter has no infinities of 8 bits.
     narrow = any(t.type in NARROW for t in drawer.inputs)

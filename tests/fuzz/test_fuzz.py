@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from cases import Case
 from check import check
 from fuzz import REGRESSIONS, run_batch
-from programs import Case
 
 from dt_mlir.compiler import compile_program
 from dt_mlir.diagnostics import CompileError

@@ -120,8 +120,9 @@ def guilty_of_kernel(path: Path, passes: Sequence[str], outcomes: Outcomes) -> N
 def drawn(count: int) -> Iterator[tuple[str, str]]:
     """Programs that the fuzzer draws from fixed seeds."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
+    from cases import Case
     from hypothesis import HealthCheck, Phase, given, seed, settings
-    from programs import Case, cases
+    from programs import cases
 
     found: list[Case] = []
 
