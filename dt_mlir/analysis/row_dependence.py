@@ -14,10 +14,10 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from dt_mlir.analysis.joined_labels import joined_labels
 from dt_mlir.analysis.loop_program import LoopProgram
-from dt_mlir.analysis.nests import walked_label
+from dt_mlir.analysis.nests import walked_label, writes_of
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.indices import symbol
-from dt_mlir.traversal import operations
+from dt_mlir.traversal import operations, operations_of
 
 
 class Dependence(NamedTuple):
@@ -62,23 +62,61 @@ def labels_of_rows(program: LoopProgram, label: str) -> set[str] | None:
         found |= more
 
 
-def kernels_behind(program: LoopProgram, kernel: loop.KernelOp) -> list[loop.KernelOp]:
-    """Returns a kernel, and those whose results it reads, directly or through others."""
-    found = [kernel]
-    for one in found:
-        for name in one.argument_names:
+def kernels_behind(
+    program: LoopProgram, kernel: loop.KernelOp, label: str
+) -> list[tuple[loop.KernelOp, str | None]]:
+    """Returns a kernel, and those whose results it reads, directly or through others.
+
+    Each comes with the label of its rows: that of the axis which the reader indexes by its own. It
+    is None where a reader indexes none so, and every row is another one.
+
+    Args:
+        program: the program.
+        kernel: the kernel.
+        label: the label of its rows.
+    """
+    found: list[tuple[loop.KernelOp, str | None]] = [(kernel, label)]
+    for one, row in found:
+        for read in operations_of(one, loop.ReadOp):
+            base = read.base
+            if not isinstance(base, BlockArgument) or base not in one.args:
+                continue
+            name = one.argument_names[base.index]
             writer = program.kernel_of(name) or program.home_of(name)
-            if writer is not None and writer not in found:
-                found.append(writer)
+            if writer is None:
+                continue
+            item = (writer, _row_behind(read, row, writer, name))
+            if item not in found:
+                found.append(item)
     return found
 
 
-def dependences(kernel: loop.KernelOp, rows: set[str]) -> Iterator[Dependence]:
-    """Returns the parts of a kernel that depend on how many rows there are.
+def _row_behind(
+    read: loop.ReadOp, row: str | None, writer: loop.KernelOp, name: str
+) -> str | None:
+    """Returns the label of the axis of what a kernel writes that a read indexes by its row."""
+    own = [
+        axis
+        for axis, index in enumerate(read.index_values())
+        if isinstance(index, SSAValue) and walked_label(index) == row
+    ]
+    for write in writes_of(writer, name):
+        for axis in own:
+            index = write.index_values()[axis]
+            if isinstance(index, SSAValue):
+                return walked_label(index)
+    return None
+
+
+def dependences(
+    kernel: loop.KernelOp, rows: set[str], row: str | None
+) -> Iterator[Dependence]:
+    """Returns the parts of a kernel that depend on how many rows there are, or on other rows.
 
     Args:
         kernel: a kernel with its final loops.
         rows: the labels whose sizes change with the number of rows.
+        row: the one of them that numbers the kernel's rows.
     """
     for op in operations(kernel):
         match op:
@@ -98,7 +136,7 @@ def dependences(kernel: loop.KernelOp, rows: set[str]) -> Iterator[Dependence]:
                     "let rows depend on their own elements alone",
                 )  # fmt: skip
             case loop.ReadOp() | loop.WriteOp():
-                yield from _of_access(op, kernel, rows)
+                yield from _of_access(op, kernel, rows, row)
             case loop.LoopLike() if op.is_tile and op.label_name in rows and not op.step_size:
                 yield Dependence(
                     op, f"a tile holds '{op.label_name}' whole, and changes with its size",
@@ -130,7 +168,7 @@ def _of_products(op: loop.ReductionLoop) -> Iterator[Dependence]:
 
 
 def _of_access(
-    op: loop.ReadOp | loop.WriteOp, kernel: loop.KernelOp, rows: set[str]
+    op: loop.ReadOp | loop.WriteOp, kernel: loop.KernelOp, rows: set[str], row: str | None
 ) -> Iterator[Dependence]:
     if rows.intersection(op.size_labels):
         shown = ", ".join(f"len({label})" for label in op.size_labels if label in rows)
@@ -138,11 +176,15 @@ def _of_access(
     for label, index in zip(_axes(op.base, kernel), op.index_values()):
         if label not in rows:
             continue
-        own = isinstance(index, SSAValue) and walked_label(index) in rows
-        if not own:
+        if not isinstance(index, SSAValue):
             yield Dependence(
                 op, f"other rows are read: '{label}' is indexed by more than a label",
                 "index rows by their label alone",
+            )  # fmt: skip
+        elif walked_label(index) != row:
+            yield Dependence(
+                op, f"other rows are read: '{label}' is indexed by '{walked_label(index)}', of "
+                "which there are as many as rows", "index rows by their label alone",
             )  # fmt: skip
 
 
@@ -152,4 +194,3 @@ def _axes(base: SSAValue, kernel: loop.KernelOp) -> tuple[str, ...]:
         return kernel.axes_of(base)
     owner = base.owner
     return owner.label_names if isinstance(owner, loop.LocalOp) else ()
-

@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
@@ -72,6 +72,9 @@ def arranged(
 
 class Arithmetic(ABC):
     """A kind of elements and the operations on them."""
+
+    keeps_order: ClassVar[bool] = True
+    """True if a product with a positive number is larger where the other factor is."""
 
     @abstractmethod
     def constant(self, attr: FloatAttr[Any] | IntegerAttr[Any]) -> Value:

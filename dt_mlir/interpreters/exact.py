@@ -157,6 +157,8 @@ class ExactArithmetic(Arithmetic):
         exponentials: whether exp and exp2 turn sums into products, rather than be symbols.
     """
 
+    keeps_order = False
+
     exponentials: bool = False
     whole: BoundedArithmetic = field(default_factory=lambda: BoundedArithmetic(Accuracy()))
     """The arithmetic of integers."""

@@ -111,7 +111,7 @@ class TileFunctions(LevelFunctions):
     def run_factors(
         self, interpreter: Interpreter, op: tile.FactorsOp, args: PythonValues
     ) -> PythonValues:
-        """The factors of a scalar, as the host decides."""
+        """The factors of a scalar, as the host decides; without an order it is that for before."""
         type = op.scalar.type
         holds: list[Array] = []
         for end, predicate in zip(MODERATE, ("oge", "ole")):
@@ -126,7 +126,8 @@ class TileFunctions(LevelFunctions):
             scalar = self.arithmetic.apply(widened, [scalar])
             widened.erase()
         factors = (self.arithmetic.constant(constant(1.0, op.before.type)), scalar)
-        return factors if all(holds) else factors[::-1]
+        ordered = self.arithmetic.keeps_order and all(holds)
+        return factors if ordered else factors[::-1]
 
     @impl(tile.RangeOp)
     def run_range(

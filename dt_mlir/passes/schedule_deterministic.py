@@ -55,8 +55,8 @@ class DeterministicPass(Directive):
                 f"the size of '{self.label}' follows from others",
                 "promise it for a label that names an axis of the inputs",
             )
-        for one in kernels_behind(site.program, kernel):
-            for found in dependences(one, rows):
+        for one, row in kernels_behind(site.program, kernel, self.label):
+            for found in dependences(one, rows, row):
                 raise self._refused(site, one.root.data, found)
 
     def _refused(self, site: Site, root: str, found: Dependence) -> CompileError:

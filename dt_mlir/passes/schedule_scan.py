@@ -259,28 +259,27 @@ class ScanPass(Directive):
         product = _Prefix(factor.op, factor.shift, prefix.descending, factor.others)
         multiplier = self._element(site, product, walked, op)
         builder = Builder(InsertPoint.before(op))
+        place, size = add(dimension(0), number(prefix.shift)), symbol(0)
+        left = add(size, add(multiply(place, number(-1)), number(-1)))
+        differ = not self._same_size(site, op.label_name)
+
+        def where(conditions: Sequence[AffineExpr]) -> SSAValue:
+            """Inserts the factor where conditions hold, and 1 elsewhere."""
+            return _one_unless(builder, multiplier, conditions, walked, op.label_name)
+
         if factor.includes_own:
-            element = product_of(builder, element, multiplier, op.result.type)
+            # What an index out of range adds is 0, whatever the factor is.
+            inside = [place] if prefix.shift < 0 else []
+            own = where([*inside, left] if prefix.shift > 0 or differ else inside)
+            element = product_of(builder, element, own, op.result.type)
         # No factor multiplies the 0 of trips before that of the first element, nor that of the
         # elements behind the end of a tile, from which one walks down.
-        place, size = add(dimension(0), number(prefix.shift)), symbol(0)
-        earlier: list[AffineExpr] = []
+        earlier = [add(place, number(-1))] if prefix.shift < 0 else []
         if prefix.descending:
-            earlier.append(add(size, add(multiply(place, number(-1)), number(-2))))
-        elif not self._same_size(site, op.label_name):
+            earlier.append(add(left, number(-1)))
+        elif differ:
             earlier.append(add(size, number(-1)))
-        if prefix.shift < 0:
-            earlier.append(add(place, number(-1)))
-        if not earlier:
-            return element, multiplier
-        sizes = [builder.insert(loop.SizeOp(op.label_name)).result]
-        zero = builder.insert(arith.ConstantOp(IntegerAttr(0, IndexType()))).result
-        one = builder.insert(arith.ConstantOp(identity(ReductionKind.MUL, multiplier.type))).result
-        for expr in earlier:
-            value = build_index(builder, expr, [walked.iv], sizes)
-            holds = builder.insert(arith.CmpiOp(value, zero, "sge")).result
-            multiplier = builder.insert(arith.SelectOp(holds, multiplier, one)).result
-        return element, multiplier
+        return element, where(earlier)
 
     def _element(
         self, site: Site, prefix: _Prefix, walked: loop.ForOp, before: loop.ReduceOp
@@ -381,6 +380,27 @@ class ScanPass(Directive):
             if list(item.map.results) == [symbol(0)] and pair == {root(label), root(self.label)}:
                 return True
         return False
+
+
+def _one_unless(
+    builder: Builder,
+    value: SSAValue,
+    conditions: Sequence[AffineExpr],
+    walked: loop.ForOp,
+    label: str,
+) -> SSAValue:
+    """Inserts a value where expressions of an index and the size of a label are at least 0; else 1.
+    """
+    if not conditions:
+        return value
+    sizes = [builder.insert(loop.SizeOp(label)).result]
+    zero = builder.insert(arith.ConstantOp(IntegerAttr(0, IndexType()))).result
+    one = builder.insert(arith.ConstantOp(identity(ReductionKind.MUL, value.type))).result
+    for expr in conditions:
+        index = build_index(builder, expr, [walked.iv], sizes)
+        holds = builder.insert(arith.CmpiOp(index, zero, "sge")).result
+        value = builder.insert(arith.SelectOp(holds, value, one)).result
+    return value
 
 
 def _move_in_front(walked: loop.ForOp, values: Sequence[SSAValue]) -> None:

@@ -37,15 +37,15 @@ class _Scales:
 
     def __init__(self, kernel: tile.KernelOp) -> None:
         self.block = kernel.body.block
-        self.known: dict[SSAValue, tuple[SSAValue | None, SSAValue]] = {}
+        self.known: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
 
-    def of(self, scale: SSAValue) -> tuple[SSAValue | None, SSAValue]:
-        """Returns the factors before and after an extreme; no factor before it for a constant."""
+    def of(self, scale: SSAValue) -> tuple[SSAValue, SSAValue]:
+        """Returns the factors before and after an extreme."""
         if scale not in self.known:
             self.known[scale] = self._make(scale)
         return self.known[scale]
 
-    def _make(self, scale: SSAValue) -> tuple[SSAValue | None, SSAValue]:
+    def _make(self, scale: SSAValue) -> tuple[SSAValue, SSAValue]:
         first = self.block.first_op
         assert first is not None
         builder = Builder(InsertPoint.before(first))
@@ -54,9 +54,9 @@ class _Scales:
             op.location = first.location
             return builder.insert(op)
 
-        if isinstance(scale.owner, arith.ConstantOp):
-            return None, insert(scale.owner.clone()).results[0]
         source = scale
+        if isinstance(scale.owner, arith.ConstantOp):
+            source = insert(scale.owner.clone()).results[0]
         while isinstance(source.owner, arith.ExtFOp):
             source = source.owner.input
         before, after = insert(tile.FactorsOp(source, scale.type)).results
@@ -83,13 +83,10 @@ def _move_behind(op: tile.ReduceOp, scales: _Scales) -> None:
     if scaled is None:
         return
     before, after = scales.of(scaled.scale)
-    products: list[SSAValue] = []
-    unscaled = scaled.tile
-    if before is not None:
-        owner = value.owner
-        assert isinstance(owner, tile.MapOp)
-        unscaled = _product(owner, unscaled, before)
-        products.append(_rescaled(owner, unscaled, after))
+    owner = value.owner
+    assert isinstance(owner, tile.MapOp)
+    unscaled = _product(owner, scaled.tile, before)
+    products = [_rescaled(owner, unscaled, after)]
     for choice in choices:
         unscaled = _rechosen(choice, unscaled)
         products.append(_rescaled(choice, unscaled, after))

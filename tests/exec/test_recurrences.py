@@ -17,6 +17,8 @@ FORMS: dict[str, tuple[str, Callable[[int, int], bool], Callable[[int, int, int]
     "own": ("i >= j, i <= t), j, j <= t", lambda j, t: j <= t, lambda i, j, t: j <= i <= t),
     "late": ("i >= j, i < t), j, j <= t", lambda j, t: j <= t, lambda i, j, t: j <= i < t),
     "before": ("i > j, i < t), j, j < t", lambda j, t: j < t, lambda i, j, t: j < i < t),
+    "first": ("i > j, i <= t), j, j < t", lambda j, t: j < t, lambda i, j, t: j < i <= t),
+    "last": ("i < j, i >= t), j, j > t", lambda j, t: j > t, lambda i, j, t: t <= i < j),
     "down": ("i < j, i >= t), j, j >= t", lambda j, t: j >= t, lambda i, j, t: t <= i < j),
     "behind": ("i < j, i > t), j, j > t", lambda j, t: j > t, lambda i, j, t: t < i < j),
 }

@@ -34,6 +34,16 @@ _SCAN = _ALL + "passes/schedule_scan.py"
 
 LOOPS = [
     Fault(
+        "element-out-of-range-with-a-factor", _SCAN,
+        "inside = [place] if prefix.shift < 0 else []", "inside = []",
+        "0 times an infinite factor is what an index out of range adds",
+    ),
+    Fault(
+        "rows-by-another-label", _ALL + "analysis/row_dependence.py",
+        "elif walked_label(index) != row:", "elif walked_label(index) not in rows:",
+        "rows may read others by a label of as many indices",
+    ),
+    Fault(
         "rows-that-meet", _ALL + "analysis/row_dependence.py",
         "case loop.ReductionLoop() if op.label_name in rows:",
         "case loop.ReductionLoop() if op.label_name in ():",
@@ -41,7 +51,7 @@ LOOPS = [
     ),
     Fault(
         "promise-of-one-kernel", _ALL + "analysis/row_dependence.py",
-        "if writer is not None and writer not in found:", "if False:",
+        "            if item not in found:\n", "            if False:\n",
         "a promise is checked of the last kernel alone",
     ),
     Fault(
@@ -51,7 +61,7 @@ LOOPS = [
     ),
     Fault(
         "last-factor-multiplies", _SCAN,
-        "multiply(place, number(-1)), number(-2)", "multiply(place, number(-1)), number(-1)",
+        "earlier.append(add(left, number(-1)))", "earlier.append(left)",
         "a recurrence from the end multiplies nothing by an infinite factor",
     ),
     Fault(

@@ -39,7 +39,7 @@ from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
-from dt_mlir.element_types import is_bool, is_float, is_integer
+from dt_mlir.element_types import MODERATE, is_bool, is_float, is_integer
 from dt_mlir.traversal import operations
 
 _REDUCED = {
@@ -51,6 +51,10 @@ _REDUCED = {
     ReductionKind.OR: "some",
 }
 """Names of reduced values that the source has no name for."""
+
+
+_ONE = code.constant(1.0)
+"""The factor that multiplies nothing."""
 
 
 class KernelPrinter(AddressPrinter):
@@ -174,6 +178,12 @@ class KernelPrinter(AddressPrinter):
             meets_tiles: whether it gives a scalar that is combined with tiles.
         """
         result = op.results[0]
+        if isinstance(op, arith.MulfOp) and any(self.values[v] is _ONE for v in op.operands):
+            # The factor before an extreme of a positive number.
+            (other,) = (v for v in op.operands if self.values[v] is not _ONE)
+            self.values[result] = self.values[other]
+            self.tensors.update([result] if other in self.tensors else [])
+            return
         accurate = self.kernel.is_accurate
         expression = scalar_expression(op, lambda v: self.values[v], self._is_tensor, accurate)
         if not isinstance(result.type, IndexType) or any(
@@ -293,13 +303,26 @@ class KernelPrinter(AddressPrinter):
         elif len(covered[value]) < len(axes):
             shape = self._shape(op.result.type)
             expression = code.call("tl.broadcast_to", expression, shape)
+        if isinstance(expression, ast.Name):
+            # A tile times a factor that multiplies nothing.
+            self.values[op.result] = expression
+            return
         self._define(op.result, expression)
 
     def _factors(self, op: tile.FactorsOp) -> None:
-        is_moderate = code.name(self.signature.moderate[op.scalar])
         one, scalar = code.constant(1.0), self.values[op.scalar]
+        parameter = self.signature.moderate.get(op.scalar)
+        if parameter is None:
+            attr = constant_of(op.scalar)
+            is_moderate = isinstance(attr, FloatAttr) and (
+                MODERATE[0] <= attr.value.data <= MODERATE[1]
+            )
+            self.values[op.before] = _ONE if is_moderate else scalar
+            self.values[op.after] = scalar if is_moderate else _ONE
+            return
         if op.scalar.type != op.before.type:
             scalar = code.call("tl.cast", scalar, triton_type(op.before.type))
+        is_moderate = code.name(parameter)
         self.tensors.update(op.results)
         self._assign(op.before, code.conditional(is_moderate, one, scalar), "before")
         self._assign(op.after, code.conditional(is_moderate, scalar, one), "after")

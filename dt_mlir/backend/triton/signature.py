@@ -79,7 +79,7 @@ class Signature:
         for label in whole_labels(kernel):
             result.tiles[label] = names.fresh(f"{label}_TILE")
         for op in operations_of(kernel, tile.FactorsOp):
-            if op.scalar not in result.moderate:
+            if op.scalar in result.variables and op.scalar not in result.moderate:
                 name = names.fresh(f"{result.variables[op.scalar]}_IS_MODERATE")
                 result.moderate[op.scalar] = name
         return result

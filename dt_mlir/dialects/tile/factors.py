@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, AnyFloatConstr
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.irdl import (
@@ -20,12 +21,12 @@ from xdsl.utils.exceptions import VerifyException
 
 @irdl_op_definition
 class FactorsOp(IRDLOperation):
-    """Two factors that have a scalar argument as their product: one for before, one for after.
+    """Two factors that have a scalar as their product: one for before an extreme, one for after.
 
     Where the scalar is positive and of moderate size (`dt_mlir.element_types.MODERATE`), they are 1
     and the scalar: to multiply by it behind a maximum or a minimum gives what it gives before, as
-    rounding keeps the order. Anywhere else they are the scalar and 1. Which it is, the host decides
-    for a launch, so that a factor of 1 costs nothing:
+    rounding keeps the order. Anywhere else they are the scalar and 1. Of an argument of the kernel,
+    the host decides which it is for a launch, so that a factor of 1 costs nothing:
 
     `%before, %after = tile.factors %scale : f16 to f32`
     """
@@ -35,7 +36,7 @@ class FactorsOp(IRDLOperation):
     T: ClassVar = VarConstraint("T", AnyFloatConstr)
 
     scalar = operand_def(AnyFloatConstr)
-    """The scalar, an argument of the kernel."""
+    """The scalar: an argument of the kernel, or a constant."""
     before = result_def(T)
     """1, or the scalar."""
     after = result_def(T)
@@ -48,8 +49,11 @@ class FactorsOp(IRDLOperation):
         super().__init__(operands=[scalar], result_types=[type, type])
 
     def verify_(self) -> None:
-        if not isinstance(self.scalar, BlockArgument):
-            raise VerifyException("the factors of a scalar are those of an argument of the kernel")
+        owner = self.scalar.owner
+        if not isinstance(self.scalar, BlockArgument) and not isinstance(owner, arith.ConstantOp):
+            raise VerifyException(
+                "the factors of a scalar are those of an argument of the kernel, or of a constant"
+            )
         given, type = self.scalar.type, self.before.type
         assert isinstance(given, AnyFloat)
         assert isinstance(type, AnyFloat)

@@ -43,13 +43,15 @@ tile.kernel @narrow(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %s: 
   tile.store %t, %f[]
 }
 // -----
-// A positive number needs no question.
+// A positive number is one, too.
 // CHECK-LABEL: tile.kernel @constants
-// CHECK-NOT: tile.factors
 // CHECK: %[[C:.*]] = arith.constant 2.000000e+01 : f32
+// CHECK-NEXT: %[[B:.*]], %[[F:.*]] = tile.factors %[[C]] : f32 to f32
+// CHECK-NOT: tile.factors
 // CHECK: %[[A:.*]] = tile.load
-// CHECK: %[[T:.*]] = tile.reduce maximum %[[A]] along k
-// CHECK-NEXT: arith.mulf %[[T]], %[[C]]
+// CHECK: %[[U:.*]] = tile.map arith.mulf %[[A]], %[[B]]
+// CHECK-NEXT: %[[T:.*]] = tile.reduce maximum %[[U]] along k
+// CHECK-NEXT: arith.mulf %[[T]], %[[F]]
 // A negative one turns the order, 0 makes NaN of infinities, and what is tiny may become 0.
 // CHECK: %[[N:.*]] = tile.map arith.mulf %[[A]], -2.0
 // CHECK-NEXT: tile.reduce maximum %[[N]] along k
