@@ -81,6 +81,11 @@ def is_bool(type: Attribute) -> bool:
     return type == i1
 
 
+def is_moderate(value: float) -> bool:
+    """Returns whether a number is positive and of moderate size."""
+    return MODERATE[0] <= value <= MODERATE[1]
+
+
 def is_integer(type: Attribute) -> bool:
     """Returns whether a scalar type is an integer type; truth values do not count."""
     return isinstance(type, IntegerType | IndexType) and type != i1

@@ -17,7 +17,7 @@ from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import axes_of, element_of
-from dt_mlir.element_types import MODERATE, is_float
+from dt_mlir.element_types import is_float, is_moderate
 from dt_mlir.traversal import operations_of
 
 _EXTREMES = (ReductionKind.MAXIMUM, ReductionKind.MINIMUM)
@@ -194,7 +194,7 @@ def _scaled(value: SSAValue) -> _Scaled | None:
 def _is_moderate(op: arith.ConstantOp) -> bool:
     """Returns whether a constant is positive and of moderate size."""
     attr = op.value
-    return isinstance(attr, FloatAttr) and MODERATE[0] <= attr.value.data <= MODERATE[1]
+    return isinstance(attr, FloatAttr) and is_moderate(attr.value.data)
 
 
 def _is_argument(value: SSAValue) -> bool:

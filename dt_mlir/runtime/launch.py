@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn import Parameter
 
-from dt_mlir.element_types import MODERATE
+from dt_mlir.element_types import is_moderate
 from dt_mlir.runtime.machine_code import fault
 
 # PyTorch has no public name for the device without a check of whether there is one.
@@ -87,7 +87,7 @@ def key_of(
                     value.requires_grad, value.is_neg(),
                 )  # fmt: skip
             elif kind is float:
-                parts += (float, _is_moderate(value))
+                parts += (float, is_moderate(value))
             elif kind is int or kind is bool:
                 parts += (kind, value)
             else:
@@ -101,14 +101,10 @@ def key_of(
     return tuple(parts), pointers
 
 
-def _is_moderate(value: float) -> bool:
-    """Returns what a generated wrapper tells its kernels of a floating-point number."""
-    return MODERATE[0] <= value <= MODERATE[1]
-
-
 def _known(value: float) -> float:
-    """Returns what a launch follows from: a whole number's value, a float's size."""
-    return _is_moderate(value) if type(value) is float else value
+    """Returns what a launch follows from: a whole number's value, and of a float what a generated
+    wrapper tells its kernels."""
+    return is_moderate(value) if type(value) is float else value
 
 
 class _Allocation(NamedTuple):

@@ -52,7 +52,7 @@ TILES = [
     ),
     Fault(
         "negative-scale-moved", _SCALES,
-        "MODERATE[0] <= attr.value.data <= MODERATE[1]", "abs(attr.value.data) <= MODERATE[1]",
+        "and is_moderate(attr.value.data)", "and is_moderate(abs(attr.value.data))",
         "a negative number is taken out of a maximum",
     ),
     Fault(
@@ -64,12 +64,12 @@ TILES = [
     Fault(
         "scale-moved-past-zeros", _SCALES,
         "or other.value != neutral:", "or False:",
-        "a scale is taken out of a choice with a number that is no infinity",
+        "a scale is taken out of a choice with a number that is not an infinity",
     ),
     Fault(
         "factors-in-the-other-order", _ALL + "backend/triton/kernel.py",
-        "self._assign(op.before, code.conditional(is_moderate, one, scalar), \"before\")",
-        "self._assign(op.before, code.conditional(is_moderate, scalar, one), \"before\")",
+        "self._assign(op.before, code.conditional(moves, one, scalar), \"before\")",
+        "self._assign(op.before, code.conditional(moves, scalar, one), \"before\")",
         "a scale counts twice",
     ),
     Fault(

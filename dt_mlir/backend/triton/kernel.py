@@ -39,7 +39,7 @@ from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
-from dt_mlir.element_types import MODERATE, is_bool, is_float, is_integer
+from dt_mlir.element_types import is_bool, is_float, is_integer, is_moderate
 from dt_mlir.traversal import operations
 
 _REDUCED = {
@@ -180,7 +180,7 @@ class KernelPrinter(AddressPrinter):
         result = op.results[0]
         if isinstance(op, arith.MulfOp) and any(self.values[v] is _ONE for v in op.operands):
             # The factor before an extreme of a positive number.
-            (other,) = (v for v in op.operands if self.values[v] is not _ONE)
+            other = op.rhs if self.values[op.lhs] is _ONE else op.lhs
             self.values[result] = self.values[other]
             self.tensors.update([result] if other in self.tensors else [])
             return
@@ -314,18 +314,16 @@ class KernelPrinter(AddressPrinter):
         parameter = self.signature.moderate.get(op.scalar)
         if parameter is None:
             attr = constant_of(op.scalar)
-            is_moderate = isinstance(attr, FloatAttr) and (
-                MODERATE[0] <= attr.value.data <= MODERATE[1]
-            )
-            self.values[op.before] = _ONE if is_moderate else scalar
-            self.values[op.after] = scalar if is_moderate else _ONE
+            moves = isinstance(attr, FloatAttr) and is_moderate(attr.value.data)
+            self.values[op.before] = _ONE if moves else scalar
+            self.values[op.after] = scalar if moves else _ONE
             return
         if op.scalar.type != op.before.type:
             scalar = code.call("tl.cast", scalar, triton_type(op.before.type))
-        is_moderate = code.name(parameter)
+        moves = code.name(parameter)
         self.tensors.update(op.results)
-        self._assign(op.before, code.conditional(is_moderate, one, scalar), "before")
-        self._assign(op.after, code.conditional(is_moderate, scalar, one), "after")
+        self._assign(op.before, code.conditional(moves, one, scalar), "before")
+        self._assign(op.after, code.conditional(moves, scalar, one), "after")
 
     def _combine(self, helper: str) -> ast.expr:
         self.helpers.add(helper)
