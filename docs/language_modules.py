@@ -135,6 +135,8 @@ def directives_module() -> str:
         declared, handed, rows = [], [], []
         for name, kind, doc in _parameters(cls):
             parameter, argument = _parameter(name, kind)
+            if name in cls.defaults():
+                parameter = f"{parameter} = {cls.defaults()[name]!r}"
             declared.append(parameter)
             handed.append(argument)
             rows.append(f"            {name}: {doc[0].lower()}{doc[1:]}")

@@ -48,6 +48,9 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         SHIFTED, (*CONVERTED, 'schedule-block{function=f sizes="x:16","y:16"}'),
         '{function=f order="x:x1/8","y","x1"}',
     ),
+    "schedule-persistent": (
+        SHIFTED, (*CONVERTED, 'schedule-block{function=f sizes="x:16","y:16"}'), "{function=f}"
+    ),
     "schedule-align-storage": (TWO, CONVERTED, '{function=g multiples="x:16"}'),
     "schedule-reorder-storage": (
         "Func g, f; In A; Var x, y; RVar k;\ng[x, y] = A[x, y] * 2;\n"
@@ -55,6 +58,7 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
     ),
     "schedule-num-warps": (SHIFTED, CONVERTED, "{function=f warps=8}"),
     "schedule-num-stages": (SHIFTED, CONVERTED, "{function=f stages=3}"),
+    "schedule-pipeline": (SUMS, CONVERTED, '{function=f stages="k:4"}'),
     "schedule-precision": (PRODUCT, CONVERTED, "{function=f precision=tf32}"),
     "schedule-math": (SHIFTED, CONVERTED, "{function=f accuracy=accurate}"),
     "schedule-deterministic": (SUMS, CONVERTED, "{function=f label=x}"),
@@ -126,6 +130,10 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         "f.block(p:16, o:16);\nf.tensorize(p:16, o:16, c:16);\n", STAGES["tile"], "",
     ),
     "tile-place-evictions": (f"{SOFTMAX}f.block(x:1);\nf.tensorize(y:64);\n", STAGES["tile"], ""),
+    "tile-walk-blocks": (
+        f"{SHIFTED}f.block(x:16, y:16);\nf.tensorize(x:16, y:16);\nf.persistent();\n",
+        STAGES["tile"], "",
+    ),
     "expand-elementwise": (
         "Func f; In A; Var x;\nf[x] = relu(A[x]);\nf.tensorize(x:16);\n", STAGES["tile"], ""
     ),

@@ -45,6 +45,7 @@ TILES = (
     "tile-coalesce-loops",
     "tile-fuse-maps",
     "tile-hoist-indices",
+    "tile-walk-blocks",
     "tile-cse",
     "tile-place-evictions",
     "tile-report-spills",

@@ -138,12 +138,14 @@ def loops_of_products(op: Operation) -> Iterator[scf.ForOp]:
     """The loops of products around an operation, from the inside to the outside.
 
     Their steps are short, and the products wait for addresses. In other loops, which wait for
-    memory, many tiles that are kept would only take registers. Loops that are unrolled vanish.
+    memory, many tiles that are kept would only take registers, and so they would in a loop over
+    blocks, whose steps are long. Loops that are unrolled vanish.
     """
     parent = op.parent_op()
     while parent is not None:
         if (
             isinstance(parent, scf.ForOp)
+            and not isinstance(parent.step.owner, tile.NumProgramsOp)
             and unrolled_trips(parent) is None
             and operations_of(parent, tile.DotOp)
         ):

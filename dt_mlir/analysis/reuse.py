@@ -102,6 +102,9 @@ class Reuse:
             if isinstance(op, tile.ProgramIdOp):
                 found.add(op)
             operands: Sequence[SSAValue] = op.operands if isinstance(op, Operation) else ()
+            if loop is not None:
+                # Instances that walk blocks start at their own numbers.
+                operands = (loop.lb,)
             self._sources[value] = frozenset(found).union(*map(self._sources_of, operands))
         return self._sources[value]
 

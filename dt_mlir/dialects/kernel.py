@@ -55,6 +55,9 @@ class KernelOp(IRDLOperation):
     """The number of warps of a program instance."""
     num_stages = opt_prop_def(IntegerAttr)
     """The depth to which Triton pipelines loops."""
+    persistent = opt_prop_def(IntegerAttr)
+    """The number of program instances on each multiprocessor, which walk the blocks of the grid;
+    without it there is an instance for each block."""
     precision = opt_prop_def(StringAttr)
     """The precision of products: `ieee`, `tf32` or `tf32x3` for operands of f32, `narrow` where
     operands of mixed types were rounded to the narrower one."""
@@ -122,7 +125,7 @@ class KernelOp(IRDLOperation):
         return self.math is not None and self.math.data == "accurate"
 
     def int_hint(self, hint: str) -> int | None:
-        """The value of `num_warps` or `num_stages`, if it is set."""
+        """The value of `num_warps`, `num_stages` or `persistent`, if it is set."""
         attr = self.properties.get(hint)
         return attr.value.data if isinstance(attr, IntegerAttr) else None
 
@@ -168,6 +171,9 @@ class KernelOp(IRDLOperation):
         stages = self.int_hint("num_stages")
         if stages is not None and stages < 1:
             raise VerifyException("'num_stages' must be positive")
+        programs = self.int_hint("persistent")
+        if programs is not None and programs < 1:
+            raise VerifyException("'persistent' must be positive")
         if self.precision is not None and self.precision.data not in self.PRECISIONS:
             raise VerifyException(f"'precision' must be one of {', '.join(self.PRECISIONS)}")
         for label, factor in self.unroll_jam.data.items() if self.unroll_jam else ():

@@ -46,6 +46,9 @@ from dt_mlir.interpreters.bounded import Array
 from dt_mlir.interpreters.level import LevelFunctions
 from dt_mlir.interpreters.memory import Buffer, ExecutionError
 
+MULTIPROCESSORS = 2
+"""The multiprocessors of the machine that is interpreted: so few that instances walk blocks."""
+
 
 def aligned(value: Value, type: Attribute, axes: Sequence[str]) -> Value:
     """A tile with these axes in this order; those that it lacks have one element."""
@@ -67,7 +70,7 @@ class TileFunctions(LevelFunctions):
 
     def __init__(self, arithmetic: Arithmetic, sizes: Mapping[str, int]) -> None:
         super().__init__(arithmetic, sizes)
-        self.instance = 0
+        self.instance, self.programs = 0, 0
         self.least: dict[str, int] = {}
         self.lengths: dict[str, int] = {}
         self.ranges: dict[str, tuple[Operation, list[int]]] = {}
@@ -81,6 +84,9 @@ class TileFunctions(LevelFunctions):
         count = 1
         for label, block in op.grid:
             count *= -(-self.sizes[label] // block)
+        if op.programs is not None:
+            count = min(count, MULTIPROCESSORS * op.programs.value.data)
+        self.programs = count
         for self.instance in range(count):
             self.lengths, self.ranges = {}, {}
             interpreter.run_ssacfg_region(op.body, args, op.sym_name.data)
@@ -99,6 +105,13 @@ class TileFunctions(LevelFunctions):
     ) -> PythonValues:
         """The number of the instance."""
         return (self.instance,)
+
+    @impl(tile.NumProgramsOp)
+    def run_num_programs(
+        self, interpreter: Interpreter, op: tile.NumProgramsOp, args: PythonValues
+    ) -> PythonValues:
+        """The number of instances."""
+        return (self.programs,)
 
     @impl(tile.SizeOp)
     def run_size(

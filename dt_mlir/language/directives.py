@@ -177,6 +177,21 @@ class Directives(ABC):
         """
         return self.direct("map", *order)
 
+    @checked("persistent(programs)")
+    def persistent(self, /, programs: Size = 1) -> Self:
+        """Launches a number of program instances on each multiprocessor, which walk the blocks.
+
+        Without it there is an instance for each block of the grid. An instance takes the block of
+        its own number, then the one as many blocks further as there are instances, until none is
+        left; the order of the blocks is that of `map`. The instances live as long as the kernel:
+        what they do first is done once, and the loads of a block can begin while the one before
+        is stored. Triton's tutorials and CUTLASS: persistent kernels.
+
+        Args:
+            programs: the number of program instances on each multiprocessor; 1 if left out.
+        """
+        return self.direct("persistent", programs)
+
     @checked("align_storage(x=64, …)")
     def align_storage(self, /, **multiples: Size) -> Self:
         """Pads the storage of an unfused function: labels' extents become multiples of numbers.
@@ -225,6 +240,19 @@ class Directives(ABC):
             stages: the number of stages.
         """
         return self.direct("num_stages", stages)
+
+    @checked("pipeline(x=64, …)")
+    def pipeline(self, /, **stages: Size) -> Self:
+        """Sets the depth to which Triton pipelines the loads of the sequential loops over a label.
+
+        It takes the place of `num_stages` for these loops; the number 1 leaves a loop as it is
+        (`tl.range(…, num_stages=…)`). Each stage takes shared memory. TVM:
+        `software_pipeline_stage`.
+
+        Args:
+            stages: the labels whose loops are pipelined, with the number of stages of each.
+        """
+        return self.direct("pipeline", **stages)
 
     @checked("precision('ieee')")
     def precision(

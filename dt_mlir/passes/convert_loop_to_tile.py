@@ -84,7 +84,9 @@ class _Converter:
             self.env[arg] = origin
         self.block(grid.body.block, self.top)
         labels = dict.fromkeys([*(label.data for label in kernel.labels), *self.sizes])
-        kept = {"num_warps", "num_stages", "precision", "math", "unroll_jam", "dynamic"}
+        kept = {
+            "num_warps", "num_stages", "persistent", "precision", "math", "unroll_jam", "dynamic",
+        }  # fmt: skip
         result = tile.KernelOp(
             kernel.sym_name.data,
             kernel.root.data,

@@ -98,7 +98,7 @@ def check_movable(
         )
     if producer.grid.label_names:
         raise site.error(f"'{name}' is already partitioned into blocks", f"{verb} it first")
-    for hint in ("num_warps", "num_stages", "precision", "math"):
+    for hint in ("num_warps", "num_stages", "persistent", "precision", "math"):
         if hint in producer.properties:
             where = "its readers" if home is None else f"'{home.root.data}.{hint}(…)'"
             raise site.error(

@@ -174,7 +174,7 @@ def add_kernel(parts: Parts, count: int | None, length: int) -> loop.KernelOp:
     copies = dict(zip(operations(home), operations(copy)))
     copy.sym_name = StringAttr(f"{parts.function}_kernel")
     copy.root = StringAttr(parts.function)
-    for name in ("num_warps", "num_stages", "precision", "math", "unroll_jam"):
+    for name in ("num_warps", "num_stages", "persistent", "precision", "math", "unroll_jam"):
         copy.properties.pop(name, None)
     top = copies[parts.top]
     assert isinstance(top, loop.ReductionLoop)

@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i32
-
-from dt_mlir.analysis.nests import labels_in, loops_over
-from dt_mlir.diagnostics import did_you_mean
-from dt_mlir.dialects.tile.printing import RANGE_OPTIONS
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
+from dt_mlir.scheduling.loop_options import set_loop_option
 from dt_mlir.scheduling.parameters import Sizes
 
 _FACTORS = Sizes(least=2)
@@ -41,32 +37,7 @@ class UnrollPass(Directive):
     )
 
     def rewrite(self, site: Site) -> None:
-        kernel = site.kernel
         for label, factor in _FACTORS.items(self.factors):
-            loops = loops_over(kernel, label)
-            if not loops:
-                raise site.error(
-                    f"there is no loop over '{label}' in the kernel of '{self.function}'",
-                    did_you_mean(label, labels_in(kernel))
-                    or f"there are loops over {', '.join(labels_in(kernel)) or 'no label'}",
-                )
-            sequential = [op for op in loops if not op.has_one_trip]
-            if not sequential:
-                raise site.error(
-                    f"the loop over '{label}' has one trip, and nothing to unroll",
-                    f"tensorize '{label}' in smaller steps, or leave unroll out",
-                )
-            for op in sequential:
-                given = op.attributes.get(RANGE_OPTIONS)
-                known = dict(given.data) if isinstance(given, DictionaryAttr) else {}
-                wanted = IntegerAttr(factor, i32)
-                if known.get("loop_unroll_factor", wanted) != wanted:
-                    raise site.error(
-                        f"the loop over '{label}' already has another factor",
-                        "leave one of them out", "unroll",
-                    )  # fmt: skip
-                if site.location is not None:
-                    op.location = site.fused_location(op.location)
-                op.attributes[RANGE_OPTIONS] = DictionaryAttr(
-                    known | {"loop_unroll_factor": wanted}
-                )
+            set_loop_option(
+                site, label, "loop_unroll_factor", factor, "unroll", "factor"
+            )

@@ -27,6 +27,11 @@ def check_kernel(kernel: tile.KernelOp) -> None:
     Raises:
         CompileError: at the first operation that is out of place.
     """
+    if kernel.persistent is not None:
+        raise CompileError(
+            "the instances of a persistent kernel do not walk its blocks yet", kernel,
+            "run tile-walk-blocks first",
+        )
     everything = operations(kernel)
     for inner in everything[1:]:
         dialect = inner.name.split(".")[0]
@@ -46,7 +51,8 @@ def check_kernel(kernel: tile.KernelOp) -> None:
                 "run tile-place-masks first",
             )  # fmt: skip
     for inner in of_kind(everything, scf.ForOp):
-        if (constant_index(inner.step) or 0) < 1:
+        walks = isinstance(inner.step.owner, tile.NumProgramsOp)
+        if not walks and (constant_index(inner.step) or 0) < 1:
             raise CompileError("the step of a loop must be a positive constant", inner)
     loaded = {inner.base for inner in of_kind(everything, tile.LoadOp)}
     for inner in of_kind(everything, tile.StoreOp):

@@ -59,14 +59,18 @@ class Phase(IntEnum):
     """Checks of all that came before."""
 
 
-def parameter(kind: Kind, doc: str) -> Any:
+def parameter(kind: Kind, doc: str, default: Any = None) -> Any:
     """Declares a parameter of a directive.
 
     Args:
         kind: what it may be.
         doc: a sentence that says what it means.
+        default: its value where a program leaves it out; where it is None, none may.
     """
-    return dataclasses.field(metadata={"kind": kind, "doc": doc})
+    metadata = {"kind": kind, "doc": doc}
+    if default is None:
+        return dataclasses.field(metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 @dataclass
@@ -221,9 +225,20 @@ class Directive(ModulePass):
         ]
 
     @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """The values of the parameters that a program may leave out."""
+        return {
+            field.name: field.default
+            for field in dataclasses.fields(cls)
+            if "kind" in field.metadata and field.default is not dataclasses.MISSING
+        }
+
+    @classmethod
     def signature(cls) -> str:
-        """Returns the directive's signature: `block(label:number, …)`."""
-        return f"{cls.directive_name()}({', '.join(k.form for _, k, _ in cls.parameters())})"
+        """Returns the directive's signature: `block(label:number, …)`, `persistent([number])`."""
+        optional = cls.defaults()
+        forms = [f"[{k.form}]" if n in optional else k.form for n, k, _ in cls.parameters()]
+        return f"{cls.directive_name()}({', '.join(forms)})"
 
     @classmethod
     def decode(cls, function: str, arguments: Sequence[Argument]) -> Self:
@@ -244,6 +259,8 @@ class Directive(ModulePass):
                 continue
             keyed = [a for a in pending if a.key == name]
             given = keyed[:1] or [a for a in pending if (a.key is not None) is kind.has_key][:1]
+            if not given and name in cls.defaults():
+                continue
             if not given:
                 raise ArgumentError(f"it needs a {kind.form}", f"write '{cls.signature()}'")
             pending.remove(given[0])
@@ -257,8 +274,11 @@ class Directive(ModulePass):
     def arguments(self) -> list[Argument]:
         """The arguments that say this directive."""
         found: list[Argument] = []
+        optional = self.defaults()
         for name, kind, _ in self.parameters():
-            found.extend(kind.encode(getattr(self, name)))
+            value = getattr(self, name)
+            if name not in optional or value != optional[name]:
+                found.extend(kind.encode(value))
         return found
 
     def text(self) -> str:

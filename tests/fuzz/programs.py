@@ -459,6 +459,10 @@ class _Drawer:
                     lines.append(f"{function.name}.unroll({self.pick(sums)}:8);")
         if blocks and self.chance(35):
             lines.append(f"{function.name}.map({', '.join(self.walk(list(blocks)))});")
+        if blocks and self.chance(15):
+            lines.append(f"{function.name}.persistent({self.pick(('', '1', '2'))});")
+        if sums and self.chance(10):
+            lines.append(f"{function.name}.pipeline({self.pick(sums)}:{self.pick((1, 2, 3))});")
         read = any(function.name in other.reads for other in self.functions)
         if function.labels and read and self.chance(35):
             multiples = {

@@ -33,6 +33,12 @@ def test_blocks_are_in_the_order_of_their_program_ids() -> None:
     assert [blocks(found)[i] for i in range(6)] == [(0, 0), (0, 8), (8, 0), (8, 8), (16, 0), (16, 8)]
 
 
+def test_instances_of_a_persistent_kernel_walk_blocks() -> None:
+    (found,) = placed("f.block(x:8, y:8); f.tensorize(x:8, y:8); f.persistent();", x=20, y=16)
+    walked = [(step.instance, *(start for start, _ in step.ranges)) for step in found.steps]
+    assert walked == [(0, 0, 0), (0, 16, 0), (0, 8, 8), (1, 8, 0), (1, 0, 8), (1, 16, 8)]
+
+
 def test_groups_of_a_split() -> None:
     (found,) = placed("f.block(x:1, y:1); f.map(x:xi/2, y, xi);", x=3, y=2)
     assert [blocks(found)[i] for i in range(6)] == [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1)]

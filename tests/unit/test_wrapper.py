@@ -159,6 +159,18 @@ def test_a_grid_that_is_too_large() -> None:
     assert "f_kernel[_grid('f', x * y)](" in source
 
 
+def test_a_walk_over_too_many_blocks() -> None:
+    text = text_of("outer_sum_in_blocks_of_one").replace("f.compile", "f.persistent(3);\nf.compile")
+    source = compile_program(text).source
+    assert "f_kernel[_persistent_grid('f', x * y, V.device, 3)](" in source
+    cpu = torch.device("cpu")
+    with loaded(source) as module:
+        assert module._persistent_grid("f", 5, cpu, 3) == (5,)
+        assert module._persistent_grid("f", 2**31 - 6, cpu, 3) == (6,)
+        with pytest.raises(ValueError, match="f: a kernel would walk 2147483643 blocks"):
+            module._persistent_grid("f", 2**31 - 5, cpu, 3)
+
+
 def test_offsets_that_need_64_bits() -> None:
     with loaded(compile_program(text_of("copy")).source) as module:
         one = torch.zeros(1, dtype=torch.int8)

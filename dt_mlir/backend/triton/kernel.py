@@ -123,11 +123,9 @@ class KernelPrinter(AddressPrinter):
             case tile.SizeOp():
                 self.values[op.result] = code.name(self.signature.sizes[op.label.data])
             case tile.ProgramIdOp():
-                index = code.call("tl.program_id", code.constant(0))
-                wide = code.method(index, "to", code.name(self.signature.index))
-                self.tensors.add(op.result)
-                self.wide.add(op.result)
-                self._assign(op.result, wide, "pid")
+                self._program(op.result, "tl.program_id", "pid")
+            case tile.NumProgramsOp():
+                self._program(op.result, "tl.num_programs", "programs")
             case tile.JoinedRangeOp():
                 self._joined_range(op)
             case tile.RangeOp():
@@ -198,6 +196,15 @@ class KernelPrinter(AddressPrinter):
             truth = [code.constant(True), code.constant(False)]
             expression = code.call("tl.where", expression, *truth)
         self._define(result, expression)
+
+    def _program(self, result: SSAValue, function: str, hint: str) -> None:
+        """Prints a number of the launch, as wide as indices."""
+        wide = code.method(
+            code.call(function, code.constant(0)), "to", code.name(self.signature.index)
+        )
+        self.tensors.add(result)
+        self.wide.add(result)
+        self._assign(result, wide, hint)
 
     def _range(self, op: tile.RangeOp) -> None:
         self._assign(op.result, self._from(op.origin, self._distances(op.result)), op.label.data)

@@ -239,6 +239,20 @@ def _grid(function, instances):
     return (instances,)
 
 
+def _persistent_grid(function, blocks, device, programs):
+    """The launch grid of program instances that walk blocks: so many on each multiprocessor."""
+    # Triton's interpreter runs one instance after the other, as on a device of two.
+    processors = 2
+    if device.type != "cpu":
+        processors = torch.cuda.get_device_properties(device).multi_processor_count
+    if blocks + programs * processors > 2**31:
+        raise ValueError(
+            f"{function}: a kernel would walk {blocks} blocks, more than indices of 32 bits count: "
+            "make its blocks (block) larger"
+        )
+    return (min(blocks, programs * processors),)
+
+
 @contextlib.contextmanager
 def _launching(function, device, kernel):
     """Launches on a device and its current stream; says what the device cannot hold of a kernel."""

@@ -93,6 +93,8 @@ def _title(function: host.FuncOp) -> list[str]:
 def _documentation(kernel: tile.KernelOp) -> list[str]:
     blocks = [f"ceil({label} / {n})" if n > 1 else label for label, n in kernel.grid]
     grid = " * ".join(blocks) if blocks else "1"
+    if kernel.programs is not None:
+        grid = f"min({grid}, {kernel.programs.value.data} * multiprocessors)"
     return [f"Compute '{kernel.root.data}' of the module's program.", "", f"Grid: ({grid},)"]
 
 

@@ -384,8 +384,13 @@ class WrapperPrinter:
             else self._size(label)
             for label, extent in kernel.grid
         ]
-        one = code.tuple_of([code.constant(1)])
-        grid = self._call("_grid", code.total("*", blocks)) if blocks else one
+        grid: ast.expr = code.tuple_of([code.constant(1)])
+        if blocks:
+            grid = self._call("_grid", code.total("*", blocks))
+        if kernel.programs is not None:
+            device = code.path(f"{next(iter(self.tensors.values())).variable}.device")
+            programs = code.constant(kernel.programs.value.data)
+            grid = self._call("_persistent_grid", code.total("*", blocks), device, programs)
         # There is nothing to do for an empty result, and no instance to launch.
         counts = [code.method(code.name(t.variable), "numel") for t in stored]
         wanted = code.disjunction(counts) if all(t.axes for t in stored) else None

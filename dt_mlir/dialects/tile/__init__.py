@@ -28,6 +28,7 @@ from dt_mlir.dialects.tile.kernel import (
     JoinedRangeOp,
     KernelOp,
     MaskOp,
+    NumProgramsOp,
     ProgramIdOp,
     RangeOp,
     SizeOp,
@@ -50,6 +51,7 @@ __all__ = [
     "LoadOp",
     "MapOp",
     "MaskOp",
+    "NumProgramsOp",
     "ProgramIdOp",
     "RangeOp",
     "ReduceOp",
@@ -68,9 +70,9 @@ __all__ = [
 Tile = Dialect(
     "tile",
     [
-        KernelOp, ProgramIdOp, SizeOp, RangeOp, JoinedRangeOp, MaskOp, LoadOp, StoreOp, MapOp,
-        YieldOp, ReduceOp, ScanOp, ArgReduceOp, DotOp, FillOp, BroadcastOp, TransposeOp, RenameOp,
-        FactorsOp,
+        KernelOp, ProgramIdOp, NumProgramsOp, SizeOp, RangeOp, JoinedRangeOp, MaskOp, LoadOp,
+        StoreOp, MapOp, YieldOp, ReduceOp, ScanOp, ArgReduceOp, DotOp, FillOp, BroadcastOp,
+        TransposeOp, RenameOp, FactorsOp,
     ],
     [TileType],
 )  # fmt: skip

@@ -50,24 +50,28 @@ from dt_mlir.dialects.tile.types import (
     tile_type,
 )
 from dt_mlir.dialects.values import parse_value
-from dt_mlir.traversal import operations
+from dt_mlir.traversal import operations, operations_of
 
 
 @irdl_op_definition
 class KernelOp(KernelBase):
     """A kernel as a block program: its body is what one program instance does.
 
-    `grid_labels` and `grid_blocks` say what each program instance computes; `least` says to what
-    power of two at least the whole extent of a label is padded (a dot needs 16).
+    `grid_labels` and `grid_blocks` say what the blocks of the grid are. A launch has an instance
+    for each block, which computes it, or with `programs` so many on each multiprocessor (never more
+    than blocks), which walk the blocks by `tile.program_id` and `tile.num_programs`. `least` says
+    to what power of two at least the whole extent of a label is padded (a dot needs 16).
     """
 
     name = "tile.kernel"
     GRAMMAR: ClassVar = "symbol `(` argument, … `)` (`attributes` attr-dict)? region"
 
     grid_labels = prop_def(Identifiers)
-    """The partitioned labels; the grid has a program instance for each block."""
+    """The partitioned labels."""
     grid_blocks = prop_def(ArrayAttr[IntegerAttr])
     """The extent of a block along each."""
+    programs = opt_prop_def(IntegerAttr)
+    """The number of program instances on each multiprocessor, whatever the number of blocks."""
     least = opt_prop_def(DictionaryAttr)
     """Labels whose whole extent is padded to a least power of two, with that."""
 
@@ -90,6 +94,11 @@ class KernelOp(KernelBase):
             raise VerifyException("the labels of a grid must differ")
         if any(block.value.data < 1 for block in self.grid_blocks):
             raise VerifyException("the extent of a block must be positive")
+        walks = bool(operations_of(self, NumProgramsOp))
+        if walks != (self.programs is not None):
+            raise VerifyException("'programs' and 'tile.num_programs' go together")
+        if self.programs is not None and self.programs.value.data < 1:
+            raise VerifyException("'programs' must be positive")
         known = {label.data for label in self.labels}
         for op in operations(self):
             if isinstance(op, SizeOp) and op.label.data not in known:
@@ -104,6 +113,22 @@ class ProgramIdOp(IRDLOperation):
 
     result = result_def(IndexType())
     """The number, from 0."""
+
+    assembly_format = "attr-dict"
+    traits = traits_def(Pure())
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[IndexType()])
+
+
+@irdl_op_definition
+class NumProgramsOp(IRDLOperation):
+    """The number of program instances of the launch."""
+
+    name = "tile.num_programs"
+
+    result = result_def(IndexType())
+    """The number, at least 1."""
 
     assembly_format = "attr-dict"
     traits = traits_def(Pure())

@@ -35,3 +35,9 @@ tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"],
   // expected-error@above {{the axis 'x_y' still has bounds}}
   // expected-help@above {{run tile-place-masks first}}
 }
+// -----
+tile.kernel @f() attributes {grid_blocks = [8 : i64], grid_labels = ["x"], labels = ["x"], persistent = 1 : i32, root = "A"} {
+// expected-error@above {{the instances of a persistent kernel do not walk its blocks yet}}
+// expected-help@above {{run tile-walk-blocks first}}
+  %p = tile.program_id
+}

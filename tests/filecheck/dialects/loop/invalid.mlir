@@ -41,6 +41,12 @@ loop.kernel @k() attributes {labels = [], root = "f", num_stages = 0 : i32} {
   }
 }
 // -----
+loop.kernel @k() attributes {labels = [], root = "f", persistent = 0 : i32} {
+// expected-error@above {{'loop.kernel' is malformed: 'persistent' must be positive}}
+  loop.grid () {
+  }
+}
+// -----
 loop.kernel @k() attributes {labels = [], root = "f", unroll_jam = {x = 1 : i64}} {
 // expected-error@above {{'loop.kernel' is malformed: the numbers of 'unroll_jam' must be two or more}}
   loop.grid () {

@@ -28,6 +28,21 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   %n = tile.size y
 }
 // -----
+tile.kernel @k() attributes {grid_blocks = [8 : i64], grid_labels = ["x"], labels = ["x"], programs = 1 : i32, root = "f"} {
+// expected-error@above {{'tile.kernel' is malformed: 'programs' and 'tile.num_programs' go together}}
+  %p = tile.program_id
+}
+// -----
+tile.kernel @k() attributes {grid_blocks = [8 : i64], grid_labels = ["x"], labels = ["x"], root = "f"} {
+// expected-error@above {{'tile.kernel' is malformed: 'programs' and 'tile.num_programs' go together}}
+  %p = tile.num_programs
+}
+// -----
+tile.kernel @k() attributes {grid_blocks = [8 : i64], grid_labels = ["x"], labels = ["x"], programs = 0 : i32, root = "f"} {
+// expected-error@above {{'tile.kernel' is malformed: 'programs' must be positive}}
+  %p = tile.num_programs
+}
+// -----
 // Types.
 %c = arith.constant 0.0 : f32
 %v = tile.fill %c : !tile.of<x: 8, x: 8, f32>

@@ -1,0 +1,39 @@
+"""`schedule-persistent`: lets program instances walk the blocks of the grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
+from dt_mlir.scheduling.parameters import Integer
+
+
+@dataclass(frozen=True)
+class PersistentPass(Directive):
+    """Launches a number of program instances on each multiprocessor, which walk the blocks.
+
+    Without it there is an instance for each block of the grid. An instance takes the block of its
+    own number, then the one as many blocks further as there are instances, until none is left; the
+    order of the blocks is that of `map`. The instances live as long as the kernel: what they do
+    first is done once, and the loads of a block can begin while the one before is stored. Triton's
+    tutorials and CUTLASS: persistent kernels.
+
+    ```
+    loop.kernel @f_kernel(…)   ->   loop.kernel @f_kernel(…) attributes {persistent = 1 : i32}
+    ```
+    """
+
+    name = "schedule-persistent"
+    phase: ClassVar[Phase] = Phase.MAPPING
+    decides_bits: ClassVar[bool] = False
+
+    programs: int = parameter(
+        Integer(most=32), "The number of program instances on each multiprocessor; 1 if left out.",
+        default=1,
+    )  # fmt: skip
+
+    def rewrite(self, site: Site) -> None:
+        if not site.kernel.grid.label_names:
+            raise site.error("the grid has no blocks to walk", "block the output first")
+        site.set_hint("persistent", self.programs)
