@@ -559,8 +559,8 @@ def cases(draw: st.DrawFn, gpu: bool = False) -> Case:
         directives = [line for line in directives if line.partition(".")[0] not in unneeded]
     text = "\n".join([declared, *definitions, *directives, *outputs]) + "\n"
     layout = drawer.pick(("contiguous",) * 3 + ("transposed", "strided"))
-    # Triton's interpreter has no infinities of 8 bits.
-    narrow = any(t.type in NARROW for t in drawer.inputs)
+    # Triton's interpreter has no infinities of 8 bits, and no subnormal numbers of bf16.
+    narrow = any(t.type in ("bf16", *NARROW) for t in drawer.inputs)
     special = drawer.chance(25) and (gpu or not narrow)
     fixed = drawer.chance(20)
     return Case(text, sizes, layout, draw(st.integers(0, 2**31)), special, fixed)
