@@ -119,7 +119,7 @@ def _sched() -> Dialect:
 
 DIALECTS: dict[str, Callable[[], Dialect]] = {
     name: _sched if name == "sched" else _dialect(name)
-    for name in ("dt", "sched", "elem", "host", "loop", "tile")
+    for name in ("dt", "sched", "elem", "host", "loop", "tile", "warp")
 }
 """The package's dialects."""
 

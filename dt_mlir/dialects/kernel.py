@@ -191,6 +191,45 @@ class KernelOp(IRDLOperation):
         print_function(printer, self, self.function_type, self.arg_attrs, self.body)
 
 
+class GridKernelOp(KernelOp):
+    """A kernel as what a program instance does, in a launch over the blocks of a grid.
+
+    A launch has an instance for each block, or with `programs` so many on each multiprocessor
+    (never more than blocks), which walk the blocks by `tile.program_id` and `tile.num_programs`.
+    """
+
+    grid_labels = prop_def(Identifiers)
+    """The partitioned labels."""
+    grid_blocks = prop_def(ArrayAttr[IntegerAttr])
+    """The extent of a block along each."""
+    programs = opt_prop_def(IntegerAttr)
+    """The number of program instances on each multiprocessor, whatever the number of blocks."""
+    least = opt_prop_def(DictionaryAttr)
+    """Labels whose whole extent is padded to a least power of two, with that."""
+
+    @property
+    def grid(self) -> list[tuple[str, int]]:
+        """The partitioned labels and the extents of their blocks."""
+        return [(n.data, b.value.data) for n, b in zip(self.grid_labels, self.grid_blocks)]
+
+    @property
+    def least_extents(self) -> dict[str, int]:
+        """The least extents that whole labels are padded to."""
+        items = self.least.data.items() if self.least else ()
+        return {n: v.value.data for n, v in items if isinstance(v, IntegerAttr)}
+
+    def verify_(self) -> None:
+        super().verify_()
+        if len(self.grid_labels) != len(self.grid_blocks):
+            raise VerifyException("the grid needs a block for each of its labels")
+        if len({label.data for label in self.grid_labels}) != len(self.grid_labels):
+            raise VerifyException("the labels of a grid must differ")
+        if any(block.value.data < 1 for block in self.grid_blocks):
+            raise VerifyException("the extent of a block must be positive")
+        if self.programs is not None and self.programs.value.data < 1:
+            raise VerifyException("'programs' must be positive")
+
+
 def _string(attr: Attribute) -> str:
     assert isinstance(attr, StringAttr)
     return attr.data

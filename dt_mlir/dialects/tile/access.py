@@ -37,6 +37,7 @@ from dt_mlir.dialects.tile.types import (
     axes_of,
     axis_names,
     check_tile,
+    common_layout,
     element_of,
     tile_type,
 )
@@ -161,7 +162,8 @@ class _Access(NamedTuple):
 def _spanned(element: Attribute, indices: Sequence[SSAValue]) -> Attribute:
     """Returns the type of a tile with the axes that indices have between them, in their order."""
     axes = [axis for index in indices for axis in axes_of(index.type)]
-    return tile_type(element, list(dict.fromkeys(axes)))
+    layout = common_layout([index.type for index in indices])
+    return tile_type(element, list(dict.fromkeys(axes)), layout)
 
 
 def _parse_access(parser: Parser, pads: bool) -> _Access:

@@ -36,6 +36,7 @@ from dt_mlir.dialects.tile.types import (
     check_tile,
     element_of,
     is_subsequence,
+    layout_of,
     tile_type,
 )
 from dt_mlir.dialects.values import parse_value, parse_values, print_values
@@ -508,7 +509,8 @@ def _product(left: SSAValue, right: SSAValue) -> Attribute:
 
 
 def _without(type: Attribute, axis: str) -> Attribute:
-    return tile_type(element_of(type), [a for a in axes_of(type) if a.name != axis])
+    kept = [a for a in axes_of(type) if a.name != axis]
+    return tile_type(element_of(type), kept, layout_of(type))
 
 
 def _check_reduced(value: Attribute, axis: str, result: Attribute) -> None:

@@ -9,7 +9,6 @@ from typing import ClassVar, Self
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
-    DictionaryAttr,
     IndexType,
     IntegerAttr,
     StringAttr,
@@ -39,13 +38,14 @@ from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.formats import NameDirective, names
 from dt_mlir.dialects.identifiers import Identifier, Identifiers
-from dt_mlir.dialects.kernel import KernelOp as KernelBase
+from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import (
     Axis,
     TileType,
     axes_of,
     check_tile,
     element_of,
+    layout_of,
     parse_axis,
     tile_type,
 )
@@ -54,51 +54,22 @@ from dt_mlir.traversal import operations, operations_of
 
 
 @irdl_op_definition
-class KernelOp(KernelBase):
+class KernelOp(GridKernelOp):
     """A kernel as a block program: its body is what one program instance does.
 
-    `grid_labels` and `grid_blocks` say what the blocks of the grid are. A launch has an instance
-    for each block, which computes it, or with `programs` so many on each multiprocessor (never more
-    than blocks), which walk the blocks by `tile.program_id` and `tile.num_programs`. `least` says
-    to what power of two at least the whole extent of a label is padded (a dot needs 16).
+    `grid_labels` and `grid_blocks` say what the blocks of the grid are, `programs` how many
+    instances walk them, and `least` to what power of two at least the whole extent of a label is
+    padded (a dot needs 16).
     """
 
     name = "tile.kernel"
     GRAMMAR: ClassVar = "symbol `(` argument, … `)` (`attributes` attr-dict)? region"
 
-    grid_labels = prop_def(Identifiers)
-    """The partitioned labels."""
-    grid_blocks = prop_def(ArrayAttr[IntegerAttr])
-    """The extent of a block along each."""
-    programs = opt_prop_def(IntegerAttr)
-    """The number of program instances on each multiprocessor, whatever the number of blocks."""
-    least = opt_prop_def(DictionaryAttr)
-    """Labels whose whole extent is padded to a least power of two, with that."""
-
-    @property
-    def grid(self) -> list[tuple[str, int]]:
-        """The partitioned labels and the extents of their blocks."""
-        return [(n.data, b.value.data) for n, b in zip(self.grid_labels, self.grid_blocks)]
-
-    @property
-    def least_extents(self) -> dict[str, int]:
-        """The least extents that whole labels are padded to."""
-        items = self.least.data.items() if self.least else ()
-        return {n: v.value.data for n, v in items if isinstance(v, IntegerAttr)}
-
     def verify_(self) -> None:
         super().verify_()
-        if len(self.grid_labels) != len(self.grid_blocks):
-            raise VerifyException("the grid needs a block for each of its labels")
-        if len({label.data for label in self.grid_labels}) != len(self.grid_labels):
-            raise VerifyException("the labels of a grid must differ")
-        if any(block.value.data < 1 for block in self.grid_blocks):
-            raise VerifyException("the extent of a block must be positive")
         walks = bool(operations_of(self, NumProgramsOp))
         if walks != (self.programs is not None):
             raise VerifyException("'programs' and 'tile.num_programs' go together")
-        if self.programs is not None and self.programs.value.data < 1:
-            raise VerifyException("'programs' must be positive")
         known = {label.data for label in self.labels}
         for op in operations(self):
             if isinstance(op, SizeOp) and op.label.data not in known:
@@ -426,7 +397,7 @@ class MaskOp(IRDLOperation):
                 "divisor": None if divisor is None else IntegerAttr(divisor, i64),
                 "whole": UnitAttr() if whole else None,
             },
-            result_types=[tile_type(i1, axes_of(index.type))],
+            result_types=[tile_type(i1, axes_of(index.type), layout_of(index.type))],
         )
 
     @classmethod
@@ -460,7 +431,7 @@ class MaskOp(IRDLOperation):
         axes = axes_of(self.index.type)
         if len(axes) != 1 or not isinstance(element_of(self.index.type), IndexType):
             raise VerifyException("a mask is taken of the indices along one axis")
-        if self.result.type != tile_type(i1, axes):
+        if self.result.type != tile_type(i1, axes, layout_of(self.index.type)):
             raise VerifyException("a mask is a tile of 'i1' along the axis of its indices")
         if self.divisor is not None and self.divisor.value.data < 1:
             raise VerifyException("the divisor of a mask must be positive")

@@ -26,8 +26,10 @@ from dt_mlir.dialects.tile.types import (
     TileType,
     axes_of,
     check_tile,
+    common_layout,
     element_of,
     is_subsequence,
+    layout_of,
     tile_type,
 )
 from dt_mlir.dialects.values import parse_value
@@ -84,6 +86,9 @@ class MapOp(IRDLOperation):
                 raise VerifyException(f"an element of {value.type} is not of type {arg.type}")
             if not is_subsequence(axes_of(value.type), axes):
                 raise VerifyException(f"{value.type} does not broadcast to {self.result.type}")
+        tiles = [value.type for value in self.inputs if axes_of(value.type)]
+        if tiles and common_layout(tiles) != layout_of(self.result.type):
+            raise VerifyException(f"a map of such operands is not held as {self.result.type}")
         last = self.body.block.last_op
         if not isinstance(last, YieldOp) or last.value.type != element_of(self.result.type):
             raise VerifyException("the body of a map must yield an element of its result")
@@ -179,7 +184,7 @@ def inferred_type(values: Sequence[SSAValue], element: Attribute) -> Attribute:
     longest = max(axes, key=len, default=())
     if not longest or not all(is_subsequence(own, longest) for own in axes):
         raise VerifyException("no operand of the map has all axes of its result")
-    return tile_type(element, longest)
+    return tile_type(element, longest, common_layout([value.type for value in values]))
 
 
 @irdl_op_definition

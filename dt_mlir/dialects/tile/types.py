@@ -10,7 +10,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import ArrayAttr, IndexType, IntAttr, ShapedType, StringAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    IndexType,
+    IntAttr,
+    NoneAttr,
+    ShapedType,
+    StringAttr,
+)
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
@@ -62,6 +69,10 @@ class TileType(ParametrizedAttribute, TypeAttribute):
 
     An axis without an extent spans the whole extent of a label, a constant that is known when the
     kernel is specialised: the label of its own name, or the one that is named, as in `l_1 = l`.
+
+    `!tile.of<x: 64, f32 in #warp.mma<…>>` says how the threads of a program hold it in registers;
+    without a layout that is Triton's business. A tile that lacks an axis of its layout is held as
+    a slice of what has it.
     """
 
     name = "tile.of"
@@ -72,6 +83,8 @@ class TileType(ParametrizedAttribute, TypeAttribute):
     """Returns the extent of each axis, or the label whose whole extent it spans."""
     element_type: Attribute = param_def()
     """The type of the elements."""
+    layout: Attribute = param_def()
+    """How registers hold it; a `NoneAttr` where nothing is said of it."""
 
     def verify(self) -> None:
         if len(self.axes) != len(self.extents):
@@ -106,11 +119,17 @@ class TileType(ParametrizedAttribute, TypeAttribute):
                 known = ", ".join(_ELEMENTS)
                 message = f"'{item}' is not an element type: there are {known}"
                 parser.raise_error(message, place, parser.pos)
-        return _parameters(tuple(axes), _ELEMENTS[item.name])
+            layout: Attribute | None = None
+            if parser.parse_optional_keyword("in"):
+                layout = parser.parse_attribute()
+        return _parameters(tuple(axes), _ELEMENTS[item.name], layout)
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_list([*axes_of(self), self.element_type], lambda x: _print(printer, x))
+            if not isinstance(self.layout, NoneAttr):
+                printer.print_string(" in ")
+                printer.print_attribute(self.layout)
 
 
 def _print(printer: Printer, item: Axis | Attribute) -> None:
@@ -120,23 +139,34 @@ def _print(printer: Printer, item: Axis | Attribute) -> None:
         printer.print_string(str(item))
 
 
-def _parameters(axes: Sequence[Axis], element: Attribute) -> list[Attribute]:
+def _parameters(
+    axes: Sequence[Axis], element: Attribute, layout: Attribute | None
+) -> list[Attribute]:
     extents = [
         StringAttr(axis.extent) if isinstance(axis.extent, str) else IntAttr(axis.extent)
         for axis in axes
     ]
-    return [ArrayAttr([StringAttr(axis.name) for axis in axes]), ArrayAttr(extents), element]
+    names = ArrayAttr([StringAttr(axis.name) for axis in axes])
+    return [names, ArrayAttr(extents), element, layout or NoneAttr()]
 
 
-def tile_type(element: Attribute, axes: Sequence[Axis]) -> Attribute:
-    """Returns the type of a tile with these axes; without any it is the scalar's."""
-    return _tile(element, tuple(axes)) if axes else element
+def tile_type(
+    element: Attribute, axes: Sequence[Axis], layout: Attribute | None = None
+) -> Attribute:
+    """Returns the type of a tile with these axes; without any it is the scalar's.
+
+    Args:
+        element: the type of its elements.
+        axes: its axes.
+        layout: how registers hold it, if that is known.
+    """
+    return _tile(element, tuple(axes), layout) if axes else element
 
 
 @lru_cache(maxsize=4096)
-def _tile(element: Attribute, axes: tuple[Axis, ...]) -> TileType:
+def _tile(element: Attribute, axes: tuple[Axis, ...], layout: Attribute | None) -> TileType:
     """A tile's type; making one verifies it, and kernels have few that differ."""
-    return TileType.new(_parameters(axes, element))
+    return TileType.new(_parameters(axes, element, layout))
 
 
 _KNOWN: dict[int, tuple[Attribute, tuple[Axis, ...]]] = {}
@@ -185,3 +215,22 @@ def is_subsequence(inner: Sequence[Axis], outer: Sequence[Axis]) -> bool:
     """Returns whether axes occur among others in the same order."""
     rest = iter(outer)
     return all(axis in rest for axis in inner)
+
+
+def layout_of(type: Attribute) -> Attribute | None:
+    """Returns how registers hold a tile of a type; None where nothing is said of it."""
+    if isinstance(type, TileType) and not isinstance(type.layout, NoneAttr):
+        return type.layout
+    return None
+
+
+def common_layout(types: Sequence[Attribute]) -> Attribute | None:
+    """Returns the layout of tiles that are combined elementwise; None where nothing is said of it.
+
+    Raises:
+        VerifyException: where two of them differ.
+    """
+    layouts = {layout_of(type) for type in types if axes_of(type)}
+    if len(layouts) > 1:
+        raise VerifyException("tiles of different layouts are combined: convert one of them")
+    return next(iter(layouts), None)
