@@ -126,7 +126,9 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
 PASSES: dict[str, Callable[[], type[ModulePass]]] = {name: _pass(name) for name in PASS_NAMES}
 """The package's passes."""
 
-TARGETS: dict[str, Callable[[], type[Target]]] = {name: _target(name) for name in ("triton",)}
+TARGETS: dict[str, Callable[[], type[Target]]] = {
+    name: _target(name) for name in ("triton", "gluon")
+}
 """The package's targets."""
 
 

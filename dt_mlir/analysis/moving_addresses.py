@@ -12,6 +12,7 @@ from xdsl.traits import is_side_effect_free
 from dt_mlir.analysis.index_sums import Sum, Sums
 from dt_mlir.analysis.unrolled_loops import unrolled_trips
 from dt_mlir.dialects import tile
+from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import axes_of, axis_names
 from dt_mlir.traversal import operations, operations_of
 
@@ -53,7 +54,7 @@ class MovingAddresses:
         kernel: the kernel.
     """
 
-    def __init__(self, kernel: tile.KernelOp) -> None:
+    def __init__(self, kernel: GridKernelOp) -> None:
         self._sums = Sums()
         self.accesses: dict[scf.ForOp, list[MovingAccess]] = {}
         """The accesses, by the loop before which their tiles are known."""
@@ -117,7 +118,7 @@ class MovingAddresses:
         return self._sums.sum_of(value)
 
     def _unused(
-        self, kernel: tile.KernelOp, moved: set[tile.LoadOp | tile.StoreOp]
+        self, kernel: GridKernelOp, moved: set[tile.LoadOp | tile.StoreOp]
     ) -> set[Operation]:
         """Returns the operations that only the indices of some accesses are computed from."""
         found: set[Operation] = set()

@@ -15,6 +15,7 @@ from dt_mlir.backend.triton.scalars import constant_of
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.backend.triton.values import ValuePrinter
 from dt_mlir.dialects import tile
+from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import Axis, axes_of
 
 
@@ -26,7 +27,7 @@ class AddressPrinter(ValuePrinter):
         signature: its parameters' names.
     """
 
-    def __init__(self, kernel: tile.KernelOp, signature: Signature) -> None:
+    def __init__(self, kernel: GridKernelOp, signature: Signature) -> None:
         super().__init__(kernel, signature)
         self.addresses = MovingAddresses(kernel)
         self.named = self.addresses.parts

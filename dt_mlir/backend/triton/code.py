@@ -38,6 +38,10 @@ def name(text: str) -> ast.expr:
 
 def target(text: str) -> ast.expr:
     """A name that something is assigned to."""
+    return _stored(text)
+
+
+def _stored(text: str) -> ast.Name:
     return ast.Name(identifier(text), ast.Store())
 
 
@@ -159,12 +163,18 @@ def total(operator: str, items: Sequence[ast.expr]) -> ast.expr:
 
 
 def text(node: ast.expr) -> str:
-    """An expression as Python writes it; nothing changes an expression once it is built."""
+    """An expression as Python writes it; what changes it must call `forget_text`."""
     shown: str | None = getattr(node, "shown", None)
     if shown is None:
         shown = ast.unparse(node)
         setattr(node, "shown", shown)  # noqa: B010
     return shown
+
+
+def forget_text(node: ast.expr) -> None:
+    """Lets the text of an expression be made again, after it was changed."""
+    if hasattr(node, "shown"):
+        delattr(node, "shown")
 
 
 class Names:
@@ -257,6 +267,10 @@ class Writer:
             return
         targets = ast.Tuple(list(map(target, variables)), ast.Store())
         self.statements.append(ast.Assign([targets], values, lineno=1))
+
+    def declare(self, variable: str, annotation: ast.expr, value: ast.expr) -> None:
+        """`variable: annotation = value`"""
+        self.statements.append(ast.AnnAssign(_stored(variable), annotation, value, simple=1))
 
     def expression(self, value: ast.expr) -> None:
         """An expression for its effect."""

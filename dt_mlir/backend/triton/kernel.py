@@ -38,6 +38,7 @@ from dt_mlir.diagnostics import CompileError, directive_location
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import names
+from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
 from dt_mlir.element_types import is_bool, is_float, is_integer, is_moderate
 from dt_mlir.traversal import operations
@@ -67,7 +68,7 @@ class KernelPrinter(AddressPrinter):
     """
 
     def __init__(
-        self, kernel: tile.KernelOp, signature: Signature, helpers: set[str]
+        self, kernel: GridKernelOp, signature: Signature, helpers: set[str]
     ) -> None:
         super().__init__(kernel, signature)
         self.helpers = helpers
@@ -474,7 +475,7 @@ class KernelPrinter(AddressPrinter):
         return literal(attr) if attr.type == i32 else typed_literal(attr)
 
 
-def check_consumed(kernel: tile.KernelOp) -> None:
+def check_consumed(kernel: GridKernelOp) -> None:
     """Checks that each attribute which a directive or a pass has left is one that is printed.
 
     Raises:

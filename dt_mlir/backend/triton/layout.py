@@ -24,6 +24,9 @@ def lines(statement: ast.stmt, depth: int = 0) -> list[str]:
         case ast.Assign():
             shown = ", ".join(map(text, _targets(statement)))
             return _simple(f"{shown} = ", statement.value, depth)
+        case ast.AnnAssign(value=value) if value is not None:
+            head = f"{text(statement.target)}: {text(statement.annotation)} = "
+            return _simple(head, value, depth)
         case ast.Expr():
             return _simple("", statement.value, depth)
         case ast.Return(value) if value is not None:

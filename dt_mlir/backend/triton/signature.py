@@ -14,6 +14,7 @@ from dt_mlir.backend.triton.combine import COMBINE
 from dt_mlir.backend.triton.helpers import support_names
 from dt_mlir.backend.triton.scalars import triton_type
 from dt_mlir.dialects import tile
+from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.traversal import operations_of, values_of
 
@@ -51,7 +52,7 @@ class Signature:
     index: str = "INDEX"
 
     @staticmethod
-    def of(kernel: tile.KernelOp, name: str, taken: set[str]) -> Signature:
+    def of(kernel: GridKernelOp, name: str, taken: set[str]) -> Signature:
         """The parameters of a kernel.
 
         Args:
@@ -99,7 +100,7 @@ class Signature:
 
 
 def signatures_of(
-    kernels: Sequence[tile.KernelOp], wrapper: str
+    kernels: Sequence[GridKernelOp], wrapper: str, reserved: Sequence[str] = ()
 ) -> tuple[str, dict[str, Signature]]:
     """The names of a module's functions.
 
@@ -108,20 +109,21 @@ def signatures_of(
     Args:
         kernels: the kernels.
         wrapper: the symbol of the host function.
+        reserved: names that the module uses for itself, beside those of all modules.
 
     Returns:
         The wrapper's name, and the signatures of the kernels by their symbols.
     """
-    names = code.Names(RESERVED)
+    names = code.Names([*RESERVED, *reserved])
     functions = {op.sym_name.data: names.fresh(op.sym_name.data) for op in kernels}
     wrapper = names.fresh(wrapper)
-    taken = {*functions.values(), wrapper}
+    taken = {*functions.values(), wrapper, *reserved}
     return wrapper, {
         op.sym_name.data: Signature.of(op, functions[op.sym_name.data], taken) for op in kernels
     }
 
 
-def whole_labels(kernel: tile.KernelOp) -> list[str]:
+def whole_labels(kernel: GridKernelOp) -> list[str]:
     """The labels that some tile of a kernel holds whole, in order of occurrence."""
     found: dict[str, None] = {}
     for value in values_of(kernel):

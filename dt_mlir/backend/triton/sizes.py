@@ -24,6 +24,7 @@ from dt_mlir.backend.triton.scalars import constant_of
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.index_ranges import collected, is_never_negative
 from dt_mlir.dialects.indices import add, fold, subtract
+from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.traversal import operations
 
@@ -165,7 +166,7 @@ SMALL_OFFSET = 2**16
 """Numbers below it do not matter beside what tiles reach beyond their labels."""
 
 
-def reach_of(kernel: tile.KernelOp) -> Reach | None:
+def reach_of(kernel: GridKernelOp) -> Reach | None:
     """Returns a bound of all indices of a kernel, and of the steps on the way to them.
 
     None if there is none, as for an index that is multiplied by a size.
@@ -269,7 +270,7 @@ def _differs(value: SSAValue) -> bool:
     """Returns whether a scalar depends on the program or on the index of a loop."""
     owner = value.owner
     if isinstance(owner, Block):
-        return not isinstance(owner.parent_op(), tile.KernelOp)
+        return not isinstance(owner.parent_op(), GridKernelOp)
     return isinstance(owner, tile.ProgramIdOp) or any(map(_differs, owner.operands))
 
 

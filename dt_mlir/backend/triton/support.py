@@ -10,6 +10,8 @@ import numbers
 
 import torch
 import triton
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
 
 def _check_tensor(function, name, value, axes, dtype):
@@ -251,6 +253,20 @@ def _persistent_grid(function, blocks, device, programs):
             "make its blocks (block) larger"
         )
     return (min(blocks, programs * processors),)
+
+
+def _tensor_map(function, name, tensor, box, swizzle):
+    """Describes a tensor to the copy engine; refuses one that it cannot copy."""
+    rows = [stride * tensor.element_size() for stride in tensor.stride()[:-1]]
+    if tensor.stride(-1) != 1 or tensor.data_ptr() % 16 or any(row % 16 for row in rows):
+        raise ValueError(
+            f"{function}: '{name}' must have a contiguous last axis, and rows that start at "
+            "multiples of 16 bytes"
+        )
+    layout = gl.NVMMASharedLayout(
+        swizzle_byte_width=swizzle, element_bitwidth=8 * tensor.element_size(), rank=len(box)
+    )
+    return TensorDescriptor.from_tensor(tensor, box, layout)
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.dialects import tile
+from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names
 
 INLINE = 60
@@ -27,7 +28,7 @@ class ValuePrinter:
         signature: its parameters' names.
     """
 
-    def __init__(self, kernel: tile.KernelOp, signature: Signature) -> None:
+    def __init__(self, kernel: GridKernelOp, signature: Signature) -> None:
         self.kernel = kernel
         self.signature = signature
         self.names = signature.names

@@ -26,6 +26,7 @@ from dt_mlir.backend.triton.sizes import (
     size_expression,
 )
 from dt_mlir.dialects import host, tile
+from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import Axis, axes_of
 from dt_mlir.element_types import (
     MODERATE,
@@ -67,7 +68,7 @@ class WrapperPrinter:
     def __init__(
         self,
         function: host.FuncOp,
-        kernels: Sequence[tile.KernelOp],
+        kernels: Sequence[GridKernelOp],
         signatures: dict[str, Signature],
         name: str,
     ) -> None:
@@ -353,7 +354,7 @@ class WrapperPrinter:
             with self.writer.context(self._call("_launching", device, what)):
                 self._launch(op)
 
-    def _constants(self, kernel: tile.KernelOp, signature: Signature, op: host.LaunchOp) -> None:
+    def _constants(self, kernel: GridKernelOp, signature: Signature, op: host.LaunchOp) -> None:
         """The padded extents of whole labels, and the checks of the tiles that have them."""
         for label in signature.tiles:
             least = kernel.least_extents.get(label, 1)
@@ -372,7 +373,7 @@ class WrapperPrinter:
                 )  # fmt: skip
             )
 
-    def _tile_constant(self, kernel: tile.KernelOp, label: str) -> ast.expr:
+    def _tile_constant(self, kernel: GridKernelOp, label: str) -> ast.expr:
         return code.name(self.paddings[label, kernel.least_extents.get(label, 1)])
 
     def _launch(self, op: host.LaunchOp) -> None:
@@ -394,6 +395,15 @@ class WrapperPrinter:
         # There is nothing to do for an empty result, and no instance to launch.
         counts = [code.method(code.name(t.variable), "numel") for t in stored]
         wanted = code.disjunction(counts) if all(t.axes for t in stored) else None
+        args, keywords = self._arguments(op, kernel, signature)
+        launcher = code.subscript(code.name(signature.name), [grid])
+        with self.writer.branch(wanted):
+            self.writer.expression(code.call(launcher, *args, **keywords))
+
+    def _arguments(
+        self, op: host.LaunchOp, kernel: GridKernelOp, signature: Signature
+    ) -> tuple[list[ast.expr], dict[str, ast.expr]]:
+        """The arguments of a launch: those by position, and those by name."""
         args: list[ast.expr] = []
         tensors: list[str] = []
         for value in op.arguments:
@@ -424,9 +434,7 @@ class WrapperPrinter:
             value = kernel.int_hint(hint)
             if value is not None:
                 keywords[hint] = code.constant(value)
-        launcher = code.subscript(code.name(signature.name), [grid])
-        with self.writer.branch(wanted):
-            self.writer.expression(code.call(launcher, *args, **keywords))
+        return args, keywords
 
     def _is_moderate(self, scalar: SSAValue) -> ast.expr:
         """The comparison that says whether a scalar is positive and of moderate size."""
@@ -434,7 +442,7 @@ class WrapperPrinter:
         variable = code.name(self.scalars[scalar])
         return ast.Compare(least, [ast.LtE(), ast.LtE()], [variable, most])
 
-    def _reach(self, kernel: tile.KernelOp, signature: Signature) -> ast.expr:
+    def _reach(self, kernel: GridKernelOp, signature: Signature) -> ast.expr:
         """The largest index that a tile at the end of a label may have, masked elements too."""
         steps = [extent for _, extent in kernel.grid]
         for op in operations(kernel):
@@ -456,7 +464,7 @@ class WrapperPrinter:
         far = reach.offset >= SMALL_OFFSET
         return code.binary("+", largest, code.constant(reach.offset)) if far else largest
 
-    def _written(self, op: host.LaunchOp, kernel: tile.KernelOp) -> list[SSAValue]:
+    def _written(self, op: host.LaunchOp, kernel: GridKernelOp) -> list[SSAValue]:
         """The tensors that a kernel stores to."""
         stored = {inner.base for inner in operations_of(kernel, tile.StoreOp)}
         return [v for v, arg in zip(op.arguments, kernel.args) if arg in stored]
@@ -470,7 +478,7 @@ def _rounded_up(size: ast.expr, multiple: int) -> ast.expr:
     return ast.BinOp(blocks, ast.Mult(), code.constant(multiple))
 
 
-def largest_tile(kernel: tile.KernelOp) -> str:
+def largest_tile(kernel: GridKernelOp) -> str:
     """The largest tile of a kernel, as a part of a sentence."""
     best: tuple[int, tuple[Axis, ...]] = 1, ()
     for value in values_of(kernel):
@@ -483,7 +491,7 @@ def largest_tile(kernel: tile.KernelOp) -> str:
     return f", whose largest tile is {shown},"
 
 
-def symbolic_tiles(kernel: tile.KernelOp) -> list[tuple[str, int, tuple[str, ...], str]]:
+def symbolic_tiles(kernel: GridKernelOp) -> list[tuple[str, int, tuple[str, ...], str]]:
     """The largest tiles of a kernel for each set of labels that they hold whole.
 
     Returns:

@@ -43,34 +43,34 @@ warp.kernel @mm_kernel(
       %below = arith.muli %i, %half : index
       %pid = tile.program_id
       %programs = tile.num_programs
-      %last = scf.for %block = %pid to %blocks step %programs iter_args(%trip = %zero) -> (index) {
+      %trips = scf.for %block = %pid to %blocks step %programs iter_args(%trip = %zero) -> (index) {
         %x_block = arith.divsi %block, %y_blocks : index
         %y_block = arith.remsi %block, %y_blocks : index
         %x = arith.muli %x_block, %rows : index
         %y = arith.muli %y_block, %columns : index
         %zeros = tile.fill %none : !tile.of<x: 64, y: 256, f32 in #layout>
-        %sum, %behind = scf.for %k = %zero to %k_size step %half iter_args(%acc = %zeros, %it = %trip) -> (!tile.of<x: 64, y: 256, f32 in #layout>, index) {
-          %stage = arith.remsi %it, %stages : index
-          %round = arith.divsi %it, %stages : index
+        %acc, %it = scf.for %k = %zero to %k_size step %half iter_args(%acc_in = %zeros, %it_in = %trip) -> (!tile.of<x: 64, y: 256, f32 in #layout>, index) {
+          %stage = arith.remsi %it_in, %stages : index
+          %round = arith.divsi %it_in, %stages : index
           %phase = arith.remsi %round, %two : index
           warp.mbarrier_wait %ready[%stage] parity %phase
           %slots = arith.muli %stage, %two : index
           %slot = arith.addi %slots, %i : index
           %a = warp.index %As[%slot]
           %b = warp.index %Bs[%stage]
-          %product = warp.mma %a, %b acc %acc
+          %product = warp.mma %a, %b acc %acc_in
           %sum = warp.mma_wait 1 for [%product]
           %later = arith.cmpi sgt, %k, %zero : index
           scf.if %later {
-            %before = arith.addi %it, %two : index
+            %before = arith.addi %it_in, %two : index
             %previous = arith.remsi %before, %stages : index
             warp.mbarrier_arrive %empty[%previous]
           }
-          %next = arith.addi %it, %one : index
+          %next = arith.addi %it_in, %one : index
           scf.yield %sum, %next : !tile.of<x: 64, y: 256, f32 in #layout>, index
         }
-        %total = warp.mma_wait 0 for [%sum]
-        %before = arith.addi %behind, %two : index
+        %total = warp.mma_wait 0 for [%acc]
+        %before = arith.addi %it, %two : index
         %previous = arith.remsi %before, %stages : index
         warp.mbarrier_arrive %empty[%previous]
         %narrow = tile.map arith.truncf %total : !tile.of<x: 64, y: 256, bf16 in #layout>
@@ -80,7 +80,7 @@ warp.kernel @mm_kernel(
         warp.fence_async
         %row = arith.addi %x, %below : index
         warp.tma_store %c to %mm_box[%row, %y]
-        scf.yield %behind : index
+        scf.yield %it : index
       }
       warp.tma_store_wait 0
     }
@@ -90,15 +90,15 @@ warp.kernel @mm_kernel(
       %blocks = arith.muli %x_blocks, %y_blocks : index
       %pid = tile.program_id
       %programs = tile.num_programs
-      %last = scf.for %block = %pid to %blocks step %programs iter_args(%trip = %zero) -> (index) {
+      %trips = scf.for %block = %pid to %blocks step %programs iter_args(%trip = %zero) -> (index) {
         %x_block = arith.divsi %block, %y_blocks : index
         %y_block = arith.remsi %block, %y_blocks : index
         %x = arith.muli %x_block, %rows : index
         %y = arith.muli %y_block, %columns : index
         %lower = arith.addi %x, %half : index
-        %behind = scf.for %k = %zero to %k_size step %half iter_args(%it = %trip) -> (index) {
-          %stage = arith.remsi %it, %stages : index
-          %round = arith.divsi %it, %stages : index
+        %it = scf.for %k = %zero to %k_size step %half iter_args(%it_in = %trip) -> (index) {
+          %stage = arith.remsi %it_in, %stages : index
+          %round = arith.divsi %it_in, %stages : index
           %phase = arith.remsi %round, %two : index
           %parity = arith.subi %one, %phase : index
           warp.mbarrier_wait %empty[%stage] parity %parity
@@ -111,10 +111,10 @@ warp.kernel @mm_kernel(
           warp.tma_load %A_box[%x, %k] to %a signal %ready[%stage]
           warp.tma_load %A_box[%lower, %k] to %a_below signal %ready[%stage]
           warp.tma_load %B_box[%k, %y] to %b signal %ready[%stage]
-          %next = arith.addi %it, %one : index
+          %next = arith.addi %it_in, %one : index
           scf.yield %next : index
         }
-        scf.yield %behind : index
+        scf.yield %it : index
       }
     }
   }

@@ -1,0 +1,1 @@
+"""The backend of Gluon: warp-specialised kernels for sm_90."""

@@ -1,0 +1,165 @@
+"""Prints one kernel of the `warp` level as functions of Gluon."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from dt_mlir.backend.gluon.partition import PartitionPrinter
+from dt_mlir.backend.gluon.types import number_list, shared_layout
+from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.scalars import triton_type
+from dt_mlir.backend.triton.signature import Signature
+from dt_mlir.dialects import tile, warp
+from dt_mlir.traversal import operations_of
+
+RESERVED = (
+    "gl", "gluon", "mbarrier", "tma", "fence_async_shared", "warpgroup_mma", "warpgroup_mma_wait",
+    "TensorDescriptor",
+)  # fmt: skip
+"""Names that modules of Gluon use for themselves, beside those of Triton's."""
+
+
+@dataclass
+class GluonSignature:
+    """The parameters of a kernel: descriptors, then sizes by label in declared order."""
+
+    common: Signature
+    """The names that kernels of all backends have."""
+    descriptors: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
+    """The parameter of each descriptor."""
+
+    @staticmethod
+    def of(kernel: warp.KernelOp, common: Signature) -> GluonSignature:
+        """The parameters of a kernel.
+
+        Args:
+            kernel: the kernel.
+            common: the names that kernels of all backends have.
+        """
+        found = GluonSignature(common)
+        for op in operations_of(kernel, warp.TmaDescriptorOp):
+            name = op.result.name_hint or "box"
+            found.descriptors[op.result] = common.names.fresh(name)
+        return found
+
+    def parameters(self) -> list[code.Parameter]:
+        """The parameters as a function's definition has them."""
+        constant = code.path("gl.constexpr")
+        return [
+            *map(code.Parameter, self.descriptors.values()),
+            *(code.Parameter(size, constant) for size in self.common.sizes.values()),
+        ]
+
+
+def print_kernel(
+    kernel: warp.KernelOp, signature: GluonSignature, helpers: set[str], documentation: list[str]
+) -> list[ast.FunctionDef]:
+    """The functions of a kernel: one for each partition and its groups, then the kernel.
+
+    Args:
+        kernel: the kernel.
+        signature: its parameters' names.
+        helpers: collects the names of the combine functions that it uses.
+        documentation: the lines of the kernel's docstring.
+    """
+    names, writer = signature.common.names, code.Writer()
+    number = names.fresh("number")
+    handles = dict(signature.descriptors)
+    shared: list[SSAValue] = list(handles)
+    for op in kernel.body.block.ops:
+        match op:
+            case warp.AllocOp():
+                handles[op.result] = names.fresh(op.result.name_hint or "buffers")
+                shared.append(op.result)
+                type = op.result.type
+                assert isinstance(type, warp.RingType)
+                writer.assign(handles[op.result], code.call(
+                    "gl.allocate_shared_memory", triton_type(type.element_type),
+                    number_list([type.depth.data, *type.extents]), shared_layout(type),
+                ))  # fmt: skip
+            case warp.MBarrierCreateOp():
+                name = handles[op.result] = names.fresh(op.result.name_hint or "barriers")
+                shared.append(op.result)
+                _create_barriers(writer, op, name, number)
+            case warp.FenceAsyncOp():
+                writer.expression(code.call("fence_async_shared"))
+            case warp.TmaDescriptorOp() | tile.SizeOp() | arith.ConstantOp() | warp.SpecializeOp():
+                pass
+            case _:
+                raise AssertionError(f"'{op.name}' cannot stand in front of partitions")
+    constant = code.path("gl.constexpr")
+    given = [
+        *(code.Parameter(handles[value]) for value in shared),
+        *(code.Parameter(size, constant) for size in signature.common.sizes.values()),
+    ]
+    passed = [code.name(parameter.name) for parameter in given]
+    functions: list[ast.FunctionDef] = []
+    groups: list[str] = []
+    for partition in kernel.specialize.partitions:
+        name = names.fresh(f"{kernel.root.data}_{partition.sym_name.data}")
+        printer = PartitionPrinter(kernel, signature.common, handles, helpers)
+        functions.append(printer.partition(partition, name, given))
+        if partition.replicas is None:
+            groups.append(name)
+            continue
+        for number in range(partition.count):
+            group = names.fresh(f"{name}_{number}")
+            functions.append(_group(group, name, number, given, passed))
+            groups.append(group)
+    writer.expression(_specialized(kernel, groups, passed))
+    functions.append(code.function(
+        signature.common.name, signature.parameters(), documentation, writer.statements,
+        decorators=[code.path("gluon.jit")],
+    ))  # fmt: skip
+    for function in functions:
+        _rename(function)
+    return functions
+
+
+def _create_barriers(
+    writer: code.Writer, op: warp.MBarrierCreateOp, name: str, number: str
+) -> None:
+    writer.assign(name, code.call(
+        "gl.allocate_shared_memory", code.path("gl.int64"), number_list([op.depth, 1]),
+        code.call("mbarrier.MBarrierLayout"),
+    ))  # fmt: skip
+    with writer.loop(number, code.call("gl.static_range", code.constant(op.depth))):
+        barrier = code.method(code.name(name), "index", code.name(number))
+        count = code.constant(op.arrivals.value.data)
+        writer.expression(code.call("mbarrier.init", barrier, count=count))
+
+
+def _group(
+    name: str, partition: str, number: int, given: list[code.Parameter], passed: list[ast.expr]
+) -> ast.FunctionDef:
+    """The function of one of several groups: that of all, with its number."""
+    call = ast.Expr(code.call(partition, code.constant(number), *passed))
+    return code.function(
+        name, given, [f"Group {number} of {partition}."], [call],
+        decorators=[code.path("gluon.jit")],
+    )  # fmt: skip
+
+
+def _specialized(kernel: warp.KernelOp, groups: list[str], passed: list[ast.expr]) -> ast.expr:
+    # What runs on the warps of the launch has the registers that the others leave.
+    workers = [p for p in kernel.specialize.partitions for _ in range(p.count)][1:]
+    functions = [code.tuple_of([code.name(group), code.tuple_of(passed)]) for group in groups]
+    warps = [p.warps.value.data for p in workers]
+    registers = [24 if p.registers is None else p.registers.value.data for p in workers]
+    return code.call(
+        "gl.warp_specialize", ast.List(functions, ast.Load()), number_list(warps),
+        number_list(registers),
+    )  # fmt: skip
+
+
+def _rename(function: ast.FunctionDef) -> None:
+    """Calls Triton's language by the name of Gluon's, which has what is used of it."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id == "tl":
+            node.id = "gl"
+        if isinstance(node, ast.expr):
+            code.forget_text(node)

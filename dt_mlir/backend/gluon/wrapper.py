@@ -1,0 +1,67 @@
+"""Prints the host part of a module whose kernels are of the `warp` level."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from dt_mlir.backend.gluon.kernel import GluonSignature
+from dt_mlir.backend.gluon.types import number_list
+from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.signature import Signature
+from dt_mlir.backend.triton.wrapper import WrapperPrinter
+from dt_mlir.dialects import host, warp
+from dt_mlir.dialects.kernel import GridKernelOp
+from dt_mlir.traversal import operations_of
+
+
+class GluonWrapperPrinter(WrapperPrinter):
+    """Prints the wrapper of a module.
+
+    Args:
+        function: the host function.
+        kernels: the kernels.
+        signatures: the names that kernels of all backends have, by symbol.
+        name: the wrapper's name.
+        gluon: the kernels' signatures, by symbol.
+    """
+
+    def __init__(
+        self,
+        function: host.FuncOp,
+        kernels: Sequence[GridKernelOp],
+        signatures: dict[str, Signature],
+        name: str,
+        gluon: dict[str, GluonSignature],
+    ) -> None:
+        super().__init__(function, kernels, signatures, name)
+        self.gluon = gluon
+
+    def _arguments(
+        self, op: host.LaunchOp, kernel: GridKernelOp, signature: Signature
+    ) -> tuple[list[ast.expr], dict[str, ast.expr]]:
+        given = dict[SSAValue, SSAValue](zip(kernel.args, op.arguments))
+        args: list[ast.expr] = []
+        for value in self.gluon[op.kernel_name].descriptors:
+            owner, type = value.owner, value.type
+            assert isinstance(owner, warp.TmaDescriptorOp)
+            assert isinstance(type, warp.DescriptorType)
+            tensor = self.tensors[given[owner.base]]
+            args.append(self._call(
+                "_tensor_map", code.constant(tensor.name), code.name(tensor.variable),
+                number_list(list(type.extents)), code.constant(type.swizzle.data),
+            ))  # fmt: skip
+        args += [self._size(label) for label in signature.sizes]
+        warps = kernel.int_hint("num_warps")
+        return args, {} if warps is None else {"num_warps": code.constant(warps)}
+
+    def _written(self, op: host.LaunchOp, kernel: GridKernelOp) -> list[SSAValue]:
+        given = dict[SSAValue, SSAValue](zip(kernel.args, op.arguments))
+        found: list[SSAValue] = []
+        for store in operations_of(kernel, warp.TmaStoreOp):
+            owner = store.descriptor.owner
+            assert isinstance(owner, warp.TmaDescriptorOp)
+            found.append(given[owner.base])
+        return found
