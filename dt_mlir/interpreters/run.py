@@ -21,6 +21,7 @@ from dt_mlir.interpreters.loop_level import LoopFunctions
 from dt_mlir.interpreters.memory import Buffer, ExecutionError
 from dt_mlir.interpreters.scalars import ScalarFunctions
 from dt_mlir.interpreters.tile_level import TileFunctions
+from dt_mlir.interpreters.warp_level import WarpFunctions
 from dt_mlir.traversal import operations_of
 
 Inputs = Mapping[str, Value]
@@ -59,7 +60,7 @@ def run_module(
     arithmetic: Arithmetic,
     tiles: TileFunctions | None = None,
 ) -> dict[str, Value]:
-    """Runs a module of the `dt`, `loop` or `tile` level, or of several at once.
+    """Runs a module of any level, or of several at once.
 
     Args:
         module: the module.
@@ -86,11 +87,13 @@ def run_module(
         )
     interpreter = Interpreter(module)
     algorithm = DtFunctions(arithmetic, sizes, given)
+    tiles = tiles or TileFunctions(arithmetic, sizes)
     for functions in (
         algorithm,
         ScalarFunctions(arithmetic),
         LoopFunctions(arithmetic, sizes),
-        tiles or TileFunctions(arithmetic, sizes),
+        tiles,
+        WarpFunctions(arithmetic, sizes, tiles),
         HostFunctions(arithmetic, sizes),
         ControlFlowFunctions(arithmetic),
     ):

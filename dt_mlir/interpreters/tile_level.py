@@ -29,6 +29,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.numbers import constant
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
 from dt_mlir.element_types import MODERATE
@@ -48,6 +49,19 @@ from dt_mlir.interpreters.memory import Buffer, ExecutionError
 
 MULTIPROCESSORS = 2
 """The multiprocessors of the machine that is interpreted: so few that instances walk blocks."""
+
+
+def number_of_programs(kernel: GridKernelOp, sizes: Mapping[str, int]) -> int:
+    """The number of instances of a kernel.
+
+    Args:
+        kernel: the kernel.
+        sizes: the size of each label.
+    """
+    blocks = prod(-(-sizes[label] // block) for label, block in kernel.grid)
+    if kernel.programs is None:
+        return blocks
+    return min(blocks, MULTIPROCESSORS * kernel.programs.value.data)
 
 
 def aligned(value: Value, type: Attribute, axes: Sequence[str]) -> Value:
@@ -81,13 +95,8 @@ class TileFunctions(LevelFunctions):
     ) -> PythonValues:
         """Runs all instances of a kernel."""
         self.least = op.least_extents
-        count = 1
-        for label, block in op.grid:
-            count *= -(-self.sizes[label] // block)
-        if op.programs is not None:
-            count = min(count, MULTIPROCESSORS * op.programs.value.data)
-        self.programs = count
-        for self.instance in range(count):
+        self.programs = programs = number_of_programs(op, self.sizes)
+        for self.instance in range(programs):
             self.lengths, self.ranges = {}, {}
             interpreter.run_ssacfg_region(op.body, args, op.sym_name.data)
         return ()

@@ -1,0 +1,193 @@
+"""Explores all orders in which the groups of warps of a kernel may act.
+
+What buffers hold is left out but for how often each was filled: control does not depend on data, so
+that each group has one sequence of actions. From each state every group may act next, and every
+copy that is under way may end; what cannot happen in any order is not an error. This is explicit
+state model checking (as of SPIN), of a model that is the kernel itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.interpreter import Interpreter, PythonValues
+from xdsl.ir import Operation
+
+from dt_mlir.dialects import warp
+from dt_mlir.dialects.tile.types import axes_of
+from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
+from dt_mlir.interpreters.memory import ExecutionError
+from dt_mlir.interpreters.scalars import ScalarFunctions
+from dt_mlir.interpreters.tile_level import TileFunctions, number_of_programs
+from dt_mlir.interpreters.warp_level import WarpFunctions, deadlock, shared_memory
+from dt_mlir.interpreters.warp_partitions import Event
+from dt_mlir.interpreters.warp_protocol import Action, Kind, Protocol, State
+
+MOST_STATES = 2_000_000
+"""The most states that are explored."""
+
+READS = (Kind.PRODUCT, Kind.STORE)
+"""The actions that read buffers."""
+
+
+@dataclass
+class Exploration:
+    """What was explored."""
+
+    states: int
+    """The number of states."""
+    actions: int
+    """The number of actions of all groups."""
+
+
+def actions_of(
+    module: ModuleOp, kernel: warp.KernelOp, sizes: Mapping[str, int], instance: int
+) -> tuple[Protocol, list[list[Action]]]:
+    """Returns the actions of each group of a program instance, and their protocol.
+
+    Args:
+        module: the module.
+        kernel: the kernel.
+        sizes: the size of each label.
+        instance: the number of the instance.
+
+    Raises:
+        ExecutionError: where a group by itself does what it must not.
+    """
+    arithmetic = BoundedArithmetic(Accuracy.of(module))
+    tiles = TileFunctions(arithmetic, sizes)
+    tiles.instance, tiles.programs = instance, number_of_programs(kernel, sizes)
+    interpreter = Interpreter(module)
+    for functions in (ScalarFunctions(arithmetic), tiles):
+        interpreter.register_implementations(functions)
+
+    def run(op: Operation, args: PythonValues) -> PythonValues:
+        if any(axes_of(result.type) for result in op.results):
+            return (None,) * len(op.results)
+        return interpreter.run_op(op, args)
+
+    values: dict[Any, Any] = dict.fromkeys(kernel.body.block.args)
+    holds = WarpFunctions(arithmetic, sizes, tiles).holds
+    protocol, groups = shared_memory(kernel, values, run, holds)
+    found: list[list[Action]] = []
+    for group in groups:
+        actions: list[Action] = []
+        events = group.events()
+        results: PythonValues | None = None
+        while True:
+            try:
+                event: Event = next(events) if results is None else events.send(results)
+            except StopIteration:
+                break
+            actions.append(event.action)
+            results = (None,) if event.action.kind is Kind.PRODUCT else ()
+        found.append(actions)
+    return protocol, found
+
+
+def explore(
+    kernel: warp.KernelOp, protocol: Protocol, actions: Sequence[Sequence[Action]]
+) -> Exploration:
+    """Explores all orders of actions.
+
+    Args:
+        kernel: the kernel that they are of.
+        protocol: their protocol.
+        actions: the actions of each group.
+
+    Raises:
+        ExecutionError: at the first order in which something is wrong.
+    """
+    start = (0,) * len(actions), protocol.start
+    seen = {start}
+    pending = [start]
+    reads: dict[tuple[int, int], tuple[int, ...]] = {}
+    ends = [len(group) for group in actions]
+    while pending:
+        places, state = pending.pop()
+        moved = False
+        for after in _successors(protocol, actions, places, state, reads):
+            moved = True
+            if after not in seen:
+                seen.add(after)
+                pending.append(after)
+        if len(seen) > MOST_STATES:
+            raise ExecutionError(f"there are more than {MOST_STATES} states", kernel)
+        if moved:
+            continue
+        waiting = {g: actions[g][at] for g, at in enumerate(places) if at < ends[g]}
+        if waiting:
+            raise deadlock(protocol, waiting)
+        _check_end(protocol, kernel, state)
+    return Exploration(len(seen), sum(ends))
+
+
+def _successors(
+    protocol: Protocol,
+    actions: Sequence[Sequence[Action]],
+    places: tuple[int, ...],
+    state: State,
+    reads: dict[tuple[int, int], tuple[int, ...]],
+) -> list[tuple[tuple[int, ...], State]]:
+    found: list[tuple[tuple[int, ...], State]] = []
+    for group, at in enumerate(places):
+        if at == len(actions[group]):
+            continue
+        action = actions[group][at]
+        after = protocol.step(state, group, action)
+        if after is None:
+            continue
+        if action.kind in READS:
+            times = tuple(state.filled[buffer] for buffer in action.buffers)
+            known = reads.setdefault((group, at), times)
+            if known != times:
+                raise _ambiguous(protocol, group, action, known, times)
+        found.append(((*places[:group], at + 1, *places[group + 1 :]), after))
+    found += [(places, protocol.ended(state, copy)) for copy in state.copies]
+    return found
+
+
+def _ambiguous(
+    protocol: Protocol,
+    group: int,
+    action: Action,
+    known: tuple[int, ...],
+    times: tuple[int, ...],
+) -> ExecutionError:
+    number = next(i for i, (a, b) in enumerate(zip(known, times)) if a != b)
+    name = protocol.buffers[action.buffers[number]]
+    return ExecutionError(
+        f"'{protocol.groups[group]}' {action.kind.value}, '{name}', which has been filled "
+        f"{known[number]} or {times[number]} times, as the groups happen to be fast", action.op,
+    )  # fmt: skip
+
+
+def _check_end(protocol: Protocol, kernel: warp.KernelOp, state: State) -> None:
+    for group, partition in enumerate(
+        p for p in kernel.specialize.partitions for _ in range(p.count)
+    ):
+        protocol.check_end(state, group, partition)
+    for number, barrier in enumerate(state.barriers):
+        if barrier.bytes:
+            raise ExecutionError(
+                f"'{protocol.barriers[number]}' expects {barrier.bytes} bytes that never come",
+                kernel,
+            )
+
+
+def check_kernel(module: ModuleOp, kernel: warp.KernelOp, sizes: Mapping[str, int]) -> Exploration:
+    """Explores all orders in which the groups of the first instance of a kernel may act.
+
+    Args:
+        module: the module.
+        kernel: the kernel.
+        sizes: the size of each label.
+
+    Raises:
+        ExecutionError: at the first order in which something is wrong.
+    """
+    return explore(kernel, *actions_of(module, kernel, sizes, 0))
