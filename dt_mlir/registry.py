@@ -71,6 +71,7 @@ PASS_NAMES = (
     "tile-report-spills",
     "expand-elementwise",
     "verify-tile",
+    "verify-warp",
 )
 """The package's passes; each lives in the module of `dt_mlir.passes` that is named after it."""
 

@@ -38,7 +38,14 @@ from dt_mlir.interpreters.warp_partitions import (
     Ring,
     Run,
 )
-from dt_mlir.interpreters.warp_protocol import Action, Copy, Kind, Protocol
+from dt_mlir.interpreters.warp_protocol import (
+    Action,
+    Barrier,
+    Copy,
+    Kind,
+    Protocol,
+    State,
+)
 
 
 class Shared(NamedTuple):
@@ -157,7 +164,8 @@ class _Instance:
             if any(moved):
                 continue
             if not self.state.copies:
-                raise deadlock(self.protocol, {n: e.action for n, (_, e) in running.items()})
+                waiting = {number: event.action for number, (_, event) in running.items()}
+                raise deadlock(self.protocol, self.state, waiting)
             copy = next(copy for copy in self.coming if copy in self.state.copies)
             self.state = self.protocol.ended(self.state, copy)
             self.held[copy.buffer] = self.coming.pop(copy)
@@ -255,18 +263,30 @@ class _Instance:
         return product if op.acc is None else self.arithmetic.plus(args[2], product, type)
 
 
-def deadlock(protocol: Protocol, waiting: dict[int, Action]) -> ExecutionError:
+def deadlock(protocol: Protocol, state: State, waiting: dict[int, Action]) -> ExecutionError:
     """Returns the error of groups that all wait.
 
     Args:
         protocol: names what they wait for.
+        state: the state in which they wait.
         waiting: what each group waits for.
     """
     shown = "; ".join(
         f"'{protocol.groups[group]}' for the phase of parity {action.number} of "
-        f"'{protocol.barriers[action.barrier]}'"
+        f"'{protocol.barriers[action.barrier]}', which {_lacks(state.barriers[action.barrier])}"
         for group, action in sorted(waiting.items())
     )
     return ExecutionError(
         f"all wait, and nothing is under way: {shown}", next(iter(waiting.values())).op
     )
+
+
+def _lacks(barrier: Barrier) -> str:
+    """Says why a phase does not end."""
+    arrivals = "an arrival" if barrier.missing == 1 else f"{barrier.missing} arrivals"
+    lacks = [arrivals] if barrier.missing else []
+    if barrier.bytes > 0:
+        lacks.append(f"{barrier.bytes} bytes")
+    if not lacks and barrier.bytes < 0:
+        return f"was brought {-barrier.bytes} bytes more than it expects"
+    return f"lacks {' and '.join(lacks)}"

@@ -20,11 +20,12 @@ from dt_mlir.element_types import type_name
 from dt_mlir.runtime.execute import loaded
 from dt_mlir.runtime.machine_code import fault, resource_usage
 
-_TRITON_TYPES = {
+TRITON_TYPES = {
     "f64": "fp64", "f32": "fp32", "f16": "fp16", "bf16": "bf16", "f8e4m3": "fp8e4nv",
     "f8e5m2": "fp8e5", "i64": "i64", "i32": "i32", "i16": "i16", "i8": "i8", "u8": "u8",
     "bool": "i1",
 }  # fmt: skip
+"""Triton's names of element types in signatures."""
 
 
 @dataclass(frozen=True)
@@ -168,9 +169,9 @@ def _alignment(launch: Launch) -> dict[tuple[int], list[list[object]]]:
 def _parameter_type(arg: SSAValue) -> str:
     type: Attribute = arg.type
     if isinstance(type, MemRefType):
-        return "*" + _TRITON_TYPES[type_name(type.element_type)]
+        return "*" + TRITON_TYPES[type_name(type.element_type)]
     narrow = isinstance(type, IntegerType) and type.width.data <= 32
-    return "i32" if narrow else _TRITON_TYPES[type_name(type)]
+    return "i32" if narrow else TRITON_TYPES[type_name(type)]
 
 
 def compile_for(
@@ -221,7 +222,7 @@ def compile_for(
                     f"Triton cannot compile '{launch.name}' for {architecture}: "
                     f"{lines[-1] if lines else type(error).__name__}"
                 ) from error
-            found.append(_compiled(launch.name, target, compiled))
+            found.append(compiled_kernel(launch.name, target, compiled))
     return found
 
 
@@ -254,7 +255,14 @@ def summarise(
     ]
 
 
-def _compiled(name: str, target: Architecture, compiled: Any) -> CompiledKernel:
+def compiled_kernel(name: str, target: Architecture, compiled: Any) -> CompiledKernel:
+    """What Triton has compiled.
+
+    Args:
+        name: the kernel's name.
+        target: what it was compiled for.
+        compiled: what Triton gives.
+    """
     metadata = compiled.metadata
     text = str(compiled.asm.get("amdgcn", ""))
     registers = _number(r"\.vgpr_count:\s*(\d+)", text)

@@ -30,7 +30,7 @@ from triton.experimental.gluon.language.nvidia.hopper import (
     fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait,
 )
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor"""
-"""What a module imports; the names are the same in versions 3.6 and 3.7."""
+"""The imports of a module; their names are the same in versions 3.6 and 3.7."""
 
 
 @compiling()

@@ -23,12 +23,10 @@ WARPGROUP = 4
 class ArrayType(ParametrizedAttribute, TypeAttribute):
     """The common part of types of arrays that the copy engine and tensor cores read."""
 
-    shape: ArrayAttr[IntAttr] = param_def()
-    """The extents of its axes."""
-    element_type: Attribute = param_def()
-    """The type of its elements."""
-    swizzle: IntAttr = param_def()
-    """The width of the swizzle in bytes: 0, 32, 64 or 128."""
+    # Each type declares them itself: types are compared by their own fields alone.
+    shape: ArrayAttr[IntAttr]
+    element_type: Attribute
+    swizzle: IntAttr
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -86,6 +84,12 @@ class BufferType(ArrayType):
 
     name = "warp.buffer"
 
+    shape: ArrayAttr[IntAttr] = param_def()
+    """The extents of its axes."""
+    element_type: Attribute = param_def()
+    """The type of its elements."""
+    swizzle: IntAttr = param_def()
+    """The width of the swizzle in bytes: 0, 32, 64 or 128."""
     transposed: IntAttr = param_def()
     """1 if the first axis is the one whose elements are adjacent."""
 
@@ -113,6 +117,12 @@ class RingType(ArrayType):
 
     name = "warp.ring"
 
+    shape: ArrayAttr[IntAttr] = param_def()
+    """The extents of its axes."""
+    element_type: Attribute = param_def()
+    """The type of its elements."""
+    swizzle: IntAttr = param_def()
+    """The width of the swizzle in bytes: 0, 32, 64 or 128."""
     depth: IntAttr = param_def()
     """The number of buffers."""
 
@@ -143,6 +153,13 @@ class DescriptorType(ArrayType):
     """
 
     name = "warp.descriptor"
+
+    shape: ArrayAttr[IntAttr] = param_def()
+    """The extents of its axes."""
+    element_type: Attribute = param_def()
+    """The type of its elements."""
+    swizzle: IntAttr = param_def()
+    """The width of the swizzle in bytes: 0, 32, 64 or 128."""
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

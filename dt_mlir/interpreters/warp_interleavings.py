@@ -100,13 +100,15 @@ def explore(
         actions: the actions of each group.
 
     Raises:
-        ExecutionError: at the first order in which something is wrong.
+        ExecutionError: where in some order something is wrong; that all wait for each other
+            only where there is nothing else.
     """
     start = (0,) * len(actions), protocol.start
     seen = {start}
     pending = [start]
     reads: dict[tuple[int, int], tuple[int, ...]] = {}
     ends = [len(group) for group in actions]
+    stuck: ExecutionError | None = None
     while pending:
         places, state = pending.pop()
         moved = False
@@ -121,8 +123,12 @@ def explore(
             continue
         waiting = {g: actions[g][at] for g, at in enumerate(places) if at < ends[g]}
         if waiting:
-            raise deadlock(protocol, waiting)
-        _check_end(protocol, kernel, state)
+            # In another order the cause may show.
+            stuck = stuck or deadlock(protocol, state, waiting)
+        else:
+            _check_end(protocol, kernel, state)
+    if stuck is not None:
+        raise stuck
     return Exploration(len(seen), sum(ends))
 
 

@@ -1,0 +1,100 @@
+"""`verify-warp`: checks that groups of warps use shared memory rightly, in whatever order they act.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from dt_mlir.analysis.divisibility import constant_index
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import tile, warp
+from dt_mlir.interpreters.tile_level import MULTIPROCESSORS
+from dt_mlir.interpreters.warp_interleavings import check_kernel
+from dt_mlir.traversal import operations_of
+
+SHARED_MEMORY = 232448
+"""The bytes of shared memory that a program instance may have on sm_90."""
+BARRIER = 8
+"""The bytes of a barrier."""
+BLOCKS = 2
+"""The blocks that an instance walks where every number of trips of the other loops is tried."""
+
+
+def check_resources(kernel: warp.KernelOp) -> None:
+    """Checks that shared memory holds what a kernel allocates.
+
+    Raises:
+        CompileError: if it does not.
+    """
+    total = 0
+    for op in operations_of(kernel, warp.AllocOp):
+        type = op.result.type
+        assert isinstance(type, warp.RingType)
+        total += type.depth.data * type.bytes
+    barriers = operations_of(kernel, warp.MBarrierCreateOp)
+    total += BARRIER * sum(op.depth for op in barriers)
+    if total > SHARED_MEMORY:
+        raise CompileError(
+            f"the kernel of '{kernel.root.data}' takes {total} bytes of shared memory, more than "
+            f"the {SHARED_MEMORY} that there are", kernel,
+            f"smaller tiles, or fewer stages ({kernel.root.data}.num_stages), would fit",
+        )  # fmt: skip
+
+
+def steps_of(kernel: warp.KernelOp) -> dict[str, int]:
+    """Returns the steps of the loops over labels."""
+    found: dict[str, int] = {}
+    for op in operations_of(kernel, scf.ForOp):
+        step = constant_index(op.step)
+        if step is not None and isinstance(op.ub.owner, tile.SizeOp):
+            label = op.ub.owner.label.data
+            found[label] = max(step, found.get(label, 1))
+    return found
+
+
+def sizes_to_check(kernel: warp.KernelOp) -> Iterator[dict[str, int]]:
+    """Returns sizes at which each loop makes up to twice as many trips as rings have stages, and 2.
+
+    A ring then wraps twice. The first instance walks one block, then two; with one trip of all
+    other loops it walks as many as they make trips else.
+    """
+    depth = max((op.depth for op in operations_of(kernel, warp.MBarrierCreateOp)), default=1)
+    steps, most = steps_of(kernel), 2 * depth + 2
+    walks = kernel.programs is not None
+    cases = [(1, trips) for trips in range(1, most + 1)]
+    cases += [(BLOCKS, most), (most, 1)] if walks else []
+    for blocks, trips in cases:
+        sizes = {label.data: steps.get(label.data, 1) * trips for label in kernel.labels}
+        programs = 1
+        if kernel.programs is not None:
+            programs = MULTIPROCESSORS * kernel.programs.value.data
+        for number, (label, block) in enumerate(kernel.grid):
+            count = (blocks - 1) * programs + 1 if number == 0 else 1
+            sizes[label] = block * count
+        yield sizes
+
+
+@dataclass(frozen=True)
+class VerifyWarpPass(ModulePass):
+    """Checks that groups of warps use shared memory rightly, in whatever order they act.
+
+    Every order of the actions of all groups, and of the ends of copies, is explored, at sizes at
+    which rings wrap twice. Deadlocks are found, and reads of what is not ready, writes to what is
+    still read, missing fences, and whatever depends on which group is faster. Shared memory must
+    hold what is allocated. The IR stays as it is.
+    """
+
+    name = "verify-warp"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in op.ops:
+            if isinstance(kernel, warp.KernelOp):
+                check_resources(kernel)
+                for sizes in sizes_to_check(kernel):
+                    check_kernel(op, kernel, sizes)

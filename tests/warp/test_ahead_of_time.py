@@ -1,0 +1,51 @@
+"""Kernels of Gluon compile to machine code for sm_90, without a GPU."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects import get_all_dialects
+
+from dt_mlir.backend.gluon.target import emit_module
+from dt_mlir.registry import DIALECTS
+from dt_mlir.runtime.gluon_ahead_of_time import compile_gluon
+from dt_mlir.tools.parsing import parse_mlir
+
+PRODUCT = Path(__file__).parents[1] / "filecheck" / "dialects" / "warp" / "product.mlir"
+
+
+def compiled(text: str, sizes: dict[str, int]) -> list[tuple[str, int, int | None, str, list[str]]]:
+    """Returns of each kernel the name, shared memory, spilled bytes, assembly and problems."""
+    context = Context()
+    for name, dialect in {**get_all_dialects(), **DIALECTS}.items():
+        context.register_dialect(name, dialect)
+    module = parse_mlir(context, text, "product.mlir")
+    return [
+        (kernel.name, kernel.shared, kernel.spills, kernel.asm["ptx"], kernel.problems())
+        for kernel in compile_gluon(module, emit_module(module), sizes)
+    ]
+
+
+def test_a_product() -> None:
+    """Triton's interpreter, where it is on, is on for good: it compiles in a process of its own."""
+    interpret = os.environ.pop("TRITON_INTERPRET", None)
+    try:
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            sizes = {"x": 4096, "y": 4096, "k": 4096}
+            ((name, shared, spills, ptx, problems),) = pool.submit(
+                compiled, PRODUCT.read_text(), sizes
+            ).result()
+    finally:
+        if interpret is not None:
+            os.environ["TRITON_INTERPRET"] = interpret
+    assert name == "mm_kernel"
+    assert not problems
+    # Rings of 6 tiles of A, 3 of B and 2 of the result, and barriers.
+    assert 3 * (2 * 8192 + 32768) + 2 * 32768 <= shared < 232448
+    assert spills == 0
+    assert ptx.count("wgmma.mma_async") == 8
+    assert "setmaxnreg" in ptx
