@@ -12,7 +12,16 @@ from dt_mlir.elementwise import FUNCTIONS
 from dt_mlir.frontend.symbols import REDUCTIONS
 from dt_mlir.registry import PASSES
 from dt_mlir.scheduling.directive import Directive
-from dt_mlir.scheduling.parameters import Choice, Integer, Kind, Name, Names, PartsOf, Sizes
+from dt_mlir.scheduling.parameters import (
+    Choice,
+    Integer,
+    Kind,
+    Name,
+    Names,
+    PartsOf,
+    Setting,
+    Sizes,
+)
 
 HEADER = '"""{}\n\nWritten by docs/generate.py from the definitions; not to be edited.\n"""\n\n'
 
@@ -77,6 +86,8 @@ def _parameter(name: str, kind: Kind) -> tuple[str, str]:
             return f"**{name}: Size", f"**{name}"
         case Names():
             return f"*{name}: NameLike", f"*{name}"
+        case Setting():
+            return f"{name}: Size", f"{name}={name}"
         case Integer():
             return f"{name}: Size", name
         case Choice(words):

@@ -41,6 +41,7 @@ PASS_NAMES = (
     "schedule-num-warps",
     "schedule-num-stages",
     "schedule-pipeline",
+    "schedule-warp-specialize",
     "schedule-precision",
     "schedule-math",
     "schedule-unroll",
@@ -71,6 +72,10 @@ PASS_NAMES = (
     "tile-report-spills",
     "expand-elementwise",
     "verify-tile",
+    "convert-tile-to-warp",
+    "warp-split-producer",
+    "warp-overlap-products",
+    "warp-sink-store-waits",
     "verify-warp",
 )
 """The package's passes; each lives in the module of `dt_mlir.passes` that is named after it."""

@@ -65,6 +65,8 @@ class KernelOp(IRDLOperation):
     """The choice of elementary functions: `fast` or `accurate`."""
     unroll_jam = opt_prop_def(DictionaryAttr)
     """Labels whose tiles are taken apart, with the number of interleaved tiles of each."""
+    warp_specialize = opt_prop_def(DictionaryAttr)
+    """The numbers of `consumers` and `registers` by which warps are specialized, if they are."""
     dynamic = opt_prop_def(UnitAttr)
     """True if sizes and strides are run-time arguments."""
     body = region_def("single_block")
@@ -135,6 +137,12 @@ class KernelOp(IRDLOperation):
         items = self.unroll_jam.data.items() if self.unroll_jam else ()
         return {n: v.value.data for n, v in items if isinstance(v, IntegerAttr)}
 
+    @property
+    def specialization(self) -> dict[str, int]:
+        """The numbers by which warps are specialized; none, if they are not."""
+        items = self.warp_specialize.data.items() if self.warp_specialize else ()
+        return {n: v.value.data for n, v in items if isinstance(v, IntegerAttr)}
+
     def set_hint(self, hint: str, value: int | str) -> None:
         """Sets a launch hint."""
         attr = IntegerAttr(value, i32) if isinstance(value, int) else StringAttr(value)
@@ -180,6 +188,11 @@ class KernelOp(IRDLOperation):
             check_identifier(label)
             if not isinstance(factor, IntegerAttr) or factor.value.data < 2:
                 raise VerifyException("the numbers of 'unroll_jam' must be two or more")
+        numbers = self.specialization
+        if self.warp_specialize is not None and (
+            set(numbers) != {"consumers", "registers"} or min(numbers.values()) < 1
+        ):
+            raise VerifyException("'warp_specialize' has numbers of 'consumers' and 'registers'")
         if self.math is not None and self.math.data not in self.ACCURACIES:
             raise VerifyException(f"'math' must be one of {', '.join(self.ACCURACIES)}")
 

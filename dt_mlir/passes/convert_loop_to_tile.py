@@ -86,6 +86,7 @@ class _Converter:
         labels = dict.fromkeys([*(label.data for label in kernel.labels), *self.sizes])
         kept = {
             "num_warps", "num_stages", "persistent", "precision", "math", "unroll_jam", "dynamic",
+            "warp_specialize",
         }  # fmt: skip
         result = tile.KernelOp(
             kernel.sym_name.data,

@@ -258,7 +258,9 @@ class Directive(ModulePass):
                 pending = []
                 continue
             keyed = [a for a in pending if a.key == name]
-            given = keyed[:1] or [a for a in pending if (a.key is not None) is kind.has_key][:1]
+            given = keyed[:1]
+            if not given and not kind.is_named:
+                given = [a for a in pending if (a.key is not None) is kind.has_key][:1]
             if not given and name in cls.defaults():
                 continue
             if not given:

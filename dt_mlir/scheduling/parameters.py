@@ -42,6 +42,11 @@ class Kind(ABC):
         """True if the argument stands behind a label, as in `k:8`."""
         return False
 
+    @property
+    def is_named(self) -> bool:
+        """True if the argument stands behind the parameter's own name."""
+        return False
+
     @abstractmethod
     def decode(self, arguments: list[Argument]) -> Any:
         """The option's value for arguments of the source.
@@ -96,6 +101,45 @@ class Sizes(Kind):
         arguments = [parse_argument(item) for item in value]
         self.decode(arguments)
         return [(cast(str, a.key), cast(int, a.value)) for a in arguments]
+
+
+@dataclass(frozen=True)
+class Setting(Kind):
+    """A number behind its name, `registers:232`; the parameter's name is the setting's."""
+
+    name: str = "setting"
+    least: int = 1
+    most: int = 2**31 - 1
+    multiple: int = 1
+
+    @property
+    def form(self) -> str:
+        return f"{self.name}:number"
+
+    @property
+    def has_key(self) -> bool:
+        return True
+
+    @property
+    def is_named(self) -> bool:
+        return True
+
+    def decode(self, arguments: list[Argument]) -> int:
+        (argument,) = arguments
+        if argument.key != self.name:
+            raise ArgumentError(f"it takes no argument '{argument}'", f"write '{self.form}'")
+        value = argument.value
+        if not isinstance(value, int) or argument.factor is not None:
+            raise ArgumentError(f"'{argument}' is not a number, as in '{self.name}:{self.least}'")
+        if not self.least <= value <= self.most or value % self.multiple:
+            multiples = f"a multiple of {self.multiple} " if self.multiple > 1 else ""
+            raise ArgumentError(
+                f"'{argument}' must be {multiples}from {self.least} to {self.most}"
+            )
+        return value
+
+    def encode(self, value: Any) -> list[Argument]:
+        return [Argument(self.name, int(value))]
 
 
 DESCENDING = "descending"

@@ -84,7 +84,7 @@ class TileType(ParametrizedAttribute, TypeAttribute):
     element_type: Attribute = param_def()
     """The type of the elements."""
     layout: Attribute = param_def()
-    """How registers hold it; a `NoneAttr` where nothing is said of it."""
+    """The layout in which registers hold it; a `NoneAttr` where nothing is said of it."""
 
     def verify(self) -> None:
         if len(self.axes) != len(self.extents):

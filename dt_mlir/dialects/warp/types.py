@@ -127,6 +127,11 @@ class RingType(ArrayType):
     """The number of buffers."""
 
     @classmethod
+    def like(cls, type: ArrayType, depth: int) -> RingType:
+        """Returns the type of so many buffers like an array."""
+        return cls.new([type.shape, type.element_type, type.swizzle, IntAttr(depth)])
+
+    @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
             depth = parser.parse_integer(allow_boolean=False, allow_negative=False)
