@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, scf
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
+from dt_mlir.builders.constants import raise_constants
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.diagnostics import CompileError, Note, directive_location, has_location
 from dt_mlir.dialects import tile, warp
@@ -124,8 +125,9 @@ class _Converter:
         if self._width() not in (8, 16):
             type = element_of(dot.lhs.type)
             raise self._refused(
-                f"tensor cores multiply elements of 8 or 16 bits, not of {type}", "declare the inputs with a type of 16 bits", dot,
-            )
+                f"tensor cores multiply elements of 8 or 16 bits, not of {type}",
+                "declare the inputs with a type of 16 bits", dot,
+            )  # fmt: skip
 
     def convert(self) -> warp.KernelOp:
         """Returns the kernel of the `warp` level."""
@@ -143,8 +145,8 @@ class _Converter:
             "consumer", WARPGROUP, kernel.specialization["registers"], self.consumers,
             Region(body),
         )  # fmt: skip
-        _raise_constants(body, self.outer)
-        self.outer.insert(warp.SpecializeOp(Region(Block([partition]))))
+        specialize = self.outer.insert(warp.SpecializeOp(Region(Block([partition]))))
+        raise_constants(specialize)
         kept = {
             "precision", "math", "num_stages", "grid_labels", "grid_blocks", "programs", "least",
         }  # fmt: skip
@@ -342,18 +344,6 @@ class _Converter:
         origin = self._origin(box, IndexBuilder(builder))
         builder.insert(warp.TmaStoreOp(buffer, descriptor, origin))
         builder.insert(warp.TmaStoreWaitOp())
-
-
-def _raise_constants(body: Block, outer: Builder) -> None:
-    """Moves constants in front of partitions, equal ones once."""
-    known: dict[Attribute, SSAValue] = {}
-    for op in list(body.walk()):
-        if isinstance(op, arith.ConstantOp) and not isinstance(op.parent_op(), tile.MapOp):
-            if op.value not in known:
-                copy = outer.insert(op.clone())
-                known[op.value] = copy.result
-            op.result.replace_all_uses_with(known[op.value])
-            Rewriter.erase_op(op)
 
 
 @dataclass(frozen=True)

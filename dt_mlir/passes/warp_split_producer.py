@@ -1,0 +1,312 @@
+"""`warp-split-producer`: lets a group of its own copy what others multiply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import is_side_effect_free
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from dt_mlir.analysis.divisibility import constant_index
+from dt_mlir.builders.constants import raise_constants
+from dt_mlir.builders.index import IndexBuilder
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import warp
+from dt_mlir.dialects.tile.types import axes_of
+from dt_mlir.dialects.warp.types import WARPGROUP
+from dt_mlir.traversal import operations, operations_of
+
+STAGES = 3
+"""The depth of rings, if the schedule does not say."""
+REGISTERS = 24
+"""The registers of the producer's threads."""
+
+
+@dataclass
+class _Copies:
+    """Copies that arrive at one barrier, and what waits for them."""
+
+    expect: warp.MBarrierExpectOp
+    wait: warp.MBarrierWaitOp
+    loads: list[warp.TmaLoadOp]
+    counter: SSAValue
+    """The number of the trip."""
+    release: warp.MmaWaitOp
+    """The end of the products that read what was copied."""
+    stages: int
+    shared: set[Operation] = field(default_factory=set[Operation])
+    """The copies that are the same for all groups."""
+    ready: SSAValue | None = None
+    empty: SSAValue | None = None
+    rings: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
+    """The ring of each copy."""
+
+
+class _Splitter:
+    """Splits the producer of one kernel off."""
+
+    def __init__(self, kernel: warp.KernelOp, partition: warp.PartitionOp) -> None:
+        self.kernel = kernel
+        self.partition = partition
+        self.groups = partition.count
+        self.differing = _depending(partition)
+        self.stages = kernel.int_hint("num_stages") or STAGES
+        self.copies = [
+            self._copies(op) for op in operations_of(partition, warp.MBarrierExpectOp)
+        ]
+        self.common: dict[SSAValue, SSAValue] = {}
+        """The values of the producer that are the same for all groups."""
+        self.own: list[dict[SSAValue, SSAValue]] = [{} for _ in range(self.groups)]
+        """Its values that differ between groups."""
+
+    def _copies(self, expect: warp.MBarrierExpectOp) -> _Copies:
+        block = expect.parent
+        assert block is not None
+        behind = list(block.ops)[list(block.ops).index(expect) + 1 :]
+        waits = [
+            op for op in behind
+            if isinstance(op, warp.MBarrierWaitOp) and op.barriers is expect.barriers
+        ]  # fmt: skip
+        loads = [
+            op for op in behind
+            if isinstance(op, warp.TmaLoadOp) and op.barriers is expect.barriers
+        ]  # fmt: skip
+        releases = [op for op in behind if isinstance(op, warp.MmaWaitOp)]
+        parity = waits[0].parity.owner if len(waits) == 1 else None
+        counts = isinstance(parity, arith.RemSIOp) and constant_index(parity.rhs) == 2
+        if not counts or not releases or releases[0].pending.value.data:
+            raise CompileError(
+                "copies are not waited for at once, by the number of the trip", expect,
+                "run it behind convert-tile-to-warp",
+            )
+        assert isinstance(parity, arith.RemSIOp)
+        found = _Copies(expect, waits[0], loads, parity.lhs, releases[0], self.stages)
+        found.shared = {
+            op for op in loads if not any(value in self.differing for value in op.origin)
+        }  # fmt: skip
+        return found
+
+    def split(self) -> None:
+        """Makes the producer, and leaves the consumers without copies."""
+        for copies in self.copies:
+            self._allocate(copies)
+        body = Block()
+        self._produce(self.partition.body.block, Builder(InsertPoint.at_end(body)))
+        for copies in self.copies:
+            self._consume(copies)
+        producer = warp.PartitionOp("producer", WARPGROUP, REGISTERS, None, Region(body))
+        producer.location = self.partition.location
+        for op in operations(producer):
+            op.location = self.partition.location
+        self.kernel.specialize.body.block.add_op(producer)
+        region_dce(self.kernel.body)
+
+    def _allocate(self, copies: _Copies) -> None:
+        """Allocates rings and barriers of the depth of the ring."""
+        old = copies.expect.barriers.owner
+        assert isinstance(old, Operation)
+        builder = Builder(InsertPoint.before(old))
+        for load in copies.loads:
+            index = load.buffer.owner
+            assert isinstance(index, warp.IndexOp)
+            depth = copies.stages * (1 if load in copies.shared else self.groups)
+            type = index.ring.type
+            assert isinstance(type, warp.RingType)
+            ring = builder.insert(warp.AllocOp(warp.RingType.like(type, depth))).result
+            ring.name_hint = index.ring.name_hint
+            copies.rings[load] = ring
+        ready = builder.insert(warp.MBarrierCreateOp(copies.stages, 1)).result
+        empty = builder.insert(warp.MBarrierCreateOp(copies.stages, self.groups)).result
+        ready.name_hint, empty.name_hint = copies.expect.barriers.name_hint, "empty"
+        copies.ready, copies.empty = ready, empty
+
+    def _slot(
+        self, copies: _Copies, load: warp.TmaLoadOp, stage: SSAValue, group: SSAValue,
+        index: IndexBuilder,
+    ) -> SSAValue:  # fmt: skip
+        """The buffer of a group for what is copied, in a stage."""
+        number = stage
+        if load not in copies.shared:
+            first = index.mul(stage, index.constant(self.groups))
+            number = index.add(first, group, "slot")
+        return index.builder.insert(warp.IndexOp(copies.rings[load], number)).result
+
+    def _position(
+        self, copies: _Copies, counter: SSAValue, index: IndexBuilder
+    ) -> tuple[SSAValue, SSAValue]:
+        """The stage of a trip, and the parity of its phase."""
+        depth = index.constant(copies.stages)
+        stage = index.rem(counter, depth, "stage")
+        phase = index.rem(index.div(counter, depth), index.constant(2), "phase")
+        return stage, phase
+
+    # The consumers
+
+    def _consume(self, copies: _Copies) -> None:
+        index = IndexBuilder(Builder(InsertPoint.before(copies.expect)))
+        stage, phase = self._position(copies, copies.counter, index)
+        group = self.partition.body.block.args[0]
+        dead: list[Operation] = []
+        for load in copies.loads:
+            buffer = self._slot(copies, load, stage, group, index)
+            old = load.buffer.owner
+            assert isinstance(old, warp.IndexOp)
+            assert isinstance(old.ring.owner, Operation)
+            load.buffer.replace_all_uses_with(buffer)
+            dead += [load, old, old.ring.owner]
+        assert copies.ready is not None
+        assert copies.empty is not None
+        wait = warp.MBarrierWaitOp(copies.ready, stage, phase)
+        wait.location = copies.wait.location
+        Rewriter.replace_op(copies.wait, wait, [])
+        arrive = warp.MBarrierArriveOp(copies.empty, stage)
+        arrive.location = copies.release.location
+        Rewriter.insert_op(arrive, InsertPoint.after(copies.release))
+        assert isinstance(copies.expect.barriers.owner, Operation)
+        for op in (*dead, copies.expect, copies.expect.barriers.owner):
+            Rewriter.erase_op(op)
+
+    # The producer
+
+    def _value(self, value: SSAValue, group: int) -> SSAValue:
+        """What a value of the consumers is in the producer, for a group."""
+        return self.own[group].get(value, self.common.get(value, value))
+
+    def _produce(self, old: Block, builder: Builder) -> None:
+        stages: dict[Operation, SSAValue] = {}
+        index = IndexBuilder(builder)
+        started: dict[Operation, _Copies] = {copies.expect: copies for copies in self.copies}
+        copied = {load: copies for copies in self.copies for load in copies.loads}
+        for op in old.ops:
+            if op in started:
+                copies = started[op]
+                stages[op] = self._begin(copies, index)
+            elif op in copied:
+                assert isinstance(op, warp.TmaLoadOp)
+                self._copy(copied[op], op, stages[copied[op].expect], index)
+            elif isinstance(op, scf.ForOp):
+                self._loop(op, builder)
+            elif op.results and is_side_effect_free(op) and not _is_of_tiles(op):
+                self._compute(op, builder)
+
+    def _begin(self, copies: _Copies, index: IndexBuilder) -> SSAValue:
+        """Waits until a stage is empty, and expects what it will hold; returns the stage."""
+        assert copies.ready is not None
+        assert copies.empty is not None
+        stage, phase = self._position(copies, self._value(copies.counter, 0), index)
+        parity = index.sub(index.constant(1), phase, "parity")
+        index.builder.insert(warp.MBarrierWaitOp(copies.empty, stage, parity))
+        total = 0
+        for load in copies.loads:
+            type = load.buffer.type
+            assert isinstance(type, warp.BufferType)
+            total += type.bytes * (1 if load in copies.shared else self.groups)
+        index.builder.insert(warp.MBarrierExpectOp(copies.ready, stage, total))
+        return stage
+
+    def _copy(
+        self, copies: _Copies, load: warp.TmaLoadOp, stage: SSAValue, index: IndexBuilder
+    ) -> None:
+        assert copies.ready is not None
+        for group in range(1 if load in copies.shared else self.groups):
+            buffer = self._slot(copies, load, stage, index.constant(group), index)
+            origin = [self._value(value, group) for value in load.origin]
+            index.builder.insert(
+                warp.TmaLoadOp(load.descriptor, origin, buffer, copies.ready, stage)
+            )
+
+    def _compute(self, op: Operation, builder: Builder) -> None:
+        """Computes an index, for each group where it differs between them."""
+        several = any(result in self.differing for result in op.results)
+        for group in range(self.groups if several else 1):
+            values = {value: self._operand(value, group, builder) for value in op.operands}
+            copy = builder.insert(op.clone(values))
+            for result, found in zip(op.results, copy.results):
+                found.name_hint = result.name_hint
+                (self.own[group] if several else self.common)[result] = found
+
+    def _operand(self, value: SSAValue, group: int, builder: Builder) -> SSAValue:
+        if value is self.partition.body.block.args[0]:
+            return IndexBuilder(builder).constant(group)
+        return self._value(value, group)
+
+    def _loop(self, op: scf.ForOp, builder: Builder) -> None:
+        """Repeats a loop of the consumers, if anything is copied in it."""
+        if not any(op.is_ancestor(copies.expect) for copies in self.copies):
+            return
+        iv, *carried = op.body.block.args
+        kept = [n for n, arg in enumerate(carried) if isinstance(arg.type, IndexType)]
+        body = Block(arg_types=[IndexType()] * (1 + len(kept)))
+        for old, new in zip([iv, *(carried[n] for n in kept)], body.args):
+            new.name_hint = old.name_hint
+            self.common[old] = new
+        self._produce(op.body.block, Builder(InsertPoint.at_end(body)))
+        last = op.body.block.last_op
+        assert isinstance(last, scf.YieldOp)
+        body.add_op(scf.YieldOp(*(self._value(last.operands[n], 0) for n in kept)))
+        lb, ub, step, *inits = (self._value(value, 0) for value in op.operands)
+        loop = builder.insert(
+            scf.ForOp(lb, ub, step, [inits[n] for n in kept], Region(body))
+        )
+        for n, result in zip(kept, loop.results):
+            result.name_hint = op.results[n].name_hint
+            self.common[op.results[n]] = result
+
+
+def _is_of_tiles(op: Operation) -> bool:
+    """Returns whether an operation is about tiles or buffers, which a producer computes not."""
+    return any(
+        axes_of(result.type) or isinstance(result.type, warp.ArrayType) for result in op.results
+    )
+
+
+def _depending(partition: warp.PartitionOp) -> set[SSAValue]:
+    """Returns the values that differ between the groups of a partition."""
+    found: set[SSAValue] = set(partition.body.block.args)
+    for op in operations(partition):
+        if not op.regions and any(value in found for value in op.operands):
+            found.update(op.results)
+    return found
+
+
+def _split(kernel: warp.KernelOp, partitions: Sequence[warp.PartitionOp]) -> None:
+    if len(partitions) == 1 and partitions[0].replicas is not None:
+        _Splitter(kernel, partitions[0]).split()
+        raise_constants(kernel.specialize)
+
+
+@dataclass(frozen=True)
+class WarpSplitProducerPass(ModulePass):
+    """Lets a group of its own copy what others multiply, as far ahead as rings are deep.
+
+    The copies of the consumers become a partition, the producer, with the loops and the indices
+    that they need. It waits until a stage of the ring is empty, which all consumers say when their
+    products have read it, and they wait until it is ready. What all consumers copy alike is copied
+    once. `num_stages` is the depth of the rings.
+
+    ```
+    warp.partition consumer … {                  warp.partition consumer … {
+      … warp.mbarrier_expect %ready[%i] …          … warp.mbarrier_wait %ready[%stage] …
+      warp.tma_load … signal %ready[%i]            warp.mma …
+      warp.mbarrier_wait %ready[%i] …        ->    warp.mbarrier_arrive %empty[%stage]
+      warp.mma …                                 warp.partition producer … {
+                                                   … warp.mbarrier_wait %empty[%stage] …
+                                                   warp.mbarrier_expect %ready[%stage] …
+                                                   warp.tma_load … signal %ready[%stage]
+    ```
+    """
+
+    name = "warp-split-producer"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in op.ops:
+            if isinstance(kernel, warp.KernelOp):
+                _split(kernel, kernel.specialize.partitions)
