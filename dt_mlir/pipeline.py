@@ -53,10 +53,19 @@ TILES = (
 )
 """From loop nests to block programs that the emitter prints."""
 
+WARPS = (
+    "convert-tile-to-warp",
+    "warp-split-producer",
+    "warp-overlap-products",
+    "warp-sink-store-waits",
+)
+"""From block programs to what each group of warps does, where a schedule specializes warps."""
+
 STAGES: dict[str, tuple[str, ...]] = {
     "dt": ALGORITHM,
     "loop": (*ALGORITHM, *LOOPS),
     "tile": (*ALGORITHM, *LOOPS, *TILES),
+    "warp": (*ALGORITHM, *LOOPS, *TILES, *WARPS),
 }
 """The passes that lead to each level from the `dt` level."""
 
@@ -70,7 +79,7 @@ def default_pipeline(
     """The passes of the compiler as text.
 
     Args:
-        level: the level to stop at: `dt`, `loop` or `tile`.
+        level: the level to stop at: `dt`, `loop`, `tile` or `warp`.
         types: element types that are declared anew, as pairs of a name and a type.
         sizes: sizes of labels that the program is compiled for.
         choices: what is chosen of a space of schedules.

@@ -1,15 +1,18 @@
 """Explores all orders in which the groups of warps of a kernel may act.
 
 What buffers hold is left out but for how often each was filled: control does not depend on data, so
-that each group has one sequence of actions. From each state every group may act next, and every
-copy that is under way may end; what cannot happen in any order is not an error. This is explicit
-state model checking (as of SPIN), of a model that is the kernel itself.
+that each group has one sequence of actions. From each state every group may act next, and copies
+that are under way may end; what cannot happen in any order is not an error. This is explicit state
+model checking (as of SPIN), of a model that is the kernel itself.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -25,7 +28,7 @@ from dt_mlir.interpreters.scalars import ScalarFunctions
 from dt_mlir.interpreters.tile_level import TileFunctions, number_of_programs
 from dt_mlir.interpreters.warp_level import WarpFunctions, deadlock, shared_memory
 from dt_mlir.interpreters.warp_partitions import Event
-from dt_mlir.interpreters.warp_protocol import Action, Kind, Protocol, State
+from dt_mlir.interpreters.warp_protocol import Action, Copy, Kind, Protocol, State
 
 MOST_STATES = 2_000_000
 """The most states that are explored."""
@@ -121,12 +124,13 @@ def explore(
             raise ExecutionError(f"there are more than {MOST_STATES} states", kernel)
         if moved:
             continue
+        ended = reduce(protocol.ended, state.copies, state)
         waiting = {g: actions[g][at] for g, at in enumerate(places) if at < ends[g]}
         if waiting:
             # In another order the cause may show.
-            stuck = stuck or deadlock(protocol, state, waiting)
+            stuck = stuck or deadlock(protocol, ended, waiting)
         else:
-            _check_end(protocol, kernel, state)
+            _check_end(protocol, kernel, ended)
     if stuck is not None:
         raise stuck
     return Exploration(len(seen), sum(ends))
@@ -153,7 +157,27 @@ def _successors(
             if known != times:
                 raise _ambiguous(protocol, group, action, known, times)
         found.append(((*places[:group], at + 1, *places[group + 1 :]), after))
-    found += [(places, protocol.ended(state, copy)) for copy in state.copies]
+    found += [(places, after) for after in _ended(protocol, state)]
+    return found
+
+
+def _ended(protocol: Protocol, state: State) -> list[State]:
+    """Returns the states after copies have ended that end the phase of a barrier.
+
+    Nobody sees the end of any other copy, and a buffer is safe only when its copy has ended: the
+    order in which the most can go wrong is that in which copies end as late as they can, all at
+    once.
+    """
+    found: list[State] = []
+    waiting: defaultdict[int, list[Copy]] = defaultdict(list)
+    for copy in sorted(state.copies):
+        waiting[copy.barrier].append(copy)
+    for number, copies in waiting.items():
+        barrier = state.barriers[number]
+        for count in range(1, len(copies) + 1):
+            for some in combinations(copies, count):
+                if barrier.missing == 0 and sum(copy.bytes for copy in some) == barrier.bytes:
+                    found.append(reduce(protocol.ended, some, state))
     return found
 
 

@@ -67,6 +67,8 @@ class _Converter:
         self.outer = Builder(InsertPoint.at_end(self.top))
         self.rings: dict[Operation, SSAValue] = {}
         self.descriptors: dict[tuple[SSAValue, Attribute], SSAValue] = {}
+        self.made: dict[tuple[SSAValue, Block], SSAValue] = {}
+        """Ranges and masks of a group's own rows, by the blocks that they are made in."""
         self.counter: SSAValue | None = None
         """The number of trips around the product so far."""
 
@@ -166,8 +168,9 @@ class _Converter:
             box = self.boxes.of(value, self.dot)
             self._ring(box.op, self._part_of(box), name)
         for op in operations_of(self.kernel, tile.StoreOp):
-            box = self.boxes.of_store(op)
-            self._ring(op, self._part_of(box), "out")
+            # What is no matrix, as sums of rows, is stored by threads.
+            if len(axes_of(op.value.type)) == 2:
+                self._ring(op, self._part_of(self.boxes.of_store(op)), "out")
         barriers = self.outer.insert(warp.MBarrierCreateOp(self.consumers, 1)).result
         barriers.name_hint = "ready"
         self.ready = barriers
@@ -216,19 +219,27 @@ class _Converter:
                 pass
             case tile.LoadOp() if op in self.rings:
                 pass
+            case tile.LoadOp():
+                self._load(op, builder)
             case tile.TransposeOp() if self.boxes.is_factor(op.result):
                 pass
             case scf.ForOp():
                 self._for(op, builder)
             case tile.DotOp():
                 self._product(op, builder)
-            case tile.StoreOp():
+            case tile.StoreOp() if op in self.rings:
                 self._store(op, builder)
+            case tile.StoreOp():
+                self._store_by_threads(op, builder)
+            case tile.ReduceOp():
+                value = self.values[op.value]
+                copy = tile.ReduceOp(op.kind.data, value, op.axis.data)
+                self._define(op.result, builder.insert(copy).result)
             case tile.FillOp():
                 value, type = self.values[op.value], self._type(op.result.type, op)
                 self._define(op.result, builder.insert(tile.FillOp(value, type)).result)
             case tile.MapOp():
-                inputs = [self.values[value] for value in op.inputs]
+                inputs = [self._operand(value, builder) for value in op.inputs]
                 type = self._type(op.result.type, op)
                 copy = tile.MapOp(inputs, type, op.body.clone())
                 self._define(op.result, builder.insert(copy).result)
@@ -248,6 +259,53 @@ class _Converter:
     def _define(self, old: SSAValue, new: SSAValue) -> None:
         new.name_hint = old.name_hint
         self.values[old] = new
+
+    def _operand(self, value: SSAValue, builder: Builder) -> SSAValue:
+        """Returns what a value is; indices and masks of a group's own rows are made where used."""
+        op, block = value.owner, builder.insertion_point.block
+        if not isinstance(op, tile.RangeOp | tile.MaskOp):
+            return self.values[value]
+        if (value, block) in self.made:
+            return self.made[value, block]
+        if isinstance(op, tile.RangeOp):
+            axis, origin = op.axis, self.values[op.origin]
+            type = self._type(op.result.type, op)
+            if axis.name == self.rows.name:
+                index = IndexBuilder(builder)
+                below = index.mul(self.group, index.constant(self.part * op.stride))
+                origin = index.add(origin, below, f"{axis.name}_part")
+            new = tile.RangeOp(
+                op.label.data, origin, None, axes_of(type)[0], op.stride, self.layout
+            )
+            found = builder.insert(new).result
+        else:
+            index = self._operand(op.index, builder)
+            end = None if op.end is None else self.values[op.end]
+            divisor = None if op.divisor is None else op.divisor.value.data
+            mask = tile.MaskOp(index, self.values[op.bound], divisor, op.whole is not None, end)
+            found = builder.insert(mask).result
+        found.name_hint = value.name_hint
+        self.made[value, block] = found
+        return found
+
+    def _load(self, op: tile.LoadOp, builder: Builder) -> None:
+        """Loads by threads what is no factor, in the layout of the product."""
+        axes = axes_of(self._type(op.result.type, op)) if axes_of(op.result.type) else ()
+        indices, masks, inside = (
+            [self._operand(value, builder) for value in values]
+            for values in (op.indices, op.masks, op.inside)
+        )
+        copy = tile.LoadOp(self.values[op.base], indices, axes, masks, op.pad, inside, op.fill)
+        copy.eviction_policy = op.eviction_policy
+        self._define(op.result, builder.insert(copy).result)
+
+    def _store_by_threads(self, op: tile.StoreOp, builder: Builder) -> None:
+        indices, masks = (
+            [self._operand(value, builder) for value in values]
+            for values in (op.indices, op.masks)
+        )
+        value = self.values[op.value]
+        builder.insert(tile.StoreOp(value, self.values[op.base], indices, masks))
 
     def _type(self, type: Attribute, op: Operation) -> Attribute:
         """The type of a tile of a group: its rows, in the layout of the product."""

@@ -24,8 +24,10 @@ from dt_mlir.tools.command_line import (
 from dt_mlir.tools.verification import Verification, add_verification
 from dt_mlir.verifier import verify_module
 
-LEVELS = ("dt", "loop", "tile", "triton", "ttir", "ptx", "amdgcn", "stats")
-"""The forms that `--emit` prints; those after `triton` need Triton, but no GPU."""
+IR = ("dt", "loop", "tile", "warp")
+"""The levels of IR."""
+LEVELS = (*IR, "triton", "gluon", "ttir", "ptx", "amdgcn", "stats")
+"""The forms that `--emit` prints; those after `gluon` need Triton, but no GPU."""
 
 
 def _parser() -> ArgumentParser:
@@ -141,10 +143,10 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         raise CompileError(
             f"--emit: there is no level '{args.emit}'", None, did_you_mean(args.emit, LEVELS)
         )
-    if args.print_kernels_only and args.emit not in ("loop", "tile"):
-        raise CompileError("--print-kernels-only goes with --emit loop and --emit tile")
+    if args.print_kernels_only and args.emit not in IR[1:]:
+        raise CompileError("--print-kernels-only goes with --emit loop, tile and warp")
     types = parse_pairs(args.dtype, "--dtype")
-    level = args.emit if args.emit in ("dt", "loop", "tile") else "tile"
+    level = args.emit if args.emit in IR else "warp" if args.emit == "gluon" else "tile"
     choices = parse_choices(args.choose, "--choose")
     if args.best is not None and choices:
         raise CompileError("--best chooses; it does not go with --choose")
@@ -182,8 +184,13 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
             return
     with Verification(args, module) as verification:
         run_pipeline(module, passes, verification.after)
-    if args.emit in ("dt", "loop", "tile"):
+    if args.emit in IR:
         write_output(args.output, _show(module, args))
+        return
+    if args.emit == "gluon":
+        from dt_mlir.backend.gluon.target import emit_module as emit_gluon
+
+        write_output(args.output, emit_gluon(module))
         return
     from dt_mlir.backend.triton.target import emit_module
 

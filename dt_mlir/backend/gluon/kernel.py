@@ -6,7 +6,8 @@ import ast
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import BlockArgument, SSAValue
 
 from dt_mlir.backend.gluon.partition import PartitionPrinter
 from dt_mlir.backend.gluon.types import number_list, shared_layout
@@ -14,7 +15,7 @@ from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.scalars import triton_type
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.dialects import tile, warp
-from dt_mlir.traversal import operations_of
+from dt_mlir.traversal import operations, operations_of
 
 RESERVED = (
     "gl", "gluon", "mbarrier", "tma", "fence_async_shared", "warpgroup_mma", "warpgroup_mma_wait",
@@ -22,15 +23,26 @@ RESERVED = (
 )  # fmt: skip
 """Names that modules of Gluon use for themselves, beside those of Triton's."""
 
+TRITON_ONLY = ("PropagateNan",)
+"""Names of Triton's language that Gluon takes as they are, and does not have itself."""
+
 
 @dataclass
 class GluonSignature:
-    """The parameters of a kernel: descriptors, then sizes by label in declared order."""
+    """The parameters of a kernel.
+
+    Descriptors come first, then pointers to what threads load and store, scalars, sizes by label in
+    declared order, and strides.
+    """
 
     common: Signature
     """The names that kernels of all backends have."""
     descriptors: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
     """The parameter of each descriptor."""
+    accessed: list[BlockArgument] = field(default_factory=list[BlockArgument])
+    """The tensors that threads load from and store to."""
+    scalars: list[BlockArgument] = field(default_factory=list[BlockArgument])
+    """The scalars."""
 
     @staticmethod
     def of(kernel: warp.KernelOp, common: Signature) -> GluonSignature:
@@ -44,14 +56,33 @@ class GluonSignature:
         for op in operations_of(kernel, warp.TmaDescriptorOp):
             name = op.result.name_hint or "box"
             found.descriptors[op.result] = common.names.fresh(name)
+        bases = {op.base for op in operations(kernel) if isinstance(op, tile.AccessOp)}
+        found.accessed = [arg for arg in kernel.args if arg in bases]
+        found.scalars = [arg for arg in kernel.args if not isinstance(arg.type, MemRefType)]
         return found
+
+    @property
+    def constants(self) -> list[str]:
+        """The parameters that are constants of the compiled kernel: sizes and strides."""
+        strides = (stride for arg in self.accessed for stride in self.common.strides[arg])
+        return [*self.common.sizes.values(), *strides]
+
+    @property
+    def arguments(self) -> list[code.Parameter]:
+        """The parameters of pointers and scalars."""
+        given = self.common.variables, self.common.annotations
+        return [
+            code.Parameter(given[0][arg], given[1].get(arg))
+            for arg in (*self.accessed, *self.scalars)
+        ]
 
     def parameters(self) -> list[code.Parameter]:
         """The parameters as a function's definition has them."""
         constant = code.path("gl.constexpr")
         return [
             *map(code.Parameter, self.descriptors.values()),
-            *(code.Parameter(size, constant) for size in self.common.sizes.values()),
+            *self.arguments,
+            *(code.Parameter(name, constant) for name in self.constants),
         ]
 
 
@@ -94,7 +125,8 @@ def print_kernel(
     constant = code.path("gl.constexpr")
     given = [
         *(code.Parameter(handles[value]) for value in shared),
-        *(code.Parameter(size, constant) for size in signature.common.sizes.values()),
+        *(code.Parameter(argument.name) for argument in signature.arguments),
+        *(code.Parameter(name, constant) for name in signature.constants),
     ]
     passed = [code.name(parameter.name) for parameter in given]
     functions: list[ast.FunctionDef] = []
@@ -157,9 +189,13 @@ def _specialized(kernel: warp.KernelOp, groups: list[str], passed: list[ast.expr
 
 
 def _rename(function: ast.FunctionDef) -> None:
-    """Calls Triton's language by the name of Gluon's, which has what is used of it."""
+    """Calls Triton's language by the name of Gluon's, where that has what is used of it."""
+    kept = {
+        node.value for node in ast.walk(function)
+        if isinstance(node, ast.Attribute) and node.attr in TRITON_ONLY
+    }  # fmt: skip
     for node in ast.walk(function):
-        if isinstance(node, ast.Name) and node.id == "tl":
+        if isinstance(node, ast.Name) and node.id == "tl" and node not in kept:
             node.id = "gl"
         if isinstance(node, ast.expr):
             code.forget_text(node)

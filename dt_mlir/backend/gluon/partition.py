@@ -9,13 +9,14 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from dt_mlir.analysis.moving_addresses import Part
 from dt_mlir.backend.gluon.types import layout_axes, register_layout, sliced
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.kernel import KernelPrinter
 from dt_mlir.backend.triton.scalars import constant_of, literal, triton_type
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.dialects import tile, warp
-from dt_mlir.dialects.tile.types import element_of, layout_of
+from dt_mlir.dialects.tile.types import Axis, element_of, layout_of
 from dt_mlir.traversal import operations
 
 
@@ -40,6 +41,9 @@ class PartitionPrinter(KernelPrinter):
         # Each function has names of its own.
         self.names = code.Names(signature.names.taken)
         self.values.update((value, code.name(name)) for value, name in handles.items())
+        self.values.update(
+            (arg, code.name(variable)) for arg, variable in signature.variables.items()
+        )
         # Wrappers give the kernel sizes of 32 bits alone.
         self.far = False
         self.layouts: dict[Attribute, str] = {}
@@ -167,6 +171,31 @@ class PartitionPrinter(KernelPrinter):
         for result, name in zip(op.sums, names):
             self.values[result] = code.name(name)
             self.tensors.add(result)
+
+    def _distances(self, value: SSAValue) -> ast.expr:
+        op = value.owner
+        assert isinstance(op, tile.RangeOp)
+        found = code.call(
+            "gl.arange", code.constant(0), self._extent(op.axis), self._layout(value.type)
+        )
+        return found if op.stride == 1 else code.binary("*", found, code.constant(op.stride))
+
+    def _all_true(self, mask: SSAValue, axis: Axis) -> ast.expr:
+        shape = code.tuple_of([self._extent(axis)])
+        true, layout = code.constant(True), self._layout(mask.type)
+        return code.call("gl.full", shape, true, code.path("gl.int1"), layout)
+
+    def _sum(self, parts: Sequence[Part], number: int, axes: Sequence[Axis]) -> ast.expr:
+        # Offsets are of 32 bits, as indices are.
+        terms = [
+            self._spread_out(
+                self.values[part.value] if part.factor == 1 else code.binary(
+                    "*", self.values[part.value], code.constant(part.factor)
+                ), part.value.type, axes,
+            )
+            for part in parts
+        ]  # fmt: skip
+        return code.total("+", [*terms, *([code.constant(number)] if number else [])])
 
     def _program(self, result: SSAValue, function: str, hint: str) -> None:
         self.tensors.add(result)

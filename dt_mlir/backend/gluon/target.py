@@ -65,13 +65,19 @@ def emit_module(module: ModuleOp) -> str:
     printer = GluonWrapperPrinter(hosts[0], kernels, signatures, wrapper_name, gluon)
     wrapper = lines(printer.print())
     support = support_functions(printer.used)
+    bodies = ["\n".join(lines(function)) for function in functions]
+    imports = IMPORTS
+    if "tl" in names_in(bodies):
+        imports = imports.replace("triton\n", "triton\nimport triton.language as tl\n", 1)
+    if "libdevice" in names_in(bodies):
+        imports += "\nfrom triton.experimental.gluon.language.extra import libdevice"
     used = names_in([*support, *wrapper])
     standard = [f"import {name}" for name in ("contextlib", "numbers") if name in used]
     head = "\n\n".join(item for item in (
-        "\n".join(docstring("\n".join(module_title(hosts[0])))), "\n".join(standard), IMPORTS,
+        "\n".join(docstring("\n".join(module_title(hosts[0])))), "\n".join(standard), imports,
     ) if item)  # fmt: skip
     blocks = [COMBINE[name].strip() for name in sorted(helpers)] + support
-    blocks += ["\n".join(lines(function)) for function in functions]
+    blocks += bodies
     return "\n\n\n".join([head, *blocks, "\n".join(wrapper)]) + "\n"
 
 

@@ -12,7 +12,7 @@ from dt_mlir.backend.gluon.types import number_list
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.backend.triton.wrapper import WrapperPrinter
-from dt_mlir.dialects import host, warp
+from dt_mlir.dialects import host, tile, warp
 from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.traversal import operations_of
 
@@ -53,7 +53,18 @@ class GluonWrapperPrinter(WrapperPrinter):
                 "_tensor_map", code.constant(tensor.name), code.name(tensor.variable),
                 number_list(list(type.extents)), code.constant(type.swizzle.data),
             ))  # fmt: skip
+        gluon = self.gluon[op.kernel_name]
+        for arg in gluon.accessed:
+            tensor = self.tensors[given[arg]]
+            args.append(
+                self._call("_narrow", code.constant(tensor.name), code.name(tensor.variable))
+            )
+        args += [code.name(self.scalars[given[arg]]) for arg in gluon.scalars]
         args += [self._size(label) for label in signature.sizes]
+        for arg in gluon.accessed:
+            stride = code.path(f"{self.tensors[given[arg]].variable}.stride")
+            for axis in range(len(signature.strides[arg])):
+                args.append(ast.Call(stride, [code.constant(axis)], []))
         warps = kernel.int_hint("num_warps")
         return args, {} if warps is None else {"num_warps": code.constant(warps)}
 
@@ -64,4 +75,5 @@ class GluonWrapperPrinter(WrapperPrinter):
             owner = store.descriptor.owner
             assert isinstance(owner, warp.TmaDescriptorOp)
             found.append(given[owner.base])
-        return found
+        stored = {store.base for store in operations_of(kernel, tile.StoreOp)}
+        return found + [value for arg, value in given.items() if arg in stored]

@@ -232,11 +232,12 @@ class KernelPrinter(AddressPrinter):
             needed = code.compare("<", bound, self.values[op.end])
         else:
             return below
-        all_true = code.call(
-            "tl.full", code.tuple_of([self._extent(axis)]), code.constant(True),
-            code.path("tl.int1"),
-        )  # fmt: skip
-        return code.conditional(needed, below, all_true)
+        return code.conditional(needed, below, self._all_true(op.result, axis))
+
+    def _all_true(self, mask: SSAValue, axis: Axis) -> ast.expr:
+        """A mask that is true throughout."""
+        shape = code.tuple_of([self._extent(axis)])
+        return code.call("tl.full", shape, code.constant(True), code.path("tl.int1"))
 
     def _masks(self, op: tile.AccessOp, axes: Sequence[Axis]) -> ast.expr | None:
         masks = [self._spread(mask, axes) for mask in op.masks]

@@ -255,6 +255,13 @@ def _persistent_grid(function, blocks, device, programs):
     return (min(blocks, programs * processors),)
 
 
+def _narrow(function, name, tensor):
+    """Refuses a tensor whose offsets do not fit in 32 bits."""
+    if _is_wide(0, tensor):
+        raise ValueError(f"{function}: '{name}' has more than 2^31 elements, too many for offsets")
+    return tensor
+
+
 def _tensor_map(function, name, tensor, box, swizzle):
     """Describes a tensor to the copy engine; refuses one that it cannot copy."""
     rows = [stride * tensor.element_size() for stride in tensor.stride()[:-1]]

@@ -241,10 +241,11 @@ class LoadOp(AccessOp):
         fill: Attribute | None = None,
     ) -> None:
         assert isinstance(base.type, MemRefType)
+        layout = common_layout([index.type for index in indices])
         super().__init__(
             operands=[inside, base, indices, masks],
             properties={"pad": pad, "fill": fill},
-            result_types=[tile_type(value_type(base.type.element_type), axes)],
+            result_types=[tile_type(value_type(base.type.element_type), axes, layout)],
         )
 
     @classmethod

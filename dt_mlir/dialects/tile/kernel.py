@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -138,7 +138,7 @@ class RangeOp(IRDLOperation):
 
     name = "tile.range"
     GRAMMAR: ClassVar = (
-        "axis (`over` label)? `from` value (`to` value)? (`step` integer)? attr-dict"
+        "axis (`over` label)? `from` value (`to` value)? (`step` integer)? (`in` layout)? attr-dict"
     )
 
     label = prop_def(Identifier)
@@ -155,7 +155,13 @@ class RangeOp(IRDLOperation):
     traits = traits_def(Pure())
 
     def __init__(
-        self, label: str, origin: SSAValue, bound: SSAValue | None, axis: Axis, step: int = 1
+        self,
+        label: str,
+        origin: SSAValue,
+        bound: SSAValue | None,
+        axis: Axis,
+        step: int = 1,
+        layout: Attribute | None = None,
     ) -> None:
         super().__init__(
             operands=[origin, bound],
@@ -163,7 +169,7 @@ class RangeOp(IRDLOperation):
                 "label": StringAttr(label),
                 "step": None if step == 1 else IntegerAttr(step, i64),
             },
-            result_types=[tile_type(IndexType(), [axis])],
+            result_types=[tile_type(IndexType(), [axis], layout)],
         )
 
     def origin_of(self, indices: SSAValue) -> SSAValue:
@@ -197,7 +203,8 @@ class RangeOp(IRDLOperation):
         step = 1
         if parser.parse_optional_keyword("step"):
             step = parser.parse_integer(allow_boolean=False, allow_negative=False)
-        op = cls(label, origin, bound, axis, step)
+        layout = parser.parse_attribute() if parser.parse_optional_keyword("in") else None
+        op = cls(label, origin, bound, axis, step, layout)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
@@ -212,6 +219,10 @@ class RangeOp(IRDLOperation):
             printer.print_ssa_value(self.bound)
         if self.step is not None:
             printer.print_string(f" step {self.stride}")
+        layout = layout_of(self.result.type)
+        if layout is not None:
+            printer.print_string(" in ")
+            printer.print_attribute(layout)
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
