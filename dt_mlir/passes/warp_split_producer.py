@@ -228,10 +228,17 @@ class _Splitter:
         several = any(result in self.differing for result in op.results)
         for group in range(self.groups if several else 1):
             values = {value: self._operand(value, group, builder) for value in op.operands}
+            known = self.own[group] if several else self.common
+            if isinstance(op, arith.AddiOp | arith.MuliOp):
+                # The number of a group is a constant here.
+                index = IndexBuilder(builder)
+                fold = index.add if isinstance(op, arith.AddiOp) else index.mul
+                known[op.result] = fold(values[op.lhs], values[op.rhs], op.result.name_hint)
+                continue
             copy = builder.insert(op.clone(values))
             for result, found in zip(op.results, copy.results):
                 found.name_hint = result.name_hint
-                (self.own[group] if several else self.common)[result] = found
+                known[result] = found
 
     def _operand(self, value: SSAValue, group: int, builder: Builder) -> SSAValue:
         if value is self.partition.body.block.args[0]:
