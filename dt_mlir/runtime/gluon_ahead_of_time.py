@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 
 from dt_mlir.backend.gluon.kernel import RESERVED, GluonSignature
 from dt_mlir.backend.triton.signature import signatures_of
@@ -58,11 +59,22 @@ def compile_gluon(
                 )  # fmt: skip
                 element = TRITON_TYPES[type_name(box.element_type)]
                 types[name] = f"tensordesc<{element}{list(box.extents)},{layout!r}>"
+            common = signature.common
             constants: dict[str, Any] = {
-                name: sizes[label] for label, name in signature.common.sizes.items()
+                name: sizes[label] for label, name in common.sizes.items()
             }
+            for arg in (*signature.accessed, *signature.scalars):
+                tensor = arg.type if isinstance(arg.type, MemRefType) else None
+                element = arg.type if tensor is None else tensor.element_type
+                shown = TRITON_TYPES[type_name(element)]
+                types[common.variables[arg]] = shown if tensor is None else f"*{shown}"
+            for arg in signature.accessed:
+                # Contiguous tensors.
+                extents = [sizes.get(label, 1) for label in kernel.axes_of(arg)]
+                for number, stride in enumerate(common.strides[arg]):
+                    constants[stride] = math.prod(extents[number + 1 :])
             types.update(dict.fromkeys(constants, "constexpr"))
-            name = signature.common.name
+            name = common.name
             ast_source = GluonASTSource(getattr(emitted, name), types, constants)
             options = {"num_warps": kernel.int_hint("num_warps")}
             try:

@@ -1,0 +1,139 @@
+"""Programs whose warps are specialized: the interpreter computes them, every order is right, and they
+compile to machine code."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.backend.gluon.target import emit_module
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
+from dt_mlir.interpreters.run import run_module
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.runtime.gluon_ahead_of_time import compile_gluon
+
+Arrays = dict[str, np.ndarray]
+
+
+class Form(NamedTuple):
+    """A form of a product."""
+
+    declared: str
+    algorithm: str
+    schedule: str
+    expected: Callable[[Arrays], np.ndarray]
+
+
+BLOCK = "mm.block(x:128, y:64); mm.tensorize(x:128, y:64, k:32);"
+PERSISTENT = f"{BLOCK} mm.map(x:x1/2, y, x1); mm.persistent(); mm.warp_specialize(); mm.num_stages(2);"
+PLAIN = "Func mm : bf16; In A : bf16, B : bf16;"
+FORMS = {
+    "persistent": Form(
+        PLAIN, "mm[x, y] = rdot(A[x, k], B[k, y], k);", PERSISTENT, lambda a: a["A"] @ a["B"],
+    ),
+    "a block a program": Form(
+        PLAIN, "mm[x, y] = rdot(A[x, k], B[k, y], k);", f"{BLOCK} mm.warp_specialize();",
+        lambda a: a["A"] @ a["B"],
+    ),
+    "one consumer": Form(
+        PLAIN, "mm[x, y] = rdot(A[x, k], B[k, y], k);",
+        "mm.block(x:64, y:128); mm.tensorize(x:64, y:128, k:64); "
+        "mm.warp_specialize(consumers:1, registers:240); mm.num_stages(3);",
+        lambda a: a["A"] @ a["B"],
+    ),
+    "two tiles of rows a consumer": Form(
+        PLAIN, "mm[x, y] = rdot(A[x, k], B[k, y], k);",
+        "mm.block(x:256, y:64); mm.tensorize(x:256, y:64, k:32); mm.warp_specialize();",
+        lambda a: a["A"] @ a["B"],
+    ),
+    "transposed": Form(
+        PLAIN, "mm[x, y] = rdot(A[k, x], B[y, k], k);", PERSISTENT, lambda a: a["A"].T @ a["B"].T,
+    ),
+    "f16": Form(
+        "Func mm : f16; In A : f16, B : f16;", "mm[x, y] = rdot(A[x, k], B[k, y], k);", PERSISTENT,
+        lambda a: a["A"] @ a["B"],
+    ),
+    "f8": Form(
+        "Func mm : bf16; In A : f8e4m3, B : f8e4m3;", "mm[x, y] = rdot(A[x, k], B[y, k], k);",
+        PERSISTENT, lambda a: a["A"] @ a["B"].T,
+    ),
+    "bias and a function": Form(
+        "Func s, mm : bf16; In A : bf16, B : bf16, bias : f32;",
+        "s[x, y] = rdot(A[x, k], B[k, y], k) + bias[y]; mm[x, y] = relu(s[x, y]);",
+        f"s.inline(); {PERSISTENT}", lambda a: np.maximum(a["A"] @ a["B"] + a["bias"], 0),
+    ),
+    "scaled and added": Form(
+        "Func mm : bf16; In A : bf16, B : bf16, C : bf16;",
+        "mm[x, y] = rdot(A[x, k], B[k, y], k) * 2 - C[x, y];", PERSISTENT,
+        lambda a: 2 * (a["A"] @ a["B"]) - a["C"],
+    ),
+}  # fmt: skip
+SIZES = [
+    {"x": 128, "y": 64, "k": 32}, {"x": 300, "y": 130, "k": 100}, {"x": 1, "y": 1, "k": 1},
+    {"x": 130, "y": 70, "k": 0},
+]  # fmt: skip
+
+
+def lowered(form: Form) -> ModuleOp:
+    text = f"{form.declared} Var x, y; RVar k;\n{form.algorithm}\n{form.schedule}\nmm.compile();\n"
+    module, _ = compile_text(text, "product.dt")
+    run_pipeline(module, default_pipeline("warp"))
+    return module
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_interpreter_and_every_order(name: str) -> None:
+    form = FORMS[name]
+    module = lowered(form)
+    run_pipeline(module.clone(), ["verify-warp"])
+    interface = Interface.of(module)
+    arithmetic = BoundedArithmetic(Accuracy.of(module))
+    for given in SIZES:
+        sizes = interface.completed(given)
+        generator = np.random.default_rng(0)
+        arrays = {
+            item.name: generator.integers(-2, 3, interface.shape(item, sizes)).astype(float)
+            for item in interface.inputs
+        }
+        inputs = {
+            item.name: arithmetic.from_array(arrays[item.name], item.element)
+            for item in interface.inputs
+        }
+        found = run_module(module, inputs, given, arithmetic)["mm"]
+        # Whole numbers of such sizes are numbers of every type here.
+        expected = form.expected(arrays)
+        assert np.abs(expected).max(initial=0) <= 256
+        np.testing.assert_array_equal(np.asarray(found.value), expected)
+
+
+def compiled(name: str) -> list[tuple[str, int | None, list[str]]]:
+    module = lowered(FORMS[name])
+    return [
+        (kernel.asm["ptx"], kernel.spills, kernel.problems())
+        for kernel in compile_gluon(module, emit_module(module), {"x": 1000, "y": 1000, "k": 1000})
+    ]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_machine_code(name: str) -> None:
+    # Triton's interpreter, where it is on, is on for good: this compiles in a process of its own.
+    interpret = os.environ.pop("TRITON_INTERPRET", None)
+    try:
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            ((ptx, spills, problems),) = pool.submit(compiled, name).result()
+    finally:
+        if interpret is not None:
+            os.environ["TRITON_INTERPRET"] = interpret
+    assert not problems
+    assert spills == 0
+    assert "wgmma.mma_async" in ptx
