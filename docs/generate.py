@@ -14,6 +14,7 @@ from pathlib import Path
 from api import api_page
 from extending import extending_sections
 from language_modules import directives_module, functions_module
+from one_kernel import one_kernel_page
 from pass_examples import EXAMPLES, example
 from xdsl.ir import Dialect, TypeAttribute
 from xdsl.passes import ModulePass
@@ -26,7 +27,7 @@ from dt_mlir.drawing.svg import svg
 from dt_mlir.elementwise import FUNCTIONS
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.frontend.symbols import REDUCTIONS
-from dt_mlir.pipeline import STAGES, default_pipeline, run_pipeline
+from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.printing import module_text
 from dt_mlir.registry import DIALECTS, PASSES
 from dt_mlir.scheduling.directive import Directive
@@ -187,7 +188,7 @@ def example_levels() -> str:
     lines = ["", "## One program at each level", ""]
     lines += ["`examples/attention.dt` at the `dt` level, and its kernel at the others:", ""]
     done = 0
-    for level in STAGES:
+    for level in ("dt", "loop", "tile"):
         passes = default_pipeline(level)
         run_pipeline(module, passes[done:])
         done = len(passes)
@@ -227,6 +228,7 @@ def pages() -> dict[Path, str]:
     readme = DOCS.parent / "README.md"
     found[readme] = between(readme.read_text(), "kernel", example_kernel())
     found[DOCS / "matmul.svg"] = example_picture()
+    found[DOCS / "one-kernel.md"] = HEADER + one_kernel_page()
     found[DOCS / "api.md"] = HEADER + api_page()
     page = DOCS / "extending.md"
     found[page] = between(page.read_text(), "reference", extending_sections())

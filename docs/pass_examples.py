@@ -21,6 +21,12 @@ EXPONENTIALS = (
     "Func top, f; In A; Var x; RVar k;\ntop[x] = rmax(A[x, k], k);\n"
     "f[x] = rsum(exp(A[x, k] - top[x]), k);\n"
 )
+SPECIALIZED = (
+    "Func f : bf16; In A : bf16, B : bf16; Var x, y; RVar k;\n"
+    "f[x, y] = rdot(A[x, k], B[k, y], k);\n"
+    "f.block(x:128, y:128);\nf.tensorize(x:128, y:128, k:64);\nf.persistent();\n"
+    "f.warp_specialize();\n"
+)
 CONVERTED = ("convert-dt-to-loop",)
 
 EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
@@ -59,6 +65,7 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "schedule-num-warps": (SHIFTED, CONVERTED, "{function=f warps=8}"),
     "schedule-num-stages": (SHIFTED, CONVERTED, "{function=f stages=3}"),
     "schedule-pipeline": (SUMS, CONVERTED, '{function=f stages="k:4"}'),
+    "schedule-warp-specialize": (PRODUCT, CONVERTED, "{function=f}"),
     "schedule-precision": (PRODUCT, CONVERTED, "{function=f precision=tf32}"),
     "schedule-math": (SHIFTED, CONVERTED, "{function=f accuracy=accurate}"),
     "schedule-deterministic": (SUMS, CONVERTED, "{function=f label=x}"),
@@ -134,6 +141,10 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         f"{SHIFTED}f.block(x:16, y:16);\nf.tensorize(x:16, y:16);\nf.persistent();\n",
         STAGES["tile"], "",
     ),
+    "convert-tile-to-warp": (SPECIALIZED, STAGES["warp"], ""),
+    "warp-split-producer": (SPECIALIZED, STAGES["warp"], ""),
+    "warp-overlap-products": (SPECIALIZED, STAGES["warp"], ""),
+    "warp-sink-store-waits": (SPECIALIZED, STAGES["warp"], ""),
     "expand-elementwise": (
         "Func f; In A; Var x;\nf[x] = relu(A[x]);\nf.tensorize(x:16);\n", STAGES["tile"], ""
     ),
@@ -151,7 +162,7 @@ def example(name: str) -> list[str]:
     if name not in EXAMPLES:
         return []
     program, front, options = EXAMPLES[name]
-    outputs = [word.strip() for word in program.split(";")[0].removeprefix("Func ").split(",")]
+    outputs = [word.split()[0] for word in program.split(";")[0].removeprefix("Func ").split(",")]
     text = f"{program}{outputs[-1]}.compile();\n"
     if name in front:
         front = front[: front.index(name)]

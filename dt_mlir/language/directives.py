@@ -254,6 +254,20 @@ class Directives(ABC):
         """
         return self.direct("pipeline", **stages)
 
+    @checked("warp_specialize(consumers, registers)")
+    def warp_specialize(self, /, consumers: Size = 2, registers: Size = 232) -> Self:
+        """Gives groups of warps tasks of their own, on GPUs whose tensor cores read shared memory.
+
+        A producer copies tiles into rings of buffers, and consumers multiply them, each its part
+        of the rows. `num_stages` is the depth of the rings. The kernel that Triton runs elsewhere
+        stays as it is. CUTLASS: warp-specialized kernels; Triton: `warp_specialize`.
+
+        Args:
+            consumers: the number of groups of four warps that multiply.
+            registers: the number of registers of each of their threads.
+        """
+        return self.direct("warp_specialize", consumers=consumers, registers=registers)
+
     @checked("precision('ieee')")
     def precision(
         self,

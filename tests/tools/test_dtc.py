@@ -82,7 +82,7 @@ def test_help_names_the_options(tool: Tools) -> None:
         ),
         (
             "doubled.dt --emit dt --print-kernels-only",
-            ["error: --print-kernels-only goes with --emit loop and --emit tile"],
+            ["error: --print-kernels-only goes with --emit loop, tile and warp"],
         ),
         ("nothing.dt", ["error: nothing.dt: no such file or directory"]),
         ("nothing.dt --print-pipeline", ["error: nothing.dt: no such file or directory"]),

@@ -83,12 +83,38 @@ def _simple(head: str, value: ast.expr, depth: int) -> list[str]:
     items = [text(arg) for arg in value.args]
     items += [f"{k.arg}={text(k.value)}" for k in value.keywords]
     joined = ", ".join(items)
-    inside = [joined] if len(joined) + 4 * depth + 4 <= WIDTH else [f"{item}," for item in items]
+    if len(joined) + 4 * depth + 4 <= WIDTH:
+        inside = [joined]
+    else:
+        positional = [line for arg in value.args for line in _item(arg, depth + 1)]
+        inside = positional + [f"{item}," for item in items[len(value.args) :]]
     return [
         _indented(f"{head}{text(value.func)}(", depth),
         *(_indented(line, depth + 1) for line in inside),
         _indented(")", depth),
     ]
+
+
+def _item(value: ast.expr, depth: int) -> list[str]:
+    """An operand on a line of its own; a long list or tuple fills lines with its elements."""
+    flat = f"{text(value)},"
+    if len(flat) + 4 * depth <= WIDTH or not isinstance(value, ast.List | ast.Tuple):
+        return [flat]
+    rows: list[str] = []
+    row = ""
+    for element in value.elts:
+        shown = f"{text(element)},"
+        if row and len(row) + 1 + len(shown) + 4 * (depth + 1) <= WIDTH:
+            row = f"{row} {shown}"
+            continue
+        rows += [row] if row else []
+        row = shown
+        if len(shown) + 4 * (depth + 1) > WIDTH:
+            rows += _item(element, depth + 1)
+            row = ""
+    rows += [row] if row else []
+    brackets = "[]" if isinstance(value, ast.List) else "()"
+    return [brackets[0], *(_indented(line, 1) for line in rows), f"{brackets[1]},"]
 
 
 def _function(definition: ast.FunctionDef, depth: int) -> list[str]:

@@ -200,7 +200,7 @@ class TmaLoadOp(IRDLOperation):
     origin = var_operand_def(IndexType())
     """The first index of the box along each axis."""
     buffer = operand_def(BufferType)
-    """Where the box goes."""
+    """The buffer that the box goes to."""
     barriers = operand_def(BarrierType)
     """The barriers."""
     index = operand_def(IndexType())
@@ -261,7 +261,7 @@ class TmaStoreOp(IRDLOperation):
     GRAMMAR: ClassVar = "value `to` value `[` values `]` attr-dict"
 
     buffer = operand_def(BufferType)
-    """What is copied."""
+    """The buffer that is copied."""
     descriptor = operand_def(DescriptorType)
     """The tensor's description."""
     origin = var_operand_def(IndexType())
@@ -349,7 +349,7 @@ class LocalStoreOp(IRDLOperation):
     value = operand_def(TileType)
     """The tile."""
     buffer = operand_def(BufferType)
-    """Where it goes."""
+    """The buffer that it goes to."""
 
     def __init__(self, value: SSAValue, buffer: SSAValue) -> None:
         super().__init__(operands=[value, buffer])

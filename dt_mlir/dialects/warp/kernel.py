@@ -114,7 +114,7 @@ class SpecializeOp(IRDLOperation):
 
 @irdl_op_definition
 class PartitionOp(IRDLOperation):
-    """What one group of warps does, or several groups that have a number each.
+    """The task of one group of warps, or of several groups that have a number each.
 
     `warp.partition consumer (%i to 2) warps 4 registers 240 { … }`: two groups of four warps, in
     which `%i` is 0 and 1. A partition uses buffers, barriers, descriptors, arguments, sizes and
