@@ -39,7 +39,7 @@ READS = (Kind.PRODUCT, Kind.STORE)
 
 @dataclass
 class Exploration:
-    """What was explored."""
+    """The extent of an exploration."""
 
     states: int
     """The number of states."""

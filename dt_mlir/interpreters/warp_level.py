@@ -150,9 +150,9 @@ class _Instance:
         self.protocol, self.groups = shared
         self.state = self.protocol.start
         self.held: dict[int, Value] = {}
-        """What each buffer holds."""
+        """The elements of each buffer."""
         self.coming: dict[Copy, Value] = {}
-        """What the copies that are under way bring."""
+        """The elements that copies under way bring."""
 
     def run(self) -> None:
         """Runs all groups, each as far as it comes, and ends copies when none comes further."""

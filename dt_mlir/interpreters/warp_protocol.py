@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Kind(Enum):
-    """What an action does."""
+    """The kinds of actions."""
 
     WAIT = "waits for a barrier"
     ARRIVE = "arrives at a barrier"
@@ -33,7 +33,7 @@ class Kind(Enum):
 
 
 class Action(NamedTuple):
-    """What a group does that others may see."""
+    """A step of a group that others may see."""
 
     kind: Kind
     op: Operation
@@ -66,7 +66,7 @@ class Copy(NamedTuple):
 
 
 class Group(NamedTuple):
-    """What a group of warps has under way."""
+    """The copies and products that a group of warps has under way."""
 
     products: tuple[tuple[int, ...], ...] = ()
     """The buffers that each of its products reads, the oldest first."""
@@ -77,7 +77,7 @@ class Group(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the groups of a program instance see."""
+    """The shared memory of a program instance, as its groups see it."""
 
     barriers: tuple[Barrier, ...]
     filled: tuple[int, ...]

@@ -27,7 +27,7 @@ class Box:
     """A box of a tensor."""
 
     op: tile.LoadOp | tile.StoreOp
-    """What reads or writes it."""
+    """The load or store of it."""
     type: warp.DescriptorType
     """Its extents along the axes of the tensor."""
     axes: tuple[str, ...]

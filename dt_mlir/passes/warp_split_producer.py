@@ -177,7 +177,7 @@ class _Splitter:
     # The producer
 
     def _value(self, value: SSAValue, group: int) -> SSAValue:
-        """What a value of the consumers is in the producer, for a group."""
+        """Returns what a value of the consumers is in the producer, for a group."""
         return self.own[group].get(value, self.common.get(value, value))
 
     def _produce(self, old: Block, builder: Builder) -> None:

@@ -256,7 +256,7 @@ def summarise(
 
 
 def compiled_kernel(name: str, target: Architecture, compiled: Any) -> CompiledKernel:
-    """What Triton has compiled.
+    """Returns a kernel as Triton has compiled it.
 
     Args:
         name: the kernel's name.

@@ -181,7 +181,8 @@ BACKEND = [
     ),
     Fault(
         "program-id-narrow", _KERNEL,
-        'wide = code.method(index, "to", code.name(self.signature.index))', "wide = index",
+        'code.call(function, code.constant(0)), "to", code.name(self.signature.index)',
+        'code.call(function, code.constant(0)), "to", code.path("tl.int32")',
         "offsets of blocks are computed in 32 bits",
     ),
     Fault(

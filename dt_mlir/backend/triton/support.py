@@ -264,6 +264,8 @@ def _narrow(function, name, tensor):
 
 def _tensor_map(function, name, tensor, box, swizzle):
     """Describes a tensor to the copy engine; refuses one that it cannot copy."""
+    if not tensor.numel():
+        raise ValueError(f"{function}: '{name}' has no elements, which cannot be described")
     rows = [stride * tensor.element_size() for stride in tensor.stride()[:-1]]
     if tensor.stride(-1) != 1 or tensor.data_ptr() % 16 or any(row % 16 for row in rows):
         raise ValueError(

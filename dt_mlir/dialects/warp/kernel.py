@@ -45,7 +45,7 @@ class KernelOp(GridKernelOp):
 
     @property
     def specialize(self) -> SpecializeOp:
-        """What the groups of warps do."""
+        """The partitions of the groups of warps."""
         last = self.body.block.last_op
         assert isinstance(last, SpecializeOp)
         return last
@@ -136,7 +136,7 @@ class PartitionOp(IRDLOperation):
     registers = opt_prop_def(IntegerAttr)
     """The registers of each of its threads."""
     body = region_def("single_block")
-    """What a group does."""
+    """The body of a group."""
 
     traits = traits_def(NoTerminator(), HasParent(SpecializeOp))
 

@@ -151,10 +151,10 @@ class RingType(ArrayType):
 
 @irdl_attr_definition
 class DescriptorType(ArrayType):
-    """What the copy engine knows of a tensor: `!warp.descriptor<[64, 64] x bf16, swizzle 128>`.
+    """The description of a tensor for the copy engine.
 
-    It copies boxes of that shape. Elements outside of the tensor are read as zero, and are not
-    written. MLIR: `!nvgpu.tensormap.descriptor`.
+    `!warp.descriptor<[64, 64] x bf16, swizzle 128>`: it copies boxes of that shape. Elements outside
+    of the tensor are read as zero, and are not written. MLIR: `!nvgpu.tensormap.descriptor`.
     """
 
     name = "warp.descriptor"
