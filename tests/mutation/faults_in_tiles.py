@@ -228,7 +228,7 @@ TILES = [
     ),
     Fault(
         "accuracy-dropped", _TO_TILE,
-        '"precision", "math", "unroll_jam", "dynamic",', '"precision", "unroll_jam", "dynamic",',
+        '"warp_specialize", "precision", "math"}', '"warp_specialize", "precision"}',
         "math(accurate) has no effect",
     ),
     Fault(

@@ -153,8 +153,9 @@ class RingType(ArrayType):
 class DescriptorType(ArrayType):
     """The description of a tensor for the copy engine.
 
-    `!warp.descriptor<[64, 64] x bf16, swizzle 128>`: it copies boxes of that shape. Elements outside
-    of the tensor are read as zero, and are not written. MLIR: `!nvgpu.tensormap.descriptor`.
+    `!warp.descriptor<[64, 64] x bf16, swizzle 128>`: it copies boxes of that shape. Elements
+    outside of the tensor are read as zero, and are not written. MLIR:
+    `!nvgpu.tensormap.descriptor`.
     """
 
     name = "warp.descriptor"
