@@ -99,6 +99,11 @@ class _Converter:
             CompileError: where no warpgroup multiplies such matrices.
         """
         dot, name = self.dot, self.kernel.root.data
+        if self.kernel.dynamic is not None:
+            raise self._refused(
+                "sizes and strides of specialized kernels are constants",
+                f"write {name}.compile() without 'dynamic'", dot,
+            )  # fmt: skip
         axes = axes_of(dot.result.type)
         if len(axes) != 2 or any(axis.is_symbolic for axis in axes):
             raise self._refused(

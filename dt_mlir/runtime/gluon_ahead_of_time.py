@@ -45,6 +45,7 @@ def compile_gluon(
     function = host.function_of(module)
     assert function is not None, "what is launched has a host function"
     _, signatures = signatures_of(kernels, function.sym_name.data, RESERVED)
+    same = function.first_of_same()
     found: list[CompiledKernel] = []
     with loaded(source) as emitted:
         for kernel in kernels:
@@ -61,7 +62,7 @@ def compile_gluon(
                 types[name] = f"tensordesc<{element}{list(box.extents)},{layout!r}>"
             common = signature.common
             constants: dict[str, Any] = {
-                name: sizes[label] for label, name in common.sizes.items()
+                name: sizes[same.get(label, label)] for label, name in common.sizes.items()
             }
             for arg in (*signature.accessed, *signature.scalars):
                 tensor = arg.type if isinstance(arg.type, MemRefType) else None
@@ -70,7 +71,8 @@ def compile_gluon(
                 types[common.variables[arg]] = shown if tensor is None else f"*{shown}"
             for arg in signature.accessed:
                 # Contiguous tensors.
-                extents = [sizes.get(label, 1) for label in kernel.axes_of(arg)]
+                axes = kernel.axes_of(arg)
+                extents = [sizes.get(same.get(label, label), 1) for label in axes]
                 for number, stride in enumerate(common.strides[arg]):
                     constants[stride] = math.prod(extents[number + 1 :])
             types.update(dict.fromkeys(constants, "constexpr"))
