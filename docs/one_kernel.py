@@ -75,7 +75,8 @@ CHECKS = """## What is checked
 may end, at sizes at which the ring wraps twice. It reports groups that wait for each other for
 ever, reads of a stage that is not ready, writes to one that is still read, fences that are missing,
 and reads whose data depends on which group is faster. The interpreter runs the same groups as
-coroutines over the same buffers and barriers, with numbers.
+coroutines over the same buffers and barriers, with numbers. On a GPU, Triton's sanitizer
+(`TRITON_INSTRUMENTATION_MODE=consan`, with `triton.set_allocator`) watches the order that happens.
 
 ## Gluon
 
