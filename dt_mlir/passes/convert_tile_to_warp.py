@@ -294,7 +294,7 @@ class _Converter:
         return found
 
     def _load(self, op: tile.LoadOp, builder: Builder) -> None:
-        """Loads by threads what is no factor, in the layout of the product."""
+        """Loads by threads what is not a factor, in the layout of the product."""
         axes = axes_of(self._type(op.result.type, op)) if axes_of(op.result.type) else ()
         indices, masks, inside = (
             [self._operand(value, builder) for value in values]

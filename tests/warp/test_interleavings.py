@@ -167,7 +167,7 @@ def test_the_interpreter_computes_products(x: int, y: int, k: int) -> None:
 
 
 def test_a_buffer_of_another_group_is_seen_in_the_result() -> None:
-    """What no order tells: both groups read a buffer that is ready, one of them the wrong one."""
+    """Both groups read a buffer that is ready, one of them the wrong one: no order tells."""
     module, _ = parsed(TEXT.replace("%a = warp.index %As[%slot]\n          %b = warp.index %Bs[%stage]\n          %p", "%a = warp.index %As[%slots]\n          %b = warp.index %Bs[%stage]\n          %p"))
     arithmetic = BoundedArithmetic(Accuracy())
     a, b = np.arange(128.0).reshape(128, 1) % 7, np.ones((1, 256))
