@@ -40,6 +40,10 @@ def _release(wait: warp.MmaWaitOp) -> _Release | None:
         return None
     if not isinstance(following, warp.MBarrierArriveOp) or wait.sums[0] not in last.operands:
         return None
+    stage = following.index.owner
+    # A stage is the number of the trip, which the loop carries, modulo the depth of the ring.
+    if not isinstance(stage, arith.RemSIOp) or stage.lhs not in loop.body.block.args[1:]:
+        return None
     position = list(last.operands).index(wait.sums[0])
     carried = loop.body.block.args[1 + position]
     # The sum is used by the next product alone.

@@ -22,7 +22,7 @@ def _sink(partition: warp.PartitionOp) -> None:
     copies = operations_of(partition, warp.TmaStoreOp)
     # A copy is waited for where it was made, in the only loop in which anything is stored.
     blocks = {op.parent for op in (*waits, *stores, *copies)}
-    if len(blocks) != 1 or not all(wait.pending.value.data == 0 for wait in waits):
+    if not stores or len(blocks) != 1 or not all(wait.pending.value.data == 0 for wait in waits):
         return
     block = next(iter(blocks))
     assert isinstance(block, Block)
