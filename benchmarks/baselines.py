@@ -164,6 +164,34 @@ def _flex(mask=None):
     return function
 
 
+def _flex_alibi():
+    from torch.nn.attention.flex_attention import flex_attention
+
+    compiled = torch.compile(flex_attention, dynamic=False)
+
+    def function(q, k, v, slope, scale):
+        def biased(score, b, h, i, j):
+            return score + slope[h] * (j - i)
+
+        return compiled(q[None], k[None], v[None], score_mod=biased, scale=scale)[0]
+
+    return function
+
+
+def _flex_soft_cap():
+    from torch.nn.attention.flex_attention import flex_attention
+
+    compiled = torch.compile(flex_attention, dynamic=False)
+
+    def capped(score, b, h, i, j):
+        return 20 * torch.tanh(score / 20)
+
+    def function(q, k, v, scale):
+        return compiled(q[None], k[None], v[None], score_mod=capped, scale=scale)[0]
+
+    return function
+
+
 def _attentions() -> dict[str, Function]:
     from torch.nn.attention import SDPBackend
 
@@ -176,6 +204,8 @@ def _attentions() -> dict[str, Function]:
         "attention_causal_cudnn": _scaled(cudnn, is_causal=True),
         "attention_causal_flex": _flex(lambda b, h, i, j: i >= j),
         "attention_window_flex": _flex(lambda b, h, i, j: (i >= j) & (i - j < 1024)),
+        "attention_alibi_flex": _flex_alibi(),
+        "attention_soft_cap_flex": _flex_soft_cap(),
         "decoding_flash": _decoded(flash),
         "decoding_cudnn": _decoded(cudnn),
     }

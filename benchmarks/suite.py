@@ -171,6 +171,9 @@ def _reductions() -> list[Workload]:
         compared = (f"{program}_flash", f"{program}_cudnn", f"{program}_flex")
         work = int(4 * 64 * 4096**2 * 128 * part)
         found.append(Workload("reductions", program, sizes, {}, compared, work))
+    for program in ("attention_alibi", "attention_soft_cap"):
+        work = 4 * 64 * 4096**2 * 128
+        found.append(Workload("reductions", program, sizes, {}, (f"{program}_flex",), work))
     work = 4 * 64 * 4096 * 1024 * 128
     compared = ("attention_window_flex",)
     found.append(Workload("reductions", "attention_window", sizes, {}, compared, work))

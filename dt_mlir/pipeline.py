@@ -44,6 +44,7 @@ TILES = (
     "tile-move-scales",
     "tile-coalesce-loops",
     "tile-fuse-maps",
+    "tile-convert-terms",
     "tile-hoist-indices",
     "tile-walk-blocks",
     "tile-cse",

@@ -57,6 +57,7 @@ PASS_NAMES = (
     "tile-merge-axes",
     "tile-cse",
     "tile-fuse-maps",
+    "tile-convert-terms",
     "tile-hoist-indices",
     "tile-share-loads",
     "tile-propagate-transposes",

@@ -47,13 +47,20 @@ class DtFunctions(LevelFunctions):
         arithmetic: what elements are.
         sizes: the size of each label.
         inputs: the inputs, buffers and scalars, by name.
+        sampled: the indices of labels of which only some are computed, ascending; the sizes and the
+            inputs are those of the part.
     """
 
     def __init__(
-        self, arithmetic: Arithmetic, sizes: Mapping[str, int], inputs: Mapping[str, Any]
+        self,
+        arithmetic: Arithmetic,
+        sizes: Mapping[str, int],
+        inputs: Mapping[str, Any],
+        sampled: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(arithmetic, sizes)
         self.values: dict[str, Any] = dict(inputs)
+        self.sampled = sampled or {}
         self.alive: list[str] = []
         self.domain: Any = None
         """The points of the reductions around that are in their domains; None if all are."""
@@ -73,9 +80,15 @@ class DtFunctions(LevelFunctions):
         return self.values[name]
 
     def _indices(self, label: str) -> Any:
+        """The places of a label's indices in the tensors that have it."""
         # A label may be reduced over again inside; there it is the reduction's.
         depth = len(self.alive) - 1 - self.alive[::-1].index(label)
         return np.arange(self.sizes[label]).reshape(-1, *[1] * depth)
+
+    def _numbers(self, label: str) -> Any:
+        """A label's indices as numbers."""
+        places = self._indices(label)
+        return self.sampled[label][places] if label in self.sampled else places
 
     @impl(dt.ReadOp)
     def run_read(self, interpreter: Interpreter, op: dt.ReadOp, args: PythonValues) -> PythonValues:
@@ -114,7 +127,7 @@ class DtFunctions(LevelFunctions):
         self, interpreter: Interpreter, op: dt.IndexOp, args: PythonValues
     ) -> PythonValues:
         """A label as a value."""
-        return (self.arithmetic.from_array(self._indices(op.label.data), op.result.type),)
+        return (self.arithmetic.from_array(self._numbers(op.label.data), op.result.type),)
 
     @impl(dt.SizeOp)
     def run_size(self, interpreter: Interpreter, op: dt.SizeOp, args: PythonValues) -> PythonValues:
@@ -168,7 +181,7 @@ class DtFunctions(LevelFunctions):
     def _within(self, op: dt.ReduceOp, values: PythonValues) -> Any:
         """Returns where the points of a reduction are in its domain, and in those around."""
         inside = self.domain
-        dims = [self._indices(label) for label in op.constrained_labels]
+        dims = [self._numbers(label) for label in op.constrained_labels]
         dims += [self.arithmetic.integers(value) for value in values]
         sizes = [self.sizes[label] for label in op.size_labels]
         for expr in op.constraints:

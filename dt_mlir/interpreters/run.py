@@ -59,6 +59,7 @@ def run_module(
     sizes: Mapping[str, int],
     arithmetic: Arithmetic,
     tiles: TileFunctions | None = None,
+    sampled: Mapping[str, Any] | None = None,
 ) -> dict[str, Value]:
     """Runs a module of any level, or of several at once.
 
@@ -68,6 +69,7 @@ def run_module(
         sizes: a size for each label.
         arithmetic: what elements are.
         tiles: what runs the `tile` level, if not the usual.
+        sampled: the indices of labels of which a program at the `dt` level computes only some.
 
     Returns:
         The outputs by name, their axes in the order of their labels.
@@ -86,7 +88,7 @@ def run_module(
             value if item.axes is None else Buffer.given(item.name, item.element, value)
         )
     interpreter = Interpreter(module)
-    algorithm = DtFunctions(arithmetic, sizes, given)
+    algorithm = DtFunctions(arithmetic, sizes, given, sampled)
     tiles = tiles or TileFunctions(arithmetic, sizes)
     for functions in (
         algorithm,

@@ -164,6 +164,7 @@ def reference(
     inputs: Mapping[str, Any],
     sizes: Mapping[str, int],
     accuracy: Accuracy | None = None,
+    sampled: Mapping[str, Any] | None = None,
 ) -> dict[str, Bounded]:
     """Returns the algorithm's results: floats in float64, with the error that is allowed.
 
@@ -172,6 +173,8 @@ def reference(
         inputs: tensors and numbers, by name.
         sizes: a size for each label.
         accuracy: what kernels may round; None for what the schedule beside the algorithm asks for.
+        sampled: the indices of labels of which only some are computed; the inputs and sizes are
+            those of the part.
     """
     import numpy as np
     import torch
@@ -187,7 +190,7 @@ def reference(
         if isinstance(value, torch.Tensor):
             value = (value.double() if value.dtype.is_floating_point else value).cpu().numpy()
         values[item.name] = arithmetic.from_array(np.asarray(value), item.element)
-    return run_module(module, values, sizes, arithmetic)
+    return run_module(module, values, sizes, arithmetic, sampled=sampled)
 
 
 @dataclass(frozen=True)

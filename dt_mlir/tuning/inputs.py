@@ -133,7 +133,7 @@ def prepare(module: ModuleOp, sizes: Mapping[str, int], device: str, seed: int =
 
     @cache
     def expected(accuracy: Accuracy) -> dict[str, Bounded]:
-        return reference(module, parts, chosen.sizes, accuracy)
+        return reference(module, parts, chosen.sizes, accuracy, chosen.indices)
 
     names = list(expected(Accuracy()))
     order = sorted(interface.inputs, key=lambda item: item.axes is None)

@@ -1,8 +1,9 @@
 """A part of a program's outputs that can be computed from a part of its inputs.
 
 Where a label only says which element is meant (it indexes outputs and inputs, and is neither
-reduced over nor used as a value nor as a size), some of its indices can be computed by themselves:
-a few rows and columns of a matrix product cost little, however large it is.
+reduced over nor used as a size), some of its indices can be computed by themselves: a few rows and
+columns of a matrix product cost little, however large it is. Its value and conditions on it are
+those of the index.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def sample(
     if points > MOST_POINTS:
         raise CompileError(
             f"checking a result needs {points:.0e} points, of which no part can be chosen", module,
-            "choose smaller sizes; labels that are values or reduced over count whole",
+            "choose smaller sizes; labels that are reduced over or sizes count whole",
         )  # fmt: skip
     generator = np.random.default_rng(seed)
     found: dict[str, int] = dict(sizes)
@@ -107,9 +108,8 @@ def _free_groups(module: ModuleOp, interface: Interface) -> list[list[str]]:
             case dt.FuncOp():
                 axes[op.sym_name.data] = list(op.label_names)
             case dt.ReduceOp():
-                bound.update(op.label_names)
-                bound.update(op.used_labels)
-            case dt.IndexOp() | dt.SizeOp() | dt.ClampOp():
+                bound.update((*op.label_names, *op.size_labels))
+            case dt.SizeOp() | dt.ClampOp():
                 bound.add(op.label.data)
             case dt.ReadOp():
                 bound.update(op.size_labels)

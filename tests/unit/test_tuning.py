@@ -227,7 +227,10 @@ def test_a_record_counts_in_every_space_that_has_the_schedule(tmp_path: Path) ->
         ("f[x, y] = rdot(A[x, k], A[k, y], k);", []),
         ("f[x, y] = rdot(A[x, k], B[k, y], k);", ["x", "y"]),
         ("f[x, y] = A[x, y] * B[y, x];", ["x", "y"]),
-        ("f[x, y] = A[x, y] + x;", ["y"]),
+        ("f[x, y] = A[x, y] + x;", ["x", "y"]),
+        ("f[x, y] = A[x, y] * (x - 2 * y);", ["x", "y"]),
+        ("f[x, y] = rsum(A[x, k] * B[k, y], k, k <= x, 2 * k >= y - 3);", ["x", "y"]),
+        ("f[x, y] = rsum(A[x, k] * B[k, y], k, k < len(x));", ["y"]),
         ("f[x, y] = A[x, y] + len(y);", ["x"]),
         ("f[x, y] = A[x, y] + A[0, y];", ["y"]),
         ("f[x, y] = A[x, y] / rsum(A[x, k], k);", ["x"]),
@@ -251,7 +254,7 @@ def test_sampled_results_are_those_of_the_whole(definition: str, sampled: list[s
         )
         for item in interface.inputs
     }
-    part = run_module(module, parts, chosen.sizes, arithmetic)["f"]
+    part = run_module(module, parts, chosen.sizes, arithmetic, sampled=chosen.indices)["f"]
     wanted = _taken(whole.value, chosen.places(["x", "y"]))
     assert np.allclose(part.value, wanted)
 

@@ -21,6 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from dt_mlir.analysis.unrolled_loops import unrolled_trips
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.addresses import AddressPrinter
+from dt_mlir.backend.triton.known_conditions import KnownConditions
 from dt_mlir.backend.triton.range_options import range_options
 from dt_mlir.backend.triton.scalars import (
     constant_of,
@@ -77,6 +78,7 @@ class KernelPrinter(AddressPrinter):
         """True if indices may wrap though loops' indices do not, and are as wide as offsets."""
         self.wide: set[SSAValue] = set()
         """Indices that are as wide as offsets, tensors of Triton's or not."""
+        self.known_conditions = KnownConditions(dynamic=signature.dynamic)
 
     def print(self, documentation: Sequence[str]) -> ast.FunctionDef:
         """The function.
@@ -185,13 +187,17 @@ class KernelPrinter(AddressPrinter):
             return
         accurate = self.kernel.is_accurate
         expression = scalar_expression(op, lambda v: self.values[v], self._is_tensor, accurate)
+        if isinstance(op, arith.SelectOp) and self.known_conditions.holds(op.cond):
+            # Triton compiles the one that is chosen.
+            chosen = [self.values[v] for v in op.operands]
+            expression = code.conditional(*chosen)
         if not isinstance(result.type, IndexType) or any(
             operand in self.tensors for operand in op.operands
         ):
             self.tensors.add(result)
         if any(operand in self.wide for operand in op.operands):
             self.wide.add(result)
-        if is_bool(result.type) and meets_tiles:
+        if is_bool(result.type) and meets_tiles and not self.known_conditions.holds(result):
             # Triton's interpreter takes what a comparison of scalars gives for a number of the
             # compared type when it broadcasts it, and fails or negates it wrongly.
             truth = [code.constant(True), code.constant(False)]
