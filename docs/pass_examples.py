@@ -131,6 +131,11 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         "Func g, f; In A; Var x;\ng[x] = A[x] * 2;\nf[x] = exp(g[x]);\ng.fuse_at(f, x);\n"
         "f.block(x:16);\nf.tensorize(x:16);\n", STAGES["tile"], "",
     ),
+    "tile-convert-terms": (
+        "Func f; In A, slope; Var h, i; RVar j;\n"
+        "f[h, i] = rmax(A[h, i, j] + slope[h] * (j - i), j);\n"
+        "f.block(h:1, i:16);\nf.tensorize(i:16, j:64);\n", STAGES["tile"], "",
+    ),
     "tile-hoist-indices": (
         "Func f; In X, W; Var p, o; RVar r = 3, c;\n"
         "f[p, o] = rdot(constant_exterior(X[2 * p + r - 1, c], 0), W[r, c, o], r, c);\n"

@@ -14,8 +14,6 @@ from xdsl.passes import ModulePass
 from dt_mlir.analysis.divisibility import constant_index
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile, warp
-from dt_mlir.interpreters.tile_level import MULTIPROCESSORS
-from dt_mlir.interpreters.warp_interleavings import check_kernel
 from dt_mlir.traversal import operations_of
 
 SHARED_MEMORY = 232448
@@ -58,11 +56,15 @@ def steps_of(kernel: warp.KernelOp) -> dict[str, int]:
     return found
 
 
-def sizes_to_check(kernel: warp.KernelOp) -> Iterator[dict[str, int]]:
+def sizes_to_check(kernel: warp.KernelOp, multiprocessors: int) -> Iterator[dict[str, int]]:
     """Returns sizes at which each loop makes up to twice as many trips as rings have stages, and 2.
 
     A ring then wraps twice. The first instance walks one block, then two; with one trip of all
     other loops it walks as many as they make trips else.
+
+    Args:
+        kernel: the kernel.
+        multiprocessors: the number of multiprocessors that walk the blocks.
     """
     depth = max((op.depth for op in operations_of(kernel, warp.MBarrierCreateOp)), default=1)
     steps, most = steps_of(kernel), 2 * depth + 2
@@ -73,7 +75,7 @@ def sizes_to_check(kernel: warp.KernelOp) -> Iterator[dict[str, int]]:
         sizes = {label.data: steps.get(label.data, 1) * trips for label in kernel.labels}
         programs = 1
         if kernel.programs is not None:
-            programs = MULTIPROCESSORS * kernel.programs.value.data
+            programs = multiprocessors * kernel.programs.value.data
         for number, (label, block) in enumerate(kernel.grid):
             count = (blocks - 1) * programs + 1 if number == 0 else 1
             sizes[label] = block * count
@@ -93,8 +95,19 @@ class VerifyWarpPass(ModulePass):
     name = "verify-warp"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for kernel in op.ops:
-            if isinstance(kernel, warp.KernelOp):
-                check_resources(kernel)
-                for sizes in sizes_to_check(kernel):
-                    check_kernel(op, kernel, sizes)
+        kernels = [kernel for kernel in op.ops if isinstance(kernel, warp.KernelOp)]
+        if not kernels:
+            return
+        try:
+            # No other pass runs a kernel: compiling needs no NumPy otherwise.
+            from dt_mlir.interpreters.tile_level import MULTIPROCESSORS
+            from dt_mlir.interpreters.warp_interleavings import check_kernel
+        except ImportError:
+            raise CompileError(
+                "checking what groups of warps do needs numpy", kernels[0],
+                "pip install 'dt-mlir[run]'",
+            ) from None  # fmt: skip
+        for kernel in kernels:
+            check_resources(kernel)
+            for sizes in sizes_to_check(kernel, MULTIPROCESSORS):
+                check_kernel(op, kernel, sizes)

@@ -66,3 +66,11 @@ def test_loops_are_as_wide_as_offsets() -> None:
     with loaded(source) as module:
         assert module._is_wide(2**31 - 1 + 1000)
         assert not module._is_wide(2**31 - 1001 + 1000)
+
+
+@pytest.mark.parametrize("size", [1000, 2**24 + 10])
+def test_differences_of_indices_are_rounded_once(size: int) -> None:
+    # Beyond 2^24 an index itself is no float.
+    zeros = torch.zeros(1)
+    got = run(text_of("differences_of_indices"), zeros.expand(4), zeros.expand(size))
+    assert torch.equal(got, (torch.arange(size) - torch.arange(4)[:, None]).float())

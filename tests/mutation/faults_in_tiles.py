@@ -29,10 +29,33 @@ _SUMS = _ALL + "analysis/index_sums.py"
 _HOIST_INDICES = _ALL + "passes/tile_hoist_indices.py"
 _MOVING = _ALL + "analysis/moving_addresses.py"
 _PREFIXES = _ALL + "passes/convert_loop_to_tile_prefixes.py"
+_CONVERT = _ALL + "passes/tile_convert_terms.py"
+_SIZE_BOUNDS = _ALL + "analysis/size_bounds.py"
+_KNOWN = _ALL + "backend/triton/known_conditions.py"
 _SCALES = _ALL + "passes/tile_move_scales.py"
 _ONLINE = _ALL + "passes/convert_loop_to_tile_online.py"
 
 TILES = [
+    Fault(
+        "floats-that-are-not-exact", _CONVERT, "_EXACT = 2**24", "_EXACT = 2**26",
+        "beyond 2^24 an index is no float, and its difference with another is rounded twice",
+    ),
+    Fault(
+        "bound-of-a-multiple", _SIZE_BOUNDS,
+        "SizeBound(self.labels, self.factor * abs(factor), self.offset * abs(factor))",
+        "SizeBound(self.labels, self.factor, self.offset * abs(factor))",
+        "a multiple of an index is exact for smaller sizes",
+    ),
+    Fault(
+        "sign-of-a-converted-term", _CONVERT,
+        "cls = arith.AddiOp if factor > 0 else arith.SubiOp", "cls = arith.AddiOp",
+        "a term with a negative factor is subtracted",
+    ),
+    Fault(
+        "tile-taken-for-a-constant", _KNOWN,
+        "chooses = isinstance(op, arith.SelectOp) and use.index == 0", "chooses = True",
+        "a condition that meets tiles is a tile of Triton's, and no constant",
+    ),
     Fault(
         "factors-beyond-the-end", _PLACE,
         "_mask_operand(masks, op, 1, op.axis.data, ReductionKind.MUL)",

@@ -55,6 +55,12 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
     )  # fmt: skip
     assert wanted.returncode == 1
     assert "running needs torch and triton" in wanted.stderr
+    done = subprocess.run(
+        [environment / "bin" / "dtc", "--emit", "gluon", ROOT / "tests/programs/specialized_product.dt"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "checking what groups of warps do needs numpy" in done.stderr
     for command, message in (
         (["dt-run"], "running needs numpy"),
         (["dt-reduce"], "reducing needs numpy"),

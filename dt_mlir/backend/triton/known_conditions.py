@@ -24,22 +24,31 @@ class KnownConditions:
 
         What meets tiles otherwise is a tile of Triton's, and no constant.
         """
-        if self._dynamic:
+        if self._dynamic or not _is_constant(condition):
             return False
-        op = condition.owner
-        if isinstance(op, Block):
-            outer = op.parent_op()
-            if not isinstance(outer, tile.MapOp):
-                return False
-            place = next(n for n, arg in enumerate(op.args) if arg is condition)
-            return self.holds(outer.inputs[place])
-        if not _only_chooses(condition):
-            return False
-        if isinstance(op, arith.AndIOp | arith.OrIOp) and is_bool(condition.type):
-            return all(map(self.holds, op.operands))
-        if isinstance(op, arith.CmpiOp):
-            return all(isinstance(v.owner, tile.SizeOp | arith.ConstantOp) for v in op.operands)
-        return False
+        source = _outside(condition)
+        op = source.owner
+        parts = op.operands if isinstance(op, arith.AndIOp | arith.OrIOp) else ()
+        return _only_chooses(source) and all(map(self.holds, parts))
+
+
+def _outside(condition: SSAValue) -> SSAValue:
+    """Returns what a map takes an element of, or the value itself."""
+    block = condition.owner
+    op = block.parent_op() if isinstance(block, Block) else None
+    if not isinstance(op, tile.MapOp):
+        return condition
+    return op.inputs[next(n for n, arg in enumerate(op.body.block.args) if arg is condition)]
+
+
+def _is_constant(condition: SSAValue) -> bool:
+    """Returns whether a condition is computed from sizes and numbers alone, by comparisons."""
+    op = _outside(condition).owner
+    if isinstance(op, arith.AndIOp | arith.OrIOp) and is_bool(condition.type):
+        return all(map(_is_constant, op.operands))
+    if isinstance(op, arith.CmpiOp):
+        return all(isinstance(v.owner, tile.SizeOp | arith.ConstantOp) for v in op.operands)
+    return False
 
 
 def _only_chooses(condition: SSAValue) -> bool:
@@ -49,7 +58,7 @@ def _only_chooses(condition: SSAValue) -> bool:
         if isinstance(op, tile.MapOp):
             chooses = _only_chooses(op.body.block.args[use.index])
         elif isinstance(op, arith.AndIOp | arith.OrIOp):
-            chooses = _only_chooses(op.result)
+            chooses = _is_constant(op.result) and _only_chooses(op.result)
         else:
             chooses = isinstance(op, arith.SelectOp) and use.index == 0
         if not chooses:
