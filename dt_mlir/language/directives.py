@@ -48,6 +48,10 @@ class Directives(ABC):
         repaired as these are. A part is a multiple of the tile that `parts` steps the label by.
         Halide: `rfactor`; split-K and flash decoding are this.
 
+        A label that `f` scans is scanned in chunks: with `f.scan(x)`, `f.rfactor(x:x_in/4096,
+        parts)` lets a block of the grid scan each 4096 indices, from what the chunks before have
+        added, which `parts` reduces.
+
         Args:
             parts: the name of the function that reduces the parts.
             split: the label, with the number of its parts, or a name and the length of a part.
@@ -65,8 +69,8 @@ class Directives(ABC):
         products, extremes, `rany` and `rall`. Elements of a sum may have a product from behind
         their own index to `x` as a factor, `rsum(B[j] * rprod(A[i], i, i > j, i <= x), j, j <=
         x)`: from one index to the next all are multiplied by the same, so that pairs of a factor
-        and a sum are scanned. The loop walks the whole label, so that `x` is in no block. Triton:
-        `associative_scan`.
+        and a sum are scanned. The loop walks the whole label, so that `x` is in no block, but for
+        a scan in chunks (`rfactor`). Triton: `associative_scan`.
 
         Args:
             label: the label up to whose indices is reduced.

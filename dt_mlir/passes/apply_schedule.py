@@ -104,12 +104,13 @@ def in_order(module: ModuleOp) -> list[tuple[sched.DirectiveOp, Directive]]:
         CompileError: where a directive or one of its arguments is unknown.
     """
     directives = directives_of(module)
+    schedule = [directive for _, directive in directives]
     rank = {name: i for i, name in enumerate(_consumers_first(LoopProgram(module)))}
 
     def key(item: tuple[sched.DirectiveOp, Directive]) -> tuple[int, int]:
         directive = item[1]
-        fusion = directive.phase is Phase.FUSION
-        return directive.phase, rank.get(directive.function, 0) if fusion else 0
+        phase = directive.phase_among(schedule)
+        return phase, rank.get(directive.function, 0) if phase is Phase.FUSION else 0
 
     return sorted(directives, key=key)
 
@@ -118,9 +119,9 @@ def in_order(module: ModuleOp) -> list[tuple[sched.DirectiveOp, Directive]]:
 class ApplySchedulePass(ModulePass):
     """Applies the directives that the module holds, in their fixed order of phases.
 
-    The order on the page does not matter: algebra, parts, scans, labels, fusion (consumers first),
-    partition, order of loops, tiling, mapping, storage, hints, promises. Each directive does what
-    its own pass does.
+    The order on the page does not matter: algebra, parts, scans, their chunks, labels, fusion
+    (consumers first), partition, order of loops, tiling, mapping, storage, hints, promises. Each
+    directive does what its own pass does.
     """
 
     name = "apply-schedule"

@@ -82,7 +82,10 @@ class Prefixes:
             trip = result.body.block.args[0]
             trip.name_hint = "trip"
             left = body.index.sub(body.index.sub(count, body.index.constant(1)), trip)
-            first = body.index.mul(left, body.index.constant(size), f"{op.label_name}_start")
+            hint = f"{op.label_name}_start"
+            first = body.index.mul(left, body.index.constant(size), hint)
+            if op.origin is not None:
+                first = body.index.add(start, first, hint)
         else:
             result, body = nests.loop_between(op, trips, scope, carried, hints)
             first = result.body.block.args[0]

@@ -75,7 +75,8 @@ class BlockPass(Directive):
             if loop.prefixes_of(own):
                 raise site.error(
                     f"'{label}' is scanned: one program instance walks the whole label",
-                    "block other labels",
+                    f"block other labels, or scan '{label}' in chunks: "
+                    f"{self.function}.rfactor({label}:{label}_in/{extent}, parts)",
                 )
             if own.origin is not None:
                 raise site.error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +12,12 @@ from dt_mlir.analysis.part_labels import part_label
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.identifiers import NAMES_HINT, is_identifier
+from dt_mlir.passes.schedule_rfactor_chunks import (
+    check_scan,
+    scan_chunks,
+    scanned_loop,
+    total_of,
+)
 from dt_mlir.passes.schedule_rfactor_combine import combine
 from dt_mlir.passes.schedule_rfactor_parts import Parts, add_kernel, states_of, with_extreme
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
@@ -29,6 +36,10 @@ class RfactorPass(Directive):
     part is a multiple of the tile that `parts` steps the label by. Halide: `rfactor`; split-K and
     flash decoding are this.
 
+    A label that `f` scans is scanned in chunks: with `f.scan(x)`, `f.rfactor(x:x_in/4096, parts)`
+    lets a block of the grid scan each 4096 indices, from what the chunks before have added, which
+    `parts` reduces.
+
     ```
     %s = loop.reduce add %k = k of f {…}   ->   %s = loop.reduce add %k_part = k_part of f {
                                                   %parts = loop.read %parts_ptr[%k_part]
@@ -43,10 +54,24 @@ class RfactorPass(Directive):
     )
     parts: str = parameter(Name("name"), "The name of the function that reduces the parts.")
 
+    def phase_among(self, schedule: Sequence[Directive]) -> Phase:
+        label = PartsOf.of(self.split)[0]
+        scans = any(
+            other.directive_name() == "scan" and other.function == self.function
+            and getattr(other, "label", None) == label
+            for other in schedule
+        )  # fmt: skip
+        return Phase.CHUNKS if scans else self.phase
+
     def rewrite(self, site: Site) -> None:
         label, count, length = PartsOf.of(self.split)
         kernel = site.kernel
-        top = with_extreme(self._reduction(site, kernel, label))
+        scanned = scanned_loop(site, label)
+        if scanned is not None:
+            check_scan(site, scanned, length)
+            top = total_of(scanned)
+        else:
+            top = with_extreme(self._reduction(site, kernel, label))
         part = f"{label}_part"
         states = states_of(top, self.parts)
         location = site.location or top.location
@@ -59,7 +84,10 @@ class RfactorPass(Directive):
         found = Parts(site, top, label, part, self.parts, states, location)
         walked = labels_in(kernel)
         new = add_kernel(found, count, length)
-        combine(found)
+        if scanned is not None:
+            scan_chunks(found, scanned, length)
+        else:
+            combine(found)
         for moved in set(walked).difference(labels_in(kernel)):
             site.program.parts[site.function, moved] = self.parts
         for changed in (new, kernel):

@@ -218,6 +218,8 @@ def _walk_parts(
     for op in loops_in(top):
         if isinstance(op, loop.ReductionLoop) and op.label_name == parts.label:
             op.set_part(part.first, part.end)
+            # What each of its elements reduces over the label is not split.
+            break
     return walk
 
 

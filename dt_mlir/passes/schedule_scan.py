@@ -10,7 +10,12 @@ from xdsl.builder import Builder
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineExpr,
+)
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.analysis.nests import loops_in, own_loops, writes_of
@@ -58,7 +63,8 @@ class ScanPass(Directive):
     extremes, `rany` and `rall`. Elements of a sum may have a product from behind their own index to
     `x` as a factor, `rsum(B[j] * rprod(A[i], i, i > j, i <= x), j, j <= x)`: from one index to the
     next all are multiplied by the same, so that pairs of a factor and a sum are scanned. The loop
-    walks the whole label, so that `x` is in no block. Triton: `associative_scan`.
+    walks the whole label, so that `x` is in no block, but for a scan in chunks (`rfactor`). Triton:
+    `associative_scan`.
 
     ```
     %s = loop.reduce add %j = j of c where (%x) {   ->   %a = loop.read %A[%x]
@@ -111,7 +117,10 @@ class ScanPass(Directive):
             return f"'{self.function}.online' computes the reductions in one pass: leave it out"
         for (function, label), parts in site.program.parts.items():
             if function == self.function:
-                return f"'{parts}' reduces '{label}' in parts: leave out '{function}.rfactor'"
+                return (
+                    f"'{parts}' reduces '{label}' in parts: leave out '{function}.rfactor', or "
+                    f"scan in chunks by rfactor({self.label}:{self.label}_in/4096, {parts})"
+                )
         return f"write a condition, as in 'rsum(…, j, j <= {self.label})'"
 
     def _check(self, site: Site, kernel: loop.KernelOp) -> None:
@@ -293,7 +302,10 @@ class ScanPass(Directive):
         block.insert_op_before(copy, before)
         guarded = bool(shift) or not self._same_size(site, op.label_name)
         if guarded:
-            for read in operations_of(copy, loop.ReadOp):
+            reads = operations_of(copy, loop.ReadOp)
+            if not self._same_size(site, op.label_name):
+                self._check_reads(site, copy, reads)
+            for read in reads:
                 if read.boundary is None and any(copy.iv is value for value in read.indices):
                     read.boundary = StringAttr(CONSTANT)
                     read.exterior = constant(0, read.result.type)
@@ -316,6 +328,25 @@ class ScanPass(Directive):
         kind = ReductionKind.ADD if op.is_dot else op.named_kind
         neutral = builder.insert(arith.ConstantOp(identity(kind, element.type))).result
         return builder.insert(arith.SelectOp(inside, element, neutral)).result
+
+    def _check_reads(
+        self, site: Site, op: loop.ReduceOp, reads: Sequence[loop.ReadOp]
+    ) -> None:
+        """Checks that no trip reads an element of what has none: trips of no index read, too.
+
+        Raises:
+            CompileError: at the read that might.
+        """
+        for read in reads:
+            if _needs_points(op, read):
+                label = op.label_name
+                tensor = site.kernel.argument_names[site.kernel.args.index(read.base)]
+                raise site.error(
+                    f"'{label}' may have no index where '{self.label}' has one, and '{tensor}' is "
+                    "read at an index that is computed then",
+                    "declare the size of one as that of the other, as in "
+                    f"'RVar {label} = len({self.label})'",
+                )
 
     def _conditions(
         self, prefix: _Prefix, walked: loop.ForOp, guarded: bool, builder: Builder
@@ -380,6 +411,23 @@ class ScanPass(Directive):
             if list(item.map.results) == [symbol(0)] and pair == {root(label), root(self.label)}:
                 return True
         return False
+
+
+def _needs_points(op: loop.ReduceOp, read: loop.ReadOp) -> bool:
+    """Returns whether a read in a reduction takes an element, whatever the reduction's index is."""
+    if any(
+        isinstance(part, AffineBinaryOpExpr)
+        and part.kind in (AffineBinaryOpKind.Mod, AffineBinaryOpKind.FloorDiv)
+        and not isinstance(part.rhs, AffineConstantExpr)
+        for expr in read.map.data.results
+        for part in expr.dfs()
+    ):
+        return True
+    if read.boundary is None:
+        # What data say is the nearest element that there is.
+        computed = [v for v in read.indices if v is not op.iv]
+        return any(op.body.block.is_ancestor(v.owner) for v in computed)
+    return read.boundary.data != CONSTANT
 
 
 def _one_unless(

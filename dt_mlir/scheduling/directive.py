@@ -39,23 +39,25 @@ class Phase(IntEnum):
     """The reductions that are computed in parts."""
     SCANS = 2
     """The reductions up to each index that are computed in one pass."""
-    LABELS = 3
+    CHUNKS = 3
+    """The chunks in which these are computed."""
+    LABELS = 4
     """The labels of each function's loops."""
-    FUSION = 4
+    FUSION = 5
     """The place of each function's computation."""
-    PARTITION = 5
+    PARTITION = 6
     """The block of a program instance."""
-    ORDER = 6
+    ORDER = 7
     """The order of the loops in it."""
-    TILING = 7
+    TILING = 8
     """The tile that is computed at once."""
-    MAPPING = 8
+    MAPPING = 9
     """The order of program instances."""
-    STORAGE = 9
+    STORAGE = 10
     """The layout of a kernel's results in memory."""
-    HINTS = 10
+    HINTS = 11
     """Hints to the target."""
-    PROMISES = 11
+    PROMISES = 12
     """Checks of all that came before."""
 
 
@@ -287,6 +289,10 @@ class Directive(ModulePass):
         """The directive in canonical DT: `f.block(x:128);`"""
         shown = ", ".join(map(str, self.arguments()))
         return f"{self.function}.{self.directive_name()}({shown});"
+
+    def phase_among(self, schedule: Sequence[Directive]) -> Phase:
+        """When `apply-schedule` applies the directive as one of a schedule."""
+        return self.phase
 
     @abstractmethod
     def rewrite(self, site: Site) -> None:

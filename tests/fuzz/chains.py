@@ -79,6 +79,7 @@ def _draw_scan(drawer: Any, function: Callable[..., Any]) -> list[str]:
     drawer.current.kind = kind
     drawer.functions.append(drawer.current)
     drawer.online, drawer.scanned = over, walked
+    drawer.chunked = factors is None and drawer.chance(40)
     return [f"{drawer.current.name}[{', '.join(drawer.current.labels)}] = {expression};"]
 
 
@@ -93,7 +94,10 @@ def schedule_chain(drawer: Any, function: Callable[..., Any]) -> list[str]:
     if drawer.scanned is not None:
         blocks = tuple(label for label in last.labels if label != drawer.scanned)
         lines = [f"{last.name}.scan({drawer.scanned});"]
-        return lines + drawer.root(last, blocks, sorted(last.labels), {})
+        if not drawer.chunked:
+            return lines + drawer.root(last, blocks, sorted(last.labels), {})
+        lines += _draw_chunks(drawer, function, last.name, drawer.scanned, blocks)
+        return lines + drawer.root(last, blocks, sorted((*blocks, f"{drawer.scanned}_part")), {})
     lines = [f"{last.name}.online({over});"]
     inside = {label for f in drawer.functions for label in (*f.labels, *f.reduced)}
     if drawer.chance(35):
@@ -102,6 +106,21 @@ def schedule_chain(drawer: Any, function: Callable[..., Any]) -> list[str]:
         inside -= {over} - set(last.labels)
         inside.add(f"{over}_part")
     return lines + drawer.root(last, last.labels, sorted(inside), {})
+
+
+def _draw_chunks(
+    drawer: Any, function: Callable[..., Any], name: str, walked: str, labels: tuple[str, ...]
+) -> list[str]:
+    """Draws the directives that compute a scan in chunks, and the tile of the label in one."""
+    length = drawer.pick((2, 4, 8, 16))
+    own = (f"{walked}_part", *labels)
+    found = function(f"{name}_parts", own, "float")
+    lines = [f"{name}.rfactor({walked}:{walked}_in/{length}, {found.name});"]
+    lines += drawer.root(found, own, [*own, walked], {})
+    if drawer.chance(75):
+        tile = drawer.pick([n for n in (0, 1, 2, 4, 8, 16) if n <= length])
+        lines.append(f"{name}.tensorize({walked}:{tile});")
+    return lines
 
 
 def draw_parts(

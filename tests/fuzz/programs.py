@@ -66,6 +66,9 @@ class _Drawer:
         self.online: str | None = None
         """The label over which the last function's reductions are computed in one pass."""
         self.scanned: str | None = None
+        """The label that the last function scans."""
+        self.chunked = False
+        """True if it scans it in chunks."""
 
     def pick(self, options):
         return self.draw(st.sampled_from(options))

@@ -29,10 +29,26 @@ _NESTED = _ALL + "laws/nested.py"
 _DOMAINS = _ALL + "laws/domains.py"
 _FACTORS = _ALL + "passes/schedule_scan_factors.py"
 _PARTS = _ALL + "passes/schedule_rfactor_parts.py"
+_CHUNKS = _ALL + "passes/schedule_rfactor_chunks.py"
 _COMBINED = _ALL + "passes/schedule_rfactor_combine.py"
 _SCAN = _ALL + "passes/schedule_scan.py"
 
 LOOPS = [
+    Fault(
+        "chunk-counted-twice", _CHUNKS, "[add(distance, number(-length))]", "[distance]",
+        "a chunk begins with the sum of those before, its own left out",
+    ),
+    Fault(
+        "chunks-behind-taken-for-those-before", _CHUNKS,
+        "distance = multiply(distance, number(-1))", "pass",
+        "a scan from the end on begins with the chunks behind",
+    ),
+    Fault(
+        "part-of-what-an-element-reduces", _PARTS,
+        "            # What each of its elements reduces over the label is not split.\n            break\n",
+        "",
+        "a reduction of its own in each element walks the whole label",
+    ),
     Fault(
         "element-out-of-range-with-a-factor", _SCAN,
         "inside = [place] if prefix.shift < 0 else []", "inside = []",

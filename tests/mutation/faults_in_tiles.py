@@ -37,6 +37,11 @@ _ONLINE = _ALL + "passes/convert_loop_to_tile_online.py"
 
 TILES = [
     Fault(
+        "descending-from-the-label's-end", _PREFIXES,
+        "first = body.index.add(start, first, hint)", "pass",
+        "a chunk that is walked from its end on begins at its own origin",
+    ),
+    Fault(
         "floats-that-are-not-exact", _CONVERT, "_EXACT = 2**24", "_EXACT = 2**26",
         "beyond 2^24 an index is no float, and its difference with another is rounded twice",
     ),

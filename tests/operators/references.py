@@ -151,6 +151,7 @@ REFERENCES: dict[str, tuple[Sizes, Callable[..., Tensor]]] = {
     "prefix_sum": ({"n": 2, "x": 19}, lambda x: x.cumsum(1)),
     "prefix_product": ({"n": 2, "x": 11}, lambda x: x.cumprod(1)),
     "prefix_sum_scanned": ({"i": 5, "x": 19}, lambda x: x.cumsum(1)),
+    "prefix_sum_in_chunks": ({"i": 5, "x": 19}, lambda x: x.cumsum(1)),
     "linear_recurrence": ({"n": 2, "t": 21, "d": 19}, _recurrence),
     "suffix_maximum": ({"i": 5, "x": 19}, lambda x: x.flip(1).cummax(1).values.flip(1)),
     "embedding": ({"T_0": 7, "t": 9, "c": 18}, lambda t, ids: t[ids.clamp(0, len(t) - 1)]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, SSAValue
 
 from dt_mlir.dialects import tile
@@ -20,7 +21,7 @@ class KnownConditions:
         self._dynamic = dynamic
 
     def holds(self, condition: SSAValue) -> bool:
-        """Returns whether a condition compares sizes and only chooses between values.
+        """Returns whether a condition compares sizes and only chooses between tensors.
 
         What meets tiles otherwise is a tile of Triton's, and no constant.
         """
@@ -51,8 +52,17 @@ def _is_constant(condition: SSAValue) -> bool:
     return False
 
 
+def _is_of_tensors(op: arith.SelectOp) -> bool:
+    """Returns whether what is chosen is a tensor of Triton's; numbers are not, which `where` makes.
+    """
+    values = (op.lhs, op.rhs)
+    return not any(isinstance(v.owner, arith.ConstantOp) for v in values) and not isinstance(
+        op.result.type, IndexType
+    )
+
+
 def _only_chooses(condition: SSAValue) -> bool:
-    """Returns whether all that a condition is used for is to choose between two values."""
+    """Returns whether all that a condition is used for is to choose between two tensors."""
     for use in condition.uses:
         op = use.operation
         if isinstance(op, tile.MapOp):
@@ -60,7 +70,7 @@ def _only_chooses(condition: SSAValue) -> bool:
         elif isinstance(op, arith.AndIOp | arith.OrIOp):
             chooses = _is_constant(op.result) and _only_chooses(op.result)
         else:
-            chooses = isinstance(op, arith.SelectOp) and use.index == 0
+            chooses = isinstance(op, arith.SelectOp) and use.index == 0 and _is_of_tensors(op)
         if not chooses:
             return False
     return True

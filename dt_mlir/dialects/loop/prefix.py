@@ -33,7 +33,8 @@ class PrefixOp(IRDLOperation):
 
     `%s = loop.prefix add %a along %x : f32` in the loop over `%x`. `descending` lets the loop walk
     its label from the last index to the first, so that the elements from the trip's index on are
-    combined. The loop walks the whole label, in one program instance.
+    combined. The loop walks the whole label, in one program instance; or with `chunked` a block of
+    the grid, whose elements alone are combined.
 
     A sum may be multiplied by a factor in each trip, before its element is added: a linear
     recurrence, `%h = loop.prefix add %b by %a along %t : f32`. The factor of the first trip
@@ -42,7 +43,7 @@ class PrefixOp(IRDLOperation):
 
     name = "loop.prefix"
     GRAMMAR: ClassVar = (
-        "kind value (`by` value)? `along` value `descending`? attr-dict `:` type"
+        "kind value (`by` value)? `along` value `descending`? `chunked`? attr-dict `:` type"
     )
 
     kind = prop_def(ReductionKindAttr)
@@ -55,6 +56,8 @@ class PrefixOp(IRDLOperation):
     """The index of the loop."""
     descending = opt_prop_def(UnitAttr)
     """Present where the loop walks from the last index to the first."""
+    chunked = opt_prop_def(UnitAttr)
+    """Present where the loop may walk a block of the grid."""
     result = result_def()
     """The combination of the elements so far."""
 
@@ -68,12 +71,14 @@ class PrefixOp(IRDLOperation):
         type: Attribute,
         descending: bool = False,
         factor: SSAValue | None = None,
+        chunked: bool = False,
     ) -> None:
         super().__init__(
             operands=[value, factor, index],
             properties={
                 "kind": ReductionKindAttr(kind),
                 "descending": UnitAttr() if descending else None,
+                "chunked": UnitAttr() if chunked else None,
             },
             result_types=[type],
         )
@@ -95,9 +100,10 @@ class PrefixOp(IRDLOperation):
         parser.parse_keyword("along")
         index = parse_value(parser)
         descending = parser.parse_optional_keyword("descending") is not None
+        chunked = parser.parse_optional_keyword("chunked") is not None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
-        op = cls(kind, value, index, parser.parse_type(), descending, factor)
+        op = cls(kind, value, index, parser.parse_type(), descending, factor, chunked)
         op.attributes.update(attributes)
         return op
 
@@ -111,6 +117,8 @@ class PrefixOp(IRDLOperation):
         printer.print_ssa_value(self.index)
         if self.descending is not None:
             printer.print_string(" descending")
+        if self.chunked is not None:
+            printer.print_string(" chunked")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
@@ -128,7 +136,8 @@ class PrefixOp(IRDLOperation):
         parent = owner.parent_op() if isinstance(owner, Block) else None
         if not isinstance(parent, ForOp) or self.parent_op() is not parent:
             raise VerifyException("it stands in the body of the 'loop.for' along whose index it is")
-        if parent.origin is not None or parent.is_outer:
+        chunks = self.chunked is not None and self.factor is None
+        if (parent.origin is not None and not chunks) or parent.is_outer:
             raise VerifyException(
                 f"the loop over '{parent.label_name}' walks a part of its label, and the elements "
                 "before that part are missing"

@@ -1,11 +1,13 @@
 // RUN: dt-opt %s -t triton | filecheck %s
-host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %B: memref<?xf32> {host.name = "B", host.axes = ["y"]}) -> (memref<?xf32>, memref<?xf32>) attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y"]} {
+host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %B: memref<?xf32> {host.name = "B", host.axes = ["y"]}) -> (memref<?xf32>, memref<?xf32>, memref<?xf32>) attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y"]} {
   %x = host.size x
   %f = host.alloc f[x](%x) : memref<?xf32>
   %g = host.alloc g[x](%x) : memref<?xf32>
   host.launch @f_kernel(%A, %f)
+  %h = host.alloc h[x](%x) : memref<?xf32>
   host.launch @g_kernel(%A, %g)
-  host.return %f, %g
+  host.launch @h_kernel(%A, %h)
+  host.return %f, %g, %h
 }
 // A condition on sizes is known when Triton compiles the kernel: it compiles what is chosen alone.
 // CHECK-LABEL: def f_kernel
@@ -51,4 +53,23 @@ tile.kernel @g_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %g
     tile.yield %5 : f32
   }
   tile.store %b, %g[%x]
+}
+// Numbers are none of its tensors.
+// CHECK-LABEL: def h_kernel
+// CHECK: tl.where(tl.where(x_SIZE <= 100, True, False), 1.0, 2.0)
+tile.kernel @h_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %h: memref<?xf32> {host.name = "h", host.axes = ["x"]}) attributes {labels = ["x"], grid_blocks = [], grid_labels = [], root = "h"} {
+  %c0 = arith.constant 0 : index
+  %x_size = tile.size x
+  %c100 = arith.constant 100 : index
+  %small = arith.cmpi sle, %x_size, %c100 : index
+  %x = tile.range x: 16 from %c0
+  %a = tile.load %A[%x]
+  %b = tile.map (%e = %a, %s = %small) {
+    %c1 = arith.constant 1.0 : f32
+    %c2 = arith.constant 2.0 : f32
+    %2 = arith.select %s, %c1, %c2 : f32
+    %3 = arith.addf %2, %e : f32
+    tile.yield %3 : f32
+  }
+  tile.store %b, %h[%x]
 }

@@ -19,3 +19,14 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
     }
   }
 }
+// CHECK: loop.kernel @h_kernel
+loop.kernel @h_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %h: memref<?xf32> {host.name = "h", host.axes = ["x"]}) attributes {labels = ["x"], root = "h"} {
+  loop.grid (%x0 = x size 8) order [x] {
+    loop.for %x = x in %x0 size 8 of h {
+      %a = loop.read %A[%x]
+      // CHECK: loop.prefix add %a along %x descending chunked {my.mark} : f32
+      %s = loop.prefix add %a along %x descending chunked {my.mark} : f32
+      loop.write %s, %h[%x]
+    }
+  }
+}

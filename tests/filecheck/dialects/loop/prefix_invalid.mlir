@@ -57,3 +57,14 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
     }
   }
 }
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+  loop.grid (%x0 = x size 8) order [x] {
+    loop.for %x = x in %x0 size 8 of f {
+      %a = loop.read %A[%x]
+      %s = loop.prefix add %a by %a along %x chunked : f32
+      // expected-error@above {{'loop.prefix' is malformed: the loop over 'x' walks a part of its label, and the elements before that part are missing}}
+      loop.write %s, %f[%x]
+    }
+  }
+}
