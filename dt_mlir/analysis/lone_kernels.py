@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DictionaryAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import DictionaryAttr, MemRefType, ModuleOp, UnitAttr
 from xdsl.ir import Block, BlockArgument, Region, SSAValue
 
 from dt_mlir.analysis.joined_labels import joined_labels
@@ -72,6 +72,7 @@ def _made_up(kernels: list[KernelOp]) -> host.FuncOp:
             extents = [sizes[label] for label in axes]
             alloc = host.AllocOp(prefix + name, axes, extents, type.element_type)
             alloc.location = kernel.location
+            alloc.summed = UnitAttr() if name in kernel.summed_names else None
             block.add_op(alloc)
             values.append(alloc.result)
             results.append(alloc.result)

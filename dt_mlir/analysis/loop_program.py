@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from xdsl.dialects.builtin import LocationAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import LocationAttr, MemRefType, ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -111,7 +111,12 @@ class LoopProgram:
         self.host.labels = name_array([*self.labels(), definition.label])
 
     def allocate(
-        self, name: str, axes: Sequence[str], element: Attribute, location: LocationAttr
+        self,
+        name: str,
+        axes: Sequence[str],
+        element: Attribute,
+        location: LocationAttr,
+        summed: bool = False,
     ) -> None:
         """Adds a tensor behind those that there are.
 
@@ -120,6 +125,7 @@ class LoopProgram:
             axes: the labels of its axes.
             element: the type of its elements.
             location: the place in the source that asks for it.
+            summed: whether the indices of its first axis share an element.
         """
         block = self.host.body.block
         known = {op.label.data: op for op in block.ops if isinstance(op, host.SizeOp)}
@@ -133,6 +139,7 @@ class LoopProgram:
                 block.insert_op_before(known[label], place)
             extents.append(known[label].result)
         op = host.AllocOp(name, axes, extents, element)
+        op.summed = UnitAttr() if summed else None
         op.location = location
         op.result.name_hint = value_hint(name)
         block.insert_op_before(op, place)

@@ -135,6 +135,11 @@ def dependences(
                     op, f"a value depends on len({op.label.data})",
                     "let rows depend on their own elements alone",
                 )  # fmt: skip
+            case loop.WriteOp() if _is_summed(op, kernel):
+                yield Dependence(
+                    op, "parts are added in memory in any order",
+                    "leave out 'atomic': rfactor combines them in their order",
+                )  # fmt: skip
             case loop.ReadOp() | loop.WriteOp():
                 yield from _of_access(op, kernel, rows, row)
             case loop.LoopLike() if op.is_tile and op.label_name in rows and not op.step_size:
@@ -146,6 +151,13 @@ def dependences(
                 pass
         if isinstance(op, loop.ReductionLoop):
             yield from _of_products(op)
+
+
+def _is_summed(op: loop.WriteOp, kernel: loop.KernelOp) -> bool:
+    """Returns whether what is written is added to what other instances write."""
+    if not isinstance(op.base, BlockArgument) or op.base not in kernel.args:
+        return False
+    return kernel.argument_names[op.base.index] in kernel.summed_names
 
 
 def _of_products(op: loop.ReductionLoop) -> Iterator[Dependence]:

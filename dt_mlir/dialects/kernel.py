@@ -67,6 +67,8 @@ class KernelOp(IRDLOperation):
     """Labels whose tiles are taken apart, with the number of interleaved tiles of each."""
     warp_specialize = opt_prop_def(DictionaryAttr)
     """The numbers of `consumers` and `registers` by which warps are specialized, if they are."""
+    summed = opt_prop_def(Identifiers)
+    """The tensors to which what the kernel writes is added (`host.alloc … summed`)."""
     dynamic = opt_prop_def(UnitAttr)
     """True if sizes and strides are run-time arguments."""
     body = region_def("single_block")
@@ -126,6 +128,11 @@ class KernelOp(IRDLOperation):
         """True if elementary functions are to be as accurate as PyTorch's."""
         return self.math is not None and self.math.data == "accurate"
 
+    @property
+    def summed_names(self) -> tuple[str, ...]:
+        """The tensors to which what the kernel writes is added."""
+        return () if self.summed is None else names(self.summed)
+
     def int_hint(self, hint: str) -> int | None:
         """The value of `num_warps`, `num_stages` or `persistent`, if it is set."""
         attr = self.properties.get(hint)
@@ -169,6 +176,9 @@ class KernelOp(IRDLOperation):
             element = type.element_type if isinstance(type, MemRefType) else type
             if not is_element_type(element):
                 raise VerifyException(f"argument '{name.data}' has elements of {element}")
+        unknown = {*self.summed_names}.difference(self.argument_names)
+        if unknown:
+            raise VerifyException(f"'{min(unknown)}' is summed, and no argument of the kernel")
         if len(set(names(self.labels))) != len(self.labels):
             raise VerifyException("the labels of a kernel must differ")
         if len(set(self.argument_names)) != len(types):

@@ -15,8 +15,15 @@ from xdsl.interpreter import (
 )
 
 from dt_mlir.dialects import host
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.interpreters.arithmetic import Value, joined, mapped
+from dt_mlir.interpreters.bounded import Array
 from dt_mlir.interpreters.level import LevelFunctions
 from dt_mlir.interpreters.memory import Buffer
+
+
+def _stacked(array: Array) -> Array:
+    return array[None]
 
 
 @register_impls
@@ -67,7 +74,17 @@ class HostFunctions(LevelFunctions):
         assert isinstance(op.result.type, MemRefType)
         element = op.result.type.element_type
         zero = self.arithmetic.from_array(np.zeros(()), element)
-        return (Buffer.fresh(op.tensor.data, element, zero, [int(extent) for extent in args]),)
+        extents = [int(extent) for extent in args]
+        if op.summed is None:
+            return (Buffer.fresh(op.tensor.data, element, zero, extents),)
+
+        def total(values: list[Value]) -> Value:
+            both = joined([mapped(_stacked, value) for value in values], 0)
+            return self.arithmetic.reduce(ReductionKind.ADD, both, (0,), element)
+
+        found = Buffer.fresh(op.tensor.data, element, zero, [max(1, extents[0]), *extents[1:]])
+        found.total = total
+        return (found,)
 
     @impl_terminator(host.ReturnOp)
     def run_return(

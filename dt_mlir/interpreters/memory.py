@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +42,8 @@ class Buffer:
     """The elements; what nothing has written is there but means nothing."""
     writer: Array
     """The program instance that wrote each element, `NEVER` or `GIVEN`."""
+    total: Callable[[list[Value]], Value] | None = None
+    """The sum of values, if the indices of the first axis share an element."""
 
     @staticmethod
     def given(name: str, element: Attribute, values: Value) -> Buffer:
@@ -86,6 +88,8 @@ class Buffer:
                 same kernel wrote.
         """
         where, mask = self._check(op, indices, mask, "reads")
+        if self.total is not None:
+            return self.total([self._at((where[0] + p, *where[1:])) for p in range(self.shape[0])])
         writers = self.writer[where]
         empty = mask & (writers == NEVER)
         if np.any(empty):
@@ -102,6 +106,9 @@ class Buffer:
                 f"written by the instance {other} of the same kernel",
                 op,
             )
+        return self._at(where)
+
+    def _at(self, where: tuple[Array, ...]) -> Value:
         return mapped(lambda array: np.asarray(array[where]), self.values)
 
     def finish(self) -> None:

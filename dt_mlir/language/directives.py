@@ -36,8 +36,14 @@ class Directives(ABC):
         """
         return self.direct("online", label)
 
-    @checked("rfactor(parts, k=8)")
-    def rfactor(self, /, parts: NameLike, *split: NameLike, **sizes: Size) -> Self:
+    @checked("rfactor(parts, 'atomic', k=8)")
+    def rfactor(
+        self,
+        /,
+        parts: NameLike,
+        order: Literal["atomic"] | Choices = 'ordered',
+        *split: NameLike, **sizes: Size,
+    ) -> Self:
         """Splits reductions over a label into parts, which another function reduces.
 
         `f.rfactor(k:8, parts)` makes 8 parts, and `f.rfactor(k:k_in/4096, parts)` parts of 4096
@@ -48,15 +54,20 @@ class Directives(ABC):
         repaired as these are. A part is a multiple of the tile that `parts` steps the label by.
         Halide: `rfactor`; split-K and flash decoding are this.
 
+        With `atomic` the parts of a sum are added in memory, in whatever order they are computed:
+        one tensor of the size of a part, which is cleared first, takes the place of all of them,
+        and the bits of a result may differ from call to call.
+
         A label that `f` scans is scanned in chunks: with `f.scan(x)`, `f.rfactor(x:x_in/4096,
         parts)` lets a block of the grid scan each 4096 indices, from what the chunks before have
         added, which `parts` reduces.
 
         Args:
             parts: the name of the function that reduces the parts.
+            order: whether the parts of sums are added in memory, in any order.
             split: the label, with the number of its parts, or a name and the length of a part.
         """
-        return self.direct("rfactor", parts, *split, **sizes)
+        return self.direct("rfactor", parts, order, *split, **sizes)
 
     @checked("scan(label)")
     def scan(self, /, label: NameLike) -> Self:

@@ -84,7 +84,10 @@ class _Converter:
             self.env[arg] = origin
         self.block(grid.body.block, self.top)
         labels = dict.fromkeys([*(label.data for label in kernel.labels), *self.sizes])
-        kept = {"num_warps", "num_stages", "persistent", "warp_specialize", "precision", "math"}
+        kept = {
+            "num_warps", "num_stages", "persistent", "warp_specialize", "precision", "math",
+            "summed",
+        }  # fmt: skip
         kept |= {"unroll_jam", "dynamic"}
         result = tile.KernelOp(
             kernel.sym_name.data,

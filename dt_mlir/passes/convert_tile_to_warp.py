@@ -104,6 +104,11 @@ class _Converter:
                 "sizes and strides of specialized kernels are constants",
                 f"write {name}.compile() without 'dynamic'", dot,
             )  # fmt: skip
+        if self.kernel.summed_names:
+            raise self._refused(
+                "what it writes is added to memory, where copies only store",
+                "leave out 'atomic' of rfactor", dot,
+            )  # fmt: skip
         axes = axes_of(dot.result.type)
         if len(axes) != 2 or any(axis.is_symbolic for axis in axes):
             raise self._refused(

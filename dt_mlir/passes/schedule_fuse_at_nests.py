@@ -96,6 +96,11 @@ def check_movable(
             f"'{name}' is scanned, and is not computed for each index by itself",
             f"leave out '{name}.{site.directive}'",
         )
+    if name in producer.summed_names:
+        raise site.error(
+            f"the parts of '{name}' are added in memory", "leave out 'atomic', or "
+            f"'{name}.{site.directive}'",
+        )  # fmt: skip
     if producer.grid.label_names:
         raise site.error(f"'{name}' is already partitioned into blocks", f"{verb} it first")
     for hint in ("num_warps", "num_stages", "persistent", "precision", "math"):

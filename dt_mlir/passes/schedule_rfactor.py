@@ -11,6 +11,7 @@ from dt_mlir.analysis.nests import labels_in, loops_in, reduced_by
 from dt_mlir.analysis.part_labels import part_label
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import loop
+from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.identifiers import NAMES_HINT, is_identifier
 from dt_mlir.passes.schedule_rfactor_chunks import (
     check_scan,
@@ -21,7 +22,10 @@ from dt_mlir.passes.schedule_rfactor_chunks import (
 from dt_mlir.passes.schedule_rfactor_combine import combine
 from dt_mlir.passes.schedule_rfactor_parts import Parts, add_kernel, states_of, with_extreme
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
-from dt_mlir.scheduling.parameters import Name, PartsOf
+from dt_mlir.scheduling.parameters import Choice, Name, PartsOf
+
+ORDERED = "ordered"
+"""The order in which parts are combined unless something else is said."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,10 @@ class RfactorPass(Directive):
     order. Parts of reductions that `online` computes in one pass are repaired as these are. A
     part is a multiple of the tile that `parts` steps the label by. Halide: `rfactor`; split-K and
     flash decoding are this.
+
+    With `atomic` the parts of a sum are added in memory, in whatever order they are computed: one
+    tensor of the size of a part, which is cleared first, takes the place of all of them, and the
+    bits of a result may differ from call to call.
 
     A label that `f` scans is scanned in chunks: with `f.scan(x)`, `f.rfactor(x:x_in/4096, parts)`
     lets a block of the grid scan each 4096 indices, from what the chunks before have added, which
@@ -53,6 +61,10 @@ class RfactorPass(Directive):
         PartsOf(), "The label, with the number of its parts, or a name and the length of a part."
     )
     parts: str = parameter(Name("name"), "The name of the function that reduces the parts.")
+    order: str = parameter(
+        Choice(("atomic",)), "Whether the parts of sums are added in memory, in any order.",
+        ORDERED,
+    )  # fmt: skip
 
     def phase_among(self, schedule: Sequence[Directive]) -> Phase:
         label = PartsOf.of(self.split)[0]
@@ -74,6 +86,9 @@ class RfactorPass(Directive):
             top = with_extreme(self._reduction(site, kernel, label))
         part = f"{label}_part"
         states = states_of(top, self.parts)
+        summed = self.order != ORDERED
+        if summed:
+            self._check_sums(site, top, chunks=scanned is not None)
         location = site.location or top.location
         definition = part_label(part, label, count, length)
         # Functions may have parts of one label in common.
@@ -81,7 +96,7 @@ class RfactorPass(Directive):
         self._check_names(site, [*([] if known else [part]), *(state.name for state in states)])
         if not known:
             site.program.declare(definition, location)
-        found = Parts(site, top, label, part, self.parts, states, location)
+        found = Parts(site, top, label, part, self.parts, states, location, summed)
         walked = labels_in(kernel)
         new = add_kernel(found, count, length)
         if scanned is not None:
@@ -92,6 +107,34 @@ class RfactorPass(Directive):
             site.program.parts[site.function, moved] = self.parts
         for changed in (new, kernel):
             check_written_once(changed)
+
+    def _check_sums(self, site: Site, top: loop.ReductionLoop, chunks: bool) -> None:
+        """Checks that the parts of what is reduced may be added in memory.
+
+        Raises:
+            CompileError: if they may not.
+        """
+        if chunks:
+            raise site.error(
+                "each chunk of a scan begins with the sum of those before", "leave out 'atomic'"
+            )
+        running = top.running if isinstance(top, loop.OnlineOp) else []
+        kinds = {op.kind.data for op in running}
+        if isinstance(top, loop.ReduceOp):
+            kinds.add(top.named_kind)
+        others = kinds.difference((ReductionKind.ADD, ReductionKind.DOT))
+        if others:
+            raise site.error(
+                f"'atomic' adds the parts of sums, and '{min(others)}' is none",
+                "leave it out: parts are combined in their order",
+            )
+        repaired = [op for op in running if op.repair is not None]
+        if repaired:
+            raise site.error(
+                "'atomic' adds the parts of sums, and those of "
+                f"'{repaired[0].result.name_hint or self.parts}' are repaired by others",
+                "leave it out: parts are combined in their order",
+            )
 
     def _reduction(self, site: Site, kernel: loop.KernelOp, label: str) -> loop.ReductionLoop:
         """Returns the outermost loop of what is reduced over the label.

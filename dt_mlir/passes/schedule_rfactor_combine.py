@@ -52,6 +52,9 @@ class _Combination:
 
     def run(self) -> None:
         top = self.parts.top
+        if self.parts.summed:
+            self._take_sums(top)
+            return
         new = self._online(top) if isinstance(top, loop.OnlineOp) else self._reduce(top)
         new.location = self.parts.location
         assert top.parent is not None
@@ -59,6 +62,19 @@ class _Combination:
         for old, result in zip(top.results, new.results):
             result.name_hint = old.name_hint
             old.replace_all_uses_with(result)
+        Rewriter.erase_op(top)
+
+    def _take_sums(self, top: loop.ReductionLoop) -> None:
+        """Replaces the loop over the label by reads of what memory holds of all parts."""
+        assert top.parent is not None
+        for state, old in zip(self.parts.states, top.results):
+            tensor = argument_named(self.kernel, state.name)
+            assert tensor is not None
+            read = loop.ReadOp(tensor, [0, *(around.iv for around in state.loops)])
+            read.location = self.parts.location
+            read.result.name_hint = old.name_hint
+            top.parent.insert_op_before(read, top)
+            old.replace_all_uses_with(read.result)
         Rewriter.erase_op(top)
 
     def _insert(self, op: Operation) -> Operation:

@@ -61,6 +61,8 @@ class Parts:
     """The values that are carried."""
     location: LocationAttr
     """The place of the directive, or of the reduction."""
+    summed: bool = False
+    """True if the parts are added in memory."""
 
 
 def states_of(top: loop.ReductionLoop, function: str) -> list[State]:
@@ -168,14 +170,19 @@ def add_kernel(parts: Parts, count: int | None, length: int) -> loop.KernelOp:
     program, home = parts.site.program, parts.site.kernel
     for state in parts.states:
         axes = [parts.part, *state.labels]
-        program.allocate(state.name, axes, state.value.type, parts.location)
+        program.allocate(
+            state.name, axes, state.value.type, parts.location, summed=parts.summed
+        )
     copy = home.clone()
     copy.location = parts.location
     copies = dict(zip(operations(home), operations(copy)))
     copy.sym_name = StringAttr(f"{parts.function}_kernel")
     copy.root = StringAttr(parts.function)
-    for name in ("num_warps", "num_stages", "persistent", "precision", "math", "unroll_jam"):
+    own = ("num_warps", "num_stages", "persistent", "precision", "math", "unroll_jam", "summed")
+    for name in own:
         copy.properties.pop(name, None)
+    if parts.summed:
+        copy.summed = name_array([state.name for state in parts.states])
     top = copies[parts.top]
     assert isinstance(top, loop.ReductionLoop)
     for op in operations_of(copy, loop.WriteOp):

@@ -99,7 +99,7 @@ class VerifyWarpPass(ModulePass):
         if not kernels:
             return
         try:
-            # No other pass runs a kernel: compiling needs no NumPy otherwise.
+            # No other pass runs a kernel: compiling needs no NumPy.
             from dt_mlir.interpreters.tile_level import MULTIPROCESSORS
             from dt_mlir.interpreters.warp_interleavings import check_kernel
         except ImportError:

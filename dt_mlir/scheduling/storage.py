@@ -35,4 +35,9 @@ def storage_of(site: Site) -> tuple[host.AllocOp, tuple[str, ...]]:
         )
     alloc = program.tensor_values()[function].owner
     assert isinstance(alloc, host.AllocOp)
+    if alloc.summed is not None:
+        raise site.error(
+            f"the parts of '{function}' are added in memory, which has a layout of its own",
+            f"leave out 'atomic', or '{function}.{site.directive}'",
+        )
     return alloc, kernel.axes_of(argument)

@@ -145,5 +145,7 @@ def draw_parts(
     split = drawer.pick((count, f"{over}_in/{drawer.pick((2, 4, 8, 16))}"))
     own = (f"{over}_part", *labels)
     found = function(f"{name}_parts", own, "float")
-    lines = [f"{name}.rfactor({over}:{split}, {found.name});"]
+    # What is no sum is refused.
+    order = ", atomic" if drawer.chance(20) else ""
+    lines = [f"{name}.rfactor({over}:{split}, {found.name}{order});"]
     return lines + drawer.root(found, own, [own[0], *inside], {})

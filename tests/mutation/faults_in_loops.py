@@ -263,7 +263,7 @@ LOOPS = [
     ),
     Fault(
         "fusion-in-text-order", _ALL + "passes/apply_schedule.py",
-        "rank.get(directive.function, 0) if fusion else 0", "0",
+        "rank.get(directive.function, 0) if phase is Phase.FUSION else 0", "0",
         "fusions take effect in the order of the text, not consumers first",
     ),
     Fault(

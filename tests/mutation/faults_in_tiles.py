@@ -32,10 +32,20 @@ _PREFIXES = _ALL + "passes/convert_loop_to_tile_prefixes.py"
 _CONVERT = _ALL + "passes/tile_convert_terms.py"
 _SIZE_BOUNDS = _ALL + "analysis/size_bounds.py"
 _KNOWN = _ALL + "backend/triton/known_conditions.py"
+_KERNEL = _ALL + "backend/triton/kernel.py"
+_WRAPPER = _ALL + "backend/triton/wrapper.py"
 _SCALES = _ALL + "passes/tile_move_scales.py"
 _ONLINE = _ALL + "passes/convert_loop_to_tile_online.py"
 
 TILES = [
+    Fault(
+        "sum-that-is-not-cleared", _WRAPPER, "            self._clear(tensor)\n", "            pass\n",
+        "memory to which parts are added begins at 0 in each call",
+    ),
+    Fault(
+        "parts-that-overwrite-each-other", _KERNEL, "if self._is_summed(op.base):", "if False:",
+        "parts of a sum are added to memory",
+    ),
     Fault(
         "descending-from-the-label's-end", _PREFIXES,
         "first = body.index.add(start, first, hint)", "pass",
@@ -95,7 +105,7 @@ TILES = [
         "a scale is taken out of a choice with a number that is not an infinity",
     ),
     Fault(
-        "factors-in-the-other-order", _ALL + "backend/triton/kernel.py",
+        "factors-in-the-other-order", _KERNEL,
         "self._assign(op.before, code.conditional(moves, one, scalar), \"before\")",
         "self._assign(op.before, code.conditional(moves, scalar, one), \"before\")",
         "a scale counts twice",
@@ -256,7 +266,7 @@ TILES = [
     ),
     Fault(
         "accuracy-dropped", _TO_TILE,
-        '"warp_specialize", "precision", "math"}', '"warp_specialize", "precision"}',
+        '"warp_specialize", "precision", "math",', '"warp_specialize", "precision",',
         "math(accurate) has no effect",
     ),
     Fault(

@@ -69,6 +69,18 @@ def test_a_second_call_goes_without_the_wrapper(recorded: list[object]) -> None:
     assert len(kernel._plans) == 1
 
 
+def test_what_is_added_to_is_cleared_in_each_call(recorded: list[object]) -> None:
+    f, A, x, k = dt.Func("f"), dt.In("A"), dt.Var("x"), dt.RVar("k")
+    f[x] = dt.rsum(A[x, k], k) * 2
+    f.rfactor("parts", "atomic", k=3)
+    f.directives["parts"].block(k_part=1, x=16).tensorize(x=16, k=8)
+    kernel = f.compile()
+    for _ in range(3):
+        a = random(20, 50)
+        close(kernel(a), a.sum(1) * 2)
+    assert len(recorded) == 1
+
+
 def affine() -> dt.Kernel:
     f, A, x = dt.Func("f"), dt.In("A"), dt.Var("x")
     s, n = dt.SIn("s"), dt.SIn("n", "i32")

@@ -56,7 +56,7 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
     assert wanted.returncode == 1
     assert "running needs torch and triton" in wanted.stderr
     done = subprocess.run(
-        [environment / "bin" / "dtc", "--emit", "gluon", ROOT / "tests/programs/specialized_product.dt"],
+        [environment / "bin" / "dt-opt", ROOT / "tests/filecheck/dialects/warp/product.mlir", "-p", "verify-warp"],
         capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 1

@@ -273,8 +273,21 @@ class KernelPrinter(AddressPrinter):
         pointer = self.pointer(op, axes)
         attr = constant_of(op.value)
         value = self.values[op.value] if attr is None else memory_literal(attr)
+        if self._is_summed(op.base):
+            # No other memory depends on when it is added.
+            order = {"sem": code.constant("relaxed")}
+            self.writer.expression(code.call("tl.atomic_add", pointer, value, **keywords, **order))
+            return
         self.writer.expression(
             code.call("tl.store", pointer, value, **keywords, **_eviction(op))
+        )
+
+    def _is_summed(self, base: SSAValue) -> bool:
+        """Returns whether what is written to a tensor is added to it."""
+        names = self.kernel.argument_names
+        return any(
+            arg is base and name in self.kernel.summed_names
+            for arg, name in zip(self.kernel.args, names)
         )
 
     def _fill(self, op: tile.FillOp) -> ast.expr:

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IntegerType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.clear import CLEAR
 from dt_mlir.backend.triton.combine import COMBINE
 from dt_mlir.backend.triton.helpers import support_names
 from dt_mlir.backend.triton.scalars import triton_type
@@ -19,7 +20,7 @@ from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.traversal import operations_of, values_of
 
 RESERVED = (
-    "tl", "triton", "torch", "libdevice", "contextlib", "numbers", "INDEX", *COMBINE,
+    "tl", "triton", "torch", "libdevice", "contextlib", "numbers", "INDEX", CLEAR, *COMBINE,
     *support_names(),
 )  # fmt: skip
 """Names that generated code uses for itself."""

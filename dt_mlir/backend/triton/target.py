@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
 from dt_mlir.analysis.kernels import kernels_of
+from dt_mlir.backend.triton import clear
 from dt_mlir.backend.triton.code import one_line
 from dt_mlir.backend.triton.combine import COMBINE
 from dt_mlir.backend.triton.helpers import support_functions
@@ -72,6 +73,7 @@ def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
         "\n".join([*imports, "import triton", "import triton.language as tl", *library]),
     ]
     blocks = [COMBINE[name].strip() for name in sorted(helpers)]
+    blocks += [clear.TEXT.strip()] if clear.CLEAR in used else []
     blocks += support
     blocks += ["\n".join(lines) for lines in bodies]
     blocks += ["\n".join(wrapper)] if wrapper else []

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from dt_mlir.analysis.tile_sizes import TILE_LIMIT
 from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.clear import BLOCK, CLEAR
 from dt_mlir.backend.triton.scalars import constant_of
 from dt_mlir.backend.triton.signature import RESERVED, Signature
 from dt_mlir.backend.triton.sizes import (
@@ -332,6 +333,13 @@ class WrapperPrinter:
                 result = code.call(
                     "torch.empty", shape, dtype=torch_type(element), device=device
                 )
+                if op.summed is not None:
+                    # The indices of the first axis share an element.
+                    one = code.tuple_of([code.constant(1), *extents[1:]])
+                    first = code.call("max", extents[0], code.constant(1))
+                    result = code.call("torch.empty", one, dtype=torch_type(element), device=device)
+                    rest = [code.constant(-1)] * (len(extents) - 1)
+                    result = code.method(result, "expand", first, *rest)
                 if order != sorted(order):
                     places = [code.constant(order.index(axis)) for axis in range(len(order))]
                     result = code.method(result, "permute", *places)
@@ -395,10 +403,30 @@ class WrapperPrinter:
         # There is nothing to do for an empty result, and no instance to launch.
         counts = [code.method(code.name(t.variable), "numel") for t in stored]
         wanted = code.disjunction(counts) if all(t.axes for t in stored) else None
+        summed = [t for t in stored if t.name in self._summed()]
+        if summed:
+            wanted = code.total("*", [self._size(axis) for axis in summed[0].axes])
+        for tensor in summed:
+            self._clear(tensor)
         args, keywords = self._arguments(op, kernel, signature)
         launcher = code.subscript(code.name(signature.name), [grid])
         with self.writer.branch(wanted):
             self.writer.expression(code.call(launcher, *args, **keywords))
+
+    def _summed(self) -> set[str]:
+        """The tensors to which kernels add."""
+        return {op.tensor.data for op in self.function.allocations() if op.summed is not None}
+
+    def _clear(self, tensor: _Tensor) -> None:
+        """Launches the kernel that clears what is added to."""
+        sizes = [self._size(axis) for axis in tensor.axes[1:]]
+        count = code.total("*", sizes) if sizes else code.constant(1)
+        grid = self._call("_grid", code.call("triton.cdiv", count, code.constant(BLOCK)))
+        launcher = code.subscript(code.name(CLEAR), [grid])
+        with self.writer.branch(count if len(tensor.axes) > 1 else None):
+            self.writer.expression(
+                code.call(launcher, code.name(tensor.variable), count, BLOCK=code.constant(BLOCK))
+            )
 
     def _arguments(
         self, op: host.LaunchOp, kernel: GridKernelOp, signature: Signature

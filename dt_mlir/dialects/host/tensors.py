@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     StringAttr,
+    UnitAttr,
     i64,
 )
 from xdsl.ir import (
@@ -119,11 +120,17 @@ class AllocOp(IRDLOperation):
     axes lie in memory in their order, the last one fastest, or in another one.
 
     `%f = host.alloc f[x, y](%x, %y) order [y, x] : memref<?x?xf32>`
+
+    With `summed` it has one element for all indices of the first axis, 0 at first, to which all
+    that is written to them is added, in whatever order. It is read at index 0:
+
+    `%parts = host.alloc parts[k_part, x](%k_part, %x) summed : memref<?x?xf32>`
     """
 
     name = "host.alloc"
     GRAMMAR: ClassVar = (
-        "name `[` label, … `]` `(` values `)` (`order` `[` label, … `]`)? attr-dict `:` type"
+        "name `[` label, … `]` `(` values `)` (`order` `[` label, … `]`)? `summed`? attr-dict `:` "
+        "type"
     )
 
     tensor = prop_def(Identifier)
@@ -132,6 +139,8 @@ class AllocOp(IRDLOperation):
     """The labels of its axes."""
     order = opt_prop_def(Identifiers)
     """The labels in the order in which the axes lie in memory, the slowest first."""
+    summed = opt_prop_def(UnitAttr)
+    """Present where the indices of the first axis share an element."""
     extents = var_operand_def(IndexType())
     """The extent of each axis in storage."""
     result = result_def(MemRefType)
@@ -178,6 +187,7 @@ class AllocOp(IRDLOperation):
             parser.Delimiter.PAREN, lambda: parse_value(parser)
         )
         order = parse_names(parser) if parser.parse_optional_keyword("order") else None
+        summed = parser.parse_optional_keyword("summed") is not None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         type = parser.parse_type()
@@ -186,6 +196,7 @@ class AllocOp(IRDLOperation):
             parser.raise_error(f"expected a type of the form 'memref<{shape}f32>'", place)
         op = cls(name, axes, extents, type.element_type)
         op.order = order
+        op.summed = UnitAttr() if summed else None
         op.attributes.update(attributes)
         return op
 
@@ -195,6 +206,8 @@ class AllocOp(IRDLOperation):
         printer.print_string(")")
         if self.order is not None:
             printer.print_string(f" order [{', '.join(names(self.order))}]")
+        if self.summed is not None:
+            printer.print_string(" summed")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
@@ -210,6 +223,8 @@ class AllocOp(IRDLOperation):
             )
         if not is_element_type(type.element_type):
             raise VerifyException(f"'{self.tensor.data}' has elements of {type.element_type}")
+        if self.summed is not None and (self.order is not None or not self.extents):
+            raise VerifyException("what is summed has axes, which lie in memory in their order")
         if tuple(map(_label_of, self.extents)) != self.axis_names:
             raise VerifyException(
                 "the extents of an allocation are the sizes of its labels, or those rounded up"

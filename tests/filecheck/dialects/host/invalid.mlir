@@ -166,3 +166,6 @@ loop.kernel @k(%f: memref<f32> {host.name = "f", host.axes = []}) attributes {la
 %y = host.size y
 %f = host.alloc f[x, y](%x, %y) order [x, x] : memref<?x?xf32>
 // expected-error@above {{'host.alloc' is malformed: the order of an allocation names each label of its axes once}}
+// -----
+%f = host.alloc f[]() summed : memref<f32>
+// expected-error@above {{'host.alloc' is malformed: what is summed has axes, which lie in memory in their order}}

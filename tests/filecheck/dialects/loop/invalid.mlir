@@ -352,3 +352,9 @@ loop.kernel @k(%f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) at
     }
   }
 }
+// -----
+loop.kernel @k(%f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f", summed = ["g"]} {
+// expected-error@above {{'loop.kernel' is malformed: 'g' is summed, and no argument of the kernel}}
+  loop.grid () {
+  }
+}
