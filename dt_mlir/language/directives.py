@@ -36,12 +36,12 @@ class Directives(ABC):
         """
         return self.direct("online", label)
 
-    @checked("rfactor(parts, 'atomic', k=8)")
+    @checked("rfactor(parts, 'ordered', k=8)")
     def rfactor(
         self,
         /,
         parts: NameLike,
-        order: Literal["atomic"] | Choices = 'ordered',
+        order: Literal["ordered", "atomic"] | Choices = 'ordered',
         *split: NameLike, **sizes: Size,
     ) -> Self:
         """Splits reductions over a label into parts, which another function reduces.
@@ -64,7 +64,7 @@ class Directives(ABC):
 
         Args:
             parts: the name of the function that reduces the parts.
-            order: whether the parts of sums are added in memory, in any order.
+            order: how parts are combined: in their order, or, those of sums, in memory in any order.
             split: the label, with the number of its parts, or a name and the length of a part.
         """
         return self.direct("rfactor", parts, order, *split, **sizes)

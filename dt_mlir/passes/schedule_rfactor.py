@@ -62,9 +62,10 @@ class RfactorPass(Directive):
     )
     parts: str = parameter(Name("name"), "The name of the function that reduces the parts.")
     order: str = parameter(
-        Choice(("atomic",)), "Whether the parts of sums are added in memory, in any order.",
+        Choice((ORDERED, "atomic")),
+        "How parts are combined: in their order, or, those of sums, in memory in any order.",
         ORDERED,
-    )  # fmt: skip
+    )
 
     def phase_among(self, schedule: Sequence[Directive]) -> Phase:
         label = PartsOf.of(self.split)[0]
