@@ -27,6 +27,18 @@ def part_label(label: str, whole: str, count: int | None, length: int) -> Defini
     return Definition(label, AffineMap(0, 1, (size,)), (whole,), False)
 
 
+def whole_part(label: str, whole: str, count: int) -> Definition:
+    """Returns the size of a label that has the indices of a part of another one.
+
+    Args:
+        label: the label.
+        whole: the label that is cut into parts.
+        count: the number of parts.
+    """
+    size = quotient(add(symbol(0), number(count - 1)), number(count))
+    return Definition(label, AffineMap(0, 1, (size,)), (whole,), False)
+
+
 def check_part_labels(kernel: loop.KernelOp, function: host.FuncOp | None) -> None:
     """Checks that the parts of labels are numbered by the indices of loops that walk all of them.
 
@@ -39,6 +51,14 @@ def check_part_labels(kernel: loop.KernelOp, function: host.FuncOp | None) -> No
         around = owner.parent_op() if isinstance(owner, Block) else None
         if not isinstance(around, loop.ForOp):
             raise CompileError("the number of a part is the index of a 'loop.for'", op)
+        if known is not None and op.whole is not None and op.parts is not None:
+            named = whole_part(op.whole.data, op.label.data, op.parts)
+            if named not in known:
+                raise CompileError(
+                    f"the label '{named.label}' has the size of a part of '{op.label.data}', and "
+                    "the host function gives it another size", op,
+                    f"give it one index for each {op.parts} of '{op.label.data}'",
+                )  # fmt: skip
         wanted = part_label(around.label_name, op.label.data, op.parts, op.step_size)
         if known is not None and wanted not in known:
             raise CompileError(

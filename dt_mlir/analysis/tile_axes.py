@@ -52,8 +52,11 @@ class TileAxes:
 
     def _own_axis(self, op: loop.LoopLike) -> Axis:
         label = op.label_name
+        part = None if op.end is None else op.end.owner
+        if isinstance(part, loop.PartOp) and part.whole is not None:
+            label = part.whole.data
         extent = op.step_size or self.fixed.get(label) or self.same.get(label, label)
-        return Axis(self._unused(label), extent)
+        return Axis(self._unused(op.label_name), extent)
 
     def _unused(self, name: str) -> str:
         taken = {axis.name for axis in self.loops.values()}

@@ -64,7 +64,7 @@ class Directives(ABC):
 
         Args:
             parts: the name of the function that reduces the parts.
-            order: how parts are combined: in their order, or, those of sums, in memory in any order.
+            order: how parts are combined: in their order, or those of sums in memory, in any.
             split: the label, with the number of its parts, or a name and the length of a part.
         """
         return self.direct("rfactor", parts, order, *split, **sizes)

@@ -84,11 +84,8 @@ class _Converter:
             self.env[arg] = origin
         self.block(grid.body.block, self.top)
         labels = dict.fromkeys([*(label.data for label in kernel.labels), *self.sizes])
-        kept = {
-            "num_warps", "num_stages", "persistent", "warp_specialize", "precision", "math",
-            "summed",
-        }  # fmt: skip
-        kept |= {"unroll_jam", "dynamic"}
+        kept = {"num_warps", "num_stages", "persistent", "warp_specialize", "precision", "math"}
+        kept |= {"unroll_jam", "dynamic", "summed"}
         result = tile.KernelOp(
             kernel.sym_name.data,
             kernel.root.data,
@@ -199,11 +196,12 @@ class _Converter:
         return scope.index.minimum(end, size, f"{op.label_name}_end")
 
     def _part(self, op: loop.PartOp, scope: Scope) -> None:
-        """Inserts the first index of a part, a multiple of its step, and the one behind its last.
-        """
+        """Inserts a part's first index, a multiple of its step, and the one behind its last."""
         index, label = scope.index, op.label.data
         size, length = self._size(label), index.constant(op.step_size)
-        if op.parts is not None:
+        if op.whole is not None:
+            length = self._size(op.whole.data)
+        elif op.parts is not None:
             steps = index.ceil_div(size, length)
             share = index.ceil_div(steps, index.constant(op.parts), f"{label}_steps")
             length = index.mul(share, length, f"{label}_part_size")

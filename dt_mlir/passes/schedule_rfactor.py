@@ -63,7 +63,7 @@ class RfactorPass(Directive):
     parts: str = parameter(Name("name"), "The name of the function that reduces the parts.")
     order: str = parameter(
         Choice((ORDERED, "atomic")),
-        "How parts are combined: in their order, or, those of sums, in memory in any order.",
+        "How parts are combined: in their order, or those of sums in memory, in any.",
         ORDERED,
     )
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.analysis.nests import labels_in, locals_of, loop_of, loops_over, write_to
+from dt_mlir.analysis.part_labels import whole_part
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import loop
+from dt_mlir.dialects.formats import name_array, names
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Sizes
 
@@ -81,7 +83,7 @@ class TensorizePass(Directive):
         """Returns the tile of a loop over a part of a label, of which the part holds whole ones.
 
         Raises:
-            CompileError: if it does not, or the tile is to be the whole part and that has no size.
+            CompileError: if it does not.
         """
         assert op.end is not None
         part = op.end.owner
@@ -94,10 +96,30 @@ class TensorizePass(Directive):
                     f"choose a divisor of {part.step_size}, or 0 for the whole part",
                 )
             return step or part.step_size
-        if step == 0:
-            raise site.error(
-                f"a part of '{label}' has as many indices as its size decides",
-                f"write a number, or give the parts a length: rfactor({label}:{label}_in/4096, …)",
-            )
-        part.set_step(step)
+        if step:
+            part.set_step(step)
+        else:
+            self._hold(site, part)
         return step
+
+    def _hold(self, site: Site, part: loop.PartOp) -> None:
+        """Declares the label that has the size of a part, which a tile is to hold.
+
+        Raises:
+            CompileError: if its name is taken.
+        """
+        label, program, kernel = part.label.data, site.program, site.kernel
+        assert part.parts is not None
+        definition = whole_part(f"{label}_in", label, part.parts)
+        if definition not in program.host.definitions():
+            taken = {*program.labels(), *program.functions(), *program.tensor_values()}
+            if definition.label in taken:
+                raise site.error(
+                    f"'{definition.label}' would be the label of the indices of a part of "
+                    f"'{label}', and is already the name of a label, a function or an input",
+                    "rename the other one, or write a number",
+                )
+            program.declare(definition, site.location or part.location)
+        known = {*names(kernel.labels), definition.label}
+        kernel.labels = name_array([x for x in program.labels() if x in known])
+        part.set_whole(definition.label)

@@ -125,7 +125,8 @@ class _Masks:
             return None
         elif isinstance(extent, int) and isinstance(bound.owner, tile.SizeOp):
             divisor = span if span and multiple_of(walked.origin) % span == 0 else None
-        mask = tile.MaskOp(walked.indices, bound, divisor, whole=isinstance(extent, str))
+        whole = isinstance(extent, str) and isinstance(bound.owner, tile.SizeOp)
+        mask = tile.MaskOp(walked.indices, bound, divisor, whole)
         builder.insert(mask)
         mask.result.name_hint = f"{walked.name}_mask"
         for new in (mask, *(v.owner for v in mask.operands)):

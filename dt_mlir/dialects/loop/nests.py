@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -124,7 +124,9 @@ class LoopLike(IRDLOperation):
             raise VerifyException("the extent of a loop must be positive")
         if (self.origin is None) != (self.extent is None and self.end is None):
             raise VerifyException("a loop has both an origin and an extent, or neither")
-        if self.step_size == 0 and self.origin is not None:
+        part = None if self.end is None else self.end.owner
+        whole = isinstance(part, Operation) and part.properties.get("whole") is not None
+        if self.step_size == 0 and self.origin is not None and not whole:
             raise VerifyException("a loop that walks a part of its label has a step of its own")
         if self.step_size == 0 and not self.is_tile:
             raise VerifyException("a step of the whole extent must be a tile")

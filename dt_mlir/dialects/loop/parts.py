@@ -35,11 +35,14 @@ class PartOp(IRDLOperation):
     `%first, %end = loop.part %p of k in 8 step 64`: part `p` of 8, each of
     `(len(k) ceildiv 64) ceildiv 8` steps of 64 indices.
     `%first, %end = loop.part %p of k size 4096`: part `p` of those of 4096 indices.
+    `%first, %end = loop.part %p of k in 8 whole k_in`: part `p` of 8, which are as long as the
+    label `k_in`, so that a tile may hold one whole.
     """
 
     name = "loop.part"
     GRAMMAR: ClassVar = (
-        "value `of` label (`in` integer (`step` integer)? | `size` integer) attr-dict"
+        "value `of` label (`in` integer (`step` integer | `whole` label)? | `size` integer) "
+        "attr-dict"
     )
 
     index = operand_def(IndexType())
@@ -50,6 +53,8 @@ class PartOp(IRDLOperation):
     """The number of parts, if it is given."""
     step = prop_def(IntegerAttr)
     """The number of indices in a step, if the number of parts is given; else in a part."""
+    whole = opt_prop_def(Identifier)
+    """The label that has the size of a part, where a tile holds one."""
     first = result_def(IndexType())
     """The first index of the part."""
     end = result_def(IndexType())
@@ -78,6 +83,11 @@ class PartOp(IRDLOperation):
         """The number of indices in a step, if the number of parts is given; else in a part."""
         return self.step.value.data
 
+    def set_whole(self, label: str) -> None:
+        """Lets a tile hold a part, of which a label has the size."""
+        assert self.count is not None
+        self.whole = StringAttr(label)
+
     def set_step(self, step: int) -> None:
         """Makes a part hold whole steps of so many indices."""
         assert self.count is not None
@@ -102,15 +112,18 @@ class PartOp(IRDLOperation):
         parser.parse_keyword("of")
         label = parser.parse_identifier("a label")
         count: int | None = None
-        step = 1
+        step, whole = 1, None
         if parser.parse_optional_keyword("in"):
             count = parser.parse_integer(allow_boolean=False)
             if parser.parse_optional_keyword("step"):
                 step = parser.parse_integer(allow_boolean=False)
+            elif parser.parse_optional_keyword("whole"):
+                whole = parser.parse_identifier("a label")
         else:
             parser.parse_keyword("size")
             step = parser.parse_integer(allow_boolean=False)
         op = cls(index, label, count, step)
+        op.whole = None if whole is None else StringAttr(whole)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
@@ -124,8 +137,12 @@ class PartOp(IRDLOperation):
             printer.print_string(f"in {self.parts}")
             if self.step_size != 1:
                 printer.print_string(f" step {self.step_size}")
+            if self.whole is not None:
+                printer.print_string(f" whole {self.whole.data}")
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         if self.step_size < 1 or (self.parts is not None and self.parts < 1):
             raise VerifyException("the numbers of a part must be positive")
+        if self.whole is not None and (self.parts is None or self.step_size != 1):
+            raise VerifyException("a part that a tile holds is one of a number of parts")

@@ -8,6 +8,8 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
       %a, %b = loop.part %p of k in 8 {my.mark}
       // CHECK-NEXT: %[[C:.*]], %[[D:.*]] = loop.part %p of k in 8 step 64
       %c, %d = loop.part %p of k in 8 step 64
+      // CHECK-NEXT: loop.part %p of k in 8 whole k_in
+      %g0, %g1 = loop.part %p of k in 8 whole k_in
       // CHECK-NEXT: %[[E:.*]], %[[F:.*]] = loop.part %p of k size 4096
       %e, %z = loop.part %p of k size 4096
       loop.for %x = x of f {

@@ -92,3 +92,26 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %f
     }
   }
 }
+// -----
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["p"]}) attributes {labels = ["k", "p"], root = "f"} {
+  loop.grid () {
+    loop.for %p = p of f {
+      %a, %b = loop.part %p of k in 4
+      %s = loop.reduce add %k = k in %a to %b step full tile of f : f32 {
+      // expected-error@above {{'loop.reduce' is malformed: a loop that walks a part of its label has a step of its own}}
+        %v = loop.read %A[%k]
+        loop.yield %v : f32
+      }
+      loop.write %s, %f[%p]
+    }
+  }
+}
+// -----
+loop.kernel @f_kernel(%f: memref<?xf32> {host.name = "f", host.axes = ["p"]}) attributes {labels = ["k", "p"], root = "f"} {
+  loop.grid () {
+    loop.for %p = p of f {
+      %a, %b = "loop.part"(%p) <{label = "k", count = 4 : i64, step = 2 : i64, whole = "q"}> : (index) -> (index, index)
+      // expected-error@above {{'loop.part' is malformed: a part that a tile holds is one of a number of parts}}
+    }
+  }
+}
