@@ -222,6 +222,15 @@ def softmax_liger(a):
     return LigerSoftmaxFunction.apply(a)
 
 
+def cross_entropy_liger(x, target):
+    """Losses that are rounded to the type of the logits; without gradients these stay as they are.
+    """
+    from liger_kernel.ops.cross_entropy import LigerCrossEntropyFunction
+
+    known = target.clamp(0, x.shape[1] - 1)
+    return LigerCrossEntropyFunction.apply(x, known, None, -100, 0.0, 0.0, "none")[0]
+
+
 def layer_norm_liger(x, gain, shift):
     from liger_kernel.ops.layer_norm import LigerLayerNormFunction
 

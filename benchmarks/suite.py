@@ -177,11 +177,14 @@ def _reductions() -> list[Workload]:
     work = 4 * 64 * 4096 * 1024 * 128
     compared = ("attention_window_flex",)
     found.append(Workload("reductions", "attention_window", sizes, {}, compared, work))
-    compared = ("cross_entropy_eager", "cross_entropy_compile")
+    compared = ("cross_entropy_eager", "cross_entropy_compile", "cross_entropy_liger")
     found.append(Workload("reductions", "cross_entropy", {"i": 8192, "j": 128256}, {}, compared))
     compared = _against("cumulative_sum", "copy")
     sizes = {"i": 4096, "j": 16384}
     found.append(Workload("reductions", "cumulative_sum", sizes, {}, compared))
+    compared = ("cumulative_sum_eager", "cumulative_sum_compile", "copy")
+    sizes = {"i": 16, "j": 2**20}
+    found.append(Workload("reductions", "cumulative_sum_in_chunks", sizes, {}, compared))
     sizes = {"T_0": 128256, "t": 16384, "c": 4096}
     compared = ("embedding_eager", "embedding_compile")
     found.append(Workload("reductions", "embedding", sizes, {}, compared))

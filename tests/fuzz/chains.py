@@ -116,10 +116,12 @@ def _draw_chunks(
     own = (f"{walked}_part", *labels)
     found = function(f"{name}_parts", own, "float")
     lines = [f"{name}.rfactor({walked}:{walked}_in/{length}, {found.name});"]
-    lines += drawer.root(found, own, [*own, walked], {})
-    if drawer.chance(75):
-        tile = drawer.pick([n for n in (0, 1, 2, 4, 8, 16) if n <= length])
-        lines.append(f"{name}.tensorize({walked}:{tile});")
+    # A chunk holds whole tiles, and its number is that of no tile.
+    lines += drawer.root(found, own, list(labels), {})
+    for root in (name, found.name):
+        if drawer.chance(75):
+            tile = drawer.pick([n for n in (0, 1, 2, 4, 8, 16) if n <= length])
+            lines.append(f"{root}.tensorize({walked}:{tile});")
     return lines
 
 
@@ -146,6 +148,6 @@ def draw_parts(
     own = (f"{over}_part", *labels)
     found = function(f"{name}_parts", own, "float")
     # What is no sum is refused.
-    order = ", atomic" if drawer.chance(20) else ""
+    order = ", atomic" if drawer.chance(10) else ""
     lines = [f"{name}.rfactor({over}:{split}, {found.name}{order});"]
     return lines + drawer.root(found, own, [own[0], *inside], {})

@@ -16,7 +16,7 @@ SEEDS = range(12)
 
 
 def test_a_few_drawn_programs() -> None:
-    draw(9_001, cases=20)
+    draw(9_001, cases=60)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
