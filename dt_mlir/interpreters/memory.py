@@ -89,7 +89,7 @@ class Buffer:
         """
         where, mask = self._check(op, indices, mask, "reads")
         if self.total is not None:
-            return self.total([self._at((where[0] + p, *where[1:])) for p in range(self.shape[0])])
+            return self._total(op, where, mask, instance)
         writers = self.writer[where]
         empty = mask & (writers == NEVER)
         if np.any(empty):
@@ -107,6 +107,23 @@ class Buffer:
                 op,
             )
         return self._at(where)
+
+    def _total(
+        self, op: Operation, where: tuple[Array, ...], mask: Array, instance: int | None
+    ) -> Value:
+        """Returns the sums of what was written to all indices of the first axis."""
+        assert self.total is not None
+        if np.any(mask & (where[0] != 0)):
+            raise ExecutionError(
+                f"'{self.name}' holds sums of what is written along its first axis, which are read "
+                "at index 0", op,
+            )  # fmt: skip
+        places = [(np.full_like(where[0], p), *where[1:]) for p in range(self.shape[0])]
+        if instance is not None and any(np.any(mask & (self.writer[p] >= 0)) for p in places):
+            raise ExecutionError(
+                f"'{self.name}' is read by the kernel that adds to it", op,
+            )
+        return self.total([self._at(place) for place in places])
 
     def _at(self, where: tuple[Array, ...]) -> Value:
         return mapped(lambda array: np.asarray(array[where]), self.values)
@@ -134,6 +151,11 @@ class Buffer:
         where, mask = self._check(op, indices, mask, "writes")
         writers = self.writer[where]
         shape = np.shape(writers)
+        if self.total is not None and np.any(mask & (writers == instance)):
+            raise ExecutionError(
+                f"'{self.name}'{_place(self._first(mask & (writers == instance), where))} is added "
+                "to twice by one program instance", op,
+            )  # fmt: skip
         taken = mask & ((writers >= 0) | (writers == GIVEN)) & (writers != instance)
         if np.any(taken):
             place = self._first(taken, where)

@@ -96,6 +96,16 @@ def check_movable(
             f"'{name}' is scanned, and is not computed for each index by itself",
             f"leave out '{name}.{site.directive}'",
         )
+    if verb == "inline" and operations_of(producer, loop.PartOp):
+        raise site.error(
+            f"'{name}' reduces parts, and is not computed for each index by itself",
+            f"leave out '{name}.{site.directive}'",
+        )
+    if producer.grid.label_names and operations_of(producer, loop.PrefixOp):
+        raise site.error(
+            f"'{name}' is scanned in chunks, which are blocks of a kernel of its own",
+            f"leave out '{name}.{site.directive}', or rfactor",
+        )
     if name in producer.summed_names:
         raise site.error(
             f"the parts of '{name}' are added in memory", "leave out 'atomic', or "

@@ -104,7 +104,8 @@ class RfactorPass(Directive):
             scan_chunks(found, scanned, length)
         else:
             combine(found)
-        for moved in set(walked).difference(labels_in(kernel)):
+        left = labels_in(kernel)
+        for moved in (name for name in walked if name not in left):
             site.program.parts[site.function, moved] = self.parts
         for changed in (new, kernel):
             check_written_once(changed)
@@ -200,6 +201,11 @@ class RfactorPass(Directive):
         for name in names:
             if not is_identifier(name):
                 raise site.error(f"'{name}' is not a name for a function", NAMES_HINT)
+            if name in (ORDERED, "atomic"):
+                raise site.error(
+                    f"'{name}' says how parts are combined",
+                    f"name the function that reduces them before: rfactor(…, parts, {name})",
+                )
             if name in taken:
                 hint = "the directive defines the function that reduces the parts: name another"
                 label = PartsOf.of(self.split)[0]

@@ -118,8 +118,8 @@ class ScanPass(Directive):
         for (function, label), parts in site.program.parts.items():
             if function == self.function:
                 return (
-                    f"'{parts}' reduces '{label}' in parts: leave out '{function}.rfactor', or "
-                    f"scan in chunks by rfactor({self.label}:{self.label}_in/4096, {parts})"
+                    f"'{parts}' reduces '{label}' in parts: leave that out; rfactor of "
+                    f"'{self.label}', as in {self.label}:{self.label}_in/4096, scans in chunks"
                 )
         return f"write a condition, as in 'rsum(…, j, j <= {self.label})'"
 

@@ -133,7 +133,7 @@ def convert_terms(kernel: tile.KernelOp) -> None:
     if kernel.dynamic is not None:
         # A choice at run time would compute both.
         return
-    bounds = SizeBounds()
+    bounds = SizeBounds(kernel)
     for op in operations_of(kernel, tile.MapOp):
         for inner in list(op.body.block.ops):
             if not isinstance(inner, arith.SIToFPOp):

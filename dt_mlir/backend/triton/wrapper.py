@@ -330,14 +330,14 @@ class WrapperPrinter:
                     shown,
                 )  # fmt: skip
             else:
+                if op.summed is not None:
+                    shape = code.tuple_of([code.constant(1), *extents[1:]])
                 result = code.call(
                     "torch.empty", shape, dtype=torch_type(element), device=device
                 )
                 if op.summed is not None:
                     # The indices of the first axis share an element.
-                    one = code.tuple_of([code.constant(1), *extents[1:]])
                     first = code.call("max", extents[0], code.constant(1))
-                    result = code.call("torch.empty", one, dtype=torch_type(element), device=device)
                     rest = [code.constant(-1)] * (len(extents) - 1)
                     result = code.method(result, "expand", first, *rest)
                 if order != sorted(order):
@@ -401,21 +401,20 @@ class WrapperPrinter:
             programs = code.constant(kernel.programs.value.data)
             grid = self._call("_persistent_grid", code.total("*", blocks), device, programs)
         # There is nothing to do for an empty result, and no instance to launch.
-        counts = [code.method(code.name(t.variable), "numel") for t in stored]
+        summed = [t for t in stored if t.name in kernel.summed_names]
+        counts = [
+            code.total("*", [self._size(axis) for axis in t.axes]) if t in summed
+            # What is added to has storage where it has no parts.
+            else code.method(code.name(t.variable), "numel")
+            for t in stored
+        ]  # fmt: skip
         wanted = code.disjunction(counts) if all(t.axes for t in stored) else None
-        summed = [t for t in stored if t.name in self._summed()]
-        if summed:
-            wanted = code.total("*", [self._size(axis) for axis in summed[0].axes])
         for tensor in summed:
             self._clear(tensor)
         args, keywords = self._arguments(op, kernel, signature)
         launcher = code.subscript(code.name(signature.name), [grid])
         with self.writer.branch(wanted):
             self.writer.expression(code.call(launcher, *args, **keywords))
-
-    def _summed(self) -> set[str]:
-        """The tensors to which kernels add."""
-        return {op.tensor.data for op in self.function.allocations() if op.summed is not None}
 
     def _clear(self, tensor: _Tensor) -> None:
         """Launches the kernel that clears what is added to."""

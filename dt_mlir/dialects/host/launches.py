@@ -25,10 +25,15 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from dt_mlir.dialects.formats import is_name_array, names
+from dt_mlir.dialects.host.tensors import AllocOp
 from dt_mlir.dialects.identifiers import (
     IdentifierRef,
 )
 from dt_mlir.dialects.values import parse_value
+
+_WRITES = ("loop.write", "tile.store")
+"""The operations that write elements of a kernel's arguments."""
 
 
 @irdl_op_definition
@@ -80,3 +85,21 @@ class LaunchOp(IRDLOperation):
         expected = [arg.type for arg in kernel.regions[0].block.args]
         if expected != [value.type for value in self.arguments]:
             raise VerifyException(f"the arguments do not fit those of '{self.kernel_name}'")
+        self._verify_sums(kernel)
+
+    def _verify_sums(self, kernel: Operation) -> None:
+        """Checks that a kernel adds to what is allocated as a sum, and to nothing else."""
+        attr = kernel.properties.get("summed")
+        added = names(attr) if is_name_array(attr) else ()
+        for value, arg in zip(self.arguments, kernel.regions[0].block.args):
+            alloc = value.owner
+            if not isinstance(alloc, AllocOp):
+                continue
+            name = alloc.tensor.data
+            written = any(use.operation.name in _WRITES for use in arg.uses)
+            if (name in added) != (written and alloc.summed is not None):
+                raise VerifyException(
+                    f"'{self.kernel_name}' adds to '{name}', which is not allocated as a sum"
+                    if name in added else
+                    f"'{name}' is allocated as a sum, and '{self.kernel_name}' does not add to it"
+                )  # fmt: skip

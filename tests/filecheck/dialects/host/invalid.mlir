@@ -169,3 +169,35 @@ loop.kernel @k(%f: memref<f32> {host.name = "f", host.axes = []}) attributes {la
 // -----
 %f = host.alloc f[]() summed : memref<f32>
 // expected-error@above {{'host.alloc' is malformed: what is summed has axes, which lie in memory in their order}}
+// -----
+host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?xf32> attributes {labels = ["x"]} {
+  %x = host.size x
+  %f = host.alloc f[x](%x) summed : memref<?xf32>
+  host.launch @f_kernel(%A, %f)
+  // expected-error@above {{'host.launch' is malformed: 'f' is allocated as a sum, and 'f_kernel' does not add to it}}
+  host.return %f
+}
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %a = loop.read %A[%x]
+      loop.write %a, %f[%x]
+    }
+  }
+}
+// -----
+host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?xf32> attributes {labels = ["x"]} {
+  %x = host.size x
+  %f = host.alloc f[x](%x) : memref<?xf32>
+  host.launch @f_kernel(%A, %f)
+  // expected-error@above {{'host.launch' is malformed: 'f_kernel' adds to 'f', which is not allocated as a sum}}
+  host.return %f
+}
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f", summed = ["f"]} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %a = loop.read %A[%x]
+      loop.write %a, %f[%x]
+    }
+  }
+}
