@@ -100,7 +100,11 @@ def kernel_documentation(kernel: GridKernelOp) -> list[str]:
     grid = " * ".join(blocks) if blocks else "1"
     if kernel.programs is not None:
         grid = f"min({grid}, {kernel.programs.value.data} * multiprocessors)"
-    return [f"Compute '{kernel.root.data}' of the module's program.", "", f"Grid: ({grid},)"]
+    found = [f"Compute '{kernel.root.data}' of the module's program.", "", f"Grid: ({grid},)"]
+    if kernel.summed_names:
+        order = "Programs add to memory in any order: sums of floats may differ from call to call."
+        found += ["", order]
+    return found
 
 
 @dataclass(frozen=True)
