@@ -182,9 +182,6 @@ def _reductions() -> list[Workload]:
     compared = _against("cumulative_sum", "copy")
     sizes = {"i": 4096, "j": 16384}
     found.append(Workload("reductions", "cumulative_sum", sizes, {}, compared))
-    compared = ("cumulative_sum_eager", "cumulative_sum_compile", "copy")
-    sizes = {"i": 16, "j": 2**20}
-    found.append(Workload("reductions", "cumulative_sum_in_chunks", sizes, {}, compared))
     sizes = {"T_0": 128256, "t": 16384, "c": 4096}
     compared = ("embedding_eager", "embedding_compile")
     found.append(Workload("reductions", "embedding", sizes, {}, compared))
