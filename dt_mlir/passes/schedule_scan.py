@@ -424,9 +424,9 @@ def _needs_points(op: loop.ReduceOp, read: loop.ReadOp) -> bool:
     ):
         return True
     if read.boundary is None:
-        # What data say is the nearest element that there is.
-        computed = [v for v in read.indices if v is not op.iv]
-        return any(op.body.block.is_ancestor(v.owner) for v in computed)
+        # What data say is the nearest element that there is; with the index itself nothing is read.
+        found = [v.owner for v in read.indices if isinstance(v.owner, Operation)]
+        return op.iv not in read.indices and any(map(op.body.block.is_ancestor, found))
     return read.boundary.data != CONSTANT
 
 

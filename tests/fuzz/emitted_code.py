@@ -17,7 +17,7 @@ EXPRESSIONS = (
     ast.keyword, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
     ast.arguments, ast.arg, ast.withitem,
 )  # fmt: skip
-METHODS = frozenset({"to", "shape", "stride", "device", "numel", "permute"})
+METHODS = frozenset({"to", "shape", "stride", "device", "numel", "permute", "expand"})
 """Attributes of values."""
 MODULES = frozenset({"tl", "triton", "torch", "libdevice", "numbers"})
 BUILTINS = frozenset({"float", "range", "max", "min", "bool"})

@@ -8,9 +8,10 @@ CLEAR = "_clear"
 """The kernel's name."""
 BLOCK = 1024
 """The elements that a program instance clears."""
-TEXT = """
+TEXT = '''
 @triton.jit
 def _clear(pointer, SIZE, BLOCK: tl.constexpr):
+    """Clear what programs add to."""
     place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     tl.store(pointer + place, 0, mask=place < SIZE)
-"""
+'''
