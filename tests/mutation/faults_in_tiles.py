@@ -53,7 +53,7 @@ TILES = [
     ),
     Fault(
         "floats-that-are-not-exact", _CONVERT, "_EXACT = 2**24", "_EXACT = 2**26",
-        "beyond 2^24 an index is no float, and its difference with another is rounded twice",
+        "beyond 2^24 an index is not a float, and its difference with another is rounded twice",
     ),
     Fault(
         "bound-of-a-multiple", _SIZE_BOUNDS,

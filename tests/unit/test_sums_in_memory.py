@@ -1,4 +1,4 @@
-"""What interpreters say of memory to which kernels add."""
+"""Memory to which kernels add, as the interpreters hold it."""
 
 import numpy as np
 import pytest
