@@ -17,15 +17,12 @@ PROGRAM = text_of("doubled")
 SOURCE = compile_program(PROGRAM).source
 
 
-@pytest.mark.parametrize("seed", range(0, 6, 2))
+@pytest.mark.parametrize("seed", range(6))
 def test_mutants(seed: int) -> None:
-    checked = 0
-    for batch in (seed, seed + 1):
-        tally, faults = run_batch(900_000 + batch)
-        assert not faults, "\n".join(f"{kind}\n{text}" for _, kind, text in faults)
-        checked += tally["emitted"] + tally["refused"]
+    tally, faults = run_batch(910_000 + seed)
+    assert not faults, "\n".join(f"{kind}\n{text}" for _, kind, text in faults)
     # Mutants that are not read, or not well-formed, say nothing about passes.
-    assert checked >= 10
+    assert tally["emitted"] + tally["refused"] >= 5
 
 
 def test_a_mutant_differs_from_its_origin() -> None:

@@ -187,7 +187,7 @@ class KernelPrinter(AddressPrinter):
             return
         accurate = self.kernel.is_accurate
         expression = scalar_expression(op, lambda v: self.values[v], self._is_tensor, accurate)
-        if isinstance(op, arith.SelectOp) and self.known_conditions.holds(op.cond):
+        if isinstance(op, arith.SelectOp) and self.known_conditions.is_known(op.cond):
             # Triton compiles the one that is chosen.
             chosen = [self.values[v] for v in op.operands]
             expression = code.conditional(*chosen)
@@ -197,7 +197,7 @@ class KernelPrinter(AddressPrinter):
             self.tensors.add(result)
         if any(operand in self.wide for operand in op.operands):
             self.wide.add(result)
-        if is_bool(result.type) and meets_tiles and not self.known_conditions.holds(result):
+        if is_bool(result.type) and meets_tiles and not self.known_conditions.is_known(result):
             # Triton's interpreter takes what a comparison of scalars gives for a number of the
             # compared type when it broadcasts it, and fails or negates it wrongly.
             truth = [code.constant(True), code.constant(False)]

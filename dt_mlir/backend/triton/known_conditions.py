@@ -20,17 +20,17 @@ class KnownConditions:
     def __init__(self, dynamic: bool) -> None:
         self._dynamic = dynamic
 
-    def holds(self, condition: SSAValue) -> bool:
+    def is_known(self, condition: SSAValue) -> bool:
         """Returns whether a condition compares sizes and only chooses between tensors.
 
-        What meets tiles otherwise is a tile of Triton's, and no constant.
+        Otherwise it is a tile of Triton's, not a constant.
         """
         if self._dynamic or not _is_constant(condition):
             return False
         source = _outside(condition)
         op = source.owner
         parts = op.operands if isinstance(op, arith.AndIOp | arith.OrIOp) else ()
-        return _only_chooses(source) and all(map(self.holds, parts))
+        return _only_chooses(source) and all(map(self.is_known, parts))
 
 
 def _outside(condition: SSAValue) -> SSAValue:
