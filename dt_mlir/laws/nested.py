@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -16,7 +17,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.laws.body import Body
-from dt_mlir.laws.terms import NotSeparable, Term, Terms
+from dt_mlir.laws.terms import NotSeparable, Powers, Term, Terms, check_product
 from dt_mlir.traversal import captured_by
 
 Centre = Callable[[SSAValue], SSAValue]
@@ -122,8 +123,10 @@ class InnerBody(Body):
             values[old] = new
 
 
-def split_sum(body: Body, centre: Centre, op: loop.ReduceOp, mask: SSAValue | None) -> Term:
-    """Decomposes an element that is a sum over another label.
+def split_sum(
+    body: Body, centre: Centre, op: loop.ReduceOp, mask: SSAValue | None
+) -> list[Term]:
+    """Decomposes an element that is a sum over another label into terms.
 
     Args:
         body: the body of the loop.
@@ -140,26 +143,22 @@ def split_sum(body: Body, centre: Centre, op: loop.ReduceOp, mask: SSAValue | No
             f"it is reduced over '{op.label_name}' under conditions, with a running value in each "
             "element",
         )
-    inner, type = InnerBody(body, op), op.result.type
+    inner = InnerBody(body, op)
     terms = Terms(inner, centre, split_sum)
-    elements = inner.copy(op)
+    factors = [terms.split(value, mask) for value in inner.copy(op)]
     if op.is_dot:
-        a, b = (terms.split(value, mask) for value in elements)
-        term = terms.product(a, b, op) if a.variable is not None or b.variable is not None else None
-        if term is None:
-            pair = [a.coefficients[0], b.coefficients[0]]
-            mask = a.mask if a.mask is not None else b.mask
-            sums = (inner.reduced(ReductionKind.DOT, pair, type),)
-            term = Term(sums, (*a.outside, *b.outside), (*a.shifts, *b.shifts), mask=mask)
-            return _outside(inner, term)
-    else:
-        term = terms.split(elements[0], mask)
-    sums = tuple(inner.reduced(ReductionKind.ADD, [v], type) for v in term.coefficients)
-    return _outside(inner, replace(term, coefficients=sums))
+        check_product(factors[0], factors[1], op.result)
+    return [_summed(inner, terms, parts) for parts in product(*factors)]
 
 
-def _outside(inner: InnerBody, term: Term) -> Term:
-    """Returns a term whose condition does not differ between the elements of a sum."""
+def _summed(inner: InnerBody, terms: Terms, parts: Sequence[Term]) -> Term:
+    """Returns the sum of a term, or of the product of two, over the label of a sum."""
+    found: dict[Powers, SSAValue] = {}
+    for powers, elements in terms.elements(parts).items():
+        kind = ReductionKind.ADD if len(elements) == 1 else ReductionKind.DOT
+        found[powers] = inner.reduced(kind, elements, inner.op.result.type)
+    term = replace(terms.joined(parts), coefficients=found)
+    # The condition must not differ between the elements of the sum.
     if term.mask is None or not inner.is_inside(term.mask):
         return term
     return replace(term, mask=inner.reduced(ReductionKind.OR, [term.mask], i1))

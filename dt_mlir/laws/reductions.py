@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import comb
+from itertools import product
+from math import comb, prod
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
@@ -21,29 +22,37 @@ from dt_mlir.element_types import is_float
 from dt_mlir.laws.body import Body
 from dt_mlir.laws.dominance import dominated
 from dt_mlir.laws.nested import split_sum
-from dt_mlir.laws.terms import Factor, NotSeparable, Shift, Term, Terms
+from dt_mlir.laws.terms import NotSeparable, Powers, Shift, Term, Terms, Variable, check_product
 
 _EXTREMES = (ReductionKind.MAXIMUM, ReductionKind.MINIMUM)
 
 Insert = Callable[[Operation], Operation]
 
 
-@dataclass
+@dataclass(frozen=True)
+class Summand:
+    """A term of the elements of a sum, summed by running values of a loop."""
+
+    value: SSAValue
+    """Its value for the elements so far, which depends on running values alone."""
+    sums: tuple[SSAValue, ...]
+    """The running values of its coefficients."""
+    term: Term
+    """The term, without its coefficients."""
+    visited: loop.RunningOp | None
+    """True where there was an element; None if there is one in each step, or the domain says it."""
+    may_be_empty: bool
+    """True if there may be no element."""
+
+
+@dataclass(frozen=True)
 class Reduced:
     """A reduction as running values of a loop."""
 
     value: SSAValue
     """Its value for the elements so far, which depends on running values alone."""
-    running: loop.RunningOp
-    """The running value that it is computed from."""
-    shifts: tuple[Shift, ...] = ()
-    """The exponentials in its elements."""
-    outside: tuple[Factor, ...] = ()
-    """The factors that its elements lack."""
-    visited: loop.RunningOp | None = None
-    """True where there was an element; None if there is one in each step, or the domain says it."""
-    may_be_empty: bool = False
-    """True if the domain may have no point."""
+    summands: tuple[Summand, ...] = ()
+    """What it is the sum of, where terms need more behind the loop than their running values."""
 
 
 @dataclass
@@ -85,7 +94,7 @@ class Laws:
         if not any(self.body.sources(value) for value in elements):
             extreme = elements[0].type if kind.is_arg else None
             op = self._running(kind, elements, type, extreme=extreme)
-            return [Reduced(value, op) for value in op.results]
+            return [Reduced(value) for value in op.results]
         if kind in (ReductionKind.ADD, ReductionKind.DOT):
             try:
                 return [self._sum(kind, elements, type)]
@@ -123,32 +132,32 @@ class Laws:
     def _sum(
         self, kind: ReductionKind, elements: Sequence[SSAValue], type: Attribute
     ) -> Reduced:
-        parts = [self.terms.split(value) for value in elements]
-        outside = tuple(factor for part in parts for factor in part.outside)
-        shifts = tuple(shift for part in parts for shift in part.shifts)
-        moving = [part for part in parts if part.variable is not None]
-        masks = list(dict.fromkeys(part.mask for part in parts if part.mask is not None))
-        if moving and shifts:
-            raise NotSeparable(elements[0], "it is a polynomial times an exponential")
-        if len(moving) > 1:
-            raise NotSeparable(elements[0], "both factors are sums with a running value")
-        if moving:
-            running, value = self._polynomial(kind, parts, type)
-        else:
-            values = [part.coefficients[0] for part in parts]
-            repair, sources = self._scaled(shifts, type)
-            law = "scale" if shifts else None
-            running = self._running(kind, values, type, sources, law, repair)
-            value = running.result
-        for factor in outside:
+        factors = [self.terms.split(value) for value in elements]
+        if kind is ReductionKind.DOT:
+            check_product(factors[0], factors[1], elements[0])
+        summands = tuple(self._summand(parts, type) for parts in product(*factors))
+        value = summands[0].value
+        for summand in summands[1:]:
+            value = self.body.value(arith.AddfOp(value, summand.value))
+        return Reduced(value, summands)
+
+    def _summand(self, parts: Sequence[Term], type: Attribute) -> Summand:
+        """Adds the sum of a term, or of the products of two."""
+        term = self.terms.joined(parts)
+        sums = self._coefficients(term, self.terms.elements(parts), type)
+        value = self._expanded(term.variables, sums)
+        for factor in term.outside:
             cls = arith.DivfOp if factor.inverse else arith.MulfOp
             value = self.body.value(cls(value, factor.value))
+        masks = list(dict.fromkeys(part.mask for part in parts if part.mask is not None))
         visited = None
         # What multiplies a sum may be infinite where there is nothing to sum.
-        may_be_empty = bool(outside or shifts or moving) and not self._has_element(masks)
+        changes = bool(term.outside or term.shifts or term.variables)
+        may_be_empty = changes and not self._has_element(masks)
         if may_be_empty and (masks or self.has_point is None):
             visited = self._visited(masks)
-        return Reduced(value, running, shifts, outside, visited, may_be_empty)
+        results = tuple(op.result for op in sums.values())
+        return Summand(value, results, term, visited, may_be_empty)
 
     def _has_element(self, masks: Sequence[SSAValue]) -> bool:
         """Returns whether there is an element, as all of a label are reduced to an extreme."""
@@ -163,22 +172,83 @@ class Laws:
             value = mask if number == 0 else self.body.value(arith.AndIOp(value, mask))
         return self._running(ReductionKind.OR, [value], i1)
 
-    def _scaled(
-        self, shifts: Sequence[Shift], type: Attribute
-    ) -> tuple[Block | None, list[loop.RunningOp]]:
-        """The multiplication by the quotients of new and old exponentials."""
-        if not shifts:
-            return None, []
-        found = frozenset[loop.RunningOp]()
-        for shift in shifts:
-            found |= self.body.sources(shift.sum.offset)
-        sources = [op for op in self.body.running if op in found]
+    def _coefficients(
+        self, term: Term, elements: dict[Powers, list[SSAValue]], type: Attribute
+    ) -> dict[Powers, loop.RunningOp]:
+        """Adds the sums of Taylor's coefficients, those of the highest powers first."""
+        found: dict[Powers, loop.RunningOp] = {}
+        for powers in sorted(elements, key=_by_degree, reverse=True):
+            above = sorted((p for p in found if _is_above(p, powers)), key=_by_degree)
+            higher = {p: found[p] for p in above}
+            repair, sources, law = self._moved(term, powers, higher, type)
+            kind = ReductionKind.ADD if len(elements[powers]) == 1 else ReductionKind.DOT
+            found[powers] = self._running(kind, elements[powers], type, sources, law, repair)
+        return found
+
+    def _moved(
+        self, term: Term, powers: Powers, higher: dict[Powers, loop.RunningOp], type: Attribute
+    ) -> tuple[Block | None, list[loop.RunningOp], str | None]:
+        """The repair of the sum of a coefficient: its region, what that reads, and its law.
+
+        The coefficient at the new centres is a sum of those at the old ones. All of them have the
+        exponentials, and are multiplied by the quotients of new and old ones.
+        """
+        needed = frozenset[loop.RunningOp]()
+        if higher:
+            needed = needed.union(*(self.body.sources(v.centre) for v in term.variables))
+        for shift in term.shifts:
+            needed |= self.body.sources(shift.sum.offset)
+        own = [op for op in self.body.running if op in needed and op not in higher.values()]
+        sources = [*higher.values(), *own]
+        if not sources:
+            return None, [], None
         region = _Region(self.body, type, sources)
         value = region.earlier
-        for shift in shifts:
+        if higher:
+            value = self._at_new_centres(term.variables, powers, higher, region)
+        for shift in term.shifts:
             scaled = region.insert(arith.MulfOp(value, self._quotient(shift, region)))
             value = scaled if shift.is_bounded else self._unless_zero(value, scaled, region)
-        return region.finished(value), sources
+        law = "scale" if not higher else "scaled_polynomial" if term.shifts else "polynomial"
+        return region.finished(value), sources, law
+
+    def _at_new_centres(
+        self,
+        variables: Sequence[Variable],
+        powers: Powers,
+        higher: dict[Powers, loop.RunningOp],
+        region: _Region,
+    ) -> SSAValue:
+        """The sum of a coefficient at new centres, of those at the old ones."""
+        type = region.earlier.type
+        distances = [
+            region.insert(arith.SubfOp(v.centre, region.old(v.centre))) for v in variables
+        ]
+        products = _Products(distances, region.insert)
+        value = region.earlier
+        for above, op in higher.items():
+            more = tuple(p - q for p, q in zip(above, powers))
+            moved = region.insert(arith.MulfOp(region.old(op.result), products.of(more)))
+            ways = prod(comb(p, q) for p, q in zip(above, powers))
+            if ways > 1:
+                times = region.insert(arith.ConstantOp(constant(float(ways), type)))
+                moved = region.insert(arith.MulfOp(moved, times))
+            value = region.insert(arith.AddfOp(value, moved))
+        return value
+
+    def _expanded(
+        self, variables: Sequence[Variable], sums: dict[Powers, loop.RunningOp]
+    ) -> SSAValue:
+        """The sum of a term, of the sums of its coefficients."""
+        body = self.body
+        distances = [body.value(arith.SubfOp(v.value, v.centre)) for v in variables]
+        products = _Products(distances, body.value)
+        constant_term, *others = sorted(sums, key=_by_degree)
+        value = sums[constant_term].result
+        for powers in others:
+            term = body.value(arith.MulfOp(sums[powers].result, products.of(powers)))
+            value = body.value(arith.AddfOp(value, term))
+        return value
 
     def _unless_zero(self, value: SSAValue, scaled: SSAValue, region: _Region) -> SSAValue:
         """A sum times a quotient, and 0 where it is 0: the quotient may be infinite then."""
@@ -227,76 +297,18 @@ class Laws:
         """
         body, type = self.body, value.type
         values: dict[SSAValue, SSAValue] = {}
-        if self.size is not None:
+        sums = [op for op in body.running if op in body.sources(value) and _is_plain(op, type)]
+        if self.size is not None and sums:
             one = body.number(1.0, type)
             count = self._running(ReductionKind.ADD, [one], type)
             ratio = body.value(arith.DivfOp(self.size(type), count.result))
-            for op in body.sources(value):
-                plain = op.repair is None and op.kind.data in (ReductionKind.ADD, ReductionKind.DOT)
-                if plain and op is not count and op.result.type == type:
+            for op in sums:
+                if op is not count:
                     values[op.result] = body.value(arith.MulfOp(op.result, ratio))
         found = body.rebuild(value, values, body.insert)
         size = body.value(math_ops.AbsFOp(found))
         finite = body.value(arith.CmpfOp(size, body.number(math.inf, type), "olt"))
         return body.value(arith.SelectOp(finite, found, body.number(0.0, type)))
-
-    def _polynomial(
-        self, kind: ReductionKind, parts: Sequence[Term], type: Attribute
-    ) -> tuple[loop.RunningOp, SSAValue]:
-        """The sums of Taylor's coefficients, which move with the centre."""
-        body = self.body
-        (moving,) = (part for part in parts if part.variable is not None)
-        others = [part.coefficients[0] for part in parts if part is not moving]
-        variable, centre = moving.variable, moving.centre
-        assert variable is not None
-        assert centre is not None
-        of_centre = body.sources(centre)
-        found: dict[int, loop.RunningOp] = {}
-        degree = len(moving.coefficients) - 1
-        for power in range(degree, -1, -1):
-            element = moving.coefficients[power]
-            higher = [found[n] for n in range(power + 1, degree + 1)]
-            needed = [op for op in body.running if op in of_centre and op not in higher]
-            sources = [*higher, *needed] if higher else []
-            repair = self._moved(power, higher, centre, type, sources) if higher else None
-            law = "polynomial" if higher else None
-            values = [body.value(arith.MulfOp(element, other)) for other in others] or [element]
-            own = ReductionKind.ADD
-            if kind is ReductionKind.DOT and power == 0:
-                own = ReductionKind.DOT
-                values = [p.coefficients[0] for p in parts]
-            found[power] = self._running(own, values, type, sources, law, repair)
-        value, distance = found[0].result, body.value(arith.SubfOp(variable, centre))
-        factor = distance
-        for power in range(1, degree + 1):
-            term = body.value(arith.MulfOp(found[power].result, factor))
-            value = body.value(arith.AddfOp(value, term))
-            if power < degree:
-                factor = body.value(arith.MulfOp(factor, distance))
-        return found[0], value
-
-    def _moved(
-        self,
-        power: int,
-        higher: Sequence[loop.RunningOp],
-        centre: SSAValue,
-        type: Attribute,
-        sources: Sequence[loop.RunningOp],
-    ) -> Block:
-        """The sum of a coefficient at the new centre, of those at the old one."""
-        region = _Region(self.body, type, sources)
-        distance = region.insert(arith.SubfOp(centre, region.old(centre)))
-        value, factor = region.earlier, distance
-        for number, op in enumerate(higher, start=1):
-            ways = comb(power + number, power)
-            term = region.insert(arith.MulfOp(region.old(op.result), factor))
-            if ways > 1:
-                times = region.insert(arith.ConstantOp(constant(float(ways), type)))
-                term = region.insert(arith.MulfOp(term, times))
-            value = region.insert(arith.AddfOp(value, term))
-            if number < len(higher):
-                factor = region.insert(arith.MulfOp(factor, distance))
-        return region.finished(value)
 
     # Comparisons with an extreme
 
@@ -328,7 +340,7 @@ class Laws:
             kind, elements, type, sources, "dominated", region.finished(value)
         )
         assert body.is_running(op.result)
-        return Reduced(op.result, op)
+        return Reduced(op.result)
 
     # Behind the loop
 
@@ -343,28 +355,35 @@ class Laws:
             insert: inserts an operation.
         """
         own = dict(values)
+        for summand in reduced.summands:
+            own[summand.value] = self._final_summand(summand, dict(values), insert)
+        return self.body.rebuild(reduced.value, own, insert, everything=True)
 
+    def _final_summand(
+        self, summand: Summand, own: dict[SSAValue, SSAValue], insert: Insert
+    ) -> SSAValue:
         def build(op: Operation) -> SSAValue:
             return insert(op).results[0]
 
         def outer(value: SSAValue) -> SSAValue:
             return self.body.rebuild(value, own, insert, everything=True)
 
-        running = reduced.running.result
+        term = summand.term
         visited: SSAValue | None = None
-        if reduced.visited is not None:
-            visited = outer(reduced.visited.result)
-        elif reduced.may_be_empty:
+        if summand.visited is not None:
+            visited = outer(summand.visited.result)
+        elif summand.may_be_empty:
             assert self.has_point is not None
             visited = self.has_point(insert)
-        for shift in reduced.shifts:
-            own[running] = self._unshifted(shift, own[running], outer, build, visited)
-        value = outer(reduced.value)
-        if visited is not None and (reduced.outside or not reduced.shifts):
+        for shift in term.shifts:
+            for value in summand.sums:
+                own[value] = self._unshifted(shift, own[value], outer, build, visited)
+        found = outer(summand.value)
+        if visited is not None and (term.outside or term.variables or not term.shifts):
             # A sum of nothing is 0, whatever the factors are.
-            zero = build(arith.ConstantOp(constant(0.0, value.type)))
-            value = build(arith.SelectOp(visited, value, zero))
-        return value
+            zero = build(arith.ConstantOp(constant(0.0, found.type)))
+            found = build(arith.SelectOp(visited, found, zero))
+        return found
 
     def _unshifted(
         self,
@@ -397,6 +416,47 @@ class Laws:
         if visited is not None:
             infinite = build(arith.AndIOp(infinite, visited))
         return build(arith.SelectOp(infinite, wanted, value))
+
+
+class _Products:
+    """Products of powers of numbers, each inserted once.
+
+    Args:
+        factors: the numbers.
+        insert: inserts an operation; returns its result.
+    """
+
+    def __init__(
+        self, factors: Sequence[SSAValue], insert: Callable[[Operation], SSAValue]
+    ) -> None:
+        self.insert = insert
+        self._known: dict[Powers, SSAValue] = {}
+        for place, factor in enumerate(factors):
+            self._known[tuple(int(place == other) for other in range(len(factors)))] = factor
+
+    def of(self, powers: Powers) -> SSAValue:
+        """Inserts the product of the numbers to these powers, of which one is not 0."""
+        if powers not in self._known:
+            place = max(n for n, power in enumerate(powers) if power)
+            unit = tuple(int(place == other) for other in range(len(powers)))
+            fewer = tuple(p - q for p, q in zip(powers, unit))
+            self._known[powers] = self.insert(arith.MulfOp(self.of(fewer), self._known[unit]))
+        return self._known[powers]
+
+
+def _is_plain(op: loop.RunningOp, type: Attribute) -> bool:
+    """Returns whether a running value is a sum that grows with the number of its elements."""
+    is_sum = op.kind.data in (ReductionKind.ADD, ReductionKind.DOT)
+    return is_sum and op.repair is None and op.result.type == type
+
+
+def _by_degree(powers: Powers) -> tuple[int, Powers]:
+    return sum(powers), powers
+
+
+def _is_above(a: Powers, b: Powers) -> bool:
+    """Returns whether no power is lower, and one is higher."""
+    return a != b and all(p >= q for p, q in zip(a, b))
 
 
 class _Region:

@@ -1,8 +1,8 @@
 """Decomposes the elements of a reduction into what differs between elements and what does not.
 
-An element that depends on running values is separable if it is a product of
+An element that depends on running values is separable if it is a sum of terms, each a product of
 
-- an element of its own, or a polynomial in one running value with such coefficients,
+- an element of its own, or a polynomial in running values with such coefficients,
 - factors that are the same for all elements, which the sum need not know (`outside`),
 - exponentials of sums of such an element and a running value (`shifts`).
 """
@@ -10,8 +10,10 @@ An element that depends on running values is separable if it is a product of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from xdsl.dialects import arith
 from xdsl.dialects import math as math_ops
@@ -96,27 +98,65 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class Term:
-    """A decomposed element: `coefficients[0] * outside`, with exponentials inside of the former.
+class Variable:
+    """A running value that a term is a polynomial in."""
 
-    As a polynomial in `variable` it has the coefficients of Taylor at `centre`.
+    value: SSAValue
+    centre: SSAValue
+    """The value around which the polynomial is expanded."""
+
+
+Powers = tuple[int, ...]
+"""The power of each variable of a polynomial."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of a decomposed element: `constant * outside`, with exponentials inside of the former.
+
+    In variables it is a polynomial, which is expanded around their centres.
     """
 
-    coefficients: tuple[SSAValue, ...]
+    coefficients: Mapping[Powers, SSAValue]
+    """Taylor's coefficients. Where there is one of some powers, there is one of all lower ones."""
+    variables: tuple[Variable, ...] = ()
     outside: tuple[Factor, ...] = ()
     shifts: tuple[Shift, ...] = ()
-    variable: SSAValue | None = None
-    centre: SSAValue | None = None
     mask: SSAValue | None = None
-    """The condition without which the element is neutral; None if there is none."""
+    """The condition without which the term is neutral; None if there is none."""
 
     @property
-    def is_plain(self) -> bool:
-        """True if it does not depend on running values, apart from what is outside."""
-        return not self.shifts and self.variable is None
+    def constant(self) -> SSAValue:
+        """The term where all variables are at their centres."""
+        return self.coefficients[(0,) * len(self.variables)]
+
+    def powers_of(self, variables: Sequence[Variable]) -> dict[Powers, SSAValue]:
+        """Returns the coefficients by the powers of more variables.
+
+        Args:
+            variables: the variables, among which are the term's own.
+        """
+        places = [variables.index(variable) for variable in self.variables]
+        found: dict[Powers, SSAValue] = {}
+        for powers, value in self.coefficients.items():
+            more = [0] * len(variables)
+            for place, power in zip(places, powers):
+                more[place] = power
+            found[tuple(more)] = value
+        return found
+
+    def has_factors_of(self, other: Term) -> bool:
+        """Returns whether both terms have the same factors and exponentials."""
+        mine, others = (Counter[object]([*t.outside, *t.shifts]) for t in (self, other))
+        return mine == others
 
 
-Nested = Callable[[Body, Centre, loop.ReduceOp, SSAValue | None], Term]
+def variables_of(*terms: Term) -> tuple[Variable, ...]:
+    """Returns the variables of terms, each once."""
+    return tuple(dict.fromkeys(variable for term in terms for variable in term.variables))
+
+
+Nested = Callable[[Body, Centre, loop.ReduceOp, SSAValue | None], list[Term]]
 _ADD = ReductionKind.ADD
 
 
@@ -132,8 +172,8 @@ class Terms:
     def __init__(self, body: Body, centre: Centre, nested: Nested) -> None:
         self.body, self.centre, self.nested = body, centre, nested
 
-    def split(self, value: SSAValue, mask: SSAValue | None = None) -> Term:
-        """Decomposes an element that is summed.
+    def split(self, value: SSAValue, mask: SSAValue | None = None) -> list[Term]:
+        """Decomposes an element that is summed into terms.
 
         Args:
             value: the element.
@@ -144,28 +184,29 @@ class Terms:
         """
         body = self.body
         if not body.sources(value):
-            return Term((value,))
+            return [Term({(): value})]
         if not is_float(value.type):
             raise NotSeparable(value, "it is a whole number that changes with a running value")
         if body.is_running(value):
-            return Term((body.number(1.0, value.type),), (Factor(value),))
+            return [Term({(): body.number(1.0, value.type)}, outside=(Factor(value),))]
         op = value.owner
         match op:
             case arith.MulfOp():
-                return self.product(self.split(op.lhs, mask), self.split(op.rhs, mask), op)
+                return self.products(self.split(op.lhs, mask), self.split(op.rhs, mask), op)
             case arith.DivfOp():
                 divisor = self._inverse(self.split(op.rhs, mask), op)
-                return self.product(self.split(op.lhs, mask), divisor, op)
-            case arith.NegfOp() | arith.ExtFOp():
-                inner = self.split(op.operands[0], mask)
-                return self._each(inner, lambda v: body.clone(op, {op.operands[0]: v}))
+                return self.products(self.split(op.lhs, mask), [divisor], op)
+            case arith.NegfOp():
+                return [self._each(t, self._negated) for t in self.split(op.operand, mask)]
+            case arith.ExtFOp():
+                return [self._extended(term, op) for term in self.split(op.input, mask)]
             case math_ops.PowFOp() if number_of(op.rhs) == 2:
                 inner = self.split(op.lhs, mask)
-                return self.product(inner, inner, op)
+                return self.products(inner, inner, op)
             case arith.AddfOp() | arith.SubfOp():
                 return self._sum(op, mask)
             case math_ops.ExpOp() | math_ops.Exp2Op():
-                return self._exponential(op, mask)
+                return [self._exponential(op, mask)]
             case arith.SelectOp() if not body.sources(op.cond):
                 return self._select(op)
             case loop.ReduceOp() if op.is_dot or op.kind is not None and op.named_kind is _ADD:
@@ -180,33 +221,74 @@ class Terms:
                 raise NotSeparable(value, _name_of(op))
 
     def _each(self, term: Term, change: Change) -> Term:
-        found = tuple(change(v).results[0] for v in term.coefficients)
+        found = {powers: change(v).results[0] for powers, v in term.coefficients.items()}
         return replace(term, coefficients=found)
 
-    def product(self, a: Term, b: Term, op: Operation) -> Term:
+    def _extended(self, term: Term, op: arith.ExtFOp) -> Term:
+        """A term of a wider type."""
+
+        def wide(value: SSAValue) -> SSAValue:
+            return self.body.clone(op, {op.input: value}).results[0]
+
+        variables = tuple(Variable(wide(v.value), wide(v.centre)) for v in term.variables)
+        term = self._each(term, lambda v: self.body.clone(op, {op.input: v}))
+        return replace(term, variables=variables)
+
+    def products(self, a: Sequence[Term], b: Sequence[Term], op: Operation) -> list[Term]:
         """Returns the product of two decomposed elements.
 
         Raises:
-            NotSeparable: if it is a polynomial in two running values.
+            NotSeparable: if a product of sums would cancel.
         """
-        if a.variable is not None and b.variable not in (None, a.variable):
-            raise NotSeparable(op.results[0], "it is a polynomial in two running values")
-        found: list[SSAValue | None] = [None] * (len(a.coefficients) + len(b.coefficients) - 1)
-        for i, x in enumerate(a.coefficients):
-            for j, y in enumerate(b.coefficients):
-                term = self._times(x, y)
-                known = found[i + j]
-                found[i + j] = (
-                    term if known is None else self.body.value(arith.AddfOp(known, term))
-                )
-        variable = a.variable if a.variable is not None else b.variable
+        check_product(a, b, op.results[0])
+        return [self.product(*pair) for pair in product(a, b)]
+
+    def product(self, a: Term, b: Term) -> Term:
+        """Returns the product of two terms."""
+        found: dict[Powers, SSAValue] = {}
+        for powers, pairs in _pairs(a, b).items():
+            found[powers] = self._sum_of_products(pairs)
+        return replace(self.joined([a, b]), coefficients=found)
+
+    def joined(self, parts: Sequence[Term]) -> Term:
+        """Returns what the product of terms has, apart from its coefficients."""
+        mask = parts[0].mask
+        for part in parts[1:]:
+            mask = self.both(mask, part.mask)
         return Term(
-            tuple(v for v in found if v is not None), (*a.outside, *b.outside),
-            (*a.shifts, *b.shifts), variable, a.centre if a.variable is not None else b.centre,
-            a.mask if a.mask is not None else b.mask,
+            {}, variables_of(*parts), tuple(f for part in parts for f in part.outside),
+            tuple(s for part in parts for s in part.shifts), mask,
         )  # fmt: skip
 
-    def _times(self, x: SSAValue, y: SSAValue) -> SSAValue:
+    def elements(self, parts: Sequence[Term]) -> dict[Powers, list[SSAValue]]:
+        """Inserts what a sum of a term, or of the products of two, sums for each coefficient.
+
+        Returns:
+            By its powers the element, or two factors.
+        """
+        if len(parts) == 1:
+            return {powers: [value] for powers, value in parts[0].coefficients.items()}
+        found: dict[Powers, list[SSAValue]] = {}
+        for powers, pairs in _pairs(*parts).items():
+            (x, y), *others = pairs
+            is_dot = not others and number_of(x) is None and number_of(y) is None
+            found[powers] = [x, y] if is_dot else [self._sum_of_products(pairs)]
+        return found
+
+    def _sum_of_products(self, pairs: Sequence[tuple[SSAValue, SSAValue]]) -> SSAValue:
+        value = self.times(*pairs[0])
+        for pair in pairs[1:]:
+            value = self._plus(value, self.times(*pair))
+        return value
+
+    def _plus(self, x: SSAValue, y: SSAValue) -> SSAValue:
+        a, b = number_of(x), number_of(y)
+        if a is not None and b is not None:
+            return self.body.number(a + b, x.type)
+        return self.body.value(arith.AddfOp(x, y))
+
+    def times(self, x: SSAValue, y: SSAValue) -> SSAValue:
+        """Inserts a product; one with 1 or -1 needs no multiplication."""
         known = number_of(x), number_of(y)
         if known[0] is not None and known[1] is not None:
             return self.body.number(known[0] * known[1], x.type)
@@ -217,50 +299,63 @@ class Terms:
                 return self.body.value(arith.NegfOp(value))
         return self.body.value(arith.MulfOp(x, y))
 
-    def _inverse(self, term: Term, op: arith.DivfOp) -> Term:
-        if term.variable is not None:
+    def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
+        """Inserts whether two conditions hold; None is one that holds everywhere."""
+        if a is None or b is None or a is b:
+            return b if a is None else a
+        return self.body.value(arith.AndIOp(a, b))
+
+    def _inverse(self, terms: Sequence[Term], op: arith.DivfOp) -> Term:
+        term = terms[0]
+        if len(terms) > 1 or term.variables:
             raise NotSeparable(op.result, "it divides by a sum with a running value")
-        (value,) = term.coefficients
+        value = term.constant
         if number_of(value) != 1:
-            value = self.body.value(
-                arith.DivfOp(self.body.number(1.0, value.type), value)
-            )
+            value = self.body.value(arith.DivfOp(self.body.number(1.0, value.type), value))
         return Term(
-            (value,),
-            tuple(Factor(f.value, not f.inverse) for f in term.outside),
-            tuple(replace(s, inverse=not s.inverse) for s in term.shifts),
+            {(): value},
+            outside=tuple(Factor(f.value, not f.inverse) for f in term.outside),
+            shifts=tuple(replace(s, inverse=not s.inverse) for s in term.shifts),
         )
 
-    def _sum(self, op: arith.AddfOp | arith.SubfOp, mask: SSAValue | None) -> Term:
-        """A polynomial in a running value that is added to elements."""
-        body = self.body
-        sides: list[Term] = []
-        for value in (op.lhs, op.rhs):
-            if body.is_running(value):
+    def _sum(self, op: arith.AddfOp | arith.SubfOp, mask: SSAValue | None) -> list[Term]:
+        """The terms of a sum. Running values that are added to elements are variables."""
+        found: list[Term] = []
+        for number, value in enumerate((op.lhs, op.rhs)):
+            subtracted = number == 1 and isinstance(op, arith.SubfOp)
+            if self.body.is_running(value):
                 centre = self.centre(value)
-                one = body.number(1.0, value.type)
-                sides.append(Term((centre, one), variable=value, centre=centre))
+                one = self.body.number(1.0, value.type)
+                terms = [Term({(0,): centre, (1,): one}, (Variable(value, centre),))]
             else:
-                sides.append(self.split(value, mask))
-        a, b = sides
-        if a.outside or b.outside or a.shifts or b.shifts:
-            raise NotSeparable(op.result, "its summands have different factors")
-        if a.variable is not None and b.variable not in (None, a.variable):
-            raise NotSeparable(op.result, "it is a sum with two running values")
-        found: list[SSAValue] = []
-        for i in range(max(len(a.coefficients), len(b.coefficients))):
-            if i >= len(b.coefficients):
-                found.append(a.coefficients[i])
-            elif i < len(a.coefficients):
-                found.append(body.value(type(op)(a.coefficients[i], b.coefficients[i])))
-            elif isinstance(op, arith.AddfOp):
-                found.append(b.coefficients[i])
+                terms = self.split(value, mask)
+            for term in terms:
+                self._add(found, term, subtracted)
+        return found
+
+    def _add(self, found: list[Term], term: Term, subtracted: bool) -> None:
+        """Adds a term to a sum; to the term that has its factors, if there is one."""
+        alike = (n for n, t in enumerate(found) if t.has_factors_of(term) and _is_one(t, term))
+        number = next(alike, None)
+        if number is None:
+            found.append(self._each(term, self._negated) if subtracted else term)
+            return
+        known = found[number]
+        variables = variables_of(known, term)
+        sums = known.powers_of(variables)
+        cls = arith.SubfOp if subtracted else arith.AddfOp
+        for powers, value in term.powers_of(variables).items():
+            if powers in sums:
+                sums[powers] = self.body.value(cls(sums[powers], value))
             else:
-                found.append(self._negative(b.coefficients[i]))
-        variable = a.variable if a.variable is not None else b.variable
-        return Term(
-            tuple(found), variable=variable, centre=a.centre if a.variable is not None else b.centre
-        )
+                sums[powers] = self._negative(value) if subtracted else value
+        mask = known.mask if known.mask is term.mask else None
+        found[number] = replace(known, coefficients=sums, variables=variables, mask=mask)
+
+    def _negated(self, value: SSAValue) -> Operation:
+        op = self._negative(value).owner
+        assert isinstance(op, Operation)
+        return op
 
     def _negative(self, value: SSAValue) -> SSAValue:
         known = number_of(value)
@@ -268,17 +363,15 @@ class Terms:
             return self.body.number(-known, value.type)
         return self.body.value(arith.NegfOp(value))
 
-    def _select(self, op: arith.SelectOp) -> Term:
+    def _select(self, op: arith.SelectOp) -> list[Term]:
         """An element that is 0 where a condition does not hold."""
         if number_of(op.rhs) != 0:
             raise NotSeparable(op.result, "it is one of two elements, of which none is 0")
-        inner = self.split(op.lhs, op.cond)
-        zero = op.rhs
-        term = self._each(inner, lambda v: self.body.insert(arith.SelectOp(op.cond, v, zero)))
-        mask = op.cond
-        if inner.mask is not None and inner.mask is not mask:
-            mask = self.body.value(arith.AndIOp(mask, inner.mask))
-        return replace(term, mask=mask)
+        zero, found = op.rhs, list[Term]()
+        for inner in self.split(op.lhs, op.cond):
+            term = self._each(inner, lambda v: self.body.insert(arith.SelectOp(op.cond, v, zero)))
+            found.append(replace(term, mask=self.both(op.cond, inner.mask)))
+        return found
 
     # Exponentials
 
@@ -291,7 +384,7 @@ class Terms:
         for scale in found.scales:
             value = self.body.value(scale.build(value))
         value = self.body.clone(op, {op.operand: value}).results[0]
-        return Term((value,), shifts=(Shift(found, op, False, bounded),))
+        return Term({(): value}, shifts=(Shift(found, op, False, bounded),))
 
     def safe(self, offset: SSAValue, bounded: bool) -> SSAValue:
         """A running value, and 0 where it is infinite: -inf alone, if it bounds the elements.
@@ -374,6 +467,43 @@ class Terms:
             and choice.lhs is found.element
             and self.body.is_neutral(choice.rhs, ReductionKind.MAXIMUM)
         )
+
+
+def _pairs(a: Term, b: Term) -> dict[Powers, list[tuple[SSAValue, SSAValue]]]:
+    """Returns the products that each coefficient of a product of two terms is the sum of."""
+    variables = variables_of(a, b)
+    found: dict[Powers, list[tuple[SSAValue, SSAValue]]] = {}
+    left, right = a.powers_of(variables), b.powers_of(variables)
+    for (p, x), (q, y) in product(left.items(), right.items()):
+        found.setdefault(tuple(map(sum, zip(p, q))), []).append((x, y))
+    return found
+
+
+def check_product(a: Sequence[Term], b: Sequence[Term], value: SSAValue) -> None:
+    """Checks that the product of two sums of terms can be taken term by term.
+
+    A sum of terms that have different factors may be smaller than each of them. Of a product of two
+    such sums the sums of products would cancel, which those of the products do not.
+
+    Raises:
+        NotSeparable: if both have several terms.
+    """
+    if len(a) > 1 and len(b) > 1:
+        raise NotSeparable(value, "it is a product of two sums, whose terms have different factors")
+
+
+def _is_one(a: Term, b: Term) -> bool:
+    """Returns whether two terms of the same factors are one term where both conditions are.
+
+    Outside of its condition a term is 0. It has no other effect if it depends on no running value;
+    another one is 0 where there is no element, whatever the running values are.
+    """
+    if a.mask is b.mask:
+        return True
+    if not (a.outside or a.shifts or a.variables or b.variables):
+        return True
+    plain = [not (t.outside or t.shifts or t.variables) for t in (a, b)]
+    return any(p and other.mask is None for p, other in zip(plain, (b, a)))
 
 
 def _name_of(op: Operation) -> str:

@@ -68,6 +68,10 @@ class FusePass(Directive):
                 raise site.error(
                     f"the loop over '{op.label_name}' is already tiled or split", "join it first"
                 )
+            if any(isinstance(use.operation, loop.PartOp) for use in op.iv.uses):
+                raise site.error(
+                    f"'{op.label_name}' numbers the parts of a reduction", "join other labels"
+                )
             if any(isinstance(use.operation, loop.DelinearizeOp) for use in op.iv.uses):
                 raise site.error(
                     f"the loop over '{op.label_name}' joins labels already",

@@ -36,15 +36,23 @@ def draw_chain(drawer: Any, function: Callable[..., Any]) -> list[str]:
     second = define(own, f"{reduction}({x}, {over}{conditions})", [first], True)
     r = f"{second}[{', '.join(own)}]"
     other = drawer.expression("float", drawer.pick((0, 1)), elements)
+    read = [*drawer.current.reads, first, second]
     if drawer.chance(15):
         conditions = drawer.conditions([over], elements)
+    q = r
+    if drawer.chance(30):
+        reduction = drawer.pick(("rmean", "rmean", "rsum", "rmax"))
+        another = define(own, f"{reduction}({other}, {over}{conditions})", [], True)
+        q, read = f"{another}[{', '.join(own)}]", [*read, another]
     element = drawer.pick((
         f"exp({x} - {r})", f"exp({x} - {r})", f"exp({x} - {r}) * {other}", f"({x} - {r}) ** 2",
         f"({x} - {r}) * {other}", f"exp2(({x} - {r}) * 0.5)", f"{x} * rsqrt(abs({r}) + 1)",
         f"where({x} == {r}, {other}, 0.0)", f"where({x} < {r}, {x}, 0.0)", f"{x} / (1 + abs({r}))",
-        f"abs({x} - {r})", f"-{other} / exp({x} - {r})",
+        f"abs({x} - {r})", f"-{other} / exp({x} - {r})", f"exp({x} - {r}) * ({x} - {r})",
+        f"exp({x} - {r}) * ({x} - {q}) ** 2", f"({x} - {r}) * ({other} - {q})",
+        f"{x} * rsqrt(abs({q}) + 1) - {other} * {r}", f"({x} - {q}) * ({x} - {r})",
     ))  # fmt: skip
-    third = define(own, f"rsum({element}, {over}{conditions})", [first, second], True)
+    third = define(own, f"rsum({element}, {over}{conditions})", read, True)
     t = f"{third}[{', '.join(own)}]"
     if drawer.chance(50):
         define(own, drawer.pick((f"log(abs({t}) + 1) + {r}", f"{t} * 2", t)), [third, second], False)

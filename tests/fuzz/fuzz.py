@@ -171,7 +171,7 @@ def main() -> int:
     # Processes are renewed, since an interpreter's modules stay in memory.
     with (
         ProcessPool(args.jobs, 20, _prepare, (args.gpu,), context) as pool,
-        TemporaryDirectory() as scratch,
+        TemporaryDirectory(ignore_cleanup_errors=True) as scratch,
     ):
         pending: dict[ProcessFuture, int] = {}
 

@@ -135,7 +135,7 @@ LOOPS = [
     ),
     Fault(
         "coefficients-counted-once", _LAWS,
-        "ways = comb(power + number, power)", "ways = 1",
+        "ways = prod(comb(p, q) for p, q in zip(above, powers))", "ways = 1",
         "a polynomial is moved without its binomial coefficients",
     ),
     Fault(

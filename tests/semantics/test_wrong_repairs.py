@@ -77,6 +77,10 @@ CASES: dict[str, tuple[str, str, Fault]] = {
     "a variance not moved": ("online/variance", "polynomial", _not_at_all),
     "a variance moved back": ("online/variance", "polynomial", _with_the_other_sign),
     "a norm not moved": ("online/layer_norm_with_a_product", "polynomial", _not_at_all),
+    "a covariance not moved": ("online/covariance", "polynomial", _not_at_all),
+    "an entropy not moved": ("online/entropy", "scaled_polynomial", _not_at_all),
+    "an entropy scaled back": ("online/entropy", "scaled_polynomial", _with_the_other_sign),
+    "an entropy scaled twice": ("online/entropy", "scaled_polynomial", _twice),
     "maxima that are kept": ("online/number_of_maxima", "dominated", _not_at_all),
     "a second one that is kept": ("online/second_largest", "dominated", _not_at_all),
 }

@@ -32,6 +32,8 @@ from dt_mlir.dialects.values import parse_value
 LAWS = {
     "scale": "the sum is multiplied by the quotient of its terms' new and old factor",
     "polynomial": "the sums of Taylor's coefficients are moved to another centre",
+    "scaled_polynomial": "the sums of Taylor's coefficients are moved to another centre, and "
+    "multiplied by the quotient of their terms' new and old factor",
     "dominated": "earlier elements compare in one way with an extreme that is more so",
 }
 """The laws by which an earlier state is repaired, each with what it does."""
@@ -153,7 +155,8 @@ class RunningOp(IRDLOperation):
     kind = prop_def(ReductionKindAttr)
     """The combination of two elements."""
     law = opt_prop_def(StringAttr)
-    """The law by which the region repairs the value: `scale`, `polynomial` or `dominated`."""
+    """The law by which the region repairs the value: `scale`, `polynomial`, `scaled_polynomial` or
+    `dominated`."""
     result = result_def()
     """The running value."""
     rest = var_result_def()

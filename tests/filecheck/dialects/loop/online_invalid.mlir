@@ -91,7 +91,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %f
     %r = loop.online %k = k of f : f32 {
       %a = loop.read %A[%k]
       %t = loop.running add %a : f32 law guess repair (%s) {
-      // expected-error@above {{'loop.running' is malformed: a region repairs by one of the laws scale, polynomial, dominated}}
+      // expected-error@above {{'loop.running' is malformed: a region repairs by one of the laws scale, polynomial, scaled_polynomial, dominated}}
         loop.yield %s : f32
       }
       loop.yield %t : f32
