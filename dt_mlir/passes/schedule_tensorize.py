@@ -58,6 +58,11 @@ class TensorizePass(Directive):
                     or f"there are loops over {', '.join(labels_in(kernel)) or 'no label'}",
                 )
             for op in loops:
+                if step != 1 and any(isinstance(use.operation, loop.PartOp) for use in op.iv.uses):
+                    raise site.error(
+                        f"'{label}' numbers the parts of a reduction, and each is computed apart",
+                        f"leave out {label}:{step}",
+                    )
                 extent = op.extent_size
                 wanted = extent if step == 0 and extent is not None else step
                 if op.is_tile and op.step_size != wanted:
