@@ -112,6 +112,18 @@ def test_sizes_that_only_the_caller_knows() -> None:
         run(text, ones)
 
 
+def test_sizes_that_reads_give_to_labels_of_one_size() -> None:
+    text = """
+    Func h, g, f; In A, B; Var x, y, z = 3;
+    h[y, x, z] = mirror_interior(A[x + y]);
+    g[y, x, z] = constant_exterior(B[z - 1, y], 7);
+    f[z, x] = where(h[z, z, z] > 0.5, g[z + 1, z, z], x);
+    f.compile(); g.compile();
+    """
+    with pytest.raises(ValueError, match="f: 'g_y' has size 3, but reads give it 4"):
+        run(text, torch.ones(5), torch.ones(5, 4))
+
+
 def test_labels_of_one_size() -> None:
     text = text_of("labels_of_one_size")
     with pytest.raises(ValueError, match="axis 0 of 'B' has size 3, but axis 0 of 'A' has 2"):

@@ -48,7 +48,10 @@ def _is_constant(condition: SSAValue) -> bool:
     if isinstance(op, arith.AndIOp | arith.OrIOp) and is_bool(condition.type):
         return all(map(_is_constant, op.operands))
     if isinstance(op, arith.CmpiOp):
-        return all(isinstance(v.owner, tile.SizeOp | arith.ConstantOp) for v in op.operands)
+        # Two numbers are emitted as tensors, which compare to one.
+        sizes = [isinstance(value.owner, tile.SizeOp) for value in op.operands]
+        numbers = (isinstance(value.owner, arith.ConstantOp) for value in op.operands)
+        return any(sizes) and all(a or b for a, b in zip(sizes, numbers))
     return False
 
 

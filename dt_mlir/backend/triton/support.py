@@ -93,12 +93,15 @@ def _defined_size(function, label, value, known=None):
     return size
 
 
-def _inferred_size(function, label, value):
+def _inferred_size(function, label, value, known=None):
     """The largest size for which reads stay in bounds; 0 where a tensor is too small for any."""
     try:
-        return max(0, value())
+        size = max(0, value())
     except ZeroDivisionError:
         raise ValueError(f"{function}: the size of '{label}' divides by a size that is 0")
+    if known is not None and size != known:
+        raise ValueError(f"{function}: '{label}' has size {known}, but reads give it {size}")
+    return size
 
 
 def _check_index(function, reads, extents, ends, size):

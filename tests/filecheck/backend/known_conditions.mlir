@@ -1,5 +1,5 @@
 // RUN: dt-opt %s -t triton | filecheck %s
-host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %B: memref<?xf32> {host.name = "B", host.axes = ["y"]}) -> (memref<?xf32>, memref<?xf32>, memref<?xf32>) attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y"]} {
+host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %B: memref<?xf32> {host.name = "B", host.axes = ["y"]}) -> (memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32>) attributes {algorithm = [], schedule = [], compiled = ["f.compile();"], labels = ["x", "y"]} {
   %x = host.size x
   %f = host.alloc f[x](%x) : memref<?xf32>
   %g = host.alloc g[x](%x) : memref<?xf32>
@@ -7,7 +7,9 @@ host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %B: memref<
   %h = host.alloc h[x](%x) : memref<?xf32>
   host.launch @g_kernel(%A, %g)
   host.launch @h_kernel(%A, %h)
-  host.return %f, %g, %h
+  %k = host.alloc k[x](%x) : memref<?xf32>
+  host.launch @k_kernel(%A, %k)
+  host.return %f, %g, %h, %k
 }
 // A condition on sizes is known when Triton compiles the kernel: it compiles what is chosen alone.
 // CHECK-LABEL: def f_kernel
@@ -72,4 +74,22 @@ tile.kernel @h_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %h
     tile.yield %3 : f32
   }
   tile.store %b, %h[%x]
+}
+// Two numbers compare to a tensor.
+// CHECK-LABEL: def k_kernel
+// CHECK-NOT: if
+// CHECK: tl.store(k_ptr + x * k_x_stride, tl.where({{.*}}, a, a + 1.0))
+tile.kernel @k_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %k: memref<?xf32> {host.name = "k", host.axes = ["x"]}) attributes {labels = ["x"], grid_blocks = [], grid_labels = [], root = "k"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %less = arith.cmpi slt, %c0, %c1 : index
+  %x = tile.range x: 16 from %c0
+  %a = tile.load %A[%x]
+  %b = tile.map (%e = %a, %s = %less) {
+    %1 = arith.constant 1.0 : f32
+    %2 = arith.addf %e, %1 : f32
+    %3 = arith.select %s, %e, %2 : f32
+    tile.yield %3 : f32
+  }
+  tile.store %b, %k[%x]
 }
