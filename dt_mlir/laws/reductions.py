@@ -52,7 +52,7 @@ class Reduced:
     value: SSAValue
     """Its value for the elements so far, which depends on running values alone."""
     summands: tuple[Summand, ...] = ()
-    """What it is the sum of, where terms need more behind the loop than their running values."""
+    """The terms that it is the sum of, if it is a sum."""
 
 
 @dataclass

@@ -24,7 +24,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 LIMIT = 20.0
 """The seconds that a mutant may take."""
 BATCH = 50
-"""The mutants that are drawn from one seed."""
+"""The mutants that are drawn from one seed, at least."""
+CHECKED = 5
+"""The mutants of one seed that are well-formed, at least: more are drawn where there are fewer."""
+MOST = 5 * BATCH
+"""The most mutants that are drawn from one seed."""
 
 
 class _SlowError(BaseException):
@@ -123,7 +127,10 @@ def run_batch(seed: int) -> tuple[Counter[str], list[tuple[str, str, str]]]:
     faults: list[tuple[str, str, str]] = []
     signal.signal(signal.SIGALRM, _stop)
     sys.setrecursionlimit(20000)
-    for number in range(BATCH):
+    for number in range(MOST):
+        checked = tally["emitted"] + tally["refused"] + tally["fault"]
+        if number >= BATCH and checked >= CHECKED:
+            break
         try:
             text, name, passes = one(seed, number)
         except CompileError:

@@ -157,8 +157,8 @@ LOOPS = [
     ),
     Fault(
         "rounded-in-the-loop", _TERMS,
-        "case arith.NegfOp() | arith.ExtFOp():",
-        "case arith.NegfOp() | arith.ExtFOp() | arith.TruncFOp():",
+        "case arith.ExtFOp():",
+        "case arith.ExtFOp() | arith.TruncFOp():",
         "an element that is rounded at each step is repaired as if it were not",
     ),
     Fault(
