@@ -2,8 +2,10 @@
 
 import textwrap
 
-from dt_mlir.backend.gluon.target import emit_module
+from dt_mlir.backend.python_module import emit_module
+from dt_mlir.backend.targets import specialized
 from dt_mlir.diagnostics import showing_warnings
+from dt_mlir.dialects import warp
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import STAGES, run_pipeline
 from dt_mlir.printing import module_text
@@ -91,10 +93,11 @@ def one_kernel_page() -> str:
     with showing_warnings(lambda _: None):
         for title, passes, text in STEPS:
             run_pipeline(module, passes)
-            shown = module_text(module, kernels_only=True)
+            lowered = any(isinstance(op, warp.KernelOp) for op in module.ops)
+            shown = module_text(specialized(module) if lowered else module, kernels_only=True)
             prose = textwrap.fill(text, 110)
             parts.append(f"## {title}\n\n{prose}\n\n```mlir\n{shown}\n```\n")
-    source = emit_module(module)
+    source = emit_module(specialized(module))
     start, end = source.index("@gluon.jit"), source.index("\n\n\ndef mm(")
     parts.append(f"{CHECKS}\n```python\n{source[start:end]}\n```\n")
     return "\n".join(parts)

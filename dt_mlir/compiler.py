@@ -8,7 +8,7 @@ from functools import cached_property
 
 from xdsl.dialects.builtin import ModuleOp
 
-from dt_mlir.backend.triton.target import emit_module
+from dt_mlir.backend.python_module import emit_module
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import show_warning
 from dt_mlir.frontend.emit import compile_text
@@ -26,7 +26,7 @@ class Compiled:
     types: tuple[tuple[str, str], ...]
     """Element types that are declared anew, as pairs of a name and a type."""
     module: ModuleOp
-    """The program at the `tile` level."""
+    """The program at the `tile` level, with kernels of the `warp` level beside it."""
     source: str
     """The program as a Python module, with a wrapper even where only the kernels are wanted."""
 
@@ -65,6 +65,6 @@ def compile_program(
     """
     declared = tuple((types or {}).items())
     module = _algorithm(text, file, declared)
-    passes = default_pipeline("tile", sizes=sizes)
+    passes = default_pipeline("warp", sizes=sizes)
     run_pipeline(module, passes[len(default_pipeline("dt")) :])
     return Compiled(text, file, declared, module, emit_module(module, wrapped=True))

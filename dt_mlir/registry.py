@@ -110,7 +110,7 @@ def _dialect(name: str) -> Callable[[], Dialect]:
 
 def _target(name: str) -> Callable[[], type[Target]]:
     def load() -> type[Target]:
-        module = importlib.import_module(f"dt_mlir.backend.{name}.target")
+        module = importlib.import_module("dt_mlir.backend.targets")
         target: type[Target] = getattr(module, f"{name.capitalize()}Target")
         return target
 

@@ -98,7 +98,7 @@ class HostFunctions(LevelFunctions):
         self, interpreter: Interpreter, op: host.LaunchOp, args: PythonValues
     ) -> PythonValues:
         """Runs a kernel."""
-        interpreter.call_op(op.kernel, args)
+        interpreter.call_op(op.preferred, args)
         for value in args:
             if isinstance(value, Buffer):
                 value.finish()

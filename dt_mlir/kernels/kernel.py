@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
-from dt_mlir.backend.triton.target import emit_module
+from dt_mlir.backend.python_module import emit_module
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, SourceTexts, make_location
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
@@ -29,7 +29,7 @@ from dt_mlir.language.names import type_of_torch
 from dt_mlir.language.places import here
 from dt_mlir.language.program import Program
 from dt_mlir.language.schedule import Schedule
-from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.pipeline import STAGES, default_pipeline, run_pipeline
 from dt_mlir.registry import find_directive, placed_passes
 from dt_mlir.runtime import cache, launch
 from dt_mlir.runtime.execute import prepare_library, wrapper_name
@@ -370,7 +370,7 @@ class Kernel:
 
     @compiling()
     def _emit(self, types: Mapping[str, str], sizes: Mapping[str, int]) -> str:
-        return emit_module(self._lowered("tile", types, sizes), wrapped=True)
+        return emit_module(self._lowered("warp", types, sizes), wrapped=True)
 
     @compiling()
     def _lowered(
@@ -438,11 +438,13 @@ class Kernel:
         """The program as IR.
 
         Args:
-            level: `dt`, `loop` or `tile`.
+            level: `dt`, `loop`, `tile` or `warp`.
             types: as for `source`.
         """
-        if level not in ("dt", "loop", "tile"):
-            raise CompileError(f"there is no level '{level}'", None, "there are dt, loop and tile")
+        if level not in STAGES:
+            raise CompileError(
+                f"there is no level '{level}'", None, f"there are {', '.join(STAGES)}"
+            )
         return str(self._lowered(level, self.types_of(types), self._sizes))
 
     @compiling()

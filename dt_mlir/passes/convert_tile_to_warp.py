@@ -16,7 +16,7 @@ from xdsl.traits import is_side_effect_free
 from dt_mlir.builders.constants import raise_constants
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.diagnostics import CompileError, Note, directive_location, has_location
-from dt_mlir.dialects import tile, warp
+from dt_mlir.dialects import host, tile, warp
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of, tile_type
 from dt_mlir.dialects.warp.types import WARPGROUP
 from dt_mlir.passes.convert_tile_to_warp_boxes import Box, Boxes
@@ -163,7 +163,8 @@ class _Converter:
             "precision", "math", "num_stages", "grid_labels", "grid_blocks", "programs", "least",
         }  # fmt: skip
         result = warp.KernelOp(
-            kernel.sym_name.data, kernel.root.data, [label.data for label in kernel.labels],
+            f"{kernel.sym_name.data}_warp", kernel.root.data,
+            [label.data for label in kernel.labels],
             [(n, kernel.axes_of(a)) for n, a in zip(kernel.argument_names, kernel.args)],
             Region(self.top), **{n: a for n, a in kernel.properties.items() if n in kept},
         )  # fmt: skip
@@ -418,10 +419,12 @@ class _Converter:
 class ConvertTileToWarpPass(ModulePass):
     """Lets warpgroups multiply matrices in shared memory, in kernels whose warps are specialized.
 
-    The consumers become a partition, of which each group has a part of the rows of the product.
-    Its factors are copied to shared memory by descriptors, and so is the result back. Each copy is
-    waited for at once: later passes let copies and products overlap. Tiles get the layout in which
-    a warpgroup holds the result of a product.
+    A kernel of the `warp` level is made of each, which is launched in its place where it can be:
+    on devices with such products, for tensors that the copy engine takes. The consumers become a
+    partition, of which each group has a part of the rows of the product. Its factors are copied to
+    shared memory by descriptors, and so is the result back. Each copy is waited for at once: later
+    passes let copies and products overlap. Tiles get the layout in which a warpgroup holds the
+    result of a product.
 
     ```
     %A = tile.load %A_ptr[%x, %k] masked […]    ->   warp.tma_load %A_box[%x_part, %k] to %a …
@@ -434,6 +437,12 @@ class ConvertTileToWarpPass(ModulePass):
     name = "convert-tile-to-warp"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for kernel in list(op.ops):
-            if isinstance(kernel, tile.KernelOp) and kernel.warp_specialize is not None:
-                Rewriter.replace_op(kernel, _Converter(kernel).convert(), [])
+        function = host.function_of(op)
+        for launch in [] if function is None else function.launches():
+            kernel = launch.kernel_op()
+            known = launch.specialized is not None
+            if known or not isinstance(kernel, tile.KernelOp) or kernel.warp_specialize is None:
+                continue
+            found = _Converter(kernel).convert()
+            Rewriter.insert_op(found, InsertPoint.after(kernel))
+            launch.specialize(found.sym_name.data)

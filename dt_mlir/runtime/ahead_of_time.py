@@ -13,7 +13,8 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.kernels import kernels_of
-from dt_mlir.backend.triton.signature import Signature, signatures_of
+from dt_mlir.backend.python_module import module_signatures
+from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host
 from dt_mlir.element_types import type_name
@@ -108,7 +109,7 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
     assert function is not None, "what is launched has a host function"
     sizes = Interface.of(module).completed(sizes)
     kernels = kernels_of(module)
-    _, signatures = signatures_of(kernels, function.sym_name.data)
+    _, signatures = module_signatures(module)
     launched = {op.kernel_name: op for op in function.launches()}
     same = function.first_of_same()
     found: list[Launch] = []

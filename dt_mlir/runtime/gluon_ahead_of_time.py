@@ -8,8 +8,8 @@ from typing import Any
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 
-from dt_mlir.backend.gluon.kernel import RESERVED, GluonSignature
-from dt_mlir.backend.triton.signature import signatures_of
+from dt_mlir.backend.gluon.kernel import GluonSignature
+from dt_mlir.backend.python_module import module_signatures
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, warp
 from dt_mlir.element_types import type_name
@@ -44,7 +44,7 @@ def compile_gluon(
     kernels = [op for op in module.ops if isinstance(op, warp.KernelOp)]
     function = host.function_of(module)
     assert function is not None, "what is launched has a host function"
-    _, signatures = signatures_of(kernels, function.sym_name.data, RESERVED)
+    _, signatures = module_signatures(module)
     same = function.first_of_same()
     found: list[CompiledKernel] = []
     with loaded(source) as emitted:

@@ -132,6 +132,8 @@ class _Launch(NamedTuple):
     arguments: list[Any]
     holes: list[tuple[int, int]]
     """Places among the arguments, and which of a call's values goes there."""
+    described: list[tuple[int, int, Any]]
+    """Places of tensors' descriptors, which value each is of, and one of another tensor."""
 
 
 class _Guards:
@@ -296,11 +298,13 @@ class Plan:
         return values[count] if self._single else tuple(values[count : count + self._results])
 
     def _launch(self, stream: int | None, values: list[Any]) -> None:
-        for run, arguments, holes in self._launches:
-            filled = arguments.copy()
-            for place, value in holes:
+        for launch in self._launches:
+            filled = launch.arguments.copy()
+            for place, value in launch.holes:
                 filled[place] = values[value]
-            run(*filled, stream=stream)
+            for place, value, descriptor in launch.described:
+                filled[place] = _described(descriptor, values[value])
+            launch.run(*filled, stream=stream)
 
     def _touches(self, pointers: list[int]) -> bool:
         """Returns whether a result's memory range overlaps another tensor's."""
@@ -345,8 +349,11 @@ def record(
     launches: list[_Launch] = []
     for run, arguments in noted:
         holes: list[tuple[int, int]] = []
+        described: list[tuple[int, int, Any]] = []
         kept: list[Any] = []
         for place, value in enumerate(arguments.values()):
+            descriptor = value if _is_descriptor(value) else None
+            value = value if descriptor is None else descriptor.base
             if isinstance(value, torch.Tensor | float):
                 known = [*own_inputs, *results, *own]
                 source = next((i for i, other in enumerate(known) if other is value), None)
@@ -355,14 +362,30 @@ def record(
                         return found, None
                     own.append(value)
                     source = len(known)
-                holes.append((place, source))
+                if descriptor is None:
+                    holes.append((place, source))
+                else:
+                    described.append((place, source, _described(descriptor, None)))
                 value = None
             kept.append(value)
-        launches.append(_Launch(run, kept, holes))
+        launches.append(_Launch(run, kept, holes, described))
     given = options.get("out") is not None
     labelled = len(options) > int(given)
     guards = None if labelled else _Guards.of(inputs, results if given else (), single)
     return found, Plan(inputs, results, given, single, own, launches, guards)
+
+
+def _is_descriptor(value: Any) -> bool:
+    """Returns whether an argument describes a tensor to the copy engine."""
+    return hasattr(value, "block_shape") and hasattr(value, "base")
+
+
+def _described(descriptor: Any, tensor: Any) -> Any:
+    """Returns a descriptor of another tensor of the same type, shape and strides."""
+    found = object.__new__(type(descriptor))
+    found.__dict__.update(descriptor.__dict__)
+    found.base = tensor
+    return found
 
 
 def _copied(value: Any) -> Any:

@@ -146,7 +146,7 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     if args.print_kernels_only and args.emit not in IR[1:]:
         raise CompileError("--print-kernels-only goes with --emit loop, tile and warp")
     types = parse_pairs(args.dtype, "--dtype")
-    level = args.emit if args.emit in IR else "warp" if args.emit == "gluon" else "tile"
+    level = args.emit if args.emit in IR else "warp"
     choices = parse_choices(args.choose, "--choose")
     if args.best is not None and choices:
         raise CompileError("--best chooses; it does not go with --choose")
@@ -188,11 +188,12 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         write_output(args.output, _show(module, args))
         return
     if args.emit == "gluon":
-        from dt_mlir.backend.gluon.target import emit_module as emit_gluon
+        from dt_mlir.backend.python_module import emit_module
+        from dt_mlir.backend.targets import specialized
 
-        write_output(args.output, emit_gluon(module))
+        write_output(args.output, emit_module(specialized(module)))
         return
-    from dt_mlir.backend.triton.target import emit_module
+    from dt_mlir.backend.python_module import emit_module
 
     source = emit_module(module)
     if args.emit != "triton":

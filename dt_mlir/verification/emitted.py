@@ -33,7 +33,7 @@ def run_emitted(module: ModuleOp, inputs: Inputs, sizes: Mapping[str, int]) -> d
         NotRunError: if the module is of another level, or there is no way to run it here.
         CompileError: if the emitted module refuses the inputs.
     """
-    from dt_mlir.backend.triton.target import emit_module
+    from dt_mlir.backend.python_module import emit_module
     from dt_mlir.passes.verify_tile import VerifyTilePass
 
     try:

@@ -9,7 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.dialects.builtin import f32
 
-from dt_mlir.backend.triton.target import emit_module
+from dt_mlir.backend.python_module import emit_module
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 from dt_mlir.interpreters.run import run_module

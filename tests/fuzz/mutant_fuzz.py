@@ -61,7 +61,7 @@ def check(text: str, random: Random, passes: int) -> str:
     from mutants import PIPELINE, context
     from xdsl.context import Context
 
-    from dt_mlir.backend.triton.target import emit_module
+    from dt_mlir.backend.python_module import emit_module
     from dt_mlir.diagnostics import CompileError
     from dt_mlir.pipeline import parse_pipeline
     from dt_mlir.tools.parsing import parse_mlir

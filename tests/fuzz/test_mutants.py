@@ -9,7 +9,7 @@ from mutants import mutate, stage
 from texts import text_of
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 
-from dt_mlir.backend.triton.target import emit_module
+from dt_mlir.backend.python_module import emit_module
 from dt_mlir.compiler import compile_program
 from dt_mlir.dialects import host
 

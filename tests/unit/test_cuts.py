@@ -10,7 +10,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
-from dt_mlir.backend.triton.target import emit_module
+from dt_mlir.backend.python_module import emit_module
 from dt_mlir.dialects.sched import ScheduleOp
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.passes.apply_schedule import in_order

@@ -10,7 +10,7 @@ from pathlib import Path
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 
-from dt_mlir.backend.gluon.target import emit_module
+from dt_mlir.backend.python_module import emit_module
 from dt_mlir.registry import DIALECTS
 from dt_mlir.runtime.gluon_ahead_of_time import compile_gluon
 from dt_mlir.tools.parsing import parse_mlir

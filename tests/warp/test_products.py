@@ -14,7 +14,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
-from dt_mlir.backend.gluon.target import emit_module
+from dt_mlir.backend.python_module import emit_module
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic

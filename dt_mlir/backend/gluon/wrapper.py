@@ -18,14 +18,14 @@ from dt_mlir.traversal import operations_of
 
 
 class GluonWrapperPrinter(WrapperPrinter):
-    """Prints the wrapper of a module.
+    """Prints the wrapper of a module with kernels of Gluon.
 
     Args:
         function: the host function.
         kernels: the kernels.
         signatures: the names that kernels of all backends have, by symbol.
         name: the wrapper's name.
-        gluon: the kernels' signatures, by symbol.
+        gluon: the signatures of the kernels of Gluon, by symbol.
     """
 
     def __init__(
@@ -39,21 +39,39 @@ class GluonWrapperPrinter(WrapperPrinter):
         super().__init__(function, kernels, signatures, name)
         self.gluon = gluon
 
+    def _launch(self, op: host.LaunchOp) -> None:
+        name = op.specialized_name
+        if name is None:
+            super()._launch(op)
+            return
+        kernel, _ = self.kernels[name]
+        given = dict[SSAValue, SSAValue](zip(kernel.args, op.arguments))
+        tensors = [
+            code.tuple_of([code.name(self.tensors[given[arg]].variable) for arg in args])
+            for args in (_described(self.gluon[name]), self.gluon[name].accessed)
+        ]
+        self.used.add("_is_specialized")
+        with self.writer.branch(code.call("_is_specialized", *tensors)):
+            self._launch_kernel(op, name)
+        with self.writer.otherwise():
+            self._launch_kernel(op, op.kernel_name)
+
     def _arguments(
         self, op: host.LaunchOp, kernel: GridKernelOp, signature: Signature
     ) -> tuple[list[ast.expr], dict[str, ast.expr]]:
+        gluon = self.gluon.get(kernel.sym_name.data)
+        if gluon is None:
+            return super()._arguments(op, kernel, signature)
         given = dict[SSAValue, SSAValue](zip(kernel.args, op.arguments))
         args: list[ast.expr] = []
-        for value in self.gluon[op.kernel_name].descriptors:
-            owner, type = value.owner, value.type
-            assert isinstance(owner, warp.TmaDescriptorOp)
+        for value in gluon.descriptors:
+            type = value.type
             assert isinstance(type, warp.DescriptorType)
-            tensor = self.tensors[given[owner.base]]
+            tensor = self.tensors[given[_base(value)]]
             args.append(self._call(
                 "_tensor_map", code.constant(tensor.name), code.name(tensor.variable),
                 number_list(list(type.extents)), code.constant(type.swizzle.data),
             ))  # fmt: skip
-        gluon = self.gluon[op.kernel_name]
         for arg in gluon.accessed:
             tensor = self.tensors[given[arg]]
             args.append(
@@ -70,10 +88,20 @@ class GluonWrapperPrinter(WrapperPrinter):
 
     def _written(self, op: host.LaunchOp, kernel: GridKernelOp) -> list[SSAValue]:
         given = dict[SSAValue, SSAValue](zip(kernel.args, op.arguments))
-        found: list[SSAValue] = []
-        for store in operations_of(kernel, warp.TmaStoreOp):
-            owner = store.descriptor.owner
-            assert isinstance(owner, warp.TmaDescriptorOp)
-            found.append(given[owner.base])
+        found = [
+            given[_base(store.descriptor)] for store in operations_of(kernel, warp.TmaStoreOp)
+        ]
         stored = {store.base for store in operations_of(kernel, tile.StoreOp)}
         return found + [value for arg, value in given.items() if arg in stored]
+
+
+def _base(descriptor: SSAValue) -> SSAValue:
+    """The tensor of a descriptor."""
+    owner = descriptor.owner
+    assert isinstance(owner, warp.TmaDescriptorOp)
+    return owner.base
+
+
+def _described(signature: GluonSignature) -> list[SSAValue]:
+    """The tensors that have descriptors, each once."""
+    return list(dict.fromkeys(map(_base, signature.descriptors)))

@@ -295,6 +295,15 @@ class Writer:
         self.statements += body if condition is None else [ast.If(condition, body, [])]
 
     @contextmanager
+    def otherwise(self) -> Generator[None]:
+        """`else:` of the branch that was written last; what is written inside is its body."""
+        last = self.statements[-1]
+        assert isinstance(last, ast.If)
+        with self._nested() as body:
+            yield
+        last.orelse = body
+
+    @contextmanager
     def context(self, manager: ast.expr) -> Generator[None]:
         """`with manager:`; what is written inside is its body."""
         with self._nested() as body:

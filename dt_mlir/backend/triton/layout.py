@@ -36,7 +36,11 @@ def lines(statement: ast.stmt, depth: int = 0) -> list[str]:
         case ast.For():
             head = f"for {text(statement.target)} in {text(statement.iter)}:"
         case ast.If():
-            head = f"if {text(statement.test)}:"
+            found = [_indented(f"if {text(statement.test)}:", depth)]
+            found += _body(statement.body, depth + 1)
+            if statement.orelse:
+                found += [_indented("else:", depth), *_body(statement.orelse, depth + 1)]
+            return found
         case ast.With():
             head = f"with {text(statement.items[0].context_expr)}:"
         case _:
@@ -89,10 +93,19 @@ def _simple(head: str, value: ast.expr, depth: int) -> list[str]:
         positional = [line for arg in value.args for line in _item(arg, depth + 1)]
         inside = positional + [f"{item}," for item in items[len(value.args) :]]
     return [
-        _indented(f"{head}{text(value.func)}(", depth),
+        *_called(head, value.func, depth),
         *(_indented(line, depth + 1) for line in inside),
         _indented(")", depth),
     ]
+
+
+def _called(head: str, function: ast.expr, depth: int) -> list[str]:
+    """The begin of a call; of a long one of an element, the index has a line of its own."""
+    flat = f"{head}{text(function)}("
+    if len(flat) + 4 * depth <= WIDTH or not isinstance(function, ast.Subscript):
+        return [_indented(flat, depth)]
+    first, index = f"{head}{text(function.value)}[", text(function.slice)
+    return [_indented(first, depth), _indented(index, depth + 1), _indented("](", depth)]
 
 
 def _item(value: ast.expr, depth: int) -> list[str]:

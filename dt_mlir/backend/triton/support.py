@@ -265,16 +265,31 @@ def _narrow(function, name, tensor):
     return tensor
 
 
-def _tensor_map(function, name, tensor, box, swizzle):
-    """Describes a tensor to the copy engine; refuses one that it cannot copy."""
+def _is_specialized(described, accessed):
+    """Whether a device has products of warpgroups, and its copy engine takes what it is to copy."""
+    device = described[0].device
+    if device.type != "cuda" or torch.version.hip is not None:
+        return False
+    if torch.cuda.get_device_capability(device) != (9, 0):
+        return False
+    return not any(map(_undescribed, described)) and not _is_wide(0, *accessed)
+
+
+def _undescribed(tensor):
+    """Why the copy engine does not take a tensor; None if it does."""
     if not tensor.numel():
-        raise ValueError(f"{function}: '{name}' has no elements, which cannot be described")
+        return "has no elements, which cannot be described"
     rows = [stride * tensor.element_size() for stride in tensor.stride()[:-1]]
     if tensor.stride(-1) != 1 or tensor.data_ptr() % 16 or any(row % 16 for row in rows):
-        raise ValueError(
-            f"{function}: '{name}' must have a contiguous last axis, and rows that start at "
-            "multiples of 16 bytes"
-        )
+        return "must have a contiguous last axis, and rows that start at multiples of 16 bytes"
+    return None
+
+
+def _tensor_map(function, name, tensor, box, swizzle):
+    """Describes a tensor to the copy engine; refuses one that it cannot copy."""
+    reason = _undescribed(tensor)
+    if reason is not None:
+        raise ValueError(f"{function}: '{name}' {reason}")
     layout = gl.NVMMASharedLayout(
         swizzle_byte_width=swizzle, element_bitwidth=8 * tensor.element_size(), rank=len(box)
     )

@@ -385,7 +385,10 @@ class WrapperPrinter:
         return code.name(self.paddings[label, kernel.least_extents.get(label, 1)])
 
     def _launch(self, op: host.LaunchOp) -> None:
-        kernel, signature = self.kernels[op.kernel_name]
+        self._launch_kernel(op, op.kernel_name)
+
+    def _launch_kernel(self, op: host.LaunchOp, name: str) -> None:
+        kernel, signature = self.kernels[name]
         stored = [self.tensors[v] for v in self._written(op, kernel)]
         blocks = [
             code.call("triton.cdiv", self._size(label), code.constant(extent))

@@ -350,6 +350,7 @@ class FuncOp(IRDLOperation):
         module = self.parent_op()
         launched = self.launches()
         counts = Counter(op.kernel_name for op in launched)
+        counts.update([name for op in launched if (name := op.specialized_name) is not None])
         for op in launched:
             _check_arguments(op)
         for kernel in symbols_in(module).values() if module is not None else ():
@@ -421,23 +422,24 @@ def _check_arguments(launch: LaunchOp) -> None:
     Raises:
         MalformedError: where they do not.
     """
-    kernel = launch.kernel_op()
-    attrs = None if kernel is None else kernel.properties.get("arg_attrs")
-    if not isinstance(attrs, ArrayAttr) or len(attrs) != len(launch.arguments):
-        return
-    for value, found in zip(launch.arguments, attrs):
-        assert isinstance(found, DictionaryAttr)
-        name, axes = found.data.get(NAME), found.data.get(AXES)
-        if name != StringAttr(tensor_name(value)):
-            raise MalformedError(
-                f"'{launch.kernel_name}' is launched on '{tensor_name(value)}', where it takes "
-                f"{name}", launch,
-            )  # fmt: skip
-        if axes != name_array(tensor_axes(value)):
-            raise MalformedError(
-                f"the axes of '{tensor_name(value)}' have other labels here than in "
-                f"'{launch.kernel_name}'", launch,
-            )  # fmt: skip
+    for kernel in launch.kernel_ops():
+        attrs, symbol = kernel.properties.get("arg_attrs"), kernel.properties["sym_name"]
+        assert isinstance(symbol, StringAttr)
+        if not isinstance(attrs, ArrayAttr) or len(attrs) != len(launch.arguments):
+            continue
+        for value, found in zip(launch.arguments, attrs):
+            assert isinstance(found, DictionaryAttr)
+            name, axes = found.data.get(NAME), found.data.get(AXES)
+            if name != StringAttr(tensor_name(value)):
+                raise MalformedError(
+                    f"'{symbol.data}' is launched on '{tensor_name(value)}', where it takes "
+                    f"{name}", launch,
+                )  # fmt: skip
+            if axes != name_array(tensor_axes(value)):
+                raise MalformedError(
+                    f"the axes of '{tensor_name(value)}' have other labels here than in "
+                    f"'{symbol.data}'", launch,
+                )  # fmt: skip
 
 
 def shown_indices(axis: int, number: int, rank: int) -> str:

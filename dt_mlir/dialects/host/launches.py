@@ -15,6 +15,7 @@ from xdsl.ir import (
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
+    opt_prop_def,
     prop_def,
     var_operand_def,
 )
@@ -38,13 +39,20 @@ _WRITES = ("loop.write", "tile.store")
 
 @irdl_op_definition
 class LaunchOp(IRDLOperation):
-    """Launches a kernel on tensors and scalars, in stream order."""
+    """Launches a kernel on tensors and scalars, in stream order.
+
+    `host.launch @mm_kernel(%A, %B, %mm) specialized @mm_kernel_warp`: the second kernel computes
+    the same, and is launched in its place where the device and the tensors are as it needs them.
+    Interpreters run it.
+    """
 
     name = "host.launch"
-    GRAMMAR: ClassVar = "symbol `(` values `)` attr-dict"
+    GRAMMAR: ClassVar = "symbol `(` values `)` (`specialized` symbol)? attr-dict"
 
     kernel = prop_def(IdentifierRef)
     """The kernel."""
+    specialized = opt_prop_def(IdentifierRef)
+    """The kernel that is launched in its place where it can be."""
     arguments = var_operand_def()
     """Its arguments, in its order."""
 
@@ -56,9 +64,29 @@ class LaunchOp(IRDLOperation):
         """The name of the kernel."""
         return self.kernel.root_reference.data
 
+    @property
+    def specialized_name(self) -> str | None:
+        """The name of the kernel that is launched in its place; None if there is none."""
+        return None if self.specialized is None else self.specialized.root_reference.data
+
+    @property
+    def preferred(self) -> SymbolRefAttr:
+        """The kernel that is launched where it can be."""
+        return self.kernel if self.specialized is None else self.specialized
+
+    def specialize(self, kernel: str) -> None:
+        """Lets another kernel be launched where it can be."""
+        self.specialized = SymbolRefAttr(kernel)
+
     def kernel_op(self) -> Operation | None:
         """The kernel, whatever level it is at."""
         return SymbolTable.lookup_symbol(self, self.kernel)
+
+    def kernel_ops(self) -> list[Operation]:
+        """The kernel, and the one that is launched in its place, as far as there are such."""
+        found = [self.kernel] if self.specialized is None else [self.kernel, self.specialized]
+        ops = (SymbolTable.lookup_symbol(self, name) for name in found)
+        return [op for op in ops if op is not None]
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -67,6 +95,8 @@ class LaunchOp(IRDLOperation):
             parser.Delimiter.PAREN, lambda: parse_value(parser)
         )
         op = cls(kernel, arguments)
+        if parser.parse_optional_keyword("specialized"):
+            op.specialize(parser.parse_symbol_name().data)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
@@ -76,15 +106,22 @@ class LaunchOp(IRDLOperation):
         printer.print_string("(")
         printer.print_list(self.arguments, printer.print_ssa_value)
         printer.print_string(")")
+        if self.specialized_name is not None:
+            printer.print_string(" specialized ")
+            printer.print_symbol_name(self.specialized_name)
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
+        for symbol in (self.kernel, self.preferred):
+            kernel = SymbolTable.lookup_symbol(self, symbol)
+            name = symbol.root_reference.data
+            if kernel is None or not kernel.name.endswith(".kernel"):
+                raise VerifyException(f"'{name}' is not a kernel")
+            expected = [arg.type for arg in kernel.regions[0].block.args]
+            if expected != [value.type for value in self.arguments]:
+                raise VerifyException(f"the arguments do not fit those of '{name}'")
         kernel = self.kernel_op()
-        if kernel is None or not kernel.name.endswith(".kernel"):
-            raise VerifyException(f"'{self.kernel_name}' is not a kernel")
-        expected = [arg.type for arg in kernel.regions[0].block.args]
-        if expected != [value.type for value in self.arguments]:
-            raise VerifyException(f"the arguments do not fit those of '{self.kernel_name}'")
+        assert kernel is not None
         self._verify_sums(kernel)
 
     def _verify_sums(self, kernel: Operation) -> None:

@@ -45,7 +45,9 @@
 // CHECK-NEXT: gl.warp_specialize(
 // CHECK: [4, 4],
 // CHECK-NEXT: [240, 24],
-// CHECK: mm_kernel[_persistent_grid('mm', triton.cdiv(x, 128) * triton.cdiv(y, 256), A.device, 1)](
+// CHECK: mm_kernel[
+// CHECK-NEXT: _persistent_grid('mm', triton.cdiv(x, 128) * triton.cdiv(y, 256), A.device, 1)
+// CHECK-NEXT: ](
 // CHECK-NEXT: _tensor_map('mm', 'A', A, [64, 64], 128),
 // ERROR: error: the Gluon backend takes a module of the 'warp' level: kernels and one host function
-// ERROR: help: lower all kernels to 'warp.kernel' first
+// ERROR: help: the passes behind 'convert-tile-to-warp' make it of kernels with warp_specialize

@@ -201,3 +201,21 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
     }
   }
 }
+// -----
+host.launch @k() specialized @nothing
+// expected-error@above {{'host.launch' is malformed: 'nothing' is not a kernel}}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// -----
+host.launch @k() specialized @w
+// expected-error@above {{'host.launch' is malformed: the arguments do not fit those of 'w'}}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+loop.kernel @w(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+  loop.grid () {
+  }
+}
