@@ -233,20 +233,25 @@ class _Instance:
         return places, np.broadcast_to(inside, extents)
 
     def _box(self, op: warp.TmaLoadOp, buffer: Buffer, origin: list[int]) -> Value:
-        type = op.buffer.type
+        type, box = op.buffer.type, op.descriptor.type
         assert isinstance(type, warp.BufferType)
-        places, inside = self._places(buffer, origin, type.extents)
+        assert isinstance(box, warp.DescriptorType)
+        places, inside = self._places(buffer, origin, box.extents)
         found = buffer.read(op, places, inside, self.instance)
         zero = self.arithmetic.from_array(np.zeros(()), type.element_type)
-        if shape_of(found) != type.extents:
+        if shape_of(found) != box.extents:
             return spread(zero, type.extents)
-        return chosen(inside, found, spread(zero, type.extents))
+        copied = chosen(inside, found, spread(zero, box.extents))
+        return mapped(lambda array: array.reshape(type.extents), copied)
 
     def _write(
         self, op: warp.TmaStoreOp, buffer: Buffer, origin: list[int], value: Value
     ) -> None:
-        places, inside = self._places(buffer, origin, shape_of(value))
-        buffer.write(op, places, value, self.instance, inside)
+        box = op.descriptor.type
+        assert isinstance(box, warp.DescriptorType)
+        places, inside = self._places(buffer, origin, box.extents)
+        written = mapped(lambda array: array.reshape(box.extents), value)
+        buffer.write(op, places, written, self.instance, inside)
 
     def _factor(self, item: Any) -> Value:
         if not isinstance(item, Place):

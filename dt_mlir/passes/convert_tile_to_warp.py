@@ -202,7 +202,9 @@ class _Converter:
             descriptor = self.outer.insert(warp.TmaDescriptorOp(base, type)).result
             descriptor.name_hint = f"{named}_box"
             self.descriptors[base, type] = descriptor
-        ring = warp.RingType.like(type, self.consumers)
+        # Numbers along other axes leave a matrix.
+        shape = warp.BufferType.of(type).with_extents(type.squeezed)
+        ring = warp.RingType.like(shape, self.consumers)
         self.rings[op] = self.outer.insert(warp.AllocOp(ring)).result
         self.rings[op].name_hint = f"{named}_tiles"
 

@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import AnyFloat, ArrayAttr, IntAttr, IntegerType, MemRefType
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    IndexType,
+    IntAttr,
+    IntegerType,
+    MemRefType,
+)
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.traits import is_side_effect_free
 
 from dt_mlir.analysis.divisibility import constant_index
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile, warp
-from dt_mlir.dialects.tile.types import axis_names
+from dt_mlir.dialects.tile.types import axes_of, axis_names
 from dt_mlir.dialects.warp.types import SWIZZLES
 
 ALIGNMENT = 16
@@ -30,8 +38,8 @@ class Box:
     """The load or store of it."""
     type: warp.DescriptorType
     """Its extents along the axes of the tensor."""
-    axes: tuple[str, ...]
-    """The axis of the tile that runs along each axis of the tensor."""
+    axes: tuple[str | None, ...]
+    """The axis of the tile that runs along each axis of the tensor; None where a number is."""
     origins: tuple[SSAValue, ...]
     """The first index along each."""
     is_transposed: bool
@@ -112,12 +120,14 @@ class Boxes:
         ranges = [index.owner for index in op.indices]
         found = [r for r in ranges if isinstance(r, tile.RangeOp) and r.stride == 1]
         axes = tuple(r.axis.name for r in found)
-        if len(found) < len(ranges) or len(set(axes)) < len(axes) or len(axes) != 2:
+        others = [index for index in op.indices if index.owner not in found]
+        numbered = all(map(_is_computed, others))
+        if not numbered or len(set(axes)) < len(axes) or len(axes) != 2:
             raise self.refuse(
                 "an access is not a box of a matrix",
                 "index each axis of the tensor by a label of its own", op,
             )
-        extents = [r.axis.extent for r in found]
+        extents = [r.axis.extent if isinstance(r, tile.RangeOp) else 1 for r in ranges]
         if any(not isinstance(extent, int) for extent in extents):
             raise self.refuse(
                 "an access holds a label whole", "tensorize each label with a number", op
@@ -131,8 +141,13 @@ class Boxes:
         for mask in op.masks:
             self._check_mask(op, mask)
         box = Box(
-            op, _type(numbers, type.element_type, _width(type)), axes,
-            tuple(r.origin for r in found), turned != (axes != names),
+            op, _type(numbers, type.element_type, _width(type)),
+            tuple(r.axis.name if isinstance(r, tile.RangeOp) else None for r in ranges),
+            tuple(
+                r.origin if isinstance(r, tile.RangeOp) else index
+                for r, index in zip(ranges, op.indices)
+            ),
+            turned != (axes != names),
         )  # fmt: skip
         if box.type.extents[-1] * box.type.width // 8 < ALIGNMENT or max(numbers) > 256:
             raise self.refuse(
@@ -163,6 +178,16 @@ class Boxes:
         raise self.refuse(
             "an access ends before its tensor does", "let loops run to the ends of tensors", op
         )
+
+
+def _is_computed(index: SSAValue) -> bool:
+    """Returns whether an index is a number that is computed from indices of blocks and of loops."""
+    op = index.owner
+    if axes_of(index.type):
+        return False
+    if not isinstance(op, Operation):
+        return isinstance(index.type, IndexType)
+    return is_side_effect_free(op) and all(map(_is_computed, op.operands))
 
 
 def _argument(base: SSAValue) -> BlockArgument:

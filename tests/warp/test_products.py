@@ -37,6 +37,10 @@ class Form(NamedTuple):
 BLOCK = "mm.block(x:128, y:64); mm.tensorize(x:128, y:64, k:32);"
 PERSISTENT = f"{BLOCK} mm.map(x:x1/2, y, x1); mm.persistent(); mm.warp_specialize(); mm.num_stages(2);"
 PLAIN = "Func mm : bf16; In A : bf16, B : bf16;"
+BATCHED = (
+    "mm.block(b:1, x:128, y:64); mm.tensorize(x:128, y:64, k:32); mm.persistent(); "
+    "mm.warp_specialize(); mm.num_stages(2);"
+)
 FORMS = {
     "persistent": Form(
         PLAIN, "mm[x, y] = rdot(A[x, k], B[k, y], k);", PERSISTENT, lambda a: a["A"] @ a["B"],
@@ -88,6 +92,14 @@ FORMS = {
         "mm.block(x:128, y:128); mm.tensorize(x:128, y:64, k:32); mm.persistent(); "
         "mm.warp_specialize(); mm.num_stages(2);", lambda a: a["A"] @ a["B"],
     ),
+    "batched": Form(
+        f"{PLAIN} Var b;", "mm[b, x, y] = rdot(A[b, x, k], B[b, k, y], k);",
+        BATCHED, lambda a: a["A"] @ a["B"],
+    ),
+    "of a group, in the middle": Form(
+        f"{PLAIN} Var b = 3;", "mm[x, b, y] = rdot(A[x, k], B[b // 2, y, k], k);",
+        BATCHED, lambda a: np.stack([a["A"] @ a["B"][b // 2].T for b in range(3)], 1),
+    ),
     "scaled and added": Form(
         "Func mm : bf16; In A : bf16, B : bf16, C : bf16;",
         "mm[x, y] = rdot(A[x, k], B[k, y], k) * 2 - C[x, y];", PERSISTENT,
@@ -115,7 +127,7 @@ def test_the_interpreter_and_every_order(name: str) -> None:
     interface = Interface.of(module)
     arithmetic = BoundedArithmetic(Accuracy.of(module))
     for given in SIZES:
-        sizes = interface.sizes(given)
+        sizes = interface.sizes(given | {"b": 3} if "b" in interface.labels else given)
         generator = np.random.default_rng(0)
         arrays = {
             item.name: generator.integers(-2, 3, interface.shape(item, sizes)).astype(float)

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from dt_mlir.analysis.moving_addresses import Part
-from dt_mlir.backend.gluon.types import layout_axes, register_layout, sliced
+from dt_mlir.backend.gluon.types import layout_axes, number_list, register_layout, sliced
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.kernel import KernelPrinter
 from dt_mlir.backend.triton.scalars import constant_of, literal, triton_type
@@ -112,12 +112,12 @@ class PartitionPrinter(KernelPrinter):
                 signal = code.method(self.values[op.barriers], "index", self.values[op.index])
                 write(code.call(
                     "tma.async_copy_global_to_shared", self.values[op.descriptor],
-                    self._origin(op.origin), signal, self.values[op.buffer],
+                    self._origin(op.origin), signal, self._box(op.buffer, op.descriptor),
                 ))  # fmt: skip
             case warp.TmaStoreOp():
                 write(code.call(
                     "tma.async_copy_shared_to_global", self.values[op.descriptor],
-                    self._origin(op.origin), self.values[op.buffer],
+                    self._origin(op.origin), self._box(op.buffer, op.descriptor),
                 ))  # fmt: skip
             case warp.TmaStoreWaitOp():
                 write(code.call("tma.store_wait", code.constant(op.pending.value.data)))
@@ -147,6 +147,15 @@ class PartitionPrinter(KernelPrinter):
 
     def _origin(self, indices: Sequence[SSAValue]) -> ast.expr:
         return ast.List([self.values[index] for index in indices], ast.Load())
+
+    def _box(self, buffer: SSAValue, descriptor: SSAValue) -> ast.expr:
+        """A buffer with the axes of a box."""
+        assert isinstance(buffer.type, warp.BufferType)
+        assert isinstance(descriptor.type, warp.DescriptorType)
+        if buffer.type.extents == descriptor.type.extents:
+            return self.values[buffer]
+        shape = number_list(list(descriptor.type.extents))
+        return code.method(self.values[buffer], "reshape", shape)
 
     def _mma(self, op: warp.MmaOp) -> None:
         keywords = {"is_async": code.constant(True)}

@@ -188,8 +188,8 @@ def _transposed(buffer: SSAValue) -> BufferType:
 class TmaLoadOp(IRDLOperation):
     """Starts to copy a box of a tensor into a buffer; its bytes arrive at a barrier.
 
-    Elements outside of the tensor are zeros, and their bytes arrive as well. MLIR:
-    `nvgpu.tma.async.load`.
+    Elements outside of the tensor are zeros, and their bytes arrive as well. The buffer may lack
+    axes along which the box has one element. MLIR: `nvgpu.tma.async.load`.
     """
 
     name = "warp.tma_load"
@@ -246,7 +246,11 @@ def _check_box(descriptor: SSAValue, origin: Sequence[SSAValue], buffer: SSAValu
     assert isinstance(type, DescriptorType)
     if len(origin) != len(type.shape):
         raise VerifyException("a box has a first index along each axis")
-    if buffer.type != BufferType.of(type):
+    found = buffer.type
+    assert isinstance(found, BufferType)
+    # A buffer may lack axes along which the box has one element.
+    alike = BufferType.of(found).with_extents(type.extents) == BufferType.of(type)
+    if found.transposed.data or found.squeezed != type.squeezed or not alike:
         raise VerifyException(f"a box of {type} does not fit into {buffer.type}")
 
 

@@ -44,6 +44,11 @@ class ArrayType(ParametrizedAttribute, TypeAttribute):
         """The bytes of an array."""
         return prod(self.extents) * self.width // 8
 
+    @property
+    def squeezed(self) -> tuple[int, ...]:
+        """The extents of its axes of more than one element."""
+        return tuple(extent for extent in self.extents if extent != 1)
+
     def verify(self) -> None:
         if not self.extents or any(extent < 1 for extent in self.extents):
             raise VerifyException("an array has positive extents")
@@ -92,6 +97,11 @@ class BufferType(ArrayType):
     """The width of the swizzle in bytes: 0, 32, 64 or 128."""
     transposed: IntAttr = param_def()
     """1 if the first axis is the one whose elements are adjacent."""
+
+    def with_extents(self, extents: Sequence[int]) -> BufferType:
+        """Returns the type of a buffer of other extents."""
+        shape = ArrayAttr(map(IntAttr, extents))
+        return BufferType.new([shape, self.element_type, self.swizzle, self.transposed])
 
     @classmethod
     def of(cls, type: ArrayType, transposed: bool = False) -> BufferType:
