@@ -17,9 +17,16 @@ from dt_mlir.builders.constants import raise_constants
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.diagnostics import CompileError, Note, directive_location, has_location
 from dt_mlir.dialects import host, tile, warp
-from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of, tile_type
+from dt_mlir.dialects.tile.types import (
+    Axis,
+    axes_of,
+    axis_names,
+    element_of,
+    layout_of,
+    tile_type,
+)
 from dt_mlir.dialects.warp.types import WARPGROUP
-from dt_mlir.passes.convert_tile_to_warp_boxes import Box, Boxes
+from dt_mlir.passes.convert_tile_to_warp_boxes import Box, Boxes, is_computed
 from dt_mlir.traversal import operations_of
 
 ROWS = 16 * WARPGROUP
@@ -46,31 +53,59 @@ def refused(kernel: tile.KernelOp, message: str, hint: str, op: Operation) -> Co
     return CompileError(f"{name}.warp_specialize: {message}", place, hint, notes)
 
 
+@dataclass
+class _Site:
+    """Copies that are waited for together: in front of the product that needs them, or where a
+    factor that is the same in all trips of a loop is loaded."""
+
+    block: Block
+    """The block that they are in."""
+    boxes: list[Box]
+    """What is copied."""
+    ready: SSAValue | None = None
+    """The barriers of the groups."""
+
+
 class _Converter:
     """Converts one kernel."""
 
     def __init__(self, kernel: tile.KernelOp) -> None:
         self.kernel = kernel
         self.consumers = kernel.specialization["consumers"]
-        self.dot = self._dot()
-        self.rows, self.columns = axes_of(self.dot.result.type)
         self.boxes = Boxes(kernel, lambda message, hint, op: refused(kernel, message, hint, op))
+        self.dots = operations_of(kernel, tile.DotOp)
+        if not self.dots:
+            raise self._refused(
+                "the kernel has no product of matrices", "leave warp_specialize out", kernel
+            )
         self._check()
-        depth = 256 // self._width()
-        self.layout = warp.MmaLayoutAttr.of(
-            [self.rows.name, self.columns.name], [WARPGROUP, 1],
-            [16, min(self._extent(self.columns), COLUMNS), depth],
-        )  # fmt: skip
+        self.rows = axes_of(self.dots[0].result.type)[0]
+        self.layouts: dict[str, warp.MmaLayoutAttr] = {}
+        """The layout of tiles with rows, by the axis of their columns."""
+        self.factors: dict[tile.DotOp, list[Box | None]] = {}
+        """The boxes of each product's factors; None for one in registers."""
+        for dot in self.dots:
+            self._check_product(dot)
         self.part = self._extent(self.rows) // self.consumers
+        self.sites = self._sites()
         self.values: dict[SSAValue, SSAValue] = {}
         self.top = Block(arg_types=[arg.type for arg in kernel.args])
         self.outer = Builder(InsertPoint.at_end(self.top))
         self.rings: dict[Operation, SSAValue] = {}
+        self.buffers: dict[Operation, SSAValue] = {}
+        """What each load of a factor is copied to."""
         self.descriptors: dict[tuple[SSAValue, Attribute], SSAValue] = {}
         self.made: dict[tuple[SSAValue, Block], SSAValue] = {}
         """Ranges and masks of a group's own rows, by the blocks that they are made in."""
-        self.counter: SSAValue | None = None
-        """The number of trips around the product so far."""
+        self.converted: dict[tuple[SSAValue, Attribute, Block], SSAValue] = {}
+        """Tiles in other layouts, by the blocks that they are converted in."""
+        self.counters: dict[Block, SSAValue] = {}
+        """The number of trips so far around the copies in each block."""
+
+    @property
+    def layout(self) -> warp.MmaLayoutAttr:
+        """The layout of rows by themselves."""
+        return next(iter(self.layouts.values()))
 
     def _refused(self, message: str, hint: str, op: Operation) -> CompileError:
         return refused(self.kernel, message, hint, op)
@@ -79,26 +114,13 @@ class _Converter:
         assert isinstance(axis.extent, int)
         return axis.extent
 
-    def _width(self) -> int:
-        return self.boxes.of(self.dot.lhs, self.dot).type.width
-
-    def _dot(self) -> tile.DotOp:
-        dots = operations_of(self.kernel, tile.DotOp)
-        if len(dots) != 1:
-            raise self._refused(
-                f"the kernel has {len(dots)} products of matrices, and one is specialized",
-                "fuse what multiplies other matrices elsewhere, or leave warp_specialize out",
-                self.kernel,
-            )
-        return dots[0]
-
     def _check(self) -> None:
-        """Checks what the product is like.
+        """Checks what the kernel is like.
 
         Raises:
-            CompileError: where no warpgroup multiplies such matrices.
+            CompileError: where it cannot be specialized.
         """
-        dot, name = self.dot, self.kernel.root.data
+        dot, name = self.dots[0], self.kernel.root.data
         if self.kernel.dynamic is not None:
             raise self._refused(
                 "sizes and strides of specialized kernels are constants",
@@ -109,37 +131,70 @@ class _Converter:
                 "what it writes is added to memory, where copies only store",
                 "leave out 'atomic' of rfactor", dot,
             )  # fmt: skip
-        axes = axes_of(dot.result.type)
-        if len(axes) != 2 or any(axis.is_symbolic for axis in axes):
-            raise self._refused(
-                "the product is not one of matrices with numbers of rows and columns",
-                f"write {name}.tensorize with a number for each of its labels", dot,
-            )
-        loop = dot.parent_op()
-        carried = isinstance(dot.acc, SSAValue) and isinstance(dot.acc.owner, Block)
-        if not isinstance(loop, scf.ForOp) or not carried:
-            raise self._refused(
-                "the product is not summed in a loop", "tensorize the label that is summed", dot
-            )
-        wanted = ROWS * self.consumers
+        for dot in self.dots:
+            axes = axes_of(dot.result.type)
+            if len(axes) != 2 or any(axis.is_symbolic for axis in axes):
+                raise self._refused(
+                    "the product is not one of matrices with numbers of rows and columns",
+                    f"write {name}.tensorize with a number for each of its labels", dot,
+                )
+            rows = axes_of(self.dots[0].result.type)[0]
+            if axes[0] != rows:
+                raise self._refused(
+                    f"products have rows along '{rows.name}' and along '{axes[0].name}'",
+                    "compute one of them in a function of its own", dot,
+                )
+
+    def _check_product(self, dot: tile.DotOp) -> None:
+        """Checks what a product is like, and finds its factors.
+
+        Raises:
+            CompileError: where no warpgroup multiplies such matrices.
+        """
+        name, columns = self.kernel.root.data, axes_of(dot.result.type)[1]
+        wanted, count = ROWS * self.consumers, self._extent(columns)
         if self._extent(self.rows) % wanted:
             raise self._refused(
                 f"{self.consumers} consumers multiply a multiple of {wanted} rows, and the tile has"
                 f" {self._extent(self.rows)}", f"write {name}.tensorize({self.rows.name}:{wanted})",
                 dot,
             )
-        columns = self._extent(self.columns)
-        if columns % 8 or (columns > COLUMNS and columns % COLUMNS):
+        if count % 8 or (count > COLUMNS and count % COLUMNS):
             raise self._refused(
-                f"a product has a multiple of 8 columns up to 256, and the tile has {columns}",
-                f"write {name}.tensorize({self.columns.name}:{COLUMNS // 2})", dot,
+                f"a product has a multiple of 8 columns up to 256, and the tile has {count}",
+                f"write {name}.tensorize({columns.name}:{COLUMNS // 2})", dot,
             )
-        if self._width() not in (8, 16):
-            type = element_of(dot.lhs.type)
+        lhs = None if self._is_in_registers(dot.lhs) else self.boxes.of(dot.lhs, dot)
+        rhs = self.boxes.of(dot.rhs, dot)
+        self.factors[dot] = [lhs, rhs]
+        width, element = rhs.type.width, element_of(dot.rhs.type)
+        if width not in (8, 16):
             raise self._refused(
-                f"tensor cores multiply elements of 8 or 16 bits, not of {type}",
+                f"tensor cores multiply elements of 8 or 16 bits, not of {element}",
                 "declare the inputs with a type of 16 bits", dot,
             )  # fmt: skip
+        self.layouts[columns.name] = warp.MmaLayoutAttr.of(
+            [self.rows.name, columns.name], [WARPGROUP, 1],
+            [16, min(count, COLUMNS), 256 // width],
+        )  # fmt: skip
+
+    def _is_in_registers(self, factor: SSAValue) -> bool:
+        """Returns whether a first factor is computed of the results of other products."""
+        names = axis_names(factor.type)
+        return isinstance(factor.owner, tile.MapOp) and names[1] in self.layouts
+
+    def _sites(self) -> dict[Operation, _Site]:
+        """Returns the copies by the operation that they stand in front of, or instead of."""
+        found: dict[Operation, _Site] = {}
+        for dot, boxes in self.factors.items():
+            for box in boxes:
+                if box is None:
+                    continue
+                block = box.op.parent
+                assert block is not None
+                place = dot if block is dot.parent else box.op
+                found.setdefault(place, _Site(block, [])).boxes.append(box)
+        return found
 
     def convert(self) -> warp.KernelOp:
         """Returns the kernel of the `warp` level."""
@@ -175,16 +230,17 @@ class _Converter:
 
     def _allocate(self) -> None:
         """Allocates a buffer for each factor of each group, and for its result, and barriers."""
-        for value, name in ((self.dot.lhs, "lhs"), (self.dot.rhs, "rhs")):
-            box = self.boxes.of(value, self.dot)
-            self._ring(box.op, self._part_of(box), name)
+        for site in self.sites.values():
+            for box in site.boxes:
+                self._ring(box.op, self._part_of(box))
         for op in operations_of(self.kernel, tile.StoreOp):
             # What is no matrix, as sums of rows, is stored by threads.
             if len(axes_of(op.value.type)) == 2:
-                self._ring(op, self._part_of(self.boxes.of_store(op)), "out")
-        barriers = self.outer.insert(warp.MBarrierCreateOp(self.consumers, 1)).result
-        barriers.name_hint = "ready"
-        self.ready = barriers
+                self._ring(op, self._part_of(self.boxes.of_store(op)))
+        for site in self.sites.values():
+            site.ready = self.outer.insert(warp.MBarrierCreateOp(self.consumers, 1)).result
+            name = self._named(site.boxes[0].op)
+            site.ready.name_hint = "ready" if len(self.sites) == 1 else f"{name}_ready"
 
     def _part_of(self, box: Box) -> warp.DescriptorType:
         """The type of the part of a box that a group has: its own rows."""
@@ -194,10 +250,12 @@ class _Converter:
         ]
         return box.type_of(extents)
 
-    def _ring(self, op: tile.LoadOp | tile.StoreOp, type: warp.DescriptorType, name: str) -> None:
-        base = self.values[op.base]
+    def _named(self, op: tile.LoadOp | tile.StoreOp) -> str:
+        return (self.values[op.base].name_hint or "tensor").removesuffix("_ptr")
+
+    def _ring(self, op: tile.LoadOp | tile.StoreOp, type: warp.DescriptorType) -> None:
+        base, named = self.values[op.base], self._named(op)
         assert isinstance(base.type, MemRefType)
-        named = (base.name_hint or name).removesuffix("_ptr")
         if (base, type) not in self.descriptors:
             descriptor = self.outer.insert(warp.TmaDescriptorOp(base, type)).result
             descriptor.name_hint = f"{named}_box"
@@ -230,6 +288,8 @@ class _Converter:
             case tile.RangeOp() | tile.MaskOp():
                 # They are part of boxes.
                 pass
+            case tile.LoadOp() if op in self.sites:
+                self._copy(self.sites[op], builder)
             case tile.LoadOp() if op in self.rings:
                 pass
             case tile.LoadOp():
@@ -245,15 +305,16 @@ class _Converter:
             case tile.StoreOp():
                 self._store_by_threads(op, builder)
             case tile.ReduceOp():
-                value = self.values[op.value]
-                copy = tile.ReduceOp(op.kind.data, value, op.axis.data)
-                self._define(op.result, builder.insert(copy).result)
+                self._reduce(op, builder)
             case tile.FillOp():
                 value, type = self.values[op.value], self._type(op.result.type, op)
                 self._define(op.result, builder.insert(tile.FillOp(value, type)).result)
             case tile.MapOp():
-                inputs = [self._operand(value, builder) for value in op.inputs]
                 type = self._type(op.result.type, op)
+                inputs = [
+                    self._in_layout(self._operand(value, builder), layout_of(type), builder)
+                    for value in op.inputs
+                ]
                 copy = tile.MapOp(inputs, type, op.body.clone())
                 self._define(op.result, builder.insert(copy).result)
             case scf.YieldOp():
@@ -288,7 +349,7 @@ class _Converter:
                 below = index.mul(self.group, index.constant(self.part * op.stride))
                 origin = index.add(origin, below, f"{axis.name}_part")
             new = tile.RangeOp(
-                op.label.data, origin, None, axes_of(type)[0], op.stride, self.layout
+                op.label.data, origin, None, axes_of(type)[0], op.stride, layout_of(type)
             )
             found = builder.insert(new).result
         else:
@@ -321,51 +382,94 @@ class _Converter:
         builder.insert(tile.StoreOp(value, self.values[op.base], indices, masks))
 
     def _type(self, type: Attribute, op: Operation) -> Attribute:
-        """The type of a tile of a group: its rows, in the layout of the product."""
+        """The type of a tile of a group: its rows, in the layout of a product."""
         names = axis_names(type)
-        if not set(names) <= {self.rows.name, self.columns.name}:
+        columns = [name for name in names if name != self.rows.name]
+        known = all(name in self.layouts for name in columns) and len(columns) < 2
+        if not known or names[1:] == (self.rows.name,):
             raise self._refused(
                 f"a tile with the axes {', '.join(names)} is neither a part of the product's result"
                 " nor a factor", "compute it in a function of its own", op,
             )  # fmt: skip
+        if not names:
+            return type
         axes = [
             Axis(axis.name, self.part) if axis.name == self.rows.name else axis
             for axis in axes_of(type)
         ]
-        return tile_type(element_of(type), axes, self.layout)
+        layout = self.layouts[columns[0]] if columns else self.layout
+        return tile_type(element_of(type), axes, layout)
 
-    def _counts(self, op: scf.ForOp) -> bool:
-        """Returns whether a loop makes trips around the product."""
-        return op.body.block.is_ancestor(self.dot)
+    def _in_layout(
+        self, value: SSAValue, layout: Attribute | None, builder: Builder
+    ) -> SSAValue:
+        """Returns a tile in a layout, which it may have already."""
+        if layout is None or layout_of(value.type) in (None, layout):
+            return value
+        key = value, layout, builder.insertion_point.block
+        if key not in self.converted:
+            type = tile_type(element_of(value.type), axes_of(value.type), layout)
+            found = builder.insert(warp.ConvertLayoutOp(value, type)).result
+            found.name_hint = value.name_hint
+            self.converted[key] = found
+        return self.converted[key]
+
+    def _reduce(self, op: tile.ReduceOp, builder: Builder) -> None:
+        if op.axis.data == self.rows.name:
+            raise self._refused(
+                f"it reduces along '{self.rows.name}', whose rows are divided among groups",
+                "reduce in a function of its own", op,
+            )
+        copy = tile.ReduceOp(op.kind.data, self.values[op.value], op.axis.data)
+        found = builder.insert(copy).result
+        self._define(op.result, self._in_layout(found, self.layout, builder))
+
+    def _counted(self, op: scf.ForOp) -> list[Block]:
+        """Returns the blocks with copies that a loop makes trips around."""
+        found = [site.block for place, site in self.sites.items() if op.is_ancestor(place)]
+        return list(dict.fromkeys(found))
 
     def _for(self, op: scf.ForOp, builder: Builder) -> None:
-        counts = self._counts(op)
+        counted = self._counted(op)
+        if counted and not all(is_computed(value) for value in (op.lb, op.ub, op.step)):
+            raise self._refused(
+                "the bounds of a loop around a product depend on what is computed",
+                "leave warp_specialize out", op,
+            )
         index = IndexBuilder(builder)
         inits = [self.values[value] for value in op.iter_args]
-        if counts:
-            inits.append(self.counter or index.constant(0))
+        inits += [self.counters.get(block) or index.constant(0) for block in counted]
         body = Block(arg_types=[IndexType(), *(value.type for value in inits)])
         iv, *carried = op.body.block.args
         self._define(iv, body.args[0])
         for old, new in zip(carried, body.args[1:]):
             self._define(old, new)
-        if counts:
-            body.args[-1].name_hint = "trip"
-            self.counter = body.args[-1]
+        for block, arg in zip(counted, body.args[1 + len(carried) :]):
+            arg.name_hint = "trip"
+            self.counters[block] = arg
         self._block(op.body.block, body)
         last = op.body.block.last_op
         assert isinstance(last, scf.YieldOp)
-        yielded = [self.values[value] for value in last.operands]
-        if counts and self.counter is not None:
-            yielded.append(self.counter)
+        inner = Builder(InsertPoint.at_end(body))
+        yielded = [
+            self._in_layout(self.values[value], layout_of(arg.type), inner)
+            for value, arg in zip(last.operands, body.args[1:])
+        ]
+        if op.body.block in counted:
+            count, index = self.counters[op.body.block], IndexBuilder(inner)
+            self.counters[op.body.block] = index.add(count, index.constant(1), "next")
+        yielded += [self.counters[block] for block in counted]
+        for added in body.ops:
+            if not has_location(added):
+                added.location = op.location
         body.add_op(scf.YieldOp(*yielded))
         lb, ub, step = (self.values[value] for value in (op.lb, op.ub, op.step))
         result = builder.insert(scf.ForOp(lb, ub, step, inits, Region(body)))
         for old, new in zip(op.results, result.results):
             self._define(old, new)
-        if counts:
-            result.results[-1].name_hint = "trips"
-            self.counter = result.results[-1]
+        for block, found in zip(counted, result.results[len(carried) :]):
+            found.name_hint = "trips"
+            self.counters[block] = found
 
     def _origin(self, box: Box, index: IndexBuilder) -> list[SSAValue]:
         """The first index of a group's part of a box along each axis of its tensor."""
@@ -378,32 +482,44 @@ class _Converter:
             found.append(first)
         return found
 
-    def _product(self, op: tile.DotOp, builder: Builder) -> None:
+    def _copy(self, site: _Site, builder: Builder) -> None:
+        """Inserts copies, and the wait for them."""
         index = IndexBuilder(builder)
-        boxes = [self.boxes.of(value, op) for value in (op.lhs, op.rhs)]
-        types = [self._part_of(box) for box in boxes]
+        types = [self._part_of(box) for box in site.boxes]
+        counter = self.counters.get(site.block) or index.constant(0)
+        phase = index.rem(counter, index.constant(STAGE), "phase")
+        assert site.ready is not None
         total = sum(type.bytes for type in types)
-        assert self.counter is not None
-        phase = index.rem(self.counter, index.constant(STAGE), "phase")
-        builder.insert(warp.MBarrierExpectOp(self.ready, self.group, total))
-        factors: list[SSAValue] = []
-        for box, type in zip(boxes, types):
+        builder.insert(warp.MBarrierExpectOp(site.ready, self.group, total))
+        for box, type in zip(site.boxes, types):
             buffer = builder.insert(warp.IndexOp(self.rings[box.op], self.group)).result
             descriptor = self.descriptors[self.values[box.op.base], type]
             origin = self._origin(box, index)
-            builder.insert(warp.TmaLoadOp(descriptor, origin, buffer, self.ready, self.group))
-            factors.append(buffer)
-        builder.insert(warp.MBarrierWaitOp(self.ready, self.group, phase))
-        for number, (box, buffer) in enumerate(zip(boxes, factors)):
+            builder.insert(warp.TmaLoadOp(descriptor, origin, buffer, site.ready, self.group))
+            self.buffers[box.op] = buffer
+        builder.insert(warp.MBarrierWaitOp(site.ready, self.group, phase))
+
+    def _product(self, op: tile.DotOp, builder: Builder) -> None:
+        if op in self.sites:
+            self._copy(self.sites[op], builder)
+        type = self._type(op.result.type, op)
+        layout = layout_of(type)
+        assert isinstance(layout, warp.MmaLayoutAttr)
+        factors: list[SSAValue] = []
+        for value, box in zip((op.lhs, op.rhs), self.factors[op]):
+            if box is None:
+                operand = warp.OperandLayoutAttr.new([layout])
+                factors.append(self._in_layout(self.values[value], operand, builder))
+                continue
+            buffer = self.buffers[box.op]
             if box.is_transposed:
-                factors[number] = builder.insert(warp.TransposeOp(buffer)).result
-        assert op.acc is not None
-        acc = self.values[op.acc]
+                buffer = builder.insert(warp.TransposeOp(buffer)).result
+            factors.append(buffer)
+        acc = None if op.acc is None else self.values[op.acc]
         lhs, rhs = factors
-        product = builder.insert(warp.MmaOp(lhs, rhs, acc, acc.type)).result
+        product = builder.insert(warp.MmaOp(lhs, rhs, acc, type)).result
         product.name_hint = "product"
         self._define(op.result, builder.insert(warp.MmaWaitOp([product])).sums[0])
-        self.counter = index.add(self.counter, index.constant(1), "next")
 
     def _store(self, op: tile.StoreOp, builder: Builder) -> None:
         box = self.boxes.of_store(op)

@@ -121,7 +121,7 @@ class Boxes:
         found = [r for r in ranges if isinstance(r, tile.RangeOp) and r.stride == 1]
         axes = tuple(r.axis.name for r in found)
         others = [index for index in op.indices if index.owner not in found]
-        numbered = all(map(_is_computed, others))
+        numbered = all(map(is_computed, others))
         if not numbered or len(set(axes)) < len(axes) or len(axes) != 2:
             raise self.refuse(
                 "an access is not a box of a matrix",
@@ -180,14 +180,14 @@ class Boxes:
         )
 
 
-def _is_computed(index: SSAValue) -> bool:
+def is_computed(index: SSAValue) -> bool:
     """Returns whether an index is a number that is computed from indices of blocks and of loops."""
     op = index.owner
     if axes_of(index.type):
         return False
     if not isinstance(op, Operation):
         return isinstance(index.type, IndexType)
-    return is_side_effect_free(op) and all(map(_is_computed, op.operands))
+    return is_side_effect_free(op) and all(map(is_computed, op.operands))
 
 
 def _argument(base: SSAValue) -> BlockArgument:

@@ -72,8 +72,8 @@ def walk_blocks(kernel: tile.KernelOp, same: dict[str, str], fixed: dict[str, in
             differing.update(op.results)
             inside.append(op)
             op.detach()
-    first = next((op for op in block.ops if not isinstance(op, tile.SizeOp)), None)
-    place = InsertPoint.at_end(block) if first is None else InsertPoint.before(first)
+    sizes = [op for op in block.ops if isinstance(op, tile.SizeOp)]
+    place = InsertPoint.after(sizes[-1]) if sizes else InsertPoint.at_start(block)
     blocks = _number_of_blocks(kernel, IndexBuilder(Builder(place)), same, fixed)
     end = Builder(InsertPoint.at_end(block))
     program = end.insert(tile.ProgramIdOp()).result

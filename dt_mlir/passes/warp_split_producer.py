@@ -39,8 +39,8 @@ class _Copies:
     loads: list[warp.TmaLoadOp]
     counter: SSAValue
     """The number of the trip."""
-    release: warp.MmaWaitOp
-    """The end of the products that read what was copied."""
+    release: Operation
+    """The end of the products that read what was copied: a wait, or the loop that they are in."""
     stages: int
     shared: set[Operation] = field(default_factory=set[Operation])
     """The copies that are the same for all groups."""
@@ -79,16 +79,18 @@ class _Splitter:
             op for op in behind
             if isinstance(op, warp.TmaLoadOp) and op.barriers is expect.barriers
         ]  # fmt: skip
-        releases = [op for op in behind if isinstance(op, warp.MmaWaitOp)]
+        release = _release(block, loads)
         parity = waits[0].parity.owner if len(waits) == 1 else None
         counts = isinstance(parity, arith.RemSIOp) and constant_index(parity.rhs) == 2
-        if not counts or not releases or releases[0].pending.value.data:
+        if not counts or release is None:
             raise CompileError(
                 "copies are not waited for at once, by the number of the trip", expect,
                 "run it behind convert-tile-to-warp",
             )
         assert isinstance(parity, arith.RemSIOp)
-        found = _Copies(expect, waits[0], loads, parity.lhs, releases[0], self.stages)
+        # What a loop around its products needs whole is there once.
+        stages = self.stages if isinstance(release, warp.MmaWaitOp) else 1
+        found = _Copies(expect, waits[0], loads, parity.lhs, release, stages)
         found.shared = {
             op for op in loads if not any(value in self.differing for value in op.origin)
         }  # fmt: skip
@@ -125,7 +127,8 @@ class _Splitter:
             copies.rings[load] = ring
         ready = builder.insert(warp.MBarrierCreateOp(copies.stages, 1)).result
         empty = builder.insert(warp.MBarrierCreateOp(copies.stages, self.groups)).result
-        ready.name_hint, empty.name_hint = copies.expect.barriers.name_hint, "empty"
+        name = copies.expect.barriers.name_hint or "ready"
+        ready.name_hint, empty.name_hint = name, name.replace("ready", "empty")
         copies.ready, copies.empty = ready, empty
 
     def _slot(
@@ -266,6 +269,42 @@ class _Splitter:
         for n, result in zip(kept, loop.results):
             result.name_hint = op.results[n].name_hint
             self.common[op.results[n]] = result
+
+
+def _release(block: Block, loads: Sequence[warp.TmaLoadOp]) -> Operation | None:
+    """Returns behind which operation of a block nothing reads what is copied.
+
+    Args:
+        block: the block of the copies.
+        loads: the copies.
+
+    Returns:
+        A wait for products, or a loop that holds the products and the waits for them; None if there
+        is neither.
+    """
+    places = list(block.ops)
+    last: Operation | None = None
+    pending = [load.buffer for load in loads]
+    while pending:
+        for use in pending.pop().uses:
+            op = use.operation
+            if op in loads:
+                continue
+            if isinstance(op, warp.TransposeOp):
+                pending.append(op.result)
+            place = block.find_ancestor_op_in_block(op)
+            if place is not None and (last is None or places.index(place) > places.index(last)):
+                last = place
+    if isinstance(last, scf.ForOp):
+        waits = operations_of(last, warp.MmaWaitOp)
+        return last if not any(wait.pending.value.data for wait in waits) else None
+    if not isinstance(last, warp.MmaOp):
+        return None
+    for use in last.result.uses:
+        wait = use.operation
+        if isinstance(wait, warp.MmaWaitOp) and not wait.pending.value.data:
+            return wait
+    return None
 
 
 def _is_of_tiles(op: Operation) -> bool:

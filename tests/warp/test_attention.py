@@ -1,0 +1,107 @@
+"""Attention whose warps are specialized: the interpreter computes it, every order is right, and it
+compiles to machine code."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.backend.python_module import emit_module
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
+from dt_mlir.interpreters.run import run_module
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.runtime.gluon_ahead_of_time import compile_gluon
+
+PLAIN = "rdot(Q[h, i, c], K[h, j, c], c) * 0.125"
+FORMS = {
+    "plain": PLAIN,
+    "capped": "tanh(rdot(Q[h, i, c], K[h, j, c], c) * 0.02) * 5",
+    "with a bias": f"{PLAIN} + cast(j - i, f32) * 0.5",
+    "of groups": "rdot(Q[h, i, c], K[h // 2, j, c], c) * 0.125",
+    "a mask": f"where(M[i, j], {PLAIN}, -inf)",
+}
+SCHEDULES = {
+    "persistent": "o.persistent(); o.num_stages(2);",
+    "three consumers' rows, one stage": "o.num_stages(1);",
+}
+
+
+def text(form: str, schedule: str, head: int = 64) -> str:
+    mask = ", M : bool" if "M[" in FORMS[form] else ""
+    values = "V[h // 2, j, d]" if "h // 2" in FORMS[form] else "V[h, j, d]"
+    heads = "h = 2" if "h // 2" in FORMS[form] else "h"
+    scores = FORMS[form].replace("-inf", "-1.0 / 0.0")
+    return f"""
+    Func s, top, p, total, o : bf16; In Q : bf16, K : bf16, V : bf16{mask};
+    Var {heads}, i, d = {head}; RVar j, c = {head};
+    s[h, i, j]  = {scores};
+    top[h, i]   = rmax(s[h, i, j], j);
+    p[h, i, j]  = exp(s[h, i, j] - top[h, i]);
+    total[h, i] = rsum(p[h, i, j], j);
+    o[h, i, d]  = rdot(p[h, i, j], {values}, j) / total[h, i];
+    o.online(j); o.precision(narrow); o.block(h:1, i:128); o.tensorize(i:128, j:64, c:0, d:0);
+    o.warp_specialize(); {schedule}
+    o.compile();
+    """
+
+
+def lowered(form: str, schedule: str, level: str = "warp", head: int = 64) -> ModuleOp:
+    module, _ = compile_text(text(form, schedule, head), "attention.dt")
+    run_pipeline(module, default_pipeline(level))
+    return module
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "a mask"])
+@pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=list(SCHEDULES))
+def test_the_interpreter_and_every_order(form: str, schedule: str) -> None:
+    module, tiles = lowered(form, schedule), lowered(form, schedule, "tile")
+    run_pipeline(module.clone(), ["verify-warp"])
+    interface = Interface.of(module)
+    arithmetic = BoundedArithmetic(Accuracy.of(module))
+    sizes = interface.sizes({"i": 130, "j": 100} | ({} if "h // 2" in FORMS[form] else {"h": 2}))
+    generator = np.random.default_rng(0)
+    inputs = {
+        item.name: arithmetic.from_array(
+            generator.standard_normal(interface.shape(item, sizes)), item.element
+        )
+        for item in interface.inputs
+    }
+    found = run_module(module, inputs, sizes, arithmetic)["o"]
+    # The same tiles in the same order.
+    wanted = run_module(tiles, inputs, sizes, arithmetic)["o"]
+    np.testing.assert_array_equal(np.asarray(found.value), np.asarray(wanted.value))
+    assert np.isfinite(np.asarray(found.value)).all()
+
+
+def compiled(form: str, head: int) -> list[tuple[str, int | None, list[str]]]:
+    module = lowered(form, "o.num_stages(2);", head=head)
+    sizes = Interface.of(module).sizes({"i": 1000, "j": 1000})
+    return [
+        (kernel.asm["ptx"], kernel.spills, kernel.problems())
+        for kernel in compile_gluon(module, emit_module(module), sizes)
+    ]
+
+
+@pytest.mark.parametrize("head", [64, 128])
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "a mask"])
+def test_machine_code(form: str, head: int) -> None:
+    # Triton's interpreter, where it is on, is on for good: this compiles in a process of its own.
+    interpret = os.environ.pop("TRITON_INTERPRET", None)
+    try:
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            ((ptx, spills, problems),) = pool.submit(compiled, form, head).result()
+    finally:
+        if interpret is not None:
+            os.environ["TRITON_INTERPRET"] = interpret
+    assert not problems
+    assert spills == 0
+    assert "wgmma.mma_async" in ptx
+    assert "cp.async.bulk.tensor.3d" in ptx
