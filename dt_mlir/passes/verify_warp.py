@@ -12,14 +12,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from dt_mlir.analysis.divisibility import constant_index
+from dt_mlir.analysis.shared_memory import SHARED_MEMORY, shared_memory_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile, warp
 from dt_mlir.traversal import operations_of
 
-SHARED_MEMORY = 232448
-"""The bytes of shared memory that a program instance may have on sm_90."""
-BARRIER = 8
-"""The bytes of a barrier."""
 BLOCKS = 2
 """The blocks that an instance walks where every number of trips of the other loops is tried."""
 
@@ -30,13 +27,7 @@ def check_resources(kernel: warp.KernelOp) -> None:
     Raises:
         CompileError: if it does not.
     """
-    total = 0
-    for op in operations_of(kernel, warp.AllocOp):
-        type = op.result.type
-        assert isinstance(type, warp.RingType)
-        total += type.depth.data * type.bytes
-    barriers = operations_of(kernel, warp.MBarrierCreateOp)
-    total += BARRIER * sum(op.depth for op in barriers)
+    total = shared_memory_of(kernel)
     if total > SHARED_MEMORY:
         raise CompileError(
             f"the kernel of '{kernel.root.data}' takes {total} bytes of shared memory, more than "

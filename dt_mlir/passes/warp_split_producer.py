@@ -16,9 +16,10 @@ from xdsl.traits import is_side_effect_free
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from dt_mlir.analysis.divisibility import constant_index
+from dt_mlir.analysis.shared_memory import SHARED_MEMORY, shared_memory_of
 from dt_mlir.builders.constants import raise_constants
 from dt_mlir.builders.index import IndexBuilder
-from dt_mlir.diagnostics import CompileError
+from dt_mlir.diagnostics import CompileError, directive_location
 from dt_mlir.dialects import warp
 from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.dialects.warp.types import WARPGROUP
@@ -100,6 +101,7 @@ class _Splitter:
         """Makes the producer, and leaves the consumers without copies."""
         for copies in self.copies:
             self._allocate(copies)
+        self._check()
         body = Block()
         self._produce(self.partition.body.block, Builder(InsertPoint.at_end(body)))
         for copies in self.copies:
@@ -130,6 +132,24 @@ class _Splitter:
         name = copies.expect.barriers.name_hint or "ready"
         ready.name_hint, empty.name_hint = name, name.replace("ready", "empty")
         copies.ready, copies.empty = ready, empty
+
+    def _check(self) -> None:
+        """Checks that shared memory holds the rings, beside what they are made of.
+
+        Raises:
+            CompileError: at the directive, if it does not.
+        """
+        dead = {load.buffer.owner for copies in self.copies for load in copies.loads}
+        old = {op.ring.owner for op in dead if isinstance(op, warp.IndexOp)}
+        old.update(copies.expect.barriers.owner for copies in self.copies)
+        total = shared_memory_of(self.kernel, old)
+        if total > SHARED_MEMORY:
+            name = self.kernel.root.data
+            raise CompileError(
+                f"{name}.warp_specialize: {total} bytes of shared memory, more than the "
+                f"{SHARED_MEMORY} that there are", directive_location(self.kernel.location),
+                f"smaller tiles, or fewer stages ({name}.num_stages), would fit",
+            )  # fmt: skip
 
     def _slot(
         self, copies: _Copies, load: warp.TmaLoadOp, stage: SSAValue, group: SSAValue,

@@ -1,0 +1,31 @@
+"""The shared memory that kernels of the `warp` level allocate."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from dt_mlir.dialects import warp
+from dt_mlir.traversal import operations
+
+SHARED_MEMORY = 232448
+"""The bytes of shared memory that a program instance may have on sm_90."""
+BARRIER = 8
+"""The bytes of a barrier."""
+
+
+def shared_memory_of(kernel: warp.KernelOp, without: Collection[object] = ()) -> int:
+    """Returns the bytes that a kernel's buffers and barriers take.
+
+    Args:
+        kernel: the kernel.
+        without: allocations that do not count.
+    """
+    total = 0
+    for op in operations(kernel):
+        if isinstance(op, warp.AllocOp) and op not in without:
+            type = op.result.type
+            assert isinstance(type, warp.RingType)
+            total += type.depth.data * type.bytes
+        elif isinstance(op, warp.MBarrierCreateOp) and op not in without:
+            total += BARRIER * op.depth
+    return total
