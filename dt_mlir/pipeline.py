@@ -58,6 +58,7 @@ WARPS = (
     "convert-tile-to-warp",
     "warp-split-producer",
     "warp-overlap-products",
+    "warp-pipeline-products",
     "warp-sink-store-waits",
 )
 """From block programs to what each group of warps does, where a schedule specializes warps."""

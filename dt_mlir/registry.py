@@ -76,6 +76,7 @@ PASS_NAMES = (
     "convert-tile-to-warp",
     "warp-split-producer",
     "warp-overlap-products",
+    "warp-pipeline-products",
     "warp-sink-store-waits",
     "verify-warp",
 )

@@ -87,7 +87,7 @@ class TileFunctions(LevelFunctions):
         self.instance, self.programs = 0, 0
         self.least: dict[str, int] = {}
         self.lengths: dict[str, int] = {}
-        self.ranges: dict[str, tuple[Operation, list[int]]] = {}
+        self.ranges: dict[str, tuple[Operation, list[int]]] | None = {}
 
     @impl_callable(tile.KernelOp)
     def run_kernel(
@@ -183,6 +183,8 @@ class TileFunctions(LevelFunctions):
 
     def _note_range(self, op: Operation, name: str, indices: list[int]) -> None:
         """Notes where an axis runs, and that it runs there alone."""
+        if self.ranges is None:
+            return
         known = self.ranges.setdefault(name, (op, indices))
         block = known[0].parent
         if known[0] is op or block is None or not block.is_ancestor(op):

@@ -134,7 +134,8 @@ class WarpFunctions(LevelFunctions):
         self.tiles.least = op.least_extents
         self.tiles.programs = programs = number_of_programs(op, self.sizes)
         for self.tiles.instance in range(programs):
-            self.tiles.lengths, self.tiles.ranges = {}, {}
+            # A trip may use tiles of the one before, of which an axis runs elsewhere.
+            self.tiles.lengths, self.tiles.ranges = {}, None
             values: dict[SSAValue, Any] = dict(zip(op.body.block.args, args))
             shared = shared_memory(op, values, interpreter.run_op, self.holds)
             _Instance(self, shared).run()
