@@ -10,6 +10,7 @@ from __future__ import annotations
 from fault import Fault
 from faults_in_loops import LOOPS
 from faults_in_tiles import TILES
+from faults_in_warps import WARPS
 
 _ALL = "dt_mlir/"
 _FRONT = _ALL + "frontend/"
@@ -243,4 +244,4 @@ BACKEND = [
     ),
 ]
 
-FAULTS: tuple[Fault, ...] = (*FRONTEND, *LOOPS, *TILES, *BACKEND)
+FAULTS: tuple[Fault, ...] = (*FRONTEND, *LOOPS, *TILES, *WARPS, *BACKEND)

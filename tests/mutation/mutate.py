@@ -5,7 +5,7 @@
     python tests/mutation/mutate.py --list
 
 A fault that no test notices is a gap in the tests. The faults are in `faults.py` beside this file
-and, those in passes, in `faults_in_loops.py` and `faults_in_tiles.py`; one whose text is no longer
+and, those in passes, in `faults_in_loops.py`, `faults_in_tiles.py` and `faults_in_warps.py`; one whose text is no longer
 in the compiler exactly once is stale and is to be written anew.
 
 Each fault gets a folder with a copy of the repository and an environment of its own, in which the

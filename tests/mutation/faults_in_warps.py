@@ -1,0 +1,77 @@
+"""Faults in the passes that make and change the `warp` level; see `faults.py`."""
+
+from __future__ import annotations
+
+from fault import Fault
+
+_ALL = "dt_mlir/"
+_CONVERT = _ALL + "passes/convert_tile_to_warp.py"
+_SPLIT = _ALL + "passes/warp_split_producer.py"
+_OVERLAP = _ALL + "passes/warp_overlap_products.py"
+_PIPELINE = _ALL + "passes/warp_pipeline_products.py"
+_SINK = _ALL + "passes/warp_sink_store_waits.py"
+_WRAPPER = _ALL + "backend/gluon/wrapper.py"
+
+WARPS = [
+    Fault(
+        "result-without-a-fence", _CONVERT,
+        "        builder.insert(warp.LocalStoreOp(value, buffer))\n"
+        "        builder.insert(warp.FenceAsyncOp())\n",
+        "        builder.insert(warp.LocalStoreOp(value, buffer))\n",
+        "a result is copied from shared memory before stores to it are seen",
+    ),
+    Fault(
+        "rows-of-another-group", _CONVERT,
+        "below = index.mul(self.group, index.constant(self.part))\n", "below = self.group\n",
+        "a group copies rows of another one",
+    ),
+    Fault(
+        "released-by-one-group", _SPLIT,
+        "warp.MBarrierCreateOp(copies.stages, self.groups)",
+        "warp.MBarrierCreateOp(copies.stages, 1)",
+        "a stage is filled again when the first of two groups has read it",
+    ),
+    Fault(
+        "phase-of-the-consumers", _SPLIT,
+        'parity = index.sub(index.constant(1), phase, "parity")', "parity = phase",
+        "the producer waits for a stage to be empty that nothing has filled",
+    ),
+    Fault(
+        "released-at-the-first-use", _SPLIT,
+        "places.index(place) > places.index(last)", "places.index(place) < places.index(last)",
+        "what several products read is released behind the first of them",
+    ),
+    Fault(
+        "bytes-of-one-group", _SPLIT,
+        "            total += type.bytes * (1 if load in copies.shared else self.groups)\n",
+        "            total += type.bytes\n",
+        "a stage is ready before the copies of all groups have arrived",
+    ),
+    Fault(
+        "stage-that-is-still-read", _OVERLAP,
+        "index.constant(depth - 1)", "index.constant(depth)",
+        "the stage of the product that is under way is released",
+    ),
+    Fault(
+        "weights-of-another-stage", _PIPELINE,
+        "**dict(zip(late.numbers, numbers))}\n    copies", "}\n    copies",
+        "the product of the trip before reads the values of this one",
+    ),
+    Fault(
+        "sum-that-is-not-scaled", _PIPELINE,
+        "    trip.copy(late.scaling)\n", "    trip.values[acc] = trip.of(carried[late.position])\n",
+        "the sum of the trips before is not rescaled where the maximum has grown",
+    ),
+    Fault(
+        "buffer-of-a-copy-under-way", _SINK,
+        "        again = warp.TmaStoreWaitOp()\n", "        again = warp.TmaStoreWaitOp(1)\n",
+        "a result is stored over one that is still copied",
+    ),
+    Fault(
+        "specialized-for-any-tensor", _WRAPPER,
+        'with self.writer.branch(code.call("_is_specialized", *tensors)):',
+        "with self.writer.branch(code.constant(True)):",
+        "tensors that the copy engine does not take are given to it",
+    ),
+]
+"""Faults in specialized warps."""
