@@ -1,0 +1,86 @@
+"""The text of emitted modules of Gluon computes what it should, on a shim of Gluon's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from gluon_shim import DeadlockError, loaded_on_the_shim
+from test_attention import lowered as lowered_attention
+from test_products import FORMS, lowered
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.backend.python_module import emit_module
+from dt_mlir.backend.targets import specialized
+from dt_mlir.element_types import TORCH_TYPES, type_name
+from dt_mlir.runtime.execute import prepare_triton
+
+prepare_triton()
+
+
+def inputs_of(interface: Interface, sizes: dict[str, int]) -> tuple[list[Any], dict[str, Any]]:
+    """Whole numbers, as tensors whose rows start at multiples of 16 bytes, and as arrays."""
+    generator = np.random.default_rng(0)
+    arrays = {
+        item.name: generator.integers(-2, 3, interface.shape(item, sizes)).astype(float)
+        for item in interface.inputs
+    }
+    given: list[Any] = []
+    for item in interface.inputs:
+        array, dtype = arrays[item.name], getattr(torch, TORCH_TYPES[type_name(item.element)])
+        given.append(torch.tensor(array).to(dtype) if item.axes is not None else float(array))
+    return given, arrays
+
+
+def check(name: str, source: str, interface: Interface, given: dict[str, int]) -> None:
+    """Runs the text of a product, and compares what it computes."""
+    sizes = interface.sizes(given | {"b": 3} if "b" in interface.labels else given)
+    inputs, arrays = inputs_of(interface, sizes)
+    with loaded_on_the_shim(source) as emitted:
+        found = emitted.mm(*inputs)
+    np.testing.assert_array_equal(found.double().numpy(), FORMS[name].expected(arrays))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_products(name: str) -> None:
+    module = lowered(FORMS[name])
+    source, interface = emit_module(specialized(module)), Interface.of(module)
+    for given in ({"x": 128, "y": 64, "k": 32}, {"x": 304, "y": 144, "k": 112}):
+        check(name, source, interface, given)
+
+
+@pytest.mark.parametrize("schedule", ["o.persistent(); o.num_stages(2);", "o.num_stages(1);"])
+def test_attention(schedule: str) -> None:
+    module = lowered_attention("plain", schedule)
+    with loaded_on_the_shim(emit_module(specialized(module))) as emitted:
+        q, k, v = (torch.randn(2, n, 64).bfloat16() for n in (136, 200, 200))
+        found = emitted.o(q, k, v)
+    wanted = (q.float() @ k.float().mT * 0.125).softmax(-1) @ v.float()
+    torch.testing.assert_close(found.float(), wanted, atol=2e-2, rtol=2e-2)
+
+
+FAULTS = {
+    "a phase that is not flipped": (
+        "mbarrier.wait(empty.index(stage), 1 - ", "mbarrier.wait(empty.index(stage), ",
+    ),
+    "a stage that is released early": ("count=2)", "count=1)"),
+    "a wait for bytes that do not come": (
+        "mbarrier.expect(ready.index(stage), 12288)", "mbarrier.expect(ready.index(stage), 12289)",
+    ),
+    "a result that is not waited for": ("tma.store_wait(0)", "pass"),
+    "a product that is not waited for": ("num_outstanding=0", "num_outstanding=1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_show(fault: str) -> None:
+    """What the shim runs is the text: a fault of that is noticed."""
+    old, new = FAULTS[fault]
+    module = lowered(FORMS["persistent"])
+    source = emit_module(specialized(module))
+    assert old in source
+    faulty, interface = source.replace(old, new), Interface.of(module)
+    with pytest.raises((AssertionError, DeadlockError, AttributeError, TypeError)):
+        check("persistent", faulty, interface, {"x": 304, "y": 144, "k": 112})
