@@ -100,6 +100,12 @@ FORMS = {
         f"{PLAIN} Var b = 3;", "mm[x, b, y] = rdot(A[x, k], B[b // 2, y, k], k);",
         BATCHED, lambda a: np.stack([a["A"] @ a["B"][b // 2].T for b in range(3)], 1),
     ),
+    "in parts": Form(
+        PLAIN, "mm[x, y] = rdot(A[x, k], B[k, y], k);",
+        "mm.rfactor(k:3, parts); parts.block(k_part:1, x:128, y:64); "
+        "parts.tensorize(x:128, y:64, k:32); parts.warp_specialize(); parts.num_stages(2); "
+        "mm.block(x:16, y:16); mm.tensorize(x:16, y:16);", lambda a: a["A"] @ a["B"],
+    ),
     "scaled and added": Form(
         "Func mm : bf16; In A : bf16, B : bf16, C : bf16;",
         "mm[x, y] = rdot(A[x, k], B[k, y], k) * 2 - C[x, y];", PERSISTENT,

@@ -266,7 +266,7 @@ def _narrow(function, name, tensor):
 
 
 def _is_specialized(described, accessed):
-    """Whether a device has products of warpgroups, and its copy engine takes what it is to copy."""
+    """Returns whether a device multiplies by warpgroups, and its copy engine takes the tensors."""
     device = described[0].device
     if device.type != "cuda" or torch.version.hip is not None:
         return False
@@ -276,7 +276,7 @@ def _is_specialized(described, accessed):
 
 
 def _undescribed(tensor):
-    """Why the copy engine does not take a tensor; None if it does."""
+    """Says why the copy engine does not take a tensor; None if it does."""
     if not tensor.numel():
         return "has no elements, which cannot be described"
     rows = [stride * tensor.element_size() for stride in tensor.stride()[:-1]]
