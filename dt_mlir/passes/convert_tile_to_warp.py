@@ -61,7 +61,7 @@ class _Site:
     block: Block
     """The block that they are in."""
     boxes: list[Box]
-    """What is copied."""
+    """The boxes that are copied."""
     ready: SSAValue | None = None
     """The barriers of the groups."""
 
@@ -93,7 +93,7 @@ class _Converter:
         self.outer = Builder(InsertPoint.at_end(self.top))
         self.rings: dict[Operation, SSAValue] = {}
         self.buffers: dict[Operation, SSAValue] = {}
-        """What each load of a factor is copied to."""
+        """The buffer that each load of a factor is copied to."""
         self.descriptors: dict[tuple[SSAValue, Attribute], SSAValue] = {}
         self.made: dict[tuple[SSAValue, Block], SSAValue] = {}
         """Ranges and masks of a group's own rows, by the blocks that they are made in."""

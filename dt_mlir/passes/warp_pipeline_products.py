@@ -41,9 +41,9 @@ class _Late:
     position: int
     """The place of its sum among what the loop carries."""
     scaling: list[Operation] = field(default_factory=list[Operation])
-    """What a trip makes of the sum before the product is added."""
+    """The operations by which a trip scales the sum before the product is added."""
     places: list[Operation] = field(default_factory=list[Operation])
-    """What computes its stage and its phase, in order."""
+    """The operations that compute its stage and its phase, in order."""
     numbers: list[SSAValue] = field(default_factory=list[SSAValue])
     """The numbers of the trip that these are computed from."""
 
@@ -154,7 +154,7 @@ def _pipeline(late: _Late) -> None:
     kept = [n for n in range(len(carried)) if n != late.position]
 
     def handed(copies: _Copies) -> list[SSAValue]:
-        """What a trip hands to the next one: what it yields, and the product that is left."""
+        """Returns what a trip hands to the next: what it yields, and the product that is left."""
         values = [last.operands[n] for n in kept] + [late.product.lhs, acc]
         return [copies.of(value) for value in (*values, *late.numbers)]
 
