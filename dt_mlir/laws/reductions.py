@@ -63,12 +63,14 @@ class Laws:
         body: the body of the loop.
         size: the number of steps of one element, as a number of a type, if all are visited; None
             if the loop has a domain.
+        is_whole: whether each reduction is of all elements that are visited.
         has_point: inserts whether the domain of the loop has a point, outside of the loop; None if
             only the loop can tell.
     """
 
     body: Body
     size: Callable[[Attribute], SSAValue] | None
+    is_whole: bool
     has_point: Callable[[Insert], SSAValue] | None = None
 
     def __post_init__(self) -> None:
@@ -161,7 +163,7 @@ class Laws:
 
     def _has_element(self, masks: Sequence[SSAValue]) -> bool:
         """Returns whether there is an element, as all of a label are reduced to an extreme."""
-        whole = self.size is not None and not masks
+        whole = self.size is not None and self.is_whole and not masks
         kinds = [op.kind.data for op in self.body.running]
         return whole and any(kind.is_arg or kind in _EXTREMES for kind in kinds)
 
@@ -296,6 +298,7 @@ class Laws:
         the value is not finite.
         """
         body, type = self.body, value.type
+        # What is a quotient of sums over a part of the elements is the same of both, made larger.
         values: dict[SSAValue, SSAValue] = {}
         sums = [op for op in body.running if op in body.sources(value) and _is_plain(op, type)]
         if self.size is not None and sums:

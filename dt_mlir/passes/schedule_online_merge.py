@@ -88,7 +88,8 @@ class _Merge:
         """The loop, once it stands in its place."""
         self.points = self._point_conditions()
         has_point = None if self.points is None else self._has_point
-        self.laws = Laws(self.body, self._size if whole else None, has_point)
+        visits_all = whole or self.shared is None
+        self.laws = Laws(self.body, self._size if visits_all else None, whole, has_point)
         self.values: dict[SSAValue, SSAValue] = {}
         """The values of the body that stand for those of the block."""
         self.reduced: dict[loop.ReduceOp, list[Reduced]] = {}
