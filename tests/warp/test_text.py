@@ -77,7 +77,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_show(fault: str) -> None:
-    """What the shim runs is the text: a fault of that is noticed."""
+    """Notices faults of the text, which is what the shim runs."""
     old, new = FAULTS[fault]
     module = lowered(FORMS["persistent"])
     source = emit_module(specialized(module))
