@@ -173,10 +173,21 @@ class _Converter:
                 f"tensor cores multiply elements of 8 or 16 bits, not of {element}",
                 "declare the inputs with a type of 16 bits", dot,
             )  # fmt: skip
-        self.layouts[columns.name] = warp.MmaLayoutAttr.of(
+        if width == 8 and (lhs is None or lhs.is_transposed or not rhs.is_transposed):
+            raise self._refused(
+                f"of {element} tensor cores multiply factors in memory alone, whose last axis is "
+                "the one that is summed", f"store them so, as in rdot(A[{self.rows.name}, k], "
+                f"B[{columns.name}, k], k)", dot,
+            )  # fmt: skip
+        layout = warp.MmaLayoutAttr.of(
             [self.rows.name, columns.name], [WARPGROUP, 1],
             [16, min(count, COLUMNS), 256 // width],
         )  # fmt: skip
+        if self.layouts.setdefault(columns.name, layout) != layout:
+            raise self._refused(
+                f"products along '{columns.name}' have factors of 8 and of 16 bits",
+                "compute one of them in a function of its own", dot,
+            )
 
     def _is_in_registers(self, factor: SSAValue) -> bool:
         """Returns whether a first factor is computed of the results of other products."""

@@ -44,6 +44,11 @@ def _release(wait: warp.MmaWaitOp) -> _Release | None:
     # A stage is the number of the trip, which the loop carries, modulo the depth of the ring.
     if not isinstance(stage, arith.RemSIOp) or stage.lhs not in loop.body.block.args[1:]:
         return None
+    barriers = following.barriers.type
+    assert isinstance(barriers, warp.BarrierType)
+    if barriers.depth.data < 2:
+        # The only stage must be released in its own trip, or nothing fills it for the next one.
+        return None
     position = list(last.operands).index(wait.sums[0])
     carried = loop.body.block.args[1 + position]
     # The sum is used by the next product alone.
@@ -110,7 +115,8 @@ class WarpOverlapProductsPass(ModulePass):
     """Lets the product of a trip begin before that of the last one has ended.
 
     The tensor cores then never wait for barriers. A stage is released one trip later, when it is
-    sure that its product has ended, and the last one behind the loop.
+    sure that its product has ended, and the last one behind the loop. Rings of one stage stay as
+    they are: that stage is needed in the next trip.
 
     ```
     scf.for … {                                  scf.for … {

@@ -100,6 +100,10 @@ FORMS = {
         f"{PLAIN} Var b = 3;", "mm[x, b, y] = rdot(A[x, k], B[b // 2, y, k], k);",
         BATCHED, lambda a: np.stack([a["A"] @ a["B"][b // 2].T for b in range(3)], 1),
     ),
+    "one stage": Form(
+        PLAIN, "mm[x, y] = rdot(A[x, k], B[k, y], k);",
+        f"{BLOCK} mm.warp_specialize(); mm.num_stages(1);", lambda a: a["A"] @ a["B"],
+    ),
     "in parts": Form(
         PLAIN, "mm[x, y] = rdot(A[x, k], B[k, y], k);",
         "mm.rfactor(k:3, parts); parts.block(k_part:1, x:128, y:64); "
