@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from dt_mlir.dialects import warp
 from dt_mlir.traversal import operations
 
@@ -13,19 +11,14 @@ BARRIER = 8
 """The bytes of a barrier."""
 
 
-def shared_memory_of(kernel: warp.KernelOp, without: Collection[object] = ()) -> int:
-    """Returns the bytes that a kernel's buffers and barriers take.
-
-    Args:
-        kernel: the kernel.
-        without: allocations that do not count.
-    """
+def shared_memory_of(kernel: warp.KernelOp) -> int:
+    """Returns the bytes that a kernel's buffers and barriers take."""
     total = 0
     for op in operations(kernel):
-        if isinstance(op, warp.AllocOp) and op not in without:
+        if isinstance(op, warp.AllocOp):
             type = op.result.type
             assert isinstance(type, warp.RingType)
             total += type.depth.data * type.bytes
-        elif isinstance(op, warp.MBarrierCreateOp) and op not in without:
+        elif isinstance(op, warp.MBarrierCreateOp):
             total += BARRIER * op.depth
     return total

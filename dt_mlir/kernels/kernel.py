@@ -443,7 +443,7 @@ class Kernel:
         """
         if level not in STAGES:
             raise CompileError(
-                f"there is no level '{level}'", None, f"there are {', '.join(STAGES)}"
+                f"there is no level '{level}'", None, f"name one of {', '.join(STAGES)}"
             )
         return str(self._lowered(level, self.types_of(types), self._sizes))
 

@@ -156,10 +156,12 @@ class _Converter:
         if self._extent(self.rows) % wanted:
             raise self._refused(
                 f"{self.consumers} consumers multiply a multiple of {wanted} rows, and the tile has"
-                f" {self._extent(self.rows)}", f"write {name}.tensorize({self.rows.name}:{wanted})",
+                f" {self._extent(self.rows)}",
+                "write consumers:1 or consumers:2: the extents of tiles are powers of two"
+                if wanted & (wanted - 1) else f"write {name}.tensorize({self.rows.name}:{wanted})",
                 dot,
-            )
-        if count % 8 or (count > COLUMNS and count % COLUMNS):
+            )  # fmt: skip
+        if count % 8 or count > COLUMNS:
             raise self._refused(
                 f"a product has a multiple of 8 columns up to 256, and the tile has {count}",
                 f"write {name}.tensorize({columns.name}:{COLUMNS // 2})", dot,
@@ -181,7 +183,7 @@ class _Converter:
             )  # fmt: skip
         layout = warp.MmaLayoutAttr.of(
             [self.rows.name, columns.name], [WARPGROUP, 1],
-            [16, min(count, COLUMNS), 256 // width],
+            [16, count, 256 // width],
         )  # fmt: skip
         if self.layouts.setdefault(columns.name, layout) != layout:
             raise self._refused(

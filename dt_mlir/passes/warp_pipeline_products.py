@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
@@ -181,7 +181,7 @@ def _pipeline(late: _Late) -> None:
             # The product of the trip before is under way, and was begun behind this one.
             wait = trip.of(op.results[0]).owner
             assert isinstance(wait, warp.MmaWaitOp)
-            wait.pending = warp.MmaWaitOp(list(wait.values), 1).pending
+            wait.pending = IntegerAttr(1, i64)
     assert before is not None
     trip.values[carried[late.position]] = _end(late, before)
     trip.copy(late.scaling)
@@ -229,14 +229,9 @@ def _makes_a_trip(loop: scf.ForOp, kernel: warp.KernelOp, same: dict[str, str]) 
     described = {
         same.get(label, label)
         for op in operations_of(kernel, warp.TmaDescriptorOp)
-        for label in kernel.axes_of(_argument(op.base))
+        for label in kernel.axes_of(op.tensor)
     }
     return same.get(size.label.data, size.label.data) in described
-
-
-def _argument(base: SSAValue) -> BlockArgument:
-    assert isinstance(base, BlockArgument)
-    return base
 
 
 @dataclass(frozen=True)

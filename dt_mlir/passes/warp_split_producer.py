@@ -101,7 +101,6 @@ class _Splitter:
         """Makes the producer, and leaves the consumers without copies."""
         for copies in self.copies:
             self._allocate(copies)
-        self._check()
         body = Block()
         self._produce(self.partition.body.block, Builder(InsertPoint.at_end(body)))
         for copies in self.copies:
@@ -112,6 +111,7 @@ class _Splitter:
             op.location = self.partition.location
         self.kernel.specialize.body.block.add_op(producer)
         region_dce(self.kernel.body)
+        self._check()
 
     def _allocate(self, copies: _Copies) -> None:
         """Allocates rings and barriers of the depth of the ring."""
@@ -134,15 +134,12 @@ class _Splitter:
         copies.ready, copies.empty = ready, empty
 
     def _check(self) -> None:
-        """Checks that shared memory holds the rings, beside what they are made of.
+        """Checks that shared memory holds what is allocated.
 
         Raises:
             CompileError: at the directive, if it does not.
         """
-        dead = {load.buffer.owner for copies in self.copies for load in copies.loads}
-        old = {op.ring.owner for op in dead if isinstance(op, warp.IndexOp)}
-        old.update(copies.expect.barriers.owner for copies in self.copies)
-        total = shared_memory_of(self.kernel, old)
+        total = shared_memory_of(self.kernel)
         if total > SHARED_MEMORY:
             name = self.kernel.root.data
             raise CompileError(

@@ -187,14 +187,13 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     if args.emit in IR:
         write_output(args.output, _show(module, args))
         return
+    from dt_mlir.backend.python_module import emit_module
+
     if args.emit == "gluon":
-        from dt_mlir.backend.python_module import emit_module
         from dt_mlir.backend.targets import specialized
 
         write_output(args.output, emit_module(specialized(module)))
         return
-    from dt_mlir.backend.python_module import emit_module
-
     source = emit_module(module)
     if args.emit != "triton":
         from dt_mlir.runtime.ahead_of_time import report

@@ -35,16 +35,13 @@ class DeadlockError(Exception):
 
 
 class Barrier:
-    """A barrier with phases.
-
-    Args:
-        count: the arrivals that end a phase.
-    """
+    """A barrier with phases."""
 
     def __init__(self) -> None:
         self.count = self.missing = self.bytes = self.phase = 0
 
     def init(self, count: int) -> None:
+        """Sets the number of arrivals that end a phase."""
         self.count = self.missing = count
 
     def settle(self) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from apart import apart
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 
@@ -31,17 +29,8 @@ def compiled(text: str, sizes: dict[str, int]) -> list[tuple[str, int, int | Non
 
 
 def test_a_product() -> None:
-    """Triton's interpreter, where it is on, is on for good: it compiles in a process of its own."""
-    interpret = os.environ.pop("TRITON_INTERPRET", None)
-    try:
-        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-            sizes = {"x": 4096, "y": 4096, "k": 4096}
-            ((name, shared, spills, ptx, problems),) = pool.submit(
-                compiled, PRODUCT.read_text(), sizes
-            ).result()
-    finally:
-        if interpret is not None:
-            os.environ["TRITON_INTERPRET"] = interpret
+    sizes = {"x": 4096, "y": 4096, "k": 4096}
+    ((name, shared, spills, ptx, problems),) = apart(compiled, PRODUCT.read_text(), sizes)
     assert name == "mm_kernel"
     assert not problems
     # Rings of 6 tiles of A, 3 of B and 2 of the result, and barriers.

@@ -3,14 +3,12 @@ compile to machine code."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from apart import apart
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
@@ -166,14 +164,7 @@ def compiled(name: str) -> list[tuple[str, int | None, list[str]]]:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_machine_code(name: str) -> None:
-    # Triton's interpreter, where it is on, is on for good: this compiles in a process of its own.
-    interpret = os.environ.pop("TRITON_INTERPRET", None)
-    try:
-        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-            ((ptx, spills, problems),) = pool.submit(compiled, name).result()
-    finally:
-        if interpret is not None:
-            os.environ["TRITON_INTERPRET"] = interpret
+    ((ptx, spills, problems),) = apart(compiled, name)
     assert not problems
     assert spills == 0
     assert "wgmma.mma_async" in ptx

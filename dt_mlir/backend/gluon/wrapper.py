@@ -1,4 +1,4 @@
-"""Prints the host part of a module whose kernels are of the `warp` level."""
+"""Prints the host part of a module with kernels of the `warp` level."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _base(descriptor: SSAValue) -> SSAValue:
     """The tensor of a descriptor."""
     owner = descriptor.owner
     assert isinstance(owner, warp.TmaDescriptorOp)
-    return owner.base
+    return owner.tensor
 
 
 def _described(signature: GluonSignature) -> list[SSAValue]:

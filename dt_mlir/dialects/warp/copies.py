@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType, IntAttr, IntegerAttr, MemRefType, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -51,6 +51,12 @@ class TmaDescriptorOp(IRDLOperation):
 
     def __init__(self, base: SSAValue, type: DescriptorType) -> None:
         super().__init__(operands=[base], result_types=[type])
+
+    @property
+    def tensor(self) -> BlockArgument:
+        """The tensor as the kernel's argument."""
+        assert isinstance(self.base, BlockArgument)
+        return self.base
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
