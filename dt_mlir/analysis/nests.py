@@ -197,3 +197,18 @@ def own_loops(kernel: loop.KernelOp, write: loop.WriteOp) -> dict[str, loop.Loop
         op = loop_of(index)
         found[label if index is op.iv else op.label_name] = op
     return found
+
+
+def blocked_loops(kernel: loop.KernelOp, write: loop.WriteOp) -> dict[str, loop.LoopLike]:
+    """Returns the loops of a function that the grid may partition, by their labels.
+
+    They are its own, and in place of one that walks a part of its label the one over the parts.
+    """
+    found: dict[str, loop.LoopLike] = {}
+    for label, op in own_loops(kernel, write).items():
+        part = None if op.end is None else op.end.owner
+        if isinstance(part, loop.PartOp):
+            op = loop_of(part.index)
+            label = op.label_name
+        found[label] = op
+    return found

@@ -58,9 +58,9 @@ class Directives(ABC):
         one tensor of the size of a part, which is cleared first, takes the place of all of them,
         and the bits of a result may differ from call to call.
 
-        A label that `f` scans is scanned in chunks: with `f.scan(x)`, `f.rfactor(x:x_in/4096,
-        parts)` lets a block of the grid scan each 4096 indices, from what the chunks before have
-        added, which `parts` reduces.
+        A label that `f` scans is scanned in chunks: with `f.scan(x)`, `f.rfactor(x:8, parts)`
+        lets a block of the grid scan each of 8 chunks, and `f.rfactor(x:x_in/4096, parts)` each
+        4096 indices, from what the chunks before have added, which `parts` reduces.
 
         Args:
             parts: the name of the function that reduces the parts.

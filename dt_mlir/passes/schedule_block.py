@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.analysis.bounds import check_written_once, infer_bounds
-from dt_mlir.analysis.nests import function_labels, labels_in, own_loops, writes_of
-from dt_mlir.diagnostics import did_you_mean
+from dt_mlir.analysis.nests import blocked_loops, function_labels, labels_in, own_loops, writes_of
+from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.loop import WalkAttr
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
@@ -40,7 +40,7 @@ class BlockPass(Directive):
         kernel = site.kernel
         grid = kernel.grid
         write = writes_of(kernel, self.function)[0]
-        loops = own_loops(kernel, write)
+        loops, own = blocked_loops(kernel, write), own_loops(kernel, write)
         labels = dict.fromkeys([*loops, *function_labels(kernel, write)])
         for label, extent in _SIZES.items(self.sizes):
             if label not in labels:
@@ -66,33 +66,44 @@ class BlockPass(Directive):
                 raise site.error(
                     "the grid is already mapped", "block all labels before map", "map"
                 )
+            if loop.prefixes_of(own.get(label)):
+                raise self._scanned(site, label, extent, own[label])
             if label not in loops:
                 raise site.error(
                     f"'{self.function}' has no loop over '{label}' that can be blocked",
                     f"it has loops over {', '.join(loops) or 'no label'}",
                 )
-            own = loops[label]
-            if loop.prefixes_of(own):
-                raise site.error(
-                    f"'{label}' is scanned: one program instance walks the whole label",
-                    f"block other labels, or scan '{label}' in chunks: "
-                    f"{self.function}.rfactor({label}:{label}_in/{extent}, parts)",
-                )
-            if own.origin is not None:
+            walked = loops[label]
+            if walked.origin is not None:
                 raise site.error(
                     f"the loop over '{label}' is already split", "block it before that"
                 )
-            if own.step_size > 0 and extent % own.step_size:
+            if walked.step_size > 0 and extent % walked.step_size:
                 raise site.error(
-                    f"a block of {extent} is not a multiple of the tile of {own.step_size} "
+                    f"a block of {extent} is not a multiple of the tile of {walked.step_size} "
                     f"along '{label}'",
-                    f"choose a multiple of {own.step_size}",
+                    f"choose a multiple of {walked.step_size}",
                 )
             blocked = {*grid.label_names, label}
             order = [WalkAttr(other) for other in reversed(loops) if other in blocked]
             origin = grid.add_block(label, extent, order)
-            own.set_range(origin, extent)
-            if own.step_size == 0:
-                own.set_step(0)
+            walked.set_range(origin, extent)
+            if walked.step_size == 0:
+                walked.set_step(0)
         infer_bounds(kernel)
         check_written_once(kernel)
+
+    def _scanned(
+        self, site: Site, label: str, extent: int, walked: loop.LoopLike
+    ) -> CompileError:
+        """Returns what is wrong with blocks of a label that is scanned."""
+        if walked.end is not None:
+            return site.error(
+                f"'{label}' is scanned in chunks, each of which is a block of '{label}_part'",
+                f"leave out {label}:{extent}",
+            )
+        return site.error(
+            f"'{label}' is scanned: one program instance walks the whole label",
+            f"block other labels, or scan '{label}' in chunks: "
+            f"{self.function}.rfactor({label}:{label}_in/{extent}, parts)",
+        )

@@ -44,9 +44,9 @@ class RfactorPass(Directive):
     tensor of the size of a part, which is cleared first, takes the place of all of them, and the
     bits of a result may differ from call to call.
 
-    A label that `f` scans is scanned in chunks: with `f.scan(x)`, `f.rfactor(x:x_in/4096, parts)`
-    lets a block of the grid scan each 4096 indices, from what the chunks before have added, which
-    `parts` reduces.
+    A label that `f` scans is scanned in chunks: with `f.scan(x)`, `f.rfactor(x:8, parts)` lets a
+    block of the grid scan each of 8 chunks, and `f.rfactor(x:x_in/4096, parts)` each 4096 indices,
+    from what the chunks before have added, which `parts` reduces.
 
     ```
     %s = loop.reduce add %k = k of f {…}   ->   %s = loop.reduce add %k_part = k_part of f {
@@ -74,14 +74,20 @@ class RfactorPass(Directive):
             and getattr(other, "label", None) == label
             for other in schedule
         )  # fmt: skip
-        return Phase.CHUNKS if scans else self.phase
+        # What reduces chunks is known behind the scan, too.
+        behind = any(
+            isinstance(other, RfactorPass) and other.parts == self.function
+            and other.phase_among(schedule) is Phase.CHUNKS
+            for other in schedule if other is not self
+        )  # fmt: skip
+        return Phase.CHUNKS if scans or behind else self.phase
 
     def rewrite(self, site: Site) -> None:
         label, count, length = PartsOf.of(self.split)
         kernel = site.kernel
         scanned = scanned_loop(site, label)
         if scanned is not None:
-            check_scan(site, scanned, length)
+            check_scan(site, scanned)
             top = total_of(scanned)
         else:
             top = with_extreme(self._reduction(site, kernel, label))
@@ -101,7 +107,7 @@ class RfactorPass(Directive):
         walked = labels_in(kernel)
         new = add_kernel(found, count, length)
         if scanned is not None:
-            scan_chunks(found, scanned, length)
+            scan_chunks(found, scanned, count, length)
         else:
             combine(found)
         left = labels_in(kernel)

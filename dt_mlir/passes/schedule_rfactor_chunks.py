@@ -1,4 +1,8 @@
-"""Scans in chunks over the grid: what each chunk adds, and what all chunks before it have added."""
+"""Scans in chunks over the grid: what each chunk adds, and what all chunks before it have added.
+
+A block of the grid scans a chunk. Of chunks of a length it is a block of the label that is scanned;
+of a number of chunks, which tiling makes whole tiles, it is a block of the label that numbers them.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from xdsl.rewriter import InsertPoint
 from dt_mlir.analysis.nests import own_loops, writes_of
 from dt_mlir.builders.reductions import combine as combined
 from dt_mlir.dialects import loop
+from dt_mlir.dialects.identifiers import value_hint
 from dt_mlir.dialects.indices import add, dimension, multiply, number
 from dt_mlir.dialects.loop import WalkAttr
 from dt_mlir.passes.schedule_rfactor_combine import combine
@@ -27,18 +32,13 @@ def scanned_loop(site: Site, label: str) -> loop.ForOp | None:
     return own if isinstance(own, loop.ForOp) and loop.prefixes_of(own) else None
 
 
-def check_scan(site: Site, walked: loop.ForOp, length: int) -> None:
+def check_scan(site: Site, walked: loop.ForOp) -> None:
     """Checks that what a loop scans can be computed in chunks.
 
     Raises:
         CompileError: if it cannot.
     """
     label = walked.label_name
-    if not length:
-        raise site.error(
-            f"'{label}' is scanned in chunks of a length, not in a number of them",
-            f"write {label}:{label}_in/4096 for chunks of 4096",
-        )
     if walked.origin is not None:
         raise site.error(f"'{label}' is scanned in chunks already", "leave one of them out")
     if any(prefix.factor is not None for prefix in loop.prefixes_of(walked)):
@@ -95,22 +95,22 @@ def _reduced(
     return loop.OnlineOp(label, function, Region(block), types)
 
 
-def scan_chunks(parts: Parts, walked: loop.ForOp, length: int) -> None:
+def scan_chunks(parts: Parts, walked: loop.ForOp, count: int | None, length: int) -> None:
     """Lets a block of the grid scan each chunk, from what the chunks before have added.
 
     Args:
         parts: the reductions of all elements, which are computed in parts; the tensors are
             allocated.
         walked: the loop that scans.
-        length: the number of indices of a chunk.
+        count: the number of chunks, if it is given.
+        length: the number of indices of a chunk, if that is given.
     """
-    kernel, label = parts.site.kernel, walked.label_name
     prefixes = loop.prefixes_of(walked)
-    own = own_loops(kernel, writes_of(kernel, parts.site.function)[0])
-    blocked = {*kernel.grid.label_names, label}
-    order = [WalkAttr(other) for other in reversed(own) if other in blocked]
-    origin = kernel.grid.add_block(label, length, order)
-    walked.set_range(origin, length)
+    if count is None:
+        chunk = _block(parts, walked.label_name, length)
+        walked.set_range(chunk, length)
+    else:
+        chunk = _walk_chunks(parts, walked, count)
     sums = [_added(prefix, total) for prefix, total in zip(prefixes, parts.top.results)]
     for op in sums:
         op.location = parts.location
@@ -119,11 +119,50 @@ def scan_chunks(parts: Parts, walked: loop.ForOp, length: int) -> None:
     assert isinstance(before, loop.ReductionLoop)
     for result in before.results:
         result.name_hint = "before"
-    # A chunk begins at the origin; those of which the scan comes from are whole chunks away.
-    distance = add(multiply(dimension(0), number(-length)), dimension(1))
+    # The chunks that are combined end where this one begins, or in front of it.
+    step = length if count is None else 1
+    distance = add(multiply(dimension(0), number(-step)), dimension(1))
     if prefixes[0].descending is not None:
         distance = multiply(distance, number(-1))
-    before.set_domain([add(distance, number(-length))], [origin], [])
+    before.set_domain([add(distance, number(-step))], [chunk], [])
+
+
+def _block(parts: Parts, label: str, extent: int) -> SSAValue:
+    """Adds a label to the grid, in the order of the loops; returns the first index of a block."""
+    kernel = parts.site.kernel
+    own = own_loops(kernel, writes_of(kernel, parts.site.function)[0])
+    blocked = {*kernel.grid.label_names, label}
+    # The label that numbers the chunks takes the place of the one that is scanned.
+    walks = [label if other == parts.label else other for other in reversed(own)]
+    return kernel.grid.add_block(label, extent, [WalkAttr(x) for x in walks if x in blocked])
+
+
+def _walk_chunks(parts: Parts, walked: loop.ForOp, count: int) -> SSAValue:
+    """Puts the loop over the chunks, of which a block has one, around all that is computed.
+
+    Returns:
+        The number of a chunk.
+    """
+    kernel = parts.site.kernel
+    origin = _block(parts, parts.part, 1)
+    body = kernel.grid.body.block
+    block = Block(arg_types=[IndexType()])
+    block.args[0].name_hint = value_hint(parts.part)
+    part = loop.PartOp(block.args[0], parts.label, count, 1, parts.function)
+    part.first.name_hint, part.end.name_hint = (
+        value_hint(f"{parts.label}_{end}") for end in ("first", "end")
+    )
+    ops = list(body.ops)
+    for op in ops:
+        op.detach()
+    block.add_ops([part, *ops])
+    chunks = loop.ForOp(parts.part, parts.site.function, Region(block))
+    chunks.set_range(origin, 1)
+    body.add_op(chunks)
+    for op in (chunks, part):
+        op.location = parts.location
+    walked.set_part(part.first, part.end)
+    return chunks.iv
 
 
 def _added(prefix: loop.PrefixOp, total: SSAValue) -> Operation:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dt_mlir.analysis.nests import labels_in, locals_of, loop_of, loops_over, write_to
-from dt_mlir.analysis.part_labels import whole_part
+from dt_mlir.analysis.part_labels import parts_as, whole_part
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.formats import name_array, names
@@ -24,6 +24,12 @@ def _merged(kernel: loop.KernelOp, label: str) -> str | None:
             shown = index if isinstance(index, int) else loop_of(index).label_name
             return f"'{label}' of '{buffer.function.data}' is '{shown}' there"
     return None
+
+
+def _numbers_chunks(op: loop.LoopLike) -> bool:
+    """Returns whether a loop walks the chunks of a scan."""
+    parts = [use.operation for use in op.iv.uses if isinstance(use.operation, loop.PartOp)]
+    return any(part.function is not None for part in parts)
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,8 @@ class TensorizePass(Directive):
         kernel = site.kernel
         for label, step in _SIZES.items(self.sizes):
             loops = [op for op in loops_over(kernel, label) if not op.is_outer]
+            # The loop over the chunks of a scan is beside that which combines those before.
+            loops = [op for op in loops if not _numbers_chunks(op)] or loops
             if not loops:
                 raise site.error(
                     f"there is no loop over '{label}' in the kernel of '{self.function}'",
@@ -93,6 +101,14 @@ class TensorizePass(Directive):
         assert op.end is not None
         part = op.end.owner
         assert isinstance(part, loop.PartOp)
+        if part.function is not None:
+            if not step:
+                raise site.error(
+                    f"'{label}' is scanned in a number of chunks, whose length is not known here",
+                    f"choose a tile; {part.function.data}.tensorize({label}:…) makes the chunks "
+                    "whole tiles",
+                )
+            return step
         if part.parts is None:
             if part.step_size % (step or 1):
                 raise site.error(
@@ -104,10 +120,14 @@ class TensorizePass(Directive):
         if step:
             part.set_step(step)
         else:
-            self._hold(site, part)
+            self._hold(site, part, op.function_name)
+        for _, other in parts_as(site.program.kernels, op.function_name):
+            other.set_step(part.step_size)
+            if part.whole is not None:
+                other.set_whole(part.whole.data)
         return step
 
-    def _hold(self, site: Site, part: loop.PartOp) -> None:
+    def _hold(self, site: Site, part: loop.PartOp, function: str) -> None:
         """Declares the label that has the size of a part, which a tile is to hold.
 
         Raises:
@@ -125,6 +145,7 @@ class TensorizePass(Directive):
                     "rename the other one, or write a number",
                 )
             program.declare(definition, site.location or part.location)
-        known = {*names(kernel.labels), definition.label}
-        kernel.labels = name_array([x for x in program.labels() if x in known])
+        for home in (kernel, *(home for home, _ in parts_as(program.kernels, function))):
+            known = {*names(home.labels), definition.label}
+            home.labels = name_array([x for x in program.labels() if x in known])
         part.set_whole(definition.label)

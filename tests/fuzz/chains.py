@@ -121,14 +121,19 @@ def _draw_chunks(
 ) -> list[str]:
     """Draws the directives that compute a scan in chunks, and the tile of the label in one."""
     length = drawer.pick((2, 4, 8, 16))
+    count = drawer.pick((1, 2, 3, 5)) if drawer.chance(40) else None
     own = (f"{walked}_part", *labels)
     found = function(f"{name}_parts", own, "float")
-    lines = [f"{name}.rfactor({walked}:{walked}_in/{length}, {found.name});"]
+    split = f"{walked}_in/{length}" if count is None else f"{count}"
+    lines = [f"{name}.rfactor({walked}:{split}, {found.name});"]
     # A chunk holds whole tiles, and its number is that of no tile.
     lines += drawer.root(found, own, list(labels), {})
     for root in (name, found.name):
         if drawer.chance(75):
-            tile = drawer.pick([n for n in (0, 1, 2, 4, 8, 16) if n <= length])
+            # A number of chunks has no known length, so that only what reduces one holds it whole.
+            whole = count is None or root == found.name
+            tiles = (0, 1, 2, 4, 8, 16) if whole else (1, 2, 4, 8, 16)
+            tile = drawer.pick([n for n in tiles if count is not None or n <= length])
             lines.append(f"{root}.tensorize({walked}:{tile});")
     return lines
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
+    DenseArrayBase,
     IndexType,
     IntegerAttr,
     StringAttr,
     UnitAttr,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
     opt_operand_def,
@@ -27,10 +30,14 @@ from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from dt_mlir.dialects.identifiers import Identifier
+from dt_mlir.dialects.loop.parts import PartOp
 
 
 class LoopLike(IRDLOperation):
-    """The common part of `loop.for` and `loop.reduce`: a loop over one label."""
+    """The common part of `loop.for` and `loop.reduce`: a loop over one label.
+
+    It may walk a part of its label that values say: `%k = k in %first to %end`.
+    """
 
     label = prop_def(Identifier)
     """The label that is walked."""
@@ -40,12 +47,16 @@ class LoopLike(IRDLOperation):
     """The number of elements of a step; 0 for the loop's whole extent."""
     tile = opt_prop_def(UnitAttr)
     """True if the elements of one step are computed at once, as one axis of a tile."""
+    limit = opt_operand_def(IndexType())
+    """The index behind the last one, if a value says it; at most the label's end."""
     origin = opt_operand_def(IndexType())
     """The first index; 0 without it."""
     extent = opt_prop_def(IntegerAttr)
     """The extent from there, up to the label's end; all of it without a number."""
     body = region_def("single_block")
     """The body of the loop."""
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     @property
     def label_name(self) -> str:
@@ -75,7 +86,7 @@ class LoopLike(IRDLOperation):
     @property
     def end(self) -> SSAValue | None:
         """The index behind the last one, where a value says it."""
-        return None
+        return self.limit
 
     @property
     def is_tile(self) -> bool:
@@ -109,7 +120,20 @@ class LoopLike(IRDLOperation):
 
     def set_origin(self, origin: SSAValue | None) -> None:
         """Makes the loop start at a value, or at 0."""
-        self.operands = [] if origin is None else [origin]
+        self._set_ends(origin, None)
+
+    def set_part(self, first: SSAValue, end: SSAValue) -> None:
+        """Makes the loop walk the indices from one value to before another."""
+        self.extent = None
+        self._set_ends(first, end)
+
+    def _set_ends(self, origin: SSAValue | None, limit: SSAValue | None) -> None:
+        """Sets the first index of the loop, and the one behind the last."""
+        ends = (limit, origin)
+        self.operands = [value for value in ends if value is not None]
+        self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(
+            i32, [int(value is not None) for value in ends]
+        )
 
     def verify_(self) -> None:
         if not self.body.block.args or any(
@@ -130,6 +154,22 @@ class LoopLike(IRDLOperation):
             raise VerifyException("a loop that walks a part of its label has a step of its own")
         if self.step_size == 0 and not self.is_tile:
             raise VerifyException("a step of the whole extent must be a tile")
+        if self.limit is not None:
+            self._check_part(self.limit)
+
+    def _check_part(self, limit: SSAValue) -> None:
+        part = limit.owner
+        if self.extent is not None or self.is_outer:
+            raise VerifyException("a loop over a part has no extent, and no pieces")
+        if (
+            not isinstance(part, PartOp)
+            or self.origin is not part.first
+            or limit is not part.end
+            or part.label.data != self.label_name
+        ):
+            raise VerifyException(
+                "a loop that ends at a value walks a part of its label, as 'loop.part' gives it"
+            )
 
     def _print_range(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -152,7 +192,7 @@ class LoopLike(IRDLOperation):
 
     @staticmethod
     def _parse_range(
-        parser: Parser, to_value: bool = False
+        parser: Parser,
     ) -> tuple[Parser.Argument, dict[str, Attribute], list[SSAValue]]:
         iv = parser.parse_argument(expect_type=False).resolve(IndexType())
         parser.parse_punctuation("=")
@@ -160,7 +200,7 @@ class LoopLike(IRDLOperation):
         operands: list[SSAValue] = []
         if parser.parse_optional_keyword("in"):
             operands.append(parser.resolve_operand(parser.parse_unresolved_operand(), IndexType()))
-            if to_value and parser.parse_optional_keyword("to"):
+            if parser.parse_optional_keyword("to"):
                 end = parser.parse_unresolved_operand()
                 operands.append(parser.resolve_operand(end, IndexType()))
             else:
@@ -186,6 +226,7 @@ class ForOp(LoopLike):
     `loop.for %x = x in %x0 size 128 step 32 tile of mm {…}`: from the origin `%x0` over 128
     elements, at most to the label's end, in tiles of 32. Without `in` it walks the whole label;
     `step full` is one tile of the whole extent. `of mm` names the function whose loop it is.
+    `%x = x in %first to %end` walks a part, as `loop.part` gives it.
     """
 
     name = "loop.for"
@@ -194,7 +235,7 @@ class ForOp(LoopLike):
 
     def __init__(self, label: str, function: str, body: Region) -> None:
         super().__init__(
-            operands=[[]],
+            operands=[[], []],
             properties={
                 "label": StringAttr(label),
                 "function": StringAttr(function),
@@ -205,9 +246,14 @@ class ForOp(LoopLike):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        iv, properties, operands = cls._parse_range(parser)
+        iv, properties, ends = cls._parse_range(parser)
         attrs = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_region([iv])
+        # The end of a loop stands in front of its first index.
+        operands = [*ends[1:], *ends[:1]]
+        properties["operandSegmentSizes"] = DenseArrayBase.from_list(
+            i32, [int(len(ends) > 1), int(bool(ends))]
+        )
         return cls.create(
             operands=operands,
             properties=properties,

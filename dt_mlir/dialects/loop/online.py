@@ -100,7 +100,7 @@ class OnlineOp(ReductionLoop):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        iv, properties, ends = cls._parse_range(parser, to_value=True)
+        iv, properties, ends = cls._parse_range(parser)
         operands = cls._parse_domain(parser, properties, ends)
         parser.parse_punctuation(":")
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)

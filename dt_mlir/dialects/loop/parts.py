@@ -37,12 +37,14 @@ class PartOp(IRDLOperation):
     `%first, %end = loop.part %p of k size 4096`: part `p` of those of 4096 indices.
     `%first, %end = loop.part %p of k in 8 whole k_in`: part `p` of 8, which are as long as the
     label `k_in`, so that a tile may hold one whole.
+    `%first, %end = loop.part %p of x in 8 step 64 as sums`: part `p` of 8, those that the function
+    `sums` reduces, whose steps they have.
     """
 
     name = "loop.part"
     GRAMMAR: ClassVar = (
         "value `of` label (`in` integer (`step` integer | `whole` label)? | `size` integer) "
-        "attr-dict"
+        "(`as` function)? attr-dict"
     )
 
     index = operand_def(IndexType())
@@ -55,6 +57,8 @@ class PartOp(IRDLOperation):
     """The number of indices in a step, if the number of parts is given; else in a part."""
     whole = opt_prop_def(Identifier)
     """The label that has the size of a part, where a tile holds one."""
+    function = opt_prop_def(Identifier)
+    """The function that reduces the same parts, where it is another one."""
     first = result_def(IndexType())
     """The first index of the part."""
     end = result_def(IndexType())
@@ -62,13 +66,21 @@ class PartOp(IRDLOperation):
 
     traits = traits_def(Pure())
 
-    def __init__(self, index: SSAValue, label: str, count: int | None, step: int) -> None:
+    def __init__(
+        self,
+        index: SSAValue,
+        label: str,
+        count: int | None,
+        step: int,
+        function: str | None = None,
+    ) -> None:
         super().__init__(
             operands=[index],
             properties={
                 "label": StringAttr(label),
                 "count": None if count is None else IntegerAttr(count, i64),
                 "step": IntegerAttr(step, i64),
+                "function": None if function is None else StringAttr(function),
             },
             result_types=[IndexType(), IndexType()],
         )
@@ -124,6 +136,8 @@ class PartOp(IRDLOperation):
             step = parser.parse_integer(allow_boolean=False)
         op = cls(index, label, count, step)
         op.whole = None if whole is None else StringAttr(whole)
+        if parser.parse_optional_keyword("as"):
+            op.function = StringAttr(parser.parse_identifier("a function"))
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
@@ -139,6 +153,8 @@ class PartOp(IRDLOperation):
                 printer.print_string(f" step {self.step_size}")
             if self.whole is not None:
                 printer.print_string(f" whole {self.whole.data}")
+        if self.function is not None:
+            printer.print_string(f" as {self.function.data}")
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:

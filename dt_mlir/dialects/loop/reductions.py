@@ -27,10 +27,8 @@ from xdsl.ir.affine import (
     AffineSet,
 )
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
-    opt_operand_def,
     opt_prop_def,
     opt_region_def,
     result_def,
@@ -48,28 +46,16 @@ from dt_mlir.dialects.elem import ReductionKind, ReductionKindAttr
 from dt_mlir.dialects.index_ranges import collected
 from dt_mlir.dialects.indices import add, multiply, number
 from dt_mlir.dialects.loop.nests import LoopLike
-from dt_mlir.dialects.loop.parts import PartOp
 from dt_mlir.dialects.numbers import Number, constant, parse_optional_number, print_number
 
 
 class ReductionLoop(LoopLike):
-    """The common part of `loop.reduce` and `loop.online`: a loop that may have a domain.
-
-    It may walk a part of its label that values say: `%k = k in %first to %end`.
-    """
+    """The common part of `loop.reduce` and `loop.online`: a loop that may have a domain."""
 
     bounds = var_operand_def(IndexType())
     """The values of the domain's other dimensions, and of its symbols."""
-    limit = opt_operand_def(IndexType())
-    """The index behind the last one, if a value says it; at most the label's end."""
     domain = opt_prop_def(AffineSetAttr)
     """The constraints on the indices that are reduced; all are without it."""
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    @property
-    def end(self) -> SSAValue | None:
-        return self.limit
 
     @property
     def constraints(self) -> list[AffineExpr]:
@@ -83,13 +69,8 @@ class ReductionLoop(LoopLike):
                 found.append(collected(multiply(difference, number(-1))))
         return found
 
-    def set_origin(self, origin: SSAValue | None) -> None:
-        self._set_operands(self.bounds, origin, None)
-
-    def set_part(self, first: SSAValue, end: SSAValue) -> None:
-        """Makes the loop walk the indices from one value to before another."""
-        self.extent = None
-        self._set_operands(self.bounds, first, end)
+    def _set_ends(self, origin: SSAValue | None, limit: SSAValue | None) -> None:
+        self._set_operands(self.bounds, origin, limit)
 
     def _set_operands(
         self, bounds: Sequence[SSAValue], origin: SSAValue | None, limit: SSAValue | None
@@ -142,8 +123,6 @@ class ReductionLoop(LoopLike):
         last = self.body.block.last_op
         if not isinstance(last, YieldOp):
             raise VerifyException("the body of a reduction must end in a 'loop.yield'")
-        if self.limit is not None:
-            self._check_part(self.limit)
         domain = None if self.domain is None else self.domain.data
         wanted = 0 if domain is None else domain.num_dims + domain.num_symbols - 1
         if len(self.bounds) != wanted:
@@ -156,20 +135,6 @@ class ReductionLoop(LoopLike):
             for constraint in domain.constraints:
                 for side in (constraint.lhs, constraint.rhs):
                     _check_divisors(side)
-
-    def _check_part(self, limit: SSAValue) -> None:
-        part = limit.owner
-        if self.extent is not None or self.is_outer:
-            raise VerifyException("a loop over a part has no extent, and no pieces")
-        if (
-            not isinstance(part, PartOp)
-            or self.origin is not part.first
-            or limit is not part.end
-            or part.label.data != self.label_name
-        ):
-            raise VerifyException(
-                "a loop that ends at a value walks a part of its label, as 'loop.part' gives it"
-            )
 
     @staticmethod
     def _parse_domain(
@@ -319,7 +284,7 @@ class ReduceOp(ReductionLoop):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         kind = parser.parse_optional_str_enum(ReductionKind)
-        iv, properties, ends = cls._parse_range(parser, to_value=True)
+        iv, properties, ends = cls._parse_range(parser)
         if kind is not None:
             properties["kind"] = ReductionKindAttr(kind)
         operands = cls._parse_domain(parser, properties, ends)

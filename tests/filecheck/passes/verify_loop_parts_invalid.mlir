@@ -64,3 +64,86 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %f
     }
   }
 }
+// -----
+host.func @c(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?xf32> attributes {labels = ["x", "p"]} {
+  host.define p size 4
+  %x = host.size x
+  %c = host.alloc c[x](%x) : memref<?xf32>
+  %p = host.size p
+  %sums = host.alloc sums[p](%p) : memref<?xf32>
+  host.launch @sums_kernel(%A, %sums)
+  host.launch @c_kernel(%A, %c, %sums)
+  host.return %c
+}
+loop.kernel @sums_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %sums: memref<?xf32> {host.name = "sums", host.axes = ["p"]}) attributes {labels = ["x", "p"], root = "sums"} {
+  loop.grid () {
+    loop.for %p = p of sums {
+      %a, %b = loop.part %p of x in 4 step 8
+      %s = loop.reduce add %x = x in %a to %b step 8 tile of sums : f32 {
+        %v = loop.read %A[%x]
+        loop.yield %v : f32
+      }
+      loop.write %s, %sums[%p]
+    }
+  }
+}
+loop.kernel @c_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %c: memref<?xf32> {host.name = "c", host.axes = ["x"]}, %sums: memref<?xf32> {host.name = "sums", host.axes = ["p"]}) attributes {labels = ["x", "p"], root = "c"} {
+  loop.grid () {
+    loop.for %p = p of c {
+      %a, %b = loop.part %p of x in 4 step 16 as sums
+      // expected-error@above {{these are not the parts of 'x' that 'sums' reduces}}
+      // expected-help@above {{give both the same number and step}}
+      %s = loop.reduce add %q = p of c where affine_set<(d0, d1) : ((d1 - d0) >= 1)>(%p) : f32 {
+        %v = loop.read %sums[%q]
+        loop.yield %v : f32
+      }
+      loop.for %x = x in %a to %b step 8 tile of c {
+        %v = loop.read %A[%x]
+        %t = loop.prefix add %v along %x chunked : f32
+        %r = arith.addf %s, %t : f32
+        loop.write %r, %c[%x]
+      }
+    }
+  }
+}
+// -----
+host.func @c(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?xf32> attributes {labels = ["x", "p"]} {
+  host.define p size 4
+  %x = host.size x
+  %c = host.alloc c[x](%x) : memref<?xf32>
+  %p = host.size p
+  %sums = host.alloc sums[p](%p) : memref<?xf32>
+  host.launch @sums_kernel(%A, %sums)
+  host.launch @c_kernel(%A, %c, %sums)
+  host.return %c
+}
+loop.kernel @sums_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %sums: memref<?xf32> {host.name = "sums", host.axes = ["p"]}) attributes {labels = ["x", "p"], root = "sums"} {
+  loop.grid () {
+    loop.for %p = p of sums {
+      %a, %b = loop.part %p of x in 4 step 8
+      %s = loop.reduce add %x = x in %a to %b step 8 tile of sums : f32 {
+        %v = loop.read %A[%x]
+        loop.yield %v : f32
+      }
+      loop.write %s, %sums[%p]
+    }
+  }
+}
+loop.kernel @c_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %c: memref<?xf32> {host.name = "c", host.axes = ["x"]}, %sums: memref<?xf32> {host.name = "sums", host.axes = ["p"]}) attributes {labels = ["x", "p"], root = "c"} {
+  loop.grid () {
+    loop.for %p = p of c {
+      %a, %b = loop.part %p of x in 4 step 16 as sum
+      // expected-error@above {{no kernel of the module reduces the parts of 'x' for 'sum'}}
+      %s = loop.reduce add %q = p of c where affine_set<(d0, d1) : ((d1 - d0) >= 1)>(%p) : f32 {
+        %v = loop.read %sums[%q]
+        loop.yield %v : f32
+      }
+      loop.for %x = x in %a to %b step 8 tile of c {
+        %v = loop.read %A[%x]
+        %t = loop.prefix add %v along %x chunked : f32
+        %r = arith.addf %s, %t : f32
+        loop.write %r, %c[%x]
+      }
+    }
+  }
+}

@@ -109,7 +109,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid () {
-    "loop.for"() <{label = "x", function = "f", step = 1 : i64}> ({
+    "loop.for"() <{label = "x", function = "f", step = 1 : i64, operandSegmentSizes = array<i32: 0, 0>}> ({
     // expected-error@above {{'loop.for' is malformed: the body of a loop takes its index, an 'index'}}
     ^bb0:
     }) : () -> ()
@@ -134,7 +134,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 // -----
 loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x", "k"], root = "f"} {
   loop.grid (%x0 = x size 4) order [x] {
-    "loop.for"(%x0) <{label = "x", function = "f", step = 1 : i64}> ({
+    "loop.for"(%x0) <{label = "x", function = "f", step = 1 : i64, operandSegmentSizes = array<i32: 0, 1>}> ({
     // expected-error@above {{'loop.for' is malformed: a loop has both an origin and an extent, or neither}}
     ^bb0(%x : index):
     }) : (index) -> ()

@@ -12,7 +12,10 @@ loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k
       %g0, %g1 = loop.part %p of k in 8 whole k_in
       // CHECK-NEXT: %[[E:.*]], %[[F:.*]] = loop.part %p of k size 4096
       %e, %z = loop.part %p of k size 4096
-      loop.for %x = x of f {
+      // CHECK-NEXT: %[[H:.*]], %[[I:.*]] = loop.part %p of x in 8 step 2 as sums {my.mark}
+      %h, %i = loop.part %p of x in 8 step 2 as sums {my.mark}
+      // CHECK-NEXT: loop.for %{{.*}} = x in %[[H]] to %[[I]] step 4 tile of f {
+      loop.for %x = x in %h to %i step 4 tile of f {
         // CHECK: loop.reduce add %{{.*}} = k in %[[A]] to %[[B]] of f : f32 {
         %s = loop.reduce add %k = k in %a to %b of f : f32 {
           %v = loop.read %A[%x, %k]

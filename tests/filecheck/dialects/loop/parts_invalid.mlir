@@ -87,7 +87,7 @@ loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %f
   loop.grid () {
     loop.for %p = p of f {
       loop.for %k = k in %p to %p of f {
-      // expected-error@above {{Expected 'size'}}
+      // expected-error@above {{'loop.for' is malformed: a loop that ends at a value walks a part of its label, as 'loop.part' gives it}}
       }
     }
   }
