@@ -13,6 +13,11 @@ from xdsl.ir import Block, Operation, SSAValue
 from dt_mlir.dialects import warp
 from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.warp_protocol import Action, Kind
+from dt_mlir.traversal import operations
+
+
+_UNSEEN = (warp.IndexOp, warp.TransposeOp, warp.ConvertLayoutOp, warp.LocalLoadOp)
+"""The operations that change nothing which other groups see."""
 
 
 class Ring(NamedTuple):
@@ -125,6 +130,8 @@ class GroupRun:
 
     def _for(self, op: scf.ForOp, args: PythonValues) -> Events:
         start, end, step, *rest = args
+        if end is None:
+            end = self._end_of_one_trip(op, start)
         if int(step) < 1:
             raise ExecutionError(f"a loop has the step {step}, and would not end", op)
         carried = tuple(rest)
@@ -132,6 +139,19 @@ class GroupRun:
             self.values.update(zip(op.body.block.args, (index, *carried)))
             carried = yield from self._block(op.body.block)
         return carried
+
+    def _end_of_one_trip(self, op: scf.ForOp, start: int) -> int:
+        """Returns where a loop ends that data says how often to repeat, without the data.
+
+        Others see no more of it than that it loads buffers, which a trip shows as well as many.
+        """
+        for inner in operations(op):
+            if inner.name.startswith("warp.") and not isinstance(inner, _UNSEEN):
+                raise ExecutionError(
+                    f"'{self.name}' repeats '{inner.name}' as often as data says, and others may "
+                    "wait for it", op,
+                )  # fmt: skip
+        return int(start) + 1
 
     def _product(self, op: warp.MmaOp, args: PythonValues) -> Events:
         lhs, rhs, *acc = args
@@ -200,6 +220,8 @@ def _action(op: Operation, args: PythonValues) -> Action | None:
             return Action(Kind.STORE_WAIT, op, number=op.pending.value.data)
         case warp.FenceAsyncOp():
             return Action(Kind.FENCE, op)
+        case warp.LocalLoadOp():
+            return Action(Kind.LOCAL_LOAD, op, (args[0].buffer,))
         case warp.LocalStoreOp():
             return Action(Kind.LOCAL_STORE, op, (args[1].buffer,))
         case _:

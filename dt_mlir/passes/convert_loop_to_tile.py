@@ -61,7 +61,7 @@ class _Converter:
         self.least: dict[str, int] = {}
         self.starts: dict[loop.LoopLike, SSAValue] = {}
         """The first index of the tile of each tiled loop."""
-        self.products = Products(self)
+        self.products = Products(self, kernel.warp_specialize is not None)
         self.accesses = Accesses(kernel, self.same, self.env, self._size)
         self.online = Online(self)
         self.prefixes = Prefixes(self)

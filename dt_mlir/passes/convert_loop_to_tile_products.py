@@ -3,7 +3,9 @@
 A dot multiplies all elements of its tiles. Over a domain, tiles that are in it as a whole are
 multiplied so. Of a tile that is partly in it, each operand has zeros where its own indices are not
 in the domain. A factor that is not finite still reaches sums that exclude it, which are not finite
-then: a tile of sums that are not all finite is summed again, by elements.
+then: a tile of sums that are not all finite is summed again, by elements. Where warps are
+specialized nothing can be loaded again, as other warps have copied it: there the factors of each
+tile that is partly in the domain are looked at, and multiplied by elements if not all are finite.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from typing import Protocol
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import Float32Type, Float64Type, FloatAttr, IntegerAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from dt_mlir.analysis.dot_plans import (
@@ -108,10 +110,12 @@ class Products:
 
     Args:
         nests: the lowering of loops.
+        by_factors: whether factors are looked at, and not the sums.
     """
 
-    def __init__(self, nests: Nests) -> None:
+    def __init__(self, nests: Nests, by_factors: bool) -> None:
         self.nests = nests
+        self.by_factors = by_factors
 
     def lower(
         self,
@@ -149,6 +153,8 @@ class Products:
         start: SSAValue | None,
         open: list[AffineExpr],
         checked: bool,
+        excludes: bool,
+        source: SSAValue | None,
     ) -> SSAValue:
         """Inserts one step of a running product.
 
@@ -159,11 +165,15 @@ class Products:
             start: what it is added to, if there is anything.
             open: the constraints of the loop's domain that elements may not meet.
             checked: whether a sum by dots that is not finite is computed again by elements.
+            excludes: whether the domain may exclude elements.
+            source: what makes the factors that are computed from it 0 where it excludes them.
         """
         product = self._product(op, axes)
         if product.plan is None:
             return self._multiplied(product, self._operands(product), start, scope)
         operands = self._restricted(product, scope, open)
+        if excludes and self.by_factors and is_float(product.type):
+            return self._checked_factors(product, scope, operands, start, source)
         if not open or not checked or not is_float(product.type):
             return self._multiplied(product, operands, start, scope)
         found = self._multiplied(product, operands, None, scope)
@@ -203,7 +213,7 @@ class Products:
         index, carried = result.body.block.args
         self.nests.step(op, index, inner)
         operands = self._restricted(product, inner, constraints)
-        total = self._multiplied(product, operands, carried, inner)
+        total = self._step_over(product, operands, carried, inner, bool(constraints))
         inner.builder.insert(scf.YieldOp(total))
         return result.results[0]
 
@@ -267,7 +277,7 @@ class Products:
         if once:
             nests.step(op, first, scope)
             operands = self._restricted(product, scope, list(op.constraints))
-            found = self._multiplied(product, operands, acc, scope)
+            found = self._step_over(product, operands, acc, scope, True)
             return self._checked(product, scope, (first, last), acc, found)
         domain = nests.domain(op)
         start, end, _ = domain.narrowed(first, last, op.step_size, scope.index)
@@ -291,8 +301,22 @@ class Products:
         carried = result.body.block.args[1]
         self.nests.step(op, start, inner)
         operands = self._restricted(product, inner, list(op.constraints))
-        inner.builder.insert(scf.YieldOp(self._multiplied(product, operands, carried, inner)))
+        total = self._step_over(product, operands, carried, inner, True)
+        inner.builder.insert(scf.YieldOp(total))
         return result.results[0]
+
+    def _step_over(
+        self,
+        product: _Product,
+        operands: tuple[SSAValue, SSAValue],
+        acc: SSAValue,
+        scope: Scope,
+        excludes: bool,
+    ) -> SSAValue:
+        """Inserts a step of a loop over a domain, which may exclude elements of the step."""
+        if excludes and self.by_factors and product.plan is not None and is_float(product.type):
+            return self._checked_factors(product, scope, operands, acc, None)
+        return self._multiplied(product, operands, acc, scope)
 
     def _restricted(
         self, product: _Product, scope: Scope, constraints: list[AffineExpr]
@@ -335,7 +359,7 @@ class Products:
             acc: what the product is added to.
             found: the sum by dots.
         """
-        if not is_float(product.type):
+        if not is_float(product.type) or self.by_factors:
             return found
         nests, values, (start, end) = self.nests, scope.values, bounds
         bad = not_finite(scope, found)
@@ -356,19 +380,62 @@ class Products:
         return result.results[0]
 
     def _checked_step(self, product: _Product, scope: Scope, found: SSAValue) -> SSAValue:
-        """Inserts one step's sum by elements, in place of one by dots that is not finite.
+        """Inserts one step's sum by elements, in place of one by dots that is not finite."""
+        zeros = scope.values.fill(product.zero, axes_of(found.type))
+        return self._by_elements(product, scope, not_finite(scope, found), zeros, found)
+
+    def _checked_factors(
+        self,
+        product: _Product,
+        scope: Scope,
+        operands: tuple[SSAValue, SSAValue],
+        acc: SSAValue | None,
+        source: SSAValue | None,
+    ) -> SSAValue:
+        """Inserts one step's sum: by elements where a factor that may be excluded is not finite.
+
+        Args:
+            product: the product.
+            scope: the body of the step.
+            operands: the factors, with zeros where their own indices are not in the domain.
+            acc: what it is added to, if there is anything.
+            source: what makes the factors that are computed from it 0 where they are excluded.
+        """
+        bad: SSAValue | None = None
+        restricted = [v is not given for v, given in zip(operands, self._operands(product))]
+        for value, own in zip(operands, restricted):
+            # A factor that has all zeros, or is computed from what makes it 0, is not looked at.
+            whole = own and restricted.count(True) == 1
+            if not whole and not (source is not None and _comes_from(value, source)):
+                other = not_finite(scope, value)
+                bad = other if bad is None else scope.builder.insert(arith.OrIOp(bad, other)).result
+        found = self._multiplied(product, operands, acc, scope)
+        if bad is None:
+            return found
+        before = scope.values.fill(product.zero, axes_of(found.type)) if acc is None else acc
+        return self._by_elements(product, scope, bad, before, found)
+
+    def _by_elements(
+        self, product: _Product, scope: Scope, bad: SSAValue, before: SSAValue, found: SSAValue
+    ) -> SSAValue:
+        """Inserts one step's sum by elements, in place of one by dots under a condition.
 
         The elements are taken from the step's tiles: all others count as 0 in a sum along the axis.
+
+        Args:
+            product: the product.
+            scope: the body of the step.
+            bad: the condition.
+            before: what the sum by elements starts from.
+            found: the sum by dots.
         """
         nests, op, values, index = self.nests, product.op, scope.values, scope.index
-        bad = not_finite(scope, found)
         start = nests.starts[op]
         stop = nests.end(op, scope)
         if op.step_size:
             stop = index.minimum(index.add(start, index.constant(op.step_size)), stop)
-        zeros = values.fill(product.zero, axes_of(found.type))
         first = values.elementwise(
-            [bad, zeros, found], lambda b, v: b.insert(arith.SelectOp(*v)).result
+            [bad, before, found], lambda b, v: b.insert(arith.SelectOp(*v)).result
         )
         last = scope.builder.insert(arith.SelectOp(bad, stop, start)).result
         result, inner = nests.loop_between(op, (start, last, 1), scope, [first], ["exact"])
@@ -443,6 +510,20 @@ def not_finite(scope: Scope, found: SSAValue) -> SSAValue:
     return scope.builder.insert(arith.CmpfOp(sign, sign, "une")).result
 
 
+def _comes_from(value: SSAValue, source: SSAValue) -> bool:
+    """Returns whether a tile is computed from another one."""
+    seen: set[SSAValue] = set()
+    pending = [value]
+    while pending:
+        value = pending.pop()
+        if value is source:
+            return True
+        if value not in seen and isinstance(value.owner, Operation):
+            seen.add(value)
+            pending += value.owner.operands
+    return False
+
+
 def where_equal(builder: Builder, v: list[SSAValue]) -> SSAValue:
     """Builds a value where two indices are equal, and another one elsewhere."""
     equal = builder.insert(arith.CmpiOp(v[0], v[1], "eq")).result
@@ -450,6 +531,8 @@ def where_equal(builder: Builder, v: list[SSAValue]) -> SSAValue:
 
 
 def _times_zero(builder: Builder, value: SSAValue) -> SSAValue:
-    """Builds 0 times a scalar."""
+    """Builds 0 times a scalar, in f32 at least, in which it can be summed."""
+    if not isinstance(value.type, Float64Type):
+        value = widened(builder, value, Float32Type())
     zero = builder.insert(arith.ConstantOp(constant(0.0, value.type))).result
     return builder.insert(arith.MulfOp(value, zero)).result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
@@ -100,7 +101,9 @@ class _Converter:
         self.converted: dict[tuple[SSAValue, Attribute, Block], SSAValue] = {}
         """Tiles in other layouts, by the blocks that they are converted in."""
         self.counters: dict[Block, SSAValue] = {}
-        """The number of trips so far around the copies in each block."""
+        """The number of trips so far around the copies in each block, or in one that has its."""
+        self.alike = self._alike()
+        """The blocks whose copies use the rings of others, with these."""
 
     @property
     def layout(self) -> warp.MmaLayoutAttr:
@@ -199,15 +202,46 @@ class _Converter:
     def _sites(self) -> dict[Operation, _Site]:
         """Returns the copies by the operation that they stand in front of, or instead of."""
         found: dict[Operation, _Site] = {}
+        known: set[Operation] = set()
         for dot, boxes in self.factors.items():
             for box in boxes:
-                if box is None:
+                if box is None or box.op in known:
                     continue
+                known.add(box.op)
                 block = box.op.parent
                 assert block is not None
-                place = dot if block is dot.parent else box.op
+                place = self._first_use(box.op, dot) if block is dot.parent else box.op
                 found.setdefault(place, _Site(block, [])).boxes.append(box)
         return found
+
+    def _first_use(self, load: tile.LoadOp, dot: tile.DotOp) -> Operation:
+        """Returns what in the block of a product needs its factor first."""
+        users = {use.operation for use in load.result.uses} - {dot}
+        ops = list(dot.parent.ops) if dot.parent is not None else []
+        return next((op for op in ops if op in users and isinstance(op, tile.MapOp)), dot)
+
+    def _alike(self) -> dict[Block, Block]:
+        """Returns the blocks of loops that copy what a loop in front of them has copied.
+
+        One runs behind the other, so that they use the same rings in turn.
+        """
+        copied: dict[Block, list[list[tuple[SSAValue, Attribute]]]] = {}
+        for site in self.sites.values():
+            boxes = [(box.op.base, self._part_of(box)) for box in site.boxes]
+            copied.setdefault(site.block, []).append(boxes)
+        found: dict[Block, Block] = {}
+        blocks = [block for block in copied if isinstance(block.parent_op(), scf.ForOp)]
+        for number, later in enumerate(blocks):
+            for earlier in blocks[:number]:
+                loops = earlier.parent_op(), later.parent_op()
+                beside = loops[0] is not None and loops[0].parent is loops[1].parent
+                if earlier not in found and beside and copied[earlier] == copied[later]:
+                    found[later] = earlier
+                    break
+        return found
+
+    def _counter_of(self, block: Block) -> Block:
+        return self.alike.get(block, block)
 
     def convert(self) -> warp.KernelOp:
         """Returns the kernel of the `warp` level."""
@@ -243,17 +277,28 @@ class _Converter:
 
     def _allocate(self) -> None:
         """Allocates a buffer for each factor of each group, and for its result, and barriers."""
-        for site in self.sites.values():
+        shared = [site for site in self.sites.values() if site.block in self.alike]
+        own = [site for site in self.sites.values() if site not in shared]
+        for site in own:
             for box in site.boxes:
                 self._ring(box.op, self._part_of(box))
         for op in operations_of(self.kernel, tile.StoreOp):
             # What is no matrix, as sums of rows, is stored by threads.
             if len(axes_of(op.value.type)) == 2:
                 self._ring(op, self._part_of(self.boxes.of_store(op)))
-        for site in self.sites.values():
+        for site in own:
             site.ready = self.outer.insert(warp.MBarrierCreateOp(self.consumers, 1)).result
             name = self._named(site.boxes[0].op)
-            site.ready.name_hint = "ready" if len(self.sites) == 1 else f"{name}_ready"
+            site.ready.name_hint = "ready" if len(own) == 1 else f"{name}_ready"
+        for block, first in self.alike.items():
+            pairs = zip(
+                (site for site in shared if site.block is block),
+                (site for site in own if site.block is first),
+            )
+            for site, other in pairs:
+                site.ready = other.ready
+                for box, known in zip(site.boxes, other.boxes):
+                    self.rings[box.op] = self.rings[known.op]
 
     def _part_of(self, box: Box) -> warp.DescriptorType:
         """The type of the part of a box that a group has: its own rows."""
@@ -293,6 +338,8 @@ class _Converter:
                 after = after.next_op
 
     def _op(self, op: Operation, builder: Builder) -> None:
+        if op in self.sites:
+            self._copy(self.sites[op], builder)
         match op:
             case tile.SizeOp():
                 size = self.outer.insert(tile.SizeOp(op.label.data)).result
@@ -301,8 +348,6 @@ class _Converter:
             case tile.RangeOp() | tile.MaskOp():
                 # They are part of boxes.
                 pass
-            case tile.LoadOp() if op in self.sites:
-                self._copy(self.sites[op], builder)
             case tile.LoadOp() if op in self.rings:
                 pass
             case tile.LoadOp():
@@ -323,11 +368,9 @@ class _Converter:
                 value, type = self.values[op.value], self._type(op.result.type, op)
                 self._define(op.result, builder.insert(tile.FillOp(value, type)).result)
             case tile.MapOp():
-                type = self._type(op.result.type, op)
-                inputs = [
-                    self._in_layout(self._operand(value, builder), layout_of(type), builder)
-                    for value in op.inputs
-                ]
+                values = [self._operand(value, builder) for value in op.inputs]
+                type = self._type(_ordered(op.result.type, values), op)
+                inputs = [self._in_layout(value, layout_of(type), builder) for value in values]
                 copy = tile.MapOp(inputs, type, op.body.clone())
                 self._define(op.result, builder.insert(copy).result)
             case scf.YieldOp():
@@ -350,11 +393,15 @@ class _Converter:
     def _operand(self, value: SSAValue, builder: Builder) -> SSAValue:
         """Returns what a value is; indices and masks of a group's own rows are made where used."""
         op, block = value.owner, builder.insertion_point.block
-        if not isinstance(op, tile.RangeOp | tile.MaskOp):
+        is_factor = isinstance(op, tile.LoadOp) and op in self.buffers
+        if not is_factor and not isinstance(op, tile.RangeOp | tile.MaskOp):
             return self.values[value]
         if (value, block) in self.made:
             return self.made[value, block]
-        if isinstance(op, tile.RangeOp):
+        if isinstance(op, tile.LoadOp):
+            # It is loaded again where it is used, rather than held in registers.
+            found = builder.insert(warp.LocalLoadOp(self.buffers[op], self._in_memory(op))).result
+        elif isinstance(op, tile.RangeOp):
             axis, origin = op.axis, self.values[op.origin]
             type = self._type(op.result.type, op)
             if axis.name == self.rows.name:
@@ -374,6 +421,17 @@ class _Converter:
         found.name_hint = value.name_hint
         self.made[value, block] = found
         return found
+
+    def _in_memory(self, op: tile.LoadOp) -> Attribute:
+        """The type of a factor in registers, with its axes as they are in memory."""
+        axes = {axis.name: axis for axis in axes_of(op.result.type)}
+        found = [axes[box] for box in self._box_of(op).axes if box is not None]
+        return self._type(tile_type(element_of(op.result.type), found), op)
+
+    def _box_of(self, op: tile.LoadOp) -> Box:
+        return next(
+            box for site in self.sites.values() for box in site.boxes if box.op is op
+        )
 
     def _load(self, op: tile.LoadOp, builder: Builder) -> None:
         """Loads by threads what is not a factor, in the layout of the product."""
@@ -398,6 +456,12 @@ class _Converter:
         """The type of a tile of a group: its rows, in the layout of a product."""
         names = axis_names(type)
         columns = [name for name in names if name != self.rows.name]
+        if len(columns) == 2 and len(names) == 2 and all(name in self.layouts for name in names):
+            # What all groups have alike: the second axis runs along the columns.
+            rows = self.layouts[columns[1]]
+            shape = [number.data for number in rows.instruction]
+            layout = warp.MmaLayoutAttr.of(names, [WARPGROUP, 1], shape)
+            return tile_type(element_of(type), axes_of(type), layout)
         known = all(name in self.layouts for name in columns) and len(columns) < 2
         if not known or names[1:] == (self.rows.name,):
             raise self._refused(
@@ -435,12 +499,14 @@ class _Converter:
             )
         copy = tile.ReduceOp(op.kind.data, self.values[op.value], op.axis.data)
         found = builder.insert(copy).result
-        self._define(op.result, self._in_layout(found, self.layout, builder))
+        names = axis_names(found.type)
+        layout = self.layouts.get(names[0]) if names else None
+        self._define(op.result, self._in_layout(found, layout or self.layout, builder))
 
     def _counted(self, op: scf.ForOp) -> list[Block]:
         """Returns the blocks with copies that a loop makes trips around."""
         found = [site.block for place, site in self.sites.items() if op.is_ancestor(place)]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(map(self._counter_of, found)))
 
     def _for(self, op: scf.ForOp, builder: Builder) -> None:
         counted = self._counted(op)
@@ -468,9 +534,10 @@ class _Converter:
             self._in_layout(self.values[value], layout_of(arg.type), inner)
             for value, arg in zip(last.operands, body.args[1:])
         ]
-        if op.body.block in counted:
-            count, index = self.counters[op.body.block], IndexBuilder(inner)
-            self.counters[op.body.block] = index.add(count, index.constant(1), "next")
+        if any(site.block is op.body.block for site in self.sites.values()):
+            own, index = self._counter_of(op.body.block), IndexBuilder(inner)
+            count = self.counters[own]
+            self.counters[own] = index.add(count, index.constant(1), "next")
         yielded += [self.counters[block] for block in counted]
         for added in body.ops:
             if not has_location(added):
@@ -499,7 +566,7 @@ class _Converter:
         """Inserts copies, and the wait for them."""
         index = IndexBuilder(builder)
         types = [self._part_of(box) for box in site.boxes]
-        counter = self.counters.get(site.block) or index.constant(0)
+        counter = self.counters.get(self._counter_of(site.block)) or index.constant(0)
         phase = index.rem(counter, index.constant(STAGE), "phase")
         assert site.ready is not None
         total = sum(type.bytes for type in types)
@@ -513,8 +580,6 @@ class _Converter:
         builder.insert(warp.MBarrierWaitOp(site.ready, self.group, phase))
 
     def _product(self, op: tile.DotOp, builder: Builder) -> None:
-        if op in self.sites:
-            self._copy(self.sites[op], builder)
         type = self._type(op.result.type, op)
         layout = layout_of(type)
         assert isinstance(layout, warp.MmaLayoutAttr)
@@ -544,6 +609,14 @@ class _Converter:
         origin = self._origin(box, IndexBuilder(builder))
         builder.insert(warp.TmaStoreOp(buffer, descriptor, origin))
         builder.insert(warp.TmaStoreWaitOp())
+
+
+def _ordered(type: Attribute, values: Sequence[SSAValue]) -> Attribute:
+    """Returns the type of a tile with its axes in the order of what it is computed from."""
+    for value in values:
+        if sorted(axis_names(value.type)) == sorted(axis_names(type)):
+            return tile_type(element_of(type), axes_of(value.type)) if axes_of(type) else type
+    return type
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,9 @@ def merge_axes(kernel: tile.KernelOp) -> None:
                 merged[later.axis.name] = earlier.axis.name
                 _rename(kernel, later.axis.name, earlier.axis.name)
                 # The labels have one size: the axes end at the same index.
-                later.label = earlier.label
+                for other in ranges:
+                    if other.axis == earlier.axis and _same_indices(earlier, other):
+                        other.label = earlier.label
                 break
     if not merged:
         return

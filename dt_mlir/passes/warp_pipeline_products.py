@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -234,6 +234,25 @@ def _makes_a_trip(loop: scf.ForOp, kernel: warp.KernelOp, same: dict[str, str]) 
     return same.get(size.label.data, size.label.data) in described
 
 
+def _guard(loop: scf.ForOp) -> None:
+    """Puts a loop into a branch that is taken if it makes a trip."""
+    builder = Builder(InsertPoint.before(loop))
+    some = builder.insert(arith.CmpiOp(loop.lb, loop.ub, "slt")).result
+    body = Block()
+    types = [result.type for result in loop.results]
+    otherwise = Block([scf.YieldOp(*loop.iter_args)])
+    branch = scf.IfOp(some, types, Region(body), Region(otherwise))
+    builder.insert(branch)
+    for old, new in zip(loop.results, branch.results):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
+    loop.detach()
+    body.add_ops([loop, scf.YieldOp(*loop.results)])
+    for op in (branch, some.owner, *body.ops, *otherwise.ops):
+        if isinstance(op, Operation) and op is not loop:
+            op.location = loop.location
+
+
 @dataclass(frozen=True)
 class WarpPipelineProductsPass(ModulePass):
     """Lets the last product of a trip run beside the first of the next one.
@@ -242,7 +261,8 @@ class WarpPipelineProductsPass(ModulePass):
     scores, the tensor cores would wait while it is computed. So a trip begins the product of the
     scores, and then that of the weights of the trip before; the weights of its own are computed
     while the latter is under way. The first trip stands in front of the loop, and the last product
-    behind it. It applies to loops that make a trip at least, with two products in a trip.
+    behind it, in a branch if the loop may make no trip. It applies to loops with two products in a
+    trip.
 
     ```
                                             %s0 = warp.mma %q, %k0  …  %p0
@@ -266,7 +286,10 @@ class WarpPipelineProductsPass(ModulePass):
                 continue
             for loop in operations_of(kernel, scf.ForOp):
                 late = _late(loop)
-                if late is not None and _makes_a_trip(loop, kernel, same):
-                    _pipeline(late)
+                if late is None:
+                    continue
+                if not _makes_a_trip(loop, kernel, same):
+                    _guard(loop)
+                _pipeline(late)
             region_dce(kernel.body)
             raise_constants(kernel.specialize)

@@ -89,8 +89,9 @@ class _Splitter:
                 "run it behind convert-tile-to-warp",
             )
         assert isinstance(parity, arith.RemSIOp)
-        # What a loop around its products needs whole is there once.
-        stages = self.stages if isinstance(release, warp.MmaWaitOp) else 1
+        # What loops around its products need whole is there once.
+        once = isinstance(release, scf.ForOp) and operations_of(release, warp.MmaOp)
+        stages = 1 if once else self.stages
         found = _Copies(expect, waits[0], loads, parity.lhs, release, stages)
         found.shared = {
             op for op in loads if not any(value in self.differing for value in op.origin)
@@ -99,12 +100,20 @@ class _Splitter:
 
     def split(self) -> None:
         """Makes the producer, and leaves the consumers without copies."""
+        known: dict[SSAValue, _Copies] = {}
         for copies in self.copies:
-            self._allocate(copies)
+            first = known.setdefault(copies.expect.barriers, copies)
+            if first is copies:
+                self._allocate(copies)
+            else:
+                self._share(first, copies)
         body = Block()
         self._produce(self.partition.body.block, Builder(InsertPoint.at_end(body)))
+        unused: dict[Operation, None] = {}
         for copies in self.copies:
-            self._consume(copies)
+            unused.update(dict.fromkeys(self._consume(copies)))
+        for op in unused:
+            Rewriter.erase_op(op)
         producer = warp.PartitionOp("producer", WARPGROUP, REGISTERS, None, Region(body))
         producer.location = self.partition.location
         for op in operations(producer):
@@ -132,6 +141,26 @@ class _Splitter:
         name = copies.expect.barriers.name_hint or "ready"
         ready.name_hint, empty.name_hint = name, name.replace("ready", "empty")
         copies.ready, copies.empty = ready, empty
+
+    def _share(self, first: _Copies, later: _Copies) -> None:
+        """Lets copies use the rings of others, which end before they begin.
+
+        Raises:
+            CompileError: if these are not copied alike.
+        """
+        pairs = list(zip(first.loads, later.loads))
+        alike = len(first.loads) == len(later.loads) and first.stages == later.stages and all(
+            one.buffer.type == other.buffer.type and _ring_of(one) is _ring_of(other)
+            and (one in first.shared) == (other in later.shared)
+            for one, other in pairs
+        )  # fmt: skip
+        if not alike:
+            raise CompileError(
+                "copies that signal the same barriers are not alike", later.expect,
+                "run it behind convert-tile-to-warp",
+            )
+        later.ready, later.empty = first.ready, first.empty
+        later.rings = {other: first.rings[one] for one, other in pairs}
 
     def _check(self) -> None:
         """Checks that shared memory holds what is allocated.
@@ -170,18 +199,22 @@ class _Splitter:
 
     # The consumers
 
-    def _consume(self, copies: _Copies) -> None:
+    def _consume(self, copies: _Copies) -> list[Operation]:
+        """Waits for the producer's copies; returns the rings and barriers that this leaves unused.
+        """
         index = IndexBuilder(Builder(InsertPoint.before(copies.expect)))
         stage, phase = self._position(copies, copies.counter, index)
         group = self.partition.body.block.args[0]
         dead: list[Operation] = []
+        unused: list[Operation] = []
         for load in copies.loads:
             buffer = self._slot(copies, load, stage, group, index)
             old = load.buffer.owner
             assert isinstance(old, warp.IndexOp)
             assert isinstance(old.ring.owner, Operation)
             load.buffer.replace_all_uses_with(buffer)
-            dead += [load, old, old.ring.owner]
+            dead += [load, old]
+            unused.append(old.ring.owner)
         assert copies.ready is not None
         assert copies.empty is not None
         wait = warp.MBarrierWaitOp(copies.ready, stage, phase)
@@ -191,8 +224,10 @@ class _Splitter:
         arrive.location = copies.release.location
         Rewriter.insert_op(arrive, InsertPoint.after(copies.release))
         assert isinstance(copies.expect.barriers.owner, Operation)
-        for op in (*dead, copies.expect, copies.expect.barriers.owner):
+        unused.append(copies.expect.barriers.owner)
+        for op in (*dead, copies.expect):
             Rewriter.erase_op(op)
+        return unused
 
     # The producer
 
@@ -288,6 +323,12 @@ class _Splitter:
             self.common[op.results[n]] = result
 
 
+def _ring_of(load: warp.TmaLoadOp) -> SSAValue:
+    index = load.buffer.owner
+    assert isinstance(index, warp.IndexOp)
+    return index.ring
+
+
 def _release(block: Block, loads: Sequence[warp.TmaLoadOp]) -> Operation | None:
     """Returns behind which operation of a block nothing reads what is copied.
 
@@ -296,10 +337,10 @@ def _release(block: Block, loads: Sequence[warp.TmaLoadOp]) -> Operation | None:
         loads: the copies.
 
     Returns:
-        A wait for products, or a loop that holds the products and the waits for them; None if there
-        is neither.
+        A wait for products, a load to registers, or a loop that holds either; None if there is none
+        of them.
     """
-    places = list(block.ops)
+    places = {op: number for number, op in enumerate(block.ops)}
     last: Operation | None = None
     pending = [load.buffer for load in loads]
     while pending:
@@ -309,15 +350,26 @@ def _release(block: Block, loads: Sequence[warp.TmaLoadOp]) -> Operation | None:
                 continue
             if isinstance(op, warp.TransposeOp):
                 pending.append(op.result)
-            place = block.find_ancestor_op_in_block(op)
-            if place is not None and (last is None or places.index(place) > places.index(last)):
+                continue
+            place = _end_of_read(block, op)
+            if place is None:
+                return None
+            if last is None or places[place] > places[last]:
                 last = place
-    if isinstance(last, scf.ForOp):
-        waits = operations_of(last, warp.MmaWaitOp)
-        return last if not any(wait.pending.value.data for wait in waits) else None
-    if not isinstance(last, warp.MmaOp):
+    return last
+
+
+def _end_of_read(block: Block, op: Operation) -> Operation | None:
+    """Returns behind which operation of a block one has read a buffer; None if there is none."""
+    place = block.find_ancestor_op_in_block(op)
+    if isinstance(place, scf.ForOp):
+        waits = operations_of(place, warp.MmaWaitOp)
+        return place if not any(wait.pending.value.data for wait in waits) else None
+    if isinstance(op, warp.LocalLoadOp):
+        return place
+    if not isinstance(op, warp.MmaOp):
         return None
-    for use in last.result.uses:
+    for use in op.result.uses:
         wait = use.operation
         if isinstance(wait, warp.MmaWaitOp) and not wait.pending.value.data:
             return wait

@@ -123,6 +123,12 @@ class PartitionPrinter(KernelPrinter):
                 write(code.call("tma.store_wait", code.constant(op.pending.value.data)))
             case warp.FenceAsyncOp():
                 write(code.call("fence_async_shared"))
+            case warp.LocalLoadOp():
+                loaded = code.method(
+                    self.values[op.buffer], "load", self._layout(op.result.type)
+                )
+                self._assign(op.result, loaded, "tile")
+                self.tensors.add(op.result)
             case warp.LocalStoreOp():
                 write(code.method(self.values[op.buffer], "store", self.values[op.value]))
             case warp.MmaOp():
@@ -135,12 +141,32 @@ class PartitionPrinter(KernelPrinter):
                 )
                 self._define(op.result, converted)
             case scf.IfOp():
-                with self.writer.branch(self.values[op.cond]):
-                    self._block(op.true_region.block)
+                self._if(op)
             case scf.YieldOp():
                 pass
             case _:
                 super()._op(op)
+
+    def _if(self, op: scf.IfOp) -> None:
+        """Prints a branch: what it gives otherwise is assigned before."""
+        targets: list[str] = []
+        if op.results:
+            last = op.false_region.block.last_op
+            assert isinstance(last, scf.YieldOp)
+            for result, value in zip(op.results, last.arguments):
+                variable = self._variable(result, "acc")
+                targets.append(variable)
+                self.writer.assign(variable, self._initial(value))
+                self.tensors.add(result)
+        with self.writer.branch(self.values[op.cond]):
+            self._block(op.true_region.block)
+            last = op.true_region.block.last_op
+            if targets and isinstance(last, scf.YieldOp):
+                values = [self.values[value] for value in last.arguments]
+                whole = values[0] if len(values) == 1 else code.tuple_of(values)
+                self.writer.assign_all(targets, whole)
+        for result, variable in zip(op.results, targets):
+            self.values[result] = code.name(variable)
 
     def _barrier(self, op: warp.BarrierOp) -> ast.expr:
         return code.method(self.values[op.barriers], "index", self.values[op.index])

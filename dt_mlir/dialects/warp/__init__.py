@@ -20,6 +20,7 @@ from dt_mlir.dialects.warp.copies import (
     AllocOp,
     FenceAsyncOp,
     IndexOp,
+    LocalLoadOp,
     LocalStoreOp,
     TmaDescriptorOp,
     TmaLoadOp,
@@ -50,6 +51,7 @@ __all__ = [
     "FenceAsyncOp",
     "IndexOp",
     "KernelOp",
+    "LocalLoadOp",
     "LocalStoreOp",
     "MBarrierArriveOp",
     "MBarrierCreateOp",
@@ -75,7 +77,8 @@ Warp = Dialect(
     [
         KernelOp, SpecializeOp, PartitionOp, TmaDescriptorOp, AllocOp, IndexOp, TransposeOp,
         MBarrierCreateOp, MBarrierWaitOp, MBarrierArriveOp, MBarrierExpectOp, TmaLoadOp, TmaStoreOp,
-        TmaStoreWaitOp, FenceAsyncOp, LocalStoreOp, MmaOp, MmaWaitOp, ConvertLayoutOp,
+        TmaStoreWaitOp, FenceAsyncOp, LocalLoadOp, LocalStoreOp, MmaOp, MmaWaitOp,
+        ConvertLayoutOp,
     ],
     [BufferType, RingType, DescriptorType, BarrierType, MmaLayoutAttr, OperandLayoutAttr],
 )  # fmt: skip
