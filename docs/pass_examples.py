@@ -24,10 +24,11 @@ EXPONENTIALS = (
     "f[x] = rsum(exp(A[x, k] - top[x]), k);\n"
 )
 ATTENTION = (
-    "Func s, top, p, f : bf16;\nIn Q : bf16, K : bf16, V : bf16;\n"
+    "Func s, top, p, total, f : bf16;\nIn Q : bf16, K : bf16, V : bf16;\n"
     "Var i, d = 64;\nRVar j, c = 64;\ns[i, j] = rdot(Q[i, c], K[j, c], c);\n"
-    "top[i] = rmax(s[i, j], j);\np[i, j] = exp(s[i, j] - top[i]);\n"
-    "f[i, d] = rdot(p[i, j], V[j, d], j);\nf.online(j);\nf.precision(narrow);\nf.block(i:64);\n"
+    "top[i] = rmax(s[i, j], j);\np[i, j] = exp(s[i, j] - top[i]);\ntotal[i] = rsum(p[i, j], j);\n"
+    "f[i, d] = rdot(p[i, j], V[j, d], j) / total[i];\n"
+    "f.online(j);\nf.precision(narrow);\nf.block(i:64);\n"
     "f.tensorize(i:64, j:64, c:0, d:0);\nf.warp_specialize(consumers:1);\n"
 )
 SPECIALIZED = (
@@ -157,6 +158,7 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
     ),
     "convert-tile-to-warp": (SPECIALIZED, STAGES["warp"], ""),
     "warp-split-producer": (SPECIALIZED, STAGES["warp"], ""),
+    "warp-hoist-reductions": (ATTENTION, STAGES["warp"], ""),
     "warp-overlap-products": (SPECIALIZED, STAGES["warp"], ""),
     "warp-pipeline-products": (ATTENTION, STAGES["warp"], ""),
     "warp-sink-store-waits": (SPECIALIZED, STAGES["warp"], ""),

@@ -56,6 +56,7 @@ TILES = (
 
 WARPS = (
     "convert-tile-to-warp",
+    "warp-hoist-reductions",
     "warp-split-producer",
     "warp-overlap-products",
     "warp-pipeline-products",

@@ -74,6 +74,7 @@ PASS_NAMES = (
     "expand-elementwise",
     "verify-tile",
     "convert-tile-to-warp",
+    "warp-hoist-reductions",
     "warp-split-producer",
     "warp-overlap-products",
     "warp-pipeline-products",

@@ -1,9 +1,9 @@
 """Explores all orders in which the groups of warps of a kernel may act.
 
 What buffers hold is left out but for how often each was filled: control that others see does not
-depend on data, so that each group has one sequence of actions. From each state every group may act next, and copies
-that are under way may end; what cannot happen in any order is not an error. This is explicit state
-model checking (as of SPIN), of a model that is the kernel itself.
+depend on data, so that each group has one sequence of actions. From each state every group may act
+next, and copies that are under way may end; what cannot happen in any order is not an error. This
+is explicit state model checking (as of SPIN), of a model that is the kernel itself.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dt_mlir.interpreters.warp_protocol import Action, Copy, Kind, Protocol, Sta
 MOST_STATES = 2_000_000
 """The most states that are explored."""
 
-READS = (Kind.PRODUCT, Kind.STORE, Kind.LOCAL_LOAD)
+READS = (Kind.PRODUCT, Kind.STORE)
 """The actions that read buffers."""
 
 

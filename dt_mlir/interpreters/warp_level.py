@@ -213,8 +213,6 @@ class _Instance:
                 assert isinstance(type, warp.BufferType)
                 stored = self.arithmetic.stored(args[0], type.element_type)
                 self.held[action.buffers[0]] = spread(stored, type.extents)
-            case warp.LocalLoadOp():
-                return (self._factor(args[0]),)
             case warp.MmaOp():
                 return (self._product(op, args),)
             case _:

@@ -16,10 +16,6 @@ from dt_mlir.interpreters.warp_protocol import Action, Kind
 from dt_mlir.traversal import operations
 
 
-_UNSEEN = (warp.IndexOp, warp.TransposeOp, warp.ConvertLayoutOp, warp.LocalLoadOp)
-"""The operations that change nothing which other groups see."""
-
-
 class Ring(NamedTuple):
     """Buffers of shared memory."""
 
@@ -143,10 +139,10 @@ class GroupRun:
     def _end_of_one_trip(self, op: scf.ForOp, start: int) -> int:
         """Returns where a loop ends that data says how often to repeat, without the data.
 
-        Others see no more of it than that it loads buffers, which a trip shows as well as many.
+        Other groups must see nothing of it, so that one trip shows what any number does.
         """
         for inner in operations(op):
-            if inner.name.startswith("warp.") and not isinstance(inner, _UNSEEN):
+            if inner.name.startswith("warp.") and not isinstance(inner, warp.ConvertLayoutOp):
                 raise ExecutionError(
                     f"'{self.name}' repeats '{inner.name}' as often as data says, and others may "
                     "wait for it", op,
@@ -220,8 +216,6 @@ def _action(op: Operation, args: PythonValues) -> Action | None:
             return Action(Kind.STORE_WAIT, op, number=op.pending.value.data)
         case warp.FenceAsyncOp():
             return Action(Kind.FENCE, op)
-        case warp.LocalLoadOp():
-            return Action(Kind.LOCAL_LOAD, op, (args[0].buffer,))
         case warp.LocalStoreOp():
             return Action(Kind.LOCAL_STORE, op, (args[1].buffer,))
         case _:

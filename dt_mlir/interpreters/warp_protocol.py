@@ -24,7 +24,6 @@ class Kind(Enum):
     WAIT = "waits for a barrier"
     ARRIVE = "arrives at a barrier"
     LOAD = "copies into a buffer"
-    LOCAL_LOAD = "loads a buffer"
     LOCAL_STORE = "stores into a buffer"
     FENCE = "orders its stores before copies and products"
     STORE = "copies a buffer to a tensor"
@@ -134,9 +133,6 @@ class Protocol:
                 self._check_free(state, group, action)
                 copy = Copy(action.buffers[0], action.barrier, action.number)
                 return state._replace(copies=state.copies | {copy})
-            case Kind.LOCAL_LOAD:
-                self._check_filled(state, group, action)
-                return state
             case Kind.LOCAL_STORE:
                 self._check_free(state, group, action)
                 (buffer,) = action.buffers
@@ -227,19 +223,14 @@ class Protocol:
                     reason = f"which a copy of '{self.groups[number]}' to a tensor still reads"
                     raise self._refused(group, action, buffer, reason)
 
-    def _check_filled(self, state: State, group: int, action: Action) -> None:
-        """Checks that buffers that are read have been filled."""
+    def _check_full(self, state: State, group: int, action: Action) -> None:
+        """Checks that buffers that are read hold what they should."""
         for buffer in action.buffers:
             if any(copy.buffer == buffer for copy in state.copies):
                 reason = "into which a copy is still under way"
                 raise self._refused(group, action, buffer, reason)
             if not state.filled[buffer]:
                 raise self._refused(group, action, buffer, "which nothing has filled yet")
-
-    def _check_full(self, state: State, group: int, action: Action) -> None:
-        """Checks that buffers that engines read hold what they should."""
-        self._check_filled(state, group, action)
-        for buffer in action.buffers:
             for number, other in enumerate(state.groups):
                 if buffer in other.unfenced:
                     reason = (

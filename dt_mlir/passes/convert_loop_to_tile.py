@@ -133,7 +133,7 @@ class _Converter:
         """Inserts what a block computes."""
         for op in block.ops:
             before = scope.block.last_op
-            self._op(op, scope)
+            self.lower(op, scope)
             self._locate(op, before, scope)
 
     def _locate(self, op: Operation, before: Operation | None, scope: Scope) -> None:
@@ -145,7 +145,7 @@ class _Converter:
                     inner.location = op.location
             new = new.next_op
 
-    def _op(self, op: Operation, scope: Scope) -> None:
+    def lower(self, op: Operation, scope: Scope) -> None:
         match op:
             case loop.ForOp():
                 self._for(op, scope)

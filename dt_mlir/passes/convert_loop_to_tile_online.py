@@ -66,8 +66,8 @@ class Online:
         """The running values of the steps before; none in the only step of a loop."""
         self.checked = True
         """True where steps see to factors that are not finite and that the domain excludes."""
-        self.neutral: dict[loop.RunningOp, SSAValue] = {}
-        """The sums whose elements are 0 where they do not count, by what makes them so."""
+        self.neutral: set[loop.RunningOp] = set()
+        """The sums whose elements are 0 where they do not count."""
 
     def lower(self, op: loop.OnlineOp, scope: Scope, once: bool) -> None:
         """Inserts the loop, and defines its results.
@@ -96,7 +96,7 @@ class Online:
 
         A factor that is not finite reaches sums by dots from which the domain excludes it. Where
         such a sum is not finite in the end, all steps are made again, with a check in each: a loop
-        that holds a loop is not pipelined. Where warps are specialized steps check their factors.
+        that holds a loop is not pipelined. Where warps are specialized each step checks.
         """
         nests = self.nests
         neutral = [value for inner in op.running for value in self._neutral(inner, scope)]
@@ -114,7 +114,7 @@ class Online:
             for part in parts:
                 found = self._loop(op, part, found, scope)
         self.checked = True
-        if not dots or nests.products.by_factors:
+        if not dots or nests.products.by_steps:
             return found
         bad: SSAValue | None = None
         for place in dots:
@@ -230,9 +230,8 @@ class Online:
             open = [expr for expr in op.loop.constraints if expr not in known]
             start = self._repaired(op, axes, before, scope)
             products = nests.products
-            source = self.neutral.get(op)
-            checks = (self.checked, excludes, source)
-            found = [products.running(op, axes, scope, start, open, *checks)]
+            checked = self.checked
+            found = [products.running(op, axes, scope, start, open, checked, excludes)]
         else:
             start = self._repaired(op, axes, before, scope)
             value = self._reduced(op, axes, scope)
@@ -263,9 +262,11 @@ class Online:
         nests.env[element] = nests.domain(around).restrict(
             nests.env[element], own, lowest, open, scope.values
         )
-        for inner in (op, *sums):
-            if not inner.is_dot or nests.products.is_by_dots(inner, self._axes(inner)):
-                self.neutral[inner] = nests.env[element]
+        self.neutral.add(op)
+        self.neutral.update(
+            inner for inner in sums
+            if not inner.is_dot or nests.products.is_by_dots(inner, self._axes(inner))
+        )  # fmt: skip
 
     def _repaired(
         self,

@@ -4,8 +4,8 @@ A dot multiplies all elements of its tiles. Over a domain, tiles that are in it 
 multiplied so. Of a tile that is partly in it, each operand has zeros where its own indices are not
 in the domain. A factor that is not finite still reaches sums that exclude it, which are not finite
 then: a tile of sums that are not all finite is summed again, by elements. Where warps are
-specialized nothing can be loaded again, as other warps have copied it: there the factors of each
-tile that is partly in the domain are looked at, and multiplied by elements if not all are finite.
+specialized no tile can be loaded again, as other warps have copied it: there each that is partly in
+the domain is added by elements, if the sums with it are not all finite.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Protocol
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import Float32Type, Float64Type, FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -73,6 +73,10 @@ class Nests(Protocol):
         """Inserts a sequential loop; returns it and the scope of its body."""
         ...
 
+    def lower(self, op: Operation, scope: Scope) -> None:
+        """Inserts what an operation computes, and says what stands for its results."""
+        ...
+
     def domain(self, op: loop.ReductionLoop) -> Domain:
         """Returns the domain of a reduction."""
         ...
@@ -110,12 +114,12 @@ class Products:
 
     Args:
         nests: the lowering of loops.
-        by_factors: whether factors are looked at, and not the sums.
+        by_steps: whether each step sees to its sums, and not what follows the loop.
     """
 
-    def __init__(self, nests: Nests, by_factors: bool) -> None:
+    def __init__(self, nests: Nests, by_steps: bool) -> None:
         self.nests = nests
-        self.by_factors = by_factors
+        self.by_steps = by_steps
 
     def lower(
         self,
@@ -154,7 +158,6 @@ class Products:
         open: list[AffineExpr],
         checked: bool,
         excludes: bool,
-        source: SSAValue | None,
     ) -> SSAValue:
         """Inserts one step of a running product.
 
@@ -166,14 +169,13 @@ class Products:
             open: the constraints of the loop's domain that elements may not meet.
             checked: whether a sum by dots that is not finite is computed again by elements.
             excludes: whether the domain may exclude elements.
-            source: what makes the factors that are computed from it 0 where it excludes them.
         """
         product = self._product(op, axes)
         if product.plan is None:
             return self._multiplied(product, self._operands(product), start, scope)
         operands = self._restricted(product, scope, open)
-        if excludes and self.by_factors and is_float(product.type):
-            return self._checked_factors(product, scope, operands, start, source)
+        if excludes and self.by_steps and is_float(product.type):
+            return self._checked_sum(product, scope, operands, start)
         if not open or not checked or not is_float(product.type):
             return self._multiplied(product, operands, start, scope)
         found = self._multiplied(product, operands, None, scope)
@@ -314,8 +316,8 @@ class Products:
         excludes: bool,
     ) -> SSAValue:
         """Inserts a step of a loop over a domain, which may exclude elements of the step."""
-        if excludes and self.by_factors and product.plan is not None and is_float(product.type):
-            return self._checked_factors(product, scope, operands, acc, None)
+        if excludes and self.by_steps and product.plan is not None and is_float(product.type):
+            return self._checked_sum(product, scope, operands, acc)
         return self._multiplied(product, operands, acc, scope)
 
     def _restricted(
@@ -359,7 +361,7 @@ class Products:
             acc: what the product is added to.
             found: the sum by dots.
         """
-        if not is_float(product.type) or self.by_factors:
+        if not is_float(product.type) or self.by_steps:
             return found
         nests, values, (start, end) = self.nests, scope.values, bounds
         bad = not_finite(scope, found)
@@ -384,35 +386,25 @@ class Products:
         zeros = scope.values.fill(product.zero, axes_of(found.type))
         return self._by_elements(product, scope, not_finite(scope, found), zeros, found)
 
-    def _checked_factors(
+    def _checked_sum(
         self,
         product: _Product,
         scope: Scope,
         operands: tuple[SSAValue, SSAValue],
         acc: SSAValue | None,
-        source: SSAValue | None,
     ) -> SSAValue:
-        """Inserts one step's sum: by elements where a factor that may be excluded is not finite.
+        """Inserts the sum with a step: by elements of the step where that by dots is not finite.
 
         Args:
             product: the product.
             scope: the body of the step.
             operands: the factors, with zeros where their own indices are not in the domain.
             acc: what it is added to, if there is anything.
-            source: what makes the factors that are computed from it 0 where they are excluded.
         """
-        bad: SSAValue | None = None
-        restricted = [v is not given for v, given in zip(operands, self._operands(product))]
-        for value, own in zip(operands, restricted):
-            # A factor that has all zeros, or is computed from what makes it 0, is not looked at.
-            whole = own and restricted.count(True) == 1
-            if not whole and not (source is not None and _comes_from(value, source)):
-                other = not_finite(scope, value)
-                bad = other if bad is None else scope.builder.insert(arith.OrIOp(bad, other)).result
         found = self._multiplied(product, operands, acc, scope)
-        if bad is None:
-            return found
         before = scope.values.fill(product.zero, axes_of(found.type)) if acc is None else acc
+        # Either way gives the same, so that each group of warps may decide for its own rows.
+        bad = not_finite(scope, found, apart=True)
         return self._by_elements(product, scope, bad, before, found)
 
     def _by_elements(
@@ -421,6 +413,7 @@ class Products:
         """Inserts one step's sum by elements, in place of one by dots under a condition.
 
         The elements are taken from the step's tiles: all others count as 0 in a sum along the axis.
+        Where warps are specialized, what other warps have copied is read again.
 
         Args:
             product: the product.
@@ -442,7 +435,11 @@ class Products:
         place, carried = result.body.block.args
         own, axis = nests.env[op.iv], nests.axes.loops[op].name
         operands: list[SSAValue] = []
-        for value in self._operands(product):
+        for element, value in zip(product.factors, self._operands(product)):
+            read = element.owner
+            if self.by_steps and isinstance(read, loop.ReadOp) and op.iv in read.indices:
+                operands.append(self._read_again(op, read, place, inner))
+                continue
             zero = inner.values.constant(identity(ReductionKind.ADD, element_of(value.type)))
             alone = inner.values.elementwise(
                 [own, place, value, zero],
@@ -456,6 +453,18 @@ class Products:
         term = inner.values.broadcast(term, product.axes)
         inner.builder.insert(scf.YieldOp(self._added(carried, term, inner)))
         return result.results[0]
+
+    def _read_again(
+        self, op: loop.ReductionLoop, read: loop.ReadOp, place: SSAValue, scope: Scope
+    ) -> SSAValue:
+        """Inserts a read at one index of a loop, beside that at the indices of a step."""
+        env, known = self.nests.env, self.nests.env[read.result]
+        own = env[op.iv]
+        env[op.iv] = place
+        self.nests.lower(read, scope)
+        found = env[read.result]
+        env.update({op.iv: own, read.result: known})
+        return found
 
 
 def loop_over_edges(
@@ -500,28 +509,21 @@ def loop_over_edges(
     return result, inner, start
 
 
-def not_finite(scope: Scope, found: SSAValue) -> SSAValue:
-    """Builds whether some element of a tile is an infinity or NaN."""
+def not_finite(scope: Scope, found: SSAValue, apart: bool = False) -> SSAValue:
+    """Builds whether some element of a tile is an infinity or NaN.
+
+    Args:
+        scope: where it goes.
+        found: the tile.
+        apart: whether each part of it that is computed apart may have an answer of its own.
+    """
     # 0 times an infinity or NaN is NaN, and so is a sum with it. Threads hold neighbours along
     # the last axis: to add those first needs the fewest exchanges between threads.
     sign = scope.values.elementwise([found], lambda b, v: _times_zero(b, v[0]))
     for axis in reversed(axes_of(sign.type)):
-        sign = scope.builder.insert(tile.ReduceOp(ReductionKind.ADD, sign, axis.name)).result
+        total = tile.ReduceOp(ReductionKind.ADD, sign, axis.name, apart)
+        sign = scope.builder.insert(total).result
     return scope.builder.insert(arith.CmpfOp(sign, sign, "une")).result
-
-
-def _comes_from(value: SSAValue, source: SSAValue) -> bool:
-    """Returns whether a tile is computed from another one."""
-    seen: set[SSAValue] = set()
-    pending = [value]
-    while pending:
-        value = pending.pop()
-        if value is source:
-            return True
-        if value not in seen and isinstance(value.owner, Operation):
-            seen.add(value)
-            pending += value.owner.operands
-    return False
 
 
 def where_equal(builder: Builder, v: list[SSAValue]) -> SSAValue:
@@ -531,8 +533,6 @@ def where_equal(builder: Builder, v: list[SSAValue]) -> SSAValue:
 
 
 def _times_zero(builder: Builder, value: SSAValue) -> SSAValue:
-    """Builds 0 times a scalar, in f32 at least, in which it can be summed."""
-    if not isinstance(value.type, Float64Type):
-        value = widened(builder, value, Float32Type())
+    """Builds 0 times a scalar."""
     zero = builder.insert(arith.ConstantOp(constant(0.0, value.type))).result
     return builder.insert(arith.MulfOp(value, zero)).result

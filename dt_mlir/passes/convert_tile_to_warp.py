@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
@@ -28,6 +27,7 @@ from dt_mlir.dialects.tile.types import (
 )
 from dt_mlir.dialects.warp.types import WARPGROUP
 from dt_mlir.passes.convert_tile_to_warp_boxes import Box, Boxes, is_computed
+from dt_mlir.passes.convert_tile_to_warp_sites import Site, blocks_alike, sites_of
 from dt_mlir.traversal import operations_of
 
 ROWS = 16 * WARPGROUP
@@ -54,19 +54,6 @@ def refused(kernel: tile.KernelOp, message: str, hint: str, op: Operation) -> Co
     return CompileError(f"{name}.warp_specialize: {message}", place, hint, notes)
 
 
-@dataclass
-class _Site:
-    """Copies that are waited for together: in front of the product that needs them, or where a
-    factor that is the same in all trips of a loop is loaded."""
-
-    block: Block
-    """The block that they are in."""
-    boxes: list[Box]
-    """The boxes that are copied."""
-    ready: SSAValue | None = None
-    """The barriers of the groups."""
-
-
 class _Converter:
     """Converts one kernel."""
 
@@ -88,7 +75,7 @@ class _Converter:
         for dot in self.dots:
             self._check_product(dot)
         self.part = self._extent(self.rows) // self.consumers
-        self.sites = self._sites()
+        self.sites = sites_of(self.factors)
         self.values: dict[SSAValue, SSAValue] = {}
         self.top = Block(arg_types=[arg.type for arg in kernel.args])
         self.outer = Builder(InsertPoint.at_end(self.top))
@@ -102,7 +89,7 @@ class _Converter:
         """Tiles in other layouts, by the blocks that they are converted in."""
         self.counters: dict[Block, SSAValue] = {}
         """The number of trips so far around the copies in each block, or in one that has its."""
-        self.alike = self._alike()
+        self.alike = blocks_alike(list(self.sites.values()), self._part_of)
         """The blocks whose copies use the rings of others, with these."""
 
     @property
@@ -198,47 +185,6 @@ class _Converter:
         """Returns whether a first factor is computed of the results of other products."""
         names = axis_names(factor.type)
         return isinstance(factor.owner, tile.MapOp) and names[1] in self.layouts
-
-    def _sites(self) -> dict[Operation, _Site]:
-        """Returns the copies by the operation that they stand in front of, or instead of."""
-        found: dict[Operation, _Site] = {}
-        known: set[Operation] = set()
-        for dot, boxes in self.factors.items():
-            for box in boxes:
-                if box is None or box.op in known:
-                    continue
-                known.add(box.op)
-                block = box.op.parent
-                assert block is not None
-                place = self._first_use(box.op, dot) if block is dot.parent else box.op
-                found.setdefault(place, _Site(block, [])).boxes.append(box)
-        return found
-
-    def _first_use(self, load: tile.LoadOp, dot: tile.DotOp) -> Operation:
-        """Returns what in the block of a product needs its factor first."""
-        users = {use.operation for use in load.result.uses} - {dot}
-        ops = list(dot.parent.ops) if dot.parent is not None else []
-        return next((op for op in ops if op in users and isinstance(op, tile.MapOp)), dot)
-
-    def _alike(self) -> dict[Block, Block]:
-        """Returns the blocks of loops that copy what a loop in front of them has copied.
-
-        One runs behind the other, so that they use the same rings in turn.
-        """
-        copied: dict[Block, list[list[tuple[SSAValue, Attribute]]]] = {}
-        for site in self.sites.values():
-            boxes = [(box.op.base, self._part_of(box)) for box in site.boxes]
-            copied.setdefault(site.block, []).append(boxes)
-        found: dict[Block, Block] = {}
-        blocks = [block for block in copied if isinstance(block.parent_op(), scf.ForOp)]
-        for number, later in enumerate(blocks):
-            for earlier in blocks[:number]:
-                loops = earlier.parent_op(), later.parent_op()
-                beside = loops[0] is not None and loops[0].parent is loops[1].parent
-                if earlier not in found and beside and copied[earlier] == copied[later]:
-                    found[later] = earlier
-                    break
-        return found
 
     def _counter_of(self, block: Block) -> Block:
         return self.alike.get(block, block)
@@ -368,9 +314,11 @@ class _Converter:
                 value, type = self.values[op.value], self._type(op.result.type, op)
                 self._define(op.result, builder.insert(tile.FillOp(value, type)).result)
             case tile.MapOp():
-                values = [self._operand(value, builder) for value in op.inputs]
-                type = self._type(_ordered(op.result.type, values), op)
-                inputs = [self._in_layout(value, layout_of(type), builder) for value in values]
+                type = self._type(op.result.type, op)
+                inputs = [
+                    self._in_layout(self._operand(value, builder), layout_of(type), builder)
+                    for value in op.inputs
+                ]
                 copy = tile.MapOp(inputs, type, op.body.clone())
                 self._define(op.result, builder.insert(copy).result)
             case scf.YieldOp():
@@ -393,15 +341,11 @@ class _Converter:
     def _operand(self, value: SSAValue, builder: Builder) -> SSAValue:
         """Returns what a value is; indices and masks of a group's own rows are made where used."""
         op, block = value.owner, builder.insertion_point.block
-        is_factor = isinstance(op, tile.LoadOp) and op in self.buffers
-        if not is_factor and not isinstance(op, tile.RangeOp | tile.MaskOp):
+        if not isinstance(op, tile.RangeOp | tile.MaskOp):
             return self.values[value]
         if (value, block) in self.made:
             return self.made[value, block]
-        if isinstance(op, tile.LoadOp):
-            # It is loaded again where it is used, rather than held in registers.
-            found = builder.insert(warp.LocalLoadOp(self.buffers[op], self._in_memory(op))).result
-        elif isinstance(op, tile.RangeOp):
+        if isinstance(op, tile.RangeOp):
             axis, origin = op.axis, self.values[op.origin]
             type = self._type(op.result.type, op)
             if axis.name == self.rows.name:
@@ -421,17 +365,6 @@ class _Converter:
         found.name_hint = value.name_hint
         self.made[value, block] = found
         return found
-
-    def _in_memory(self, op: tile.LoadOp) -> Attribute:
-        """The type of a factor in registers, with its axes as they are in memory."""
-        axes = {axis.name: axis for axis in axes_of(op.result.type)}
-        found = [axes[box] for box in self._box_of(op).axes if box is not None]
-        return self._type(tile_type(element_of(op.result.type), found), op)
-
-    def _box_of(self, op: tile.LoadOp) -> Box:
-        return next(
-            box for site in self.sites.values() for box in site.boxes if box.op is op
-        )
 
     def _load(self, op: tile.LoadOp, builder: Builder) -> None:
         """Loads by threads what is not a factor, in the layout of the product."""
@@ -456,12 +389,6 @@ class _Converter:
         """The type of a tile of a group: its rows, in the layout of a product."""
         names = axis_names(type)
         columns = [name for name in names if name != self.rows.name]
-        if len(columns) == 2 and len(names) == 2 and all(name in self.layouts for name in names):
-            # What all groups have alike: the second axis runs along the columns.
-            rows = self.layouts[columns[1]]
-            shape = [number.data for number in rows.instruction]
-            layout = warp.MmaLayoutAttr.of(names, [WARPGROUP, 1], shape)
-            return tile_type(element_of(type), axes_of(type), layout)
         known = all(name in self.layouts for name in columns) and len(columns) < 2
         if not known or names[1:] == (self.rows.name,):
             raise self._refused(
@@ -492,16 +419,16 @@ class _Converter:
         return self.converted[key]
 
     def _reduce(self, op: tile.ReduceOp, builder: Builder) -> None:
-        if op.axis.data == self.rows.name:
+        if op.axis.data == self.rows.name and op.apart is None:
             raise self._refused(
                 f"it reduces along '{self.rows.name}', whose rows are divided among groups",
                 "reduce in a function of its own", op,
             )
-        copy = tile.ReduceOp(op.kind.data, self.values[op.value], op.axis.data)
+        copy = tile.ReduceOp(
+            op.kind.data, self.values[op.value], op.axis.data, op.apart is not None
+        )
         found = builder.insert(copy).result
-        names = axis_names(found.type)
-        layout = self.layouts.get(names[0]) if names else None
-        self._define(op.result, self._in_layout(found, layout or self.layout, builder))
+        self._define(op.result, self._in_layout(found, self.layout, builder))
 
     def _counted(self, op: scf.ForOp) -> list[Block]:
         """Returns the blocks with copies that a loop makes trips around."""
@@ -562,7 +489,7 @@ class _Converter:
             found.append(first)
         return found
 
-    def _copy(self, site: _Site, builder: Builder) -> None:
+    def _copy(self, site: Site, builder: Builder) -> None:
         """Inserts copies, and the wait for them."""
         index = IndexBuilder(builder)
         types = [self._part_of(box) for box in site.boxes]
@@ -609,14 +536,6 @@ class _Converter:
         origin = self._origin(box, IndexBuilder(builder))
         builder.insert(warp.TmaStoreOp(buffer, descriptor, origin))
         builder.insert(warp.TmaStoreWaitOp())
-
-
-def _ordered(type: Attribute, values: Sequence[SSAValue]) -> Attribute:
-    """Returns the type of a tile with its axes in the order of what it is computed from."""
-    for value in values:
-        if sorted(axis_names(value.type)) == sorted(axis_names(type)):
-            return tile_type(element_of(type), axes_of(value.type)) if axes_of(type) else type
-    return type
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,15 @@ class Boxes:
             isinstance(use.operation, tile.DotOp) and use.index < 2 for use in value.uses
         )
 
+    def _are_factors(self, value: SSAValue) -> bool:
+        """Returns whether a tile and its transposes are factors of products, and nothing else."""
+        return all(
+            self.is_factor(use.operation.result)
+            if isinstance(use.operation, tile.TransposeOp)
+            else isinstance(use.operation, tile.DotOp) and use.index < 2
+            for use in value.uses
+        )
+
     def of(self, factor: SSAValue, user: Operation) -> Box:
         """Returns the box that a factor of a product is loaded from.
 
@@ -91,7 +100,7 @@ class Boxes:
         op, turned = factor.owner, False
         if isinstance(op, tile.TransposeOp):
             op, turned = op.value.owner, True
-        if not isinstance(op, tile.LoadOp) or not _is_factor(op.result):
+        if not isinstance(op, tile.LoadOp) or not self._are_factors(op.result):
             raise self.refuse(
                 "a factor of the product is not loaded from a tensor as it is",
                 "compute it in a function of its own, whose result is stored", user,
@@ -178,18 +187,6 @@ class Boxes:
         raise self.refuse(
             "an access ends before its tensor does", "let loops run to the ends of tensors", op
         )
-
-
-def _is_factor(value: SSAValue) -> bool:
-    """Returns whether a tile is a factor of products, and what else is computed from it maps it."""
-    for use in value.uses:
-        op = use.operation
-        if isinstance(op, tile.TransposeOp):
-            if not _is_factor(op.result):
-                return False
-        elif not isinstance(op, tile.MapOp) and not (isinstance(op, tile.DotOp) and use.index < 2):
-            return False
-    return True
 
 
 def is_computed(index: SSAValue) -> bool:

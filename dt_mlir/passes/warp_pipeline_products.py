@@ -237,19 +237,19 @@ def _makes_a_trip(loop: scf.ForOp, kernel: warp.KernelOp, same: dict[str, str]) 
 def _guard(loop: scf.ForOp) -> None:
     """Puts a loop into a branch that is taken if it makes a trip."""
     builder = Builder(InsertPoint.before(loop))
-    some = builder.insert(arith.CmpiOp(loop.lb, loop.ub, "slt")).result
+    condition = builder.insert(arith.CmpiOp(loop.lb, loop.ub, "slt"))
     body = Block()
     types = [result.type for result in loop.results]
     otherwise = Block([scf.YieldOp(*loop.iter_args)])
-    branch = scf.IfOp(some, types, Region(body), Region(otherwise))
+    branch = scf.IfOp(condition.result, types, Region(body), Region(otherwise))
     builder.insert(branch)
     for old, new in zip(loop.results, branch.results):
         new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
     loop.detach()
     body.add_ops([loop, scf.YieldOp(*loop.results)])
-    for op in (branch, some.owner, *body.ops, *otherwise.ops):
-        if isinstance(op, Operation) and op is not loop:
+    for op in (condition, branch, *body.ops, *otherwise.ops):
+        if op is not loop:
             op.location = loop.location
 
 

@@ -337,8 +337,8 @@ def _release(block: Block, loads: Sequence[warp.TmaLoadOp]) -> Operation | None:
         loads: the copies.
 
     Returns:
-        A wait for products, a load to registers, or a loop that holds either; None if there is none
-        of them.
+        A wait for products, or a loop that holds the products and the waits for them; None if there
+        is neither.
     """
     places = {op: number for number, op in enumerate(block.ops)}
     last: Operation | None = None
@@ -365,8 +365,6 @@ def _end_of_read(block: Block, op: Operation) -> Operation | None:
     if isinstance(place, scf.ForOp):
         waits = operations_of(place, warp.MmaWaitOp)
         return place if not any(wait.pending.value.data for wait in waits) else None
-    if isinstance(op, warp.LocalLoadOp):
-        return place
     if not isinstance(op, warp.MmaOp):
         return None
     for use in op.result.uses:

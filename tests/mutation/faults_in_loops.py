@@ -35,8 +35,13 @@ _SCAN = _ALL + "passes/schedule_scan.py"
 
 LOOPS = [
     Fault(
-        "chunk-counted-twice", _CHUNKS, "[add(distance, number(-length))]", "[distance]",
+        "chunk-counted-twice", _CHUNKS, "[add(distance, number(-step))]", "[distance]",
         "a chunk begins with the sum of those before, its own left out",
+    ),
+    Fault(
+        "chunks-of-other-steps", _ALL + "passes/schedule_tensorize.py",
+        "            other.set_step(part.step_size)\n", "            pass\n",
+        "a scan in a number of chunks begins elsewhere than what reduces them",
     ),
     Fault(
         "chunks-behind-taken-for-those-before", _CHUNKS,

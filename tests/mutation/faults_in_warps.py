@@ -38,7 +38,7 @@ WARPS = [
     ),
     Fault(
         "released-at-the-first-use", _SPLIT,
-        "places.index(place) > places.index(last)", "places.index(place) < places.index(last)",
+        "places[place] > places[last]", "places[place] < places[last]",
         "what several products read is released behind the first of them",
     ),
     Fault(
@@ -56,6 +56,26 @@ WARPS = [
         "weights-of-another-stage", _PIPELINE,
         "**dict(zip(late.numbers, numbers))}\n    copies", "}\n    copies",
         "the product of the trip before reads the values of this one",
+    ),
+    Fault(
+        "trip-of-a-loop-without-any", _PIPELINE,
+        'arith.CmpiOp(loop.lb, loop.ub, "slt")', 'arith.CmpiOp(loop.lb, loop.ub, "sle")',
+        "the first trip of a loop is made in front of it, even if it makes none",
+    ),
+    Fault(
+        "trips-counted-anew", _CONVERT,
+        "        return self.alike.get(block, block)\n", "        return block\n",
+        "a loop counts its trips from 0 on rings that another one has used",
+    ),
+    Fault(
+        "reduction-in-front-of-its-product", _ALL + "passes/warp_hoist_reductions.py",
+        "    if product.result in needed:\n        return None\n", "",
+        "what is made of a product moves in front of it",
+    ),
+    Fault(
+        "sums-with-what-is-excluded", _ALL + "passes/convert_loop_to_tile_products.py",
+        "bad = not_finite(scope, found, apart=True)", "bad = not_finite(scope, before, apart=True)",
+        "a factor that is not finite and that the domain excludes reaches a sum",
     ),
     Fault(
         "sum-that-is-not-scaled", _PIPELINE,

@@ -30,8 +30,8 @@ FORMS = {
 DOMAINS = {"causal": ", j <= i", "in a window": ", j <= i, j > i - 70"}
 """The conditions on the keys of a query."""
 SCHEDULES = {
-    "persistent": "o.persistent(); o.num_stages(2);",
-    "one stage": "o.num_stages(1);",
+    "persistent": "o.warp_specialize(); o.persistent(); o.num_stages(2);",
+    "one stage": "o.warp_specialize(); o.num_stages(1);",
 }
 
 
@@ -49,7 +49,7 @@ def text(form: str, schedule: str, head: int = 64) -> str:
     total[h, i] = rsum(p[h, i, j], j{domain});
     o[h, i, d]  = rdot(p[h, i, j], {values}, j{domain}) / total[h, i];
     o.online(j); o.precision(narrow); o.block(h:1, i:128); o.tensorize(i:128, j:64, c:0, d:0);
-    o.warp_specialize(); {schedule}
+    {schedule}
     o.compile();
     """
 
@@ -78,8 +78,8 @@ def test_the_interpreter_and_every_order(form: str, schedule: str) -> None:
         for item in interface.inputs
     }
     if form in DOMAINS:
-        # No query of a block that a tile ends in may see what its domain excludes.
-        values = np.array(np.broadcast_to(inputs["V"].value, interface.shape(interface.inputs[2], sizes)))
+        # No query before it sees this key.
+        values = np.array(inputs["V"].value)
         values[:, 90] = np.nan
         inputs["V"] = arithmetic.from_array(values, interface.inputs[2].element)
     found = run_module(module, inputs, sizes, arithmetic)["o"]
@@ -92,7 +92,10 @@ def test_the_interpreter_and_every_order(form: str, schedule: str) -> None:
 
 
 def compiled(form: str, head: int) -> list[tuple[str, int | None, list[str]]]:
-    module = lowered(form, "o.num_stages(2);", head=head)
+    # A step that sees to its sums has those before it, too.
+    registers = 240 if form in DOMAINS else 232
+    schedule = f"o.warp_specialize(registers:{registers}); o.num_stages(2);"
+    module = lowered(form, schedule, head=head)
     sizes = Interface.of(module).sizes({"i": 1000, "j": 1000})
     return [
         (kernel.asm["ptx"], kernel.spills, kernel.problems())

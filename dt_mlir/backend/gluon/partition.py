@@ -123,12 +123,6 @@ class PartitionPrinter(KernelPrinter):
                 write(code.call("tma.store_wait", code.constant(op.pending.value.data)))
             case warp.FenceAsyncOp():
                 write(code.call("fence_async_shared"))
-            case warp.LocalLoadOp():
-                loaded = code.method(
-                    self.values[op.buffer], "load", self._layout(op.result.type)
-                )
-                self._assign(op.result, loaded, "tile")
-                self.tensors.add(op.result)
             case warp.LocalStoreOp():
                 write(code.method(self.values[op.buffer], "store", self.values[op.value]))
             case warp.MmaOp():
@@ -167,6 +161,10 @@ class PartitionPrinter(KernelPrinter):
                 self.writer.assign_all(targets, whole)
         for result, variable in zip(op.results, targets):
             self.values[result] = code.name(variable)
+
+    def _define_reduced(self, op: tile.ReduceOp, expression: ast.expr, hint: str) -> None:
+        # It is computed where it stands, so that its tile needs no registers behind a product.
+        self._assign(op.result, expression, hint)
 
     def _barrier(self, op: warp.BarrierOp) -> ast.expr:
         return code.method(self.values[op.barriers], "index", self.values[op.index])

@@ -378,7 +378,10 @@ class KernelPrinter(AddressPrinter):
                 combine = self._combine(f"_{kind}")
                 expression = code.call("tl.reduce", value, axis, combine)
         self.tensors.add(op.result)
-        self._define(op.result, expression, _REDUCED[kind])
+        self._define_reduced(op, expression, _REDUCED[kind])
+
+    def _define_reduced(self, op: tile.ReduceOp, expression: ast.expr, hint: str) -> None:
+        self._define(op.result, expression, hint)
 
     def _scan(self, op: tile.ScanOp) -> None:
         value = self.values[op.value]

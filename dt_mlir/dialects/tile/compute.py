@@ -45,10 +45,14 @@ from dt_mlir.element_types import compute_type
 
 @irdl_op_definition
 class ReduceOp(IRDLOperation):
-    """Reduces a tile along one axis."""
+    """Reduces a tile along one axis.
+
+    `tile.reduce add %a along x apart`: where the parts of a tile are computed apart, as by groups
+    of warps, each part may have a result of its own. It decides between ways to compute the same.
+    """
 
     name = "tile.reduce"
-    GRAMMAR: ClassVar = "kind value `along` axis-name attr-dict"
+    GRAMMAR: ClassVar = "kind value `along` axis-name `apart`? attr-dict"
 
     kind = prop_def(ReductionKindAttr)
     """The combination of two elements; not `dot`, `argmax` or `argmin`."""
@@ -56,27 +60,36 @@ class ReduceOp(IRDLOperation):
     """The tile."""
     axis = prop_def(Identifier)
     """The axis that is reduced."""
+    apart = opt_prop_def(UnitAttr)
+    """Present where each part of the tile may have a result of its own."""
     result = result_def()
     """The tile without it."""
 
     traits = traits_def(Pure())
 
-    def __init__(self, kind: ReductionKind, value: SSAValue, axis: str) -> None:
+    def __init__(
+        self, kind: ReductionKind, value: SSAValue, axis: str, apart: bool = False
+    ) -> None:
         super().__init__(
             operands=[value],
-            properties={"kind": ReductionKindAttr(kind), "axis": StringAttr(axis)},
+            properties={
+                "kind": ReductionKindAttr(kind), "axis": StringAttr(axis),
+                "apart": UnitAttr() if apart else None,
+            },
             result_types=[_without(value.type, axis)],
         )
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         kind, (value,), axis = _parse_along(parser, 1)
-        op = cls(kind, value, axis)
+        op = cls(kind, value, axis, parser.parse_optional_keyword("apart") is not None)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
     def print(self, printer: Printer) -> None:
         _print_along(printer, self.kind, [self.value], self.axis)
+        if self.apart is not None:
+            printer.print_string(" apart")
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:

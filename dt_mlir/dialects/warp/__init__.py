@@ -20,7 +20,6 @@ from dt_mlir.dialects.warp.copies import (
     AllocOp,
     FenceAsyncOp,
     IndexOp,
-    LocalLoadOp,
     LocalStoreOp,
     TmaDescriptorOp,
     TmaLoadOp,
@@ -51,7 +50,6 @@ __all__ = [
     "FenceAsyncOp",
     "IndexOp",
     "KernelOp",
-    "LocalLoadOp",
     "LocalStoreOp",
     "MBarrierArriveOp",
     "MBarrierCreateOp",
@@ -77,8 +75,7 @@ Warp = Dialect(
     [
         KernelOp, SpecializeOp, PartitionOp, TmaDescriptorOp, AllocOp, IndexOp, TransposeOp,
         MBarrierCreateOp, MBarrierWaitOp, MBarrierArriveOp, MBarrierExpectOp, TmaLoadOp, TmaStoreOp,
-        TmaStoreWaitOp, FenceAsyncOp, LocalLoadOp, LocalStoreOp, MmaOp, MmaWaitOp,
-        ConvertLayoutOp,
+        TmaStoreWaitOp, FenceAsyncOp, LocalStoreOp, MmaOp, MmaWaitOp, ConvertLayoutOp,
     ],
     [BufferType, RingType, DescriptorType, BarrierType, MmaLayoutAttr, OperandLayoutAttr],
 )  # fmt: skip

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType, IntAttr, IntegerAttr, MemRefType, i64
-from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -380,46 +380,8 @@ class LocalStoreOp(IRDLOperation):
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
-        _check_elements(self.value.type, self.buffer)
-
-
-@irdl_op_definition
-class LocalLoadOp(IRDLOperation):
-    """Loads a buffer to registers, as threads do: what it gives is there at once."""
-
-    name = "warp.local_load"
-    GRAMMAR: ClassVar = "value attr-dict `:` type"
-
-    buffer = operand_def(BufferType)
-    """The buffer."""
-    result = result_def(TileType)
-    """Its elements."""
-
-    def __init__(self, buffer: SSAValue, type: Attribute) -> None:
-        super().__init__(operands=[buffer], result_types=[type])
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        buffer = parse_value(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        op = cls(buffer, parser.parse_type())
-        op.attributes.update(attributes)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.buffer)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
-
-    def verify_(self) -> None:
-        _check_elements(self.result.type, self.buffer)
-
-
-def _check_elements(type: Attribute, buffer: SSAValue) -> None:
-    assert isinstance(buffer.type, BufferType)
-    extents = tuple(axis.extent for axis in axes_of(type))
-    if extents != buffer.type.extents or element_of(type) != value_type(buffer.type.element_type):
-        raise VerifyException(f"{type} does not fit into {buffer.type}")
+        assert isinstance(self.buffer.type, BufferType)
+        extents = tuple(axis.extent for axis in axes_of(self.value.type))
+        element = value_type(self.buffer.type.element_type)
+        if extents != self.buffer.type.extents or element_of(self.value.type) != element:
+            raise VerifyException(f"{self.value.type} does not fit into {self.buffer.type}")
