@@ -437,7 +437,7 @@ class Products:
         operands: list[SSAValue] = []
         for element, value in zip(product.factors, self._operands(product)):
             read = element.owner
-            if self.by_steps and isinstance(read, loop.ReadOp) and op.iv in read.indices:
+            if self.by_steps and isinstance(read, loop.ReadOp) and _is_of_tensor(read, op.iv):
                 operands.append(self._read_again(op, read, place, inner))
                 continue
             zero = inner.values.constant(identity(ReductionKind.ADD, element_of(value.type)))
@@ -524,6 +524,11 @@ def not_finite(scope: Scope, found: SSAValue, apart: bool = False) -> SSAValue:
         total = tile.ReduceOp(ReductionKind.ADD, sign, axis.name, apart)
         sign = scope.builder.insert(total).result
     return scope.builder.insert(arith.CmpfOp(sign, sign, "une")).result
+
+
+def _is_of_tensor(read: loop.ReadOp, index: SSAValue) -> bool:
+    """Returns whether a tensor is read, and not what a kernel holds, at an index among others."""
+    return index in read.indices and not isinstance(read.base.owner, loop.LocalOp)
 
 
 def where_equal(builder: Builder, v: list[SSAValue]) -> SSAValue:
