@@ -24,7 +24,7 @@ from dt_mlir.analysis.algorithm_sizes import AlgorithmSizes, bounds_of, unlabell
 from dt_mlir.analysis.equivalence import classes_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, loop
-from dt_mlir.dialects.formats import name_array
+from dt_mlir.dialects.formats import name_array, names
 from dt_mlir.dialects.identifiers import value_hint
 from dt_mlir.dialects.indices import simple_index
 from dt_mlir.dialects.sizes import Bound, Definition
@@ -192,12 +192,18 @@ class AlgorithmProgram:
 
 
 def is_conditional(read: dt.ReadOp) -> bool:
-    """Returns whether an index of a read may be out of bounds outside of a domain around it."""
-    if all(simple_index(expr) is not None for expr in read.indices):
-        return False
+    """Returns whether an index of a read may be out of bounds outside of a domain around it.
+
+    One is in bounds everywhere if it is made of labels that no domain restricts.
+    """
+    labels, used = names(read.labels), set[str | None]()
+    for expr in read.indices:
+        if simple_index(expr) is None:
+            # What is behind the labels is data.
+            used.update(labels[d] if d < len(labels) else None for d in expr.used_dims())
     parent = read.parent_op()
-    while isinstance(parent, dt.ReduceOp):
-        if parent.constraints:
+    while used and isinstance(parent, dt.ReduceOp):
+        if parent.constraints and (None in used or not used.isdisjoint(parent.constrained_labels)):
             return True
         parent = parent.parent_op()
     return False

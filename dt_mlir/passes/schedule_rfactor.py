@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from dt_mlir.analysis.bounds import check_written_once
 from dt_mlir.analysis.nests import labels_in, loops_in, reduced_by
-from dt_mlir.analysis.part_labels import part_label
+from dt_mlir.analysis.part_labels import part_label, parts_as
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind
@@ -168,8 +168,10 @@ class RfactorPass(Directive):
             )
         (own,) = found
         if own.end is not None:
+            chunks = bool(parts_as(site.program.kernels, site.function))
             raise site.error(
                 f"'{site.function}' reduces parts of '{label}' already",
+                "chunks of a scan are not split again: write another number of them" if chunks else
                 f"split their combination, as in rfactor({label}_part:4, …) of what combines them",
             )
         grid = kernel.grid
