@@ -117,6 +117,11 @@ class TensorizePass(Directive):
                     f"choose a divisor of {part.step_size}, or 0 for the whole part",
                 )
             return step or part.step_size
+        if part.parts * step >= 2**31:
+            raise site.error(
+                f"{part.parts} parts of at least {step} indices reach beyond 2^31",
+                "choose smaller tiles, or fewer parts",
+            )
         if step:
             part.set_step(step)
         else:

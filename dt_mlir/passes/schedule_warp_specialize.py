@@ -15,9 +15,10 @@ from dt_mlir.scheduling.parameters import Setting
 class WarpSpecializePass(Directive):
     """Gives groups of warps tasks of their own, on GPUs whose tensor cores read shared memory.
 
-    A producer copies tiles into rings of buffers, and consumers multiply them, each its part of
-    the rows. `num_stages` is the depth of the rings. Elsewhere Triton's kernel runs, in which a
-    step at the edge of a domain sees to its own sums. CUTLASS: warp-specialized kernels; Triton: `warp_specialize`.
+    A producer copies tiles into rings of buffers, and consumers multiply them, each its part of the
+    rows. `num_stages` is the depth of the rings. Elsewhere Triton's kernel runs, in which a step at
+    the edge of a domain sees to its own sums. CUTLASS: warp-specialized kernels; Triton:
+    `warp_specialize`.
 
     ```
     loop.kernel @f_kernel(…)
