@@ -25,7 +25,7 @@ def _hoist(block: Block) -> None:
         moved: dict[Operation, None] = {}
         for op in behind:
             if isinstance(op, tile.ReduceOp):
-                needed = _needed(op, behind, product)
+                needed = _needed(op, behind)
                 moved.update(dict.fromkeys(needed or ()))
         for op in behind:
             if op in moved:
@@ -33,10 +33,8 @@ def _hoist(block: Block) -> None:
                 block.insert_op_before(op, product)
 
 
-def _needed(
-    op: Operation, behind: list[Operation], product: warp.MmaOp
-) -> list[Operation] | None:
-    """Returns what must move with an operation; None if it needs the product, or what must stay."""
+def _needed(op: Operation, behind: list[Operation]) -> list[Operation] | None:
+    """Returns what must move with an operation; None if it needs what stays, as waits do."""
     found = {op}
     needed: set[SSAValue] = {*op.operands, *captured_by(op)}
     for other in reversed(behind[: behind.index(op)]):
@@ -46,8 +44,6 @@ def _needed(
             return None
         found.add(other)
         needed.update((*other.operands, *captured_by(other)))
-    if product.result in needed:
-        return None
     return [other for other in behind if other in found]
 
 

@@ -68,11 +68,6 @@ WARPS = [
         "a loop counts its trips from 0 on rings that another one has used",
     ),
     Fault(
-        "reduction-in-front-of-its-product", _ALL + "passes/warp_hoist_reductions.py",
-        "    if product.result in needed:\n        return None\n", "",
-        "what is made of a product moves in front of it",
-    ),
-    Fault(
         "sums-with-what-is-excluded", _ALL + "passes/convert_loop_to_tile_products.py",
         "bad = not_finite(scope, found, apart=True)", "bad = not_finite(scope, before, apart=True)",
         "a factor that is not finite and that the domain excludes reaches a sum",

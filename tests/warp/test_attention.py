@@ -39,6 +39,8 @@ SCHEDULES = {
 
 
 def text(form: str, schedule: str, head: int = 64) -> str:
+    # A step at an edge holds the sums before it beside those with it, which leaves less for keys.
+    keys = 32 if form in DOMAINS and head == 128 else 64
     mask = ", M : bool" if "M[" in FORMS[form] else ""
     values = "V[h // 2, j, d]" if "h // 2" in FORMS[form] else "V[h, j, d]"
     domain = DOMAINS.get(form, "")
@@ -51,7 +53,7 @@ def text(form: str, schedule: str, head: int = 64) -> str:
     p[h, i, j]  = exp(s[h, i, j] - top[h, i]);
     total[h, i] = rsum(p[h, i, j], j{domain});
     o[h, i, d]  = rdot(p[h, i, j], {values}, j{domain}) / total[h, i];
-    o.online(j); o.precision(narrow); o.block(h:1, i:128); o.tensorize(i:128, j:64, c:0, d:0);
+    o.online(j); o.precision(narrow); o.block(h:1, i:128); o.tensorize(i:128, j:{keys}, c:0, d:0);
     {schedule}
     o.compile();
     """
@@ -111,8 +113,6 @@ def compiled(form: str, head: int) -> list[tuple[str, int | None, list[str]]]:
 def test_machine_code(form: str, head: int) -> None:
     ((ptx, spills, problems),) = apart(compiled, form, head)
     assert not problems
-    assert spills is not None
-    # A step at an edge holds the sums before it beside those with it.
-    assert spills <= (16 if form in DOMAINS else 0)
+    assert spills == 0
     assert "wgmma.mma_async" in ptx
     assert "cp.async.bulk.tensor.3d" in ptx
