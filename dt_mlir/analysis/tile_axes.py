@@ -26,11 +26,13 @@ class TileAxes:
         kernel: a kernel of the `loop` level.
         same: for a label the first of the labels that have its size.
         fixed: the sizes of labels that the program is compiled for.
+        every: whether loops that are not tiled have axes, too.
     """
 
     kernel: loop.KernelOp
     same: dict[str, str]
     fixed: dict[str, int] = field(default_factory=dict[str, int])
+    every: bool = False
     loops: dict[loop.LoopLike, Axis] = field(default_factory=dict[loop.LoopLike, Axis])
     """The axis of each tiled loop, outer loops first; joined loops have one between them."""
     joined: dict[loop.LoopLike, tuple[loop.ReduceOp, ...]] = field(
@@ -47,7 +49,7 @@ class TileAxes:
 
     def __post_init__(self) -> None:
         for op in loops_in(self.kernel):
-            if op.is_tile:
+            if op.is_tile or self.every:
                 self.loops[op] = self._own_axis(op)
 
     def _own_axis(self, op: loop.LoopLike) -> Axis:
@@ -111,7 +113,7 @@ class TileAxes:
             op = owner.parent_op()
             if isinstance(op, loop.RunningOp):
                 return self.of([op.result, *op.sources][value.index])
-            return frozenset([op]) if isinstance(op, loop.LoopLike) and op.is_tile else frozenset()
+            return frozenset([op]) if isinstance(op, loop.LoopLike) and op in self.loops else frozenset()
         if isinstance(owner, loop.ReadOp) and isinstance(owner.base.owner, loop.LocalOp):
             return self._of_buffer(owner)
         if isinstance(owner, loop.ReduceOp):
@@ -123,7 +125,7 @@ class TileAxes:
             values = (*owner.operands, *captured_by(owner), *owner.loop.bounds)
             return frozenset[loop.LoopLike]().union(*map(self.of, values)) - {owner.loop}
         found = frozenset[loop.LoopLike]().union(*map(self.of, owner.operands))
-        if isinstance(owner, loop.PrefixOp) and owner.loop.is_tile:
+        if isinstance(owner, loop.PrefixOp) and owner.loop in self.loops:
             return found | {owner.loop}
         return found
 

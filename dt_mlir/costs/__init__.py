@@ -1,0 +1,1 @@
+"""What a kernel costs on a device, predicted from its loops."""

@@ -1,0 +1,313 @@
+"""The time of a kernel on a device, from what it does and the tiles that it takes.
+
+The model bounds the time by each resource: the bytes that memory and the shared cache move, the
+products, the arithmetic and the special functions of the multiprocessor with most program
+instances, and the loads that instances wait for one after the other. Registers and shared memory
+say how many instances a multiprocessor holds. The bounds meet in a norm, so that two resources that
+are equally busy cost more than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+from dt_mlir.costs.device import Device
+from dt_mlir.costs.work import Access, Loops, Product, Work
+
+NORM = 4.0
+"""The exponent of the norm in which bounds meet: two equal ones cost 19 % more than one."""
+MOST_REGISTERS = 255
+"""The most registers of a thread."""
+CACHE_SHARE = 0.6
+"""The part of the shared cache that a kernel's elements stay in."""
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """The decisions of a schedule about one kernel's tiles."""
+
+    tiles: Mapping[str, int]
+    """The elements of a step along each label; 0 for the whole extent; 1 where it has none."""
+    blocked: frozenset[str]
+    """The labels that the grid partitions, into blocks of one tile."""
+    warps: int
+    stages: int
+    order: tuple[tuple[str, str, int], ...] = ()
+    """The walk over the grid, slowest first, as `Work.order`."""
+    blocks: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The extents of blocks that have several tiles."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a kernel costs."""
+
+    seconds: float
+    bounds: dict[str, float]
+    """The seconds for which each resource is busy."""
+    programs: int
+    """The number of program instances."""
+    resident: int
+    """How many of them a multiprocessor holds."""
+    registers: float
+    """The registers of a thread."""
+    shared: int
+    """The bytes of shared memory of a program instance."""
+    memory: float
+    """The bytes that memory moves."""
+
+    @property
+    def limit(self) -> str:
+        """The name of the resource that is busy longest."""
+        return max(self.bounds, key=lambda name: self.bounds[name])
+
+
+def scheduled(work: Work) -> Tiling:
+    """Returns the tiling that a kernel has as it is scheduled."""
+    tiles = {walk.label: walk.step for walk in work.loops}
+    blocks = {walk.label: walk.block for walk in work.loops if walk.block}
+    return Tiling(tiles, frozenset(blocks), work.warps, work.stages, work.order, blocks)
+
+
+class _Evaluation:
+    """One kernel at one tiling."""
+
+    def __init__(self, work: Work, tiling: Tiling, device: Device) -> None:
+        self.work, self.tiling, self.device = work, tiling, device
+        self.threads = tiling.warps * device.warp
+        lanes: list[int] = []
+        trips: list[float] = []
+        self.programs = 1
+        grid = {work.grid[label] for label in tiling.blocked if label in work.grid}
+        for place, walk in enumerate(work.loops):
+            extent = walk.extent
+            step = tiling.tiles.get(walk.label, 1) or extent
+            if place in grid or walk.label in tiling.blocks and walk.block:
+                block = tiling.blocks.get(walk.label, step)
+                blocks = -(-extent // block)
+                if place in grid:
+                    self.programs *= blocks
+                extent = min(block, extent)
+            lanes.append(_power_of_two(step))
+            trips.append(max(-(-extent // max(step, 1)) * walk.share, 1.0 if extent else 0.0))
+        self.lanes, self.trips = lanes, trips
+
+    def count(self, around: Loops) -> float:
+        """Returns how often an instance carries an item out."""
+        return prod(self.trips[place] for place in around)
+
+    def tile(self, loops: Loops) -> int:
+        """Returns the number of elements of an item."""
+        return prod(self.lanes[place] for place in loops)
+
+    def cost(self) -> Cost:
+        work, device = self.work, self.device
+        bounds: dict[str, float] = {}
+        busiest = -(-self.programs // device.multiprocessors)
+        each = device.multiprocessors
+        loads, memory, waits = self._transfers()
+        arithmetic = special = 0.0
+        for item in work.scalars:
+            elements = max(self.tile(item.depends), self.threads) * self.count(item.around)
+            arithmetic += item.arithmetic * elements
+            special += item.special * elements
+        rounds = 0.0
+        for item in work.reductions:
+            count, elements = self.count(item.around), self.tile(item.depends)
+            arithmetic += count * max(elements, self.threads)
+            if self.lanes[item.over] > 1:
+                # Threads exchange what they have, and warps by way of shared memory.
+                left = elements // self.lanes[item.over]
+                arithmetic += 5 * count * max(left, self.threads)
+                rounds += count * (4e-8 if self.tiling.warps == 1 else 1.2e-7)
+        products, multiplied = self._products()
+        arithmetic += multiplied
+        registers, spilled = self._registers()
+        shared = self._shared()
+        resident = self._resident(registers, shared)
+        waves = -(-self.programs // (each * resident))
+        bounds["memory"] = memory / device.memory_rate
+        bounds["cache"] = busiest * loads * each / device.cache_rate
+        bounds["products"] = busiest * each * products
+        bounds["arithmetic"] = busiest * each * arithmetic / device.arithmetic_rate
+        bounds["special"] = busiest * each * special / device.special_rate
+        bounds["waiting"] = waves * (device.start + waits * device.latency + rounds)
+        seconds = sum(bound**NORM for bound in bounds.values()) ** (1 / NORM)
+        if shared > device.shared_memory:
+            seconds *= 1e3
+        seconds *= 1 + spilled
+        return Cost(
+            seconds + device.launch, bounds, self.programs, resident, registers, shared, memory
+        )
+
+    def _transfers(self) -> tuple[float, float, float]:
+        """Returns an instance's bytes from the cache, memory's bytes, and the loads waited for."""
+        work, device = self.work, self.device
+        loads = memory = 0.0
+        waits: dict[Loops, float] = {}
+        seen: dict[tuple[str, tuple[object, ...]], Access] = {}
+        room = CACHE_SHARE * device.cache
+        for item in work.accesses:
+            count, elements = self.count(item.around), self.tile(item.depends)
+            first = seen.setdefault((item.tensor, item.key), item)
+            if first is not item and all(
+                self.trips[p] <= 1 for p in {*first.depends} ^ {*item.depends}
+            ):
+                continue
+            size = elements * item.bits / 8
+            # Memory is read by sectors of 32 bytes.
+            run = self.tile(item.fastest) if item.fastest else 1
+            wasted = min(max(32 / (run * item.bits / 8), 1.0), 32 * 8 / item.bits)
+            moved = size * count * (1.0 if not item.fastest and elements == 1 else wasted)
+            loads += moved
+            if not item.stores:
+                where = tuple(p for p in item.around if self.trips[p] > 1)
+                pipelined = item.feeds_product and self.tiling.stages > 1
+                phase = 1.0 + (count - 1.0) * (0.12 if pipelined else 1.0)
+                waits[where] = max(waits.get(where, 0.0), phase)
+            if first is not item and self._instance_bytes(item) < room:
+                continue
+            memory += self._from_memory(item, room, wasted)
+        return loads, memory, sum(waits.values())
+
+    def _instance_bytes(self, item: Access) -> float:
+        """Returns the bytes that the instances which run at once address by an access."""
+        size = self.tile(item.depends) * self.count(item.around) * item.bits / 8
+        return size * min(self.programs, 4 * self.device.multiprocessors)
+
+    def _from_memory(self, item: Access, room: float, wasted: float) -> float:
+        """Returns the bytes that memory moves for an access of all instances."""
+        work = self.work
+        whole = float(work.tensors[item.tensor].bytes)
+        asked = self.tile(item.depends) * self.count(item.around) * item.bits / 8
+        asked *= self.programs
+        if item.stores:
+            return min(asked, whole) if whole else asked
+        if asked <= whole or whole <= room:
+            return min(asked, whole)
+        # Instances that run at once share what they read; the next ones read it again.
+        together = self._together()
+        share = 1.0
+        for label, place in work.grid.items():
+            if label in self.tiling.blocked:
+                blocks = -(-work.loops[place].extent // (self.lanes[place] or 1))
+                if place in item.depends:
+                    share *= together[label] / blocks
+        running = prod(together.values())
+        return min(max(whole, whole * share * self.programs / max(running, 1)), asked)
+
+    def _together(self) -> dict[str, float]:
+        """Returns over how many blocks of each label the instances spread that run at once."""
+        work = self.work
+        left = float(min(self.programs, 2 * self.device.multiprocessors))
+        found = dict.fromkeys(self.tiling.blocked, 1.0)
+        order = self.tiling.order or tuple((l, "whole", 0) for l in reversed(list(work.grid)))
+        for label, part, factor in reversed(order):
+            if label not in found or label not in work.grid:
+                continue
+            place = work.grid[label]
+            blocks = -(-work.loops[place].extent // (self.lanes[place] or 1))
+            most = factor if part == "inner" else -(-blocks // found[label])
+            taken = max(min(float(most), left), 1.0)
+            found[label] *= taken
+            left = max(left / taken, 1.0)
+        return found
+
+    def _products(self) -> tuple[float, float]:
+        """Returns the seconds of a multiprocessor's tensor cores, as a part of the device's, and
+        the multiplications that are done one by one."""
+        seconds = elements = 0.0
+        for item in self.work.products:
+            sides = self.sides(item)
+            count = self.count(item.around)
+            if sides is None:
+                shared = {*item.left, *item.right}
+                elements += count * max(self.tile(tuple(shared)), self.threads)
+                continue
+            rows, columns, depth, batch = sides
+            rate = self.device.product_rates[item.kind]
+            if item.kind == "f32":
+                rate *= 0.45
+            elif self.device.asynchronous and (max(rows, columns) < 64 or self.tiling.warps < 4):
+                # Products of few rows take the instruction that reads registers.
+                rate *= 0.6
+            work = 2.0 * batch * max(rows, 16) * max(columns, 8) * max(depth, 16)
+            if self.device.asynchronous and max(rows, columns) >= 64 and rows < 64:
+                work *= 64 / max(rows, 16) if rows < columns else 1.0
+            seconds += count * work / rate
+        return seconds, elements
+
+    def sides(self, item: Product) -> tuple[int, int, int, int] | None:
+        """Returns the rows, columns, depth and batch of a dot; None if a product is not one."""
+        left, right, depth = {*item.left}, {*item.right}, {*item.depth}
+        rows = [self.lanes[p] for p in left - right if self.lanes[p] > 1]
+        columns = [self.lanes[p] for p in right - left if self.lanes[p] > 1]
+        batch = [self.lanes[p] for p in (left & right) - depth if self.lanes[p] > 1]
+        deep = prod(self.lanes[p] for p in depth)
+        least = 32 if item.bits <= 8 else 16
+        if len(rows) != 1 or len(columns) != 1 or len(batch) > 1 or deep < least:
+            return None
+        return rows[0], columns[0], deep, prod(batch)
+
+    def _registers(self) -> tuple[float, float]:
+        """Returns the registers of a thread, and by how much spilling slows a kernel down."""
+        work, threads = self.work, self.threads
+        held = widest = 0.0
+        for item in work.products:
+            outside = ({*item.left} | {*item.right}) - {*item.depth}
+            if any(self.trips[p] > 1 for p in item.depth) or self.sides(item):
+                held += self.tile(tuple(outside)) / threads
+        for item in work.reductions:
+            if self.trips[item.over] > 1:
+                held += self.tile(tuple(p for p in item.depends if p != item.over)) / threads
+        loaded: dict[object, float] = {}
+        for item in work.accesses:
+            if not item.stores and not item.feeds_product:
+                size = self.tile(item.depends) * item.bits / 32 / threads
+                loaded[item.tensor, item.key] = max(
+                    loaded.get((item.tensor, item.key), 0.0), size
+                )
+        for item in work.scalars:
+            widest = max(widest, self.tile(item.depends) / threads)
+        for loops, bits in work.buffers:
+            if not work.products:
+                widest = max(widest, self.tile(loops) * bits / 32 / threads)
+        registers = 24 + held + sum(loaded.values()) + (1.5 if not work.products else 0.3) * widest
+        most = min(MOST_REGISTERS, self.device.registers // threads)
+        return registers, max(0.0, registers / most - 1.0) * 2
+
+    def _shared(self) -> int:
+        """Returns the bytes of shared memory of an instance: factors of products, in stages."""
+        total = 0.0
+        for item in self.work.accesses:
+            if item.feeds_product and not item.stores:
+                repeated = any(self.trips[p] > 1 for p in item.depends if p in item.around)
+                stages = self.tiling.stages if repeated else 1
+                total += self.tile(item.depends) * item.bits / 8 * stages
+        return int(total) if any(self.sides(p) for p in self.work.products) else 0
+
+    def _resident(self, registers: float, shared: int) -> int:
+        """Returns how many instances a multiprocessor holds."""
+        device = self.device
+        taken = max(min(registers, MOST_REGISTERS), 16) * self.threads
+        found = min(device.threads // self.threads, device.programs, int(device.registers // taken))
+        if shared:
+            found = min(found, device.shared_memory // (shared + 1024))
+        return max(found, 1)
+
+
+def _power_of_two(number: int) -> int:
+    return 1 << max(number - 1, 0).bit_length()
+
+
+def cost_of(work: Work, tiling: Tiling, device: Device) -> Cost:
+    """Predicts what a kernel costs.
+
+    Args:
+        work: what the kernel does.
+        tiling: the tiles that it takes.
+        device: the device.
+    """
+    return _Evaluation(work, tiling, device).cost()

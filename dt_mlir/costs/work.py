@@ -1,0 +1,420 @@
+"""What a kernel of the `loop` level does, as figures of its loops.
+
+A `Work` holds a kernel's accesses, products, reductions and scalar operations, each with the loops
+around it and those that it depends on. It leaves tiles open: a model gives each loop a step, and
+knows from that how often each item is carried out, and on how many elements at once. Loop-invariant
+items count where loop-invariant code motion puts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import product as combinations
+from math import prod
+
+from xdsl.dialects.builtin import FixedBitwidthType, IndexType, MemRefType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from dt_mlir.analysis.nests import argument_named, loop_of, own_loops, reduced_by, write_to
+from dt_mlir.analysis.tile_axes import TileAxes
+from dt_mlir.costs.units import effort_of
+from dt_mlir.dialects import loop
+from dt_mlir.traversal import operations_of
+
+Loops = tuple[int, ...]
+"""Loops of a kernel, by their places in `Work.loops`."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A loop of a kernel."""
+
+    label: str
+    """The label that it walks."""
+    function: str
+    """The function whose loop it is."""
+    extent: int
+    """The number of points that it walks, the grid's blocks together."""
+    step: int
+    """The points of a trip that are computed at once, as the schedule has it."""
+    block: int
+    """The points that a program instance walks, as the schedule has it; 0 for all."""
+    reduces: bool
+    """True if it reduces what its body yields."""
+    share: float = 1.0
+    """The part of its points at which conditions of a reduction hold."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """A load or a store of elements of a tensor."""
+
+    tensor: str
+    bits: int
+    """The width of an element."""
+    stores: bool
+    around: Loops
+    depends: Loops
+    fastest: Loops
+    """The loops whose indices count elements that are neighbours in memory."""
+    key: tuple[object, ...]
+    """Accesses of one tensor with one key address the same elements."""
+    feeds_product: bool = False
+    """True if a product takes the elements as they are."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """A sum of products, which tensor cores may carry out."""
+
+    kind: str
+    """The type of its factors, as a device's `product_rates` name it."""
+    bits: int
+    around: Loops
+    left: Loops
+    right: Loops
+    depth: Loops
+    """The loops whose points it sums."""
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A reduction of elements other than a sum of products."""
+
+    around: Loops
+    depends: Loops
+    """The loops that its element depends on."""
+    over: int
+    """The loop that it reduces over."""
+    running: bool
+    """True if it is combined with the value of the steps before."""
+
+
+@dataclass(frozen=True)
+class Scalars:
+    """Scalar operations with the same loops."""
+
+    around: Loops
+    depends: Loops
+    arithmetic: float
+    special: float
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor of the kernel."""
+
+    bytes: int
+    """Its size."""
+    bits: int
+    """The width of an element."""
+
+
+@dataclass
+class Work:
+    """What a kernel does.
+
+    Args:
+        root: the function that the kernel is named after.
+    """
+
+    root: str
+    loops: list[Walk] = field(default_factory=list[Walk])
+    grid: dict[str, int] = field(default_factory=dict[str, int])
+    """The loop of each label that the grid may partition, outermost first."""
+    accesses: list[Access] = field(default_factory=list[Access])
+    products: list[Product] = field(default_factory=list[Product])
+    reductions: list[Reduction] = field(default_factory=list[Reduction])
+    scalars: list[Scalars] = field(default_factory=list[Scalars])
+    buffers: list[tuple[Loops, int]] = field(default_factory=list[tuple[Loops, int]])
+    """The loops over a fused function's elements that are held, and the width of an element."""
+    whole: set[int] = field(default_factory=set[int])
+    """Loops that have one trip, since a fused function is held along them."""
+    order: tuple[tuple[str, str, int], ...] = ()
+    """The walk over the grid, slowest first: a label, which part of its blocks, and a factor."""
+    tensors: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
+    warps: int = 4
+    stages: int = 3
+    precision: str = "ieee"
+
+    def labels(self) -> dict[str, list[int]]:
+        """Returns the loops over each label."""
+        found: dict[str, list[int]] = {}
+        for place, item in enumerate(self.loops):
+            found.setdefault(item.label, []).append(place)
+        return found
+
+
+def work_of(kernel: loop.KernelOp, sizes: Mapping[str, int]) -> Work:
+    """Returns what a kernel does.
+
+    Args:
+        kernel: a kernel of the `loop` level, scheduled or not.
+        sizes: a size for each of its labels.
+    """
+    return _Reader(kernel, sizes).read()
+
+
+class _Reader:
+    def __init__(self, kernel: loop.KernelOp, sizes: Mapping[str, int]) -> None:
+        self.kernel = kernel
+        self.sizes = sizes
+        self.axes = TileAxes(kernel, {}, every=True)
+        self.places = {op: place for place, op in enumerate(self.axes.loops)}
+        self.work = Work(kernel.root.data)
+        self._scalars: dict[tuple[Loops, Loops], list[float]] = {}
+
+    def read(self) -> Work:
+        work, kernel = self.work, self.kernel
+        for name, default in (("num_warps", 4), ("num_stages", 3)):
+            value = kernel.int_hint(name) if kernel.properties.get(name) is not None else default
+            setattr(work, name.removeprefix("num_"), value)
+        precision = kernel.properties.get("precision")
+        work.precision = "ieee" if precision is None else precision.data
+        blocks = kernel.grid.block_sizes
+        work.order = tuple((w.label, w.part, w.factor) for w in kernel.grid.walk_order)
+        for op in self.places:
+            work.loops.append(self._walk(op, blocks))
+        for arg, name in zip(kernel.args, kernel.argument_names):
+            if isinstance(arg.type, MemRefType):
+                element = _bits(arg.type.element_type)
+                count = prod(self._size(axis) for axis in kernel.axes_of(arg))
+                work.tensors[name] = Tensor(count * element // 8, element)
+        self._visit(kernel.grid.body.block, ())
+        for (around, depends), (arithmetic, special) in self._scalars.items():
+            work.scalars.append(Scalars(around, depends, arithmetic, special))
+        self._find_grid()
+        self._find_whole()
+        return work
+
+    def _size(self, label: str) -> int:
+        return self.sizes.get(label, 1) if not label.isdigit() else 1
+
+    def _walk(self, op: loop.LoopLike, blocks: Mapping[str, int]) -> Walk:
+        label = op.label_name
+        extent = self._size(label)
+        part = None if op.end is None else op.end.owner
+        if isinstance(part, loop.PartOp):
+            extent = part.step_size if part.parts is None else -(-extent // part.parts)
+        block = 0
+        if op.origin is not None and part is None or isinstance(part, loop.PartOp):
+            block = min(op.extent_size or extent, extent)
+        step = op.step_size or block or extent
+        share = self._share(op) if isinstance(op, loop.ReductionLoop) else 1.0
+        reduces = isinstance(op, loop.ReductionLoop)
+        in_grid = label in blocks and op.origin is not None
+        return Walk(
+            label, op.function_name, extent, step if op.is_tile or step == 1 else 1,
+            blocks[label] if in_grid else 0, reduces, share,
+        )
+
+    def _share(self, op: loop.ReductionLoop) -> float:
+        """Estimates the part of a loop's points that its domain keeps, from points in its middle.
+
+        Bounds that are not indices or sizes, such as those that are inputs, keep all points.
+        """
+        constraints = op.constraints
+        if not constraints:
+            return 1.0
+        assert op.domain is not None
+        dims = op.domain.data.num_dims
+        ranges: list[list[int]] = [_samples(self._size(op.label_name))]
+        for value in op.bounds:
+            owner = value.owner
+            if isinstance(owner, loop.SizeOp):
+                ranges.append([self._size(owner.label.data)])
+            elif isinstance(owner, Block) and isinstance(owner.parent_op(), loop.LoopLike):
+                ranges.append(_samples(self._size(loop_of(value).label_name)))
+            else:
+                ranges.append([])
+        known = [
+            expr for expr in constraints
+            if all(ranges[dim] for dim in expr.used_dims())
+            and all(ranges[dims + symbol] for symbol in _symbols(expr))
+        ]  # fmt: skip
+        points = list(combinations(*(found or [0] for found in ranges)))
+        kept = sum(
+            all(expr.eval(point[:dims], point[dims:]) >= 0 for expr in known) for point in points
+        )
+        return max(kept / len(points), 0.01)
+
+    def _visit(self, block: Block, around: Loops) -> None:
+        for op in block.ops:
+            if isinstance(op, loop.LoopLike):
+                self._visit(op.body.block, (*around, self.places[op]))
+                # A reduction of nothing but another one carries that one's accumulator.
+                if isinstance(op, loop.ReduceOp) and reduced_by(op) is None:
+                    self._reduce(op, op.yielded, (*around, self.places[op]), op.is_dot, False)
+            elif isinstance(op, loop.RunningOp):
+                self._reduce(op.loop, tuple(op.terms), around, op.is_dot, True)
+                if op.repair is not None:
+                    outside = self._depends(op.result)
+                    for inner in op.repair.block.ops:
+                        self._count(inner, around, outside)
+            elif isinstance(op, loop.PrefixOp):
+                over = self.places[op.loop]
+                self.work.reductions.append(
+                    Reduction(around, self._depends(op.value), over, True)
+                )
+            elif isinstance(op, loop.ReadOp | loop.WriteOp):
+                self._access(op, around)
+            elif isinstance(op, loop.LocalOp):
+                self._buffer(op)
+            else:
+                for value in op.results[:1]:
+                    self._count(op, around, self._depends(value))
+
+    def _reduce(
+        self, op: loop.ReductionLoop, terms: tuple[SSAValue, ...], around: Loops,
+        is_dot: bool, running: bool,
+    ) -> None:
+        depends = self._depends(*terms)
+        over = self.places[op]
+        if not is_dot:
+            self.work.reductions.append(Reduction(around, depends, over, running))
+            return
+        left, right = (self._depends(term) for term in terms)
+        depth = [over]
+        parent = op.parent_op()
+        while isinstance(parent, loop.ReduceOp) and parent.yielded == tuple(op.results):
+            depth.append(self.places[parent])
+            op, parent = parent, parent.parent_op()
+        type = terms[0].type
+        self.work.products.append(
+            Product(_kind(type, self.work.precision), _bits(type), around, left, right,
+                    tuple(d for d in depth if d in left and d in right))
+        )  # fmt: skip
+
+    def _count(self, op: Operation, around: Loops, depends: Loops) -> None:
+        found = effort_of(op)
+        if not any(found) or (op.results and isinstance(op.results[0].type, IndexType)):
+            return
+        key = invariant(around, depends), depends
+        total = self._scalars.setdefault(key, [0.0, 0.0])
+        total[0] += found.arithmetic
+        total[1] += found.special
+
+    def _access(self, op: loop.ReadOp | loop.WriteOp, around: Loops) -> None:
+        if isinstance(op.base.owner, loop.LocalOp):
+            return
+        depends = self._depends(*op.indices)
+        if isinstance(op, loop.ReadOp):
+            around = invariant(around, depends)
+        name = self.kernel.argument_names[list(self.kernel.args).index(op.base)]
+        assert isinstance(op.base.type, MemRefType)
+        results = op.map.data.results
+        fastest: Loops = ()
+        if results and not isinstance(results[-1], AffineDimExpr):
+            dims = [d for d in results[-1].used_dims() if _coefficient(results[-1], d) == 1]
+            fastest = self._depends(*(op.indices[d] for d in dims))
+        elif results:
+            fastest = self._depends(op.indices[results[-1].position])
+        labels = tuple(
+            tuple(sorted(self.work.loops[p].label for p in self._depends(value)))
+            for value in op.indices
+        )
+        feeds = False
+        if isinstance(op, loop.ReadOp):
+            users = [use.operation for use in op.results[0].uses]
+            feeds = any(_is_product(user) for user in users)
+        self.work.accesses.append(Access(
+            name, _bits(op.base.type.element_type), isinstance(op, loop.WriteOp), around, depends,
+            fastest, (str(op.map), labels), feeds,
+        ))  # fmt: skip
+
+    def _buffer(self, op: loop.LocalOp) -> None:
+        write = write_to(op.result)
+        indices = [i for i in write.index_values() if isinstance(i, SSAValue)]
+        assert isinstance(op.result.type, MemRefType)
+        held = self._depends(*indices)
+        self.work.buffers.append((held, _bits(op.result.type.element_type)))
+
+    def _find_grid(self) -> None:
+        """Finds the loops of the root around everything else."""
+        base = argument_named(self.kernel, self.kernel.root.data)
+        if base is None:
+            return
+        own = set(own_loops(self.kernel, write_to(base)).values())
+        block = self.kernel.grid.body.block
+        while True:
+            inner = [op for op in block.ops if isinstance(op, loop.LoopLike)]
+            if len(inner) != 1 or not isinstance(inner[0], loop.ForOp):
+                return
+            rest = [op for op in block.ops if isinstance(op, loop.LocalOp | loop.WriteOp)]
+            if rest or inner[0] not in own and not inner[0].is_outer:
+                return
+            if inner[0] in self.places and inner[0] in own and inner[0].end is None:
+                self.work.grid[inner[0].label_name] = self.places[inner[0]]
+            block = inner[0].body.block
+
+    def _find_whole(self) -> None:
+        """Finds the loops along which fused functions are held."""
+        for op in operations_of(self.kernel, loop.LocalOp):
+            write = write_to(op.result)
+            for access in [write, *(u.operation for u in op.result.uses)]:
+                if not isinstance(access, loop.ReadOp | loop.WriteOp):
+                    continue
+                for index in access.index_values():
+                    if isinstance(index, SSAValue):
+                        found = loop_of(index)
+                        if not found.is_ancestor(op):
+                            self.work.whole.add(self.places[found])
+
+    def _depends(self, *values: SSAValue) -> Loops:
+        found = {self.places[op] for value in values for op in self.axes.of(value)}
+        return tuple(sorted(found))
+
+
+def invariant(around: Loops, depends: Iterable[int]) -> Loops:
+    """Returns the loops around an item that loop-invariant code motion leaves it in."""
+    found = set(depends)
+    kept = list(around)
+    while kept and kept[-1] not in found:
+        kept.pop()
+    return tuple(kept)
+
+
+def _is_product(op: Operation) -> bool:
+    if isinstance(op, loop.YieldOp):
+        parent = op.parent_op()
+        return isinstance(parent, loop.ReduceOp) and parent.is_dot
+    return isinstance(op, loop.RunningOp) and op.is_dot
+
+
+def _bits(type: Attribute) -> int:
+    return max(type.size * 8, 8) if isinstance(type, FixedBitwidthType) else 64
+
+
+def _kind(type: Attribute, precision: str) -> str:
+    """Returns the name of a type of factors in a device's rates."""
+    bits = _bits(type)
+    if str(type).startswith("i"):
+        return "i8" if bits == 8 else "f32"
+    if bits == 32:
+        return "tf32" if precision in ("tf32", "tf32x3") else "f32"
+    return {8: "f8", 16: "f16", 64: "f64"}[bits]
+
+
+def _samples(size: int, most: int = 12) -> list[int]:
+    """Returns indices below a size, evenly spaced."""
+    count = min(size, most)
+    return [(2 * k + 1) * size // (2 * count) for k in range(count)] or [0]
+
+
+def _symbols(expr: AffineExpr) -> set[int]:
+    from xdsl.ir.affine import AffineSymExpr
+
+    return {e.position for e in expr.dfs() if isinstance(e, AffineSymExpr)}
+
+
+def _coefficient(expr: AffineExpr, dim: int) -> int | None:
+    """Returns by how much an index grows with one of its dimensions, at 0; None if sizes say it."""
+    dims = [0] * (max(expr.used_dims(), default=-1) + 1)
+    symbols = [1] * (max(_symbols(expr), default=-1) + 1)
+    if symbols:
+        return None
+    start = expr.eval(dims, symbols)
+    dims[dim] = 1
+    return expr.eval(dims, symbols) - start
