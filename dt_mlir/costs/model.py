@@ -22,6 +22,8 @@ MOST_REGISTERS = 255
 """The most registers of a thread."""
 CACHE_SHARE = 0.6
 """The part of the shared cache that a kernel's elements stay in."""
+CACHED = 0.4
+"""The part of the latency that a load from the shared cache takes."""
 
 
 @dataclass(frozen=True)
@@ -165,12 +167,14 @@ class _Evaluation:
             if not item.stores:
                 where = tuple(p for p in item.around if self.trips[p] > 1)
                 pipelined = item.feeds_product and self.tiling.stages > 1
-                phase = 1.0 + (count - 1.0) * (0.12 if pipelined else 1.0)
+                ahead = self.tiling.stages - 1 if pipelined else 1
+                phase = 1.0 + (count - 1.0) / ahead
                 waits[where] = max(waits.get(where, 0.0), phase)
             if first is not item and self._instance_bytes(item) < room:
                 continue
             memory += self._from_memory(item, room, wasted)
-        return loads, memory, sum(waits.values())
+        missed = min(memory / max(loads * self.programs, 1.0), 1.0)
+        return loads, memory, sum(waits.values()) * (CACHED + (1 - CACHED) * missed)
 
     def _instance_bytes(self, item: Access) -> float:
         """Returns the bytes that the instances which run at once address by an access."""

@@ -21,6 +21,7 @@ from dt_mlir.analysis.nests import argument_named, loop_of, own_loops, reduced_b
 from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.costs.units import effort_of
 from dt_mlir.dialects import loop
+from dt_mlir.dialects.loop.delinearize import is_induction_variable
 from dt_mlir.traversal import operations_of
 
 Loops = tuple[int, ...]
@@ -306,11 +307,12 @@ class _Reader:
         assert isinstance(op.base.type, MemRefType)
         results = op.map.data.results
         fastest: Loops = ()
-        if results and not isinstance(results[-1], AffineDimExpr):
-            dims = [d for d in results[-1].used_dims() if _coefficient(results[-1], d) == 1]
-            fastest = self._depends(*(op.indices[d] for d in dims))
-        elif results:
-            fastest = self._depends(op.indices[results[-1].position])
+        if results:
+            near = [
+                op.indices[dim] for dim in sorted(results[-1].used_dims())
+                if _coefficient(results[-1], dim) == 1
+            ]  # fmt: skip
+            fastest = self._depends(*(v for v in near if is_induction_variable(v)))
         labels = tuple(
             tuple(sorted(self.work.loops[p].label for p in self._depends(value)))
             for value in op.indices
@@ -345,7 +347,9 @@ class _Reader:
             rest = [op for op in block.ops if isinstance(op, loop.LocalOp | loop.WriteOp)]
             if rest or inner[0] not in own and not inner[0].is_outer:
                 return
-            if inner[0] in self.places and inner[0] in own and inner[0].end is None:
+            if loop.prefixes_of(inner[0]):
+                return
+            if inner[0] in own and inner[0].end is None:
                 self.work.grid[inner[0].label_name] = self.places[inner[0]]
             block = inner[0].body.block
 
@@ -411,6 +415,8 @@ def _symbols(expr: AffineExpr) -> set[int]:
 
 def _coefficient(expr: AffineExpr, dim: int) -> int | None:
     """Returns by how much an index grows with one of its dimensions, at 0; None if sizes say it."""
+    if isinstance(expr, AffineDimExpr):
+        return 1
     dims = [0] * (max(expr.used_dims(), default=-1) + 1)
     symbols = [1] * (max(_symbols(expr), default=-1) + 1)
     if symbols:

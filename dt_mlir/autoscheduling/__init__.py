@@ -1,0 +1,1 @@
+"""Schedules that the compiler writes: what to fuse and where, and the tiles, by predicted time."""

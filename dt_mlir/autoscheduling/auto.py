@@ -1,0 +1,154 @@
+"""`auto`: a schedule for a program at some sizes, without running anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Region
+from xdsl.rewriter import Rewriter
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.autoscheduling.clusters import Cluster, Clusters, Kernel
+from dt_mlir.autoscheduling.decisions import Decision
+from dt_mlir.autoscheduling.directives import tile_directives
+from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.autoscheduling.tilings import ranked_tilings
+from dt_mlir.autoscheduling.variants import improved
+from dt_mlir.compiling import compiling
+from dt_mlir.costs.device import Device
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import sched
+from dt_mlir.passes.convert_loop_to_tile import ConvertLoopToTilePass
+
+KEPT = ("precision", "math", "deterministic")
+"""The directives of a program that stay: they say which rounding is wanted."""
+NOMINAL = 4096
+"""The size of a label that nothing says one of."""
+TRIALS = 6
+"""How many tilings are tried until one can be lowered."""
+
+
+def assumed_sizes(module: ModuleOp, given: Mapping[str, int]) -> dict[str, int]:
+    """Returns a size for each label: the given ones, and a nominal one for others.
+
+    Raises:
+        CompileError: if there is no such label, or sizes contradict each other.
+    """
+    interface = Interface.of(module)
+    interface.sizes(given)
+    derived = interface.derived()
+    known = {*given, *interface.fixed}
+    others = {
+        group[0]: NOMINAL for group in interface.groups
+        if not known & set(group) and not derived & set(group)
+    }  # fmt: skip
+    try:
+        return interface.sizes({**given, **others})
+    except CompileError:
+        return interface.sizes(given)
+
+
+@compiling()
+def auto_schedule(
+    module: ModuleOp, sizes: Mapping[str, int], device: Device
+) -> list[Decision]:
+    """Returns a schedule that is predicted to be fast.
+
+    The program's own schedule is left aside, but for what it says about rounding. The same program
+    with other names or another order of its definitions gets the same schedule.
+
+    Args:
+        module: a program at the `dt` level; it is not changed.
+        sizes: a size for each label.
+        device: the device that the schedule is for.
+
+    Raises:
+        CompileError: where the program itself cannot be compiled.
+    """
+    bare, kept = _apart(module)
+    algorithm = Algorithm(bare, sizes)
+    clusters = Clusters(algorithm, device, kept)
+    found: list[Decision] = []
+    for cluster in clusters.run():
+        for part in _lowered(clusters, improved(clusters, cluster)):
+            found += part
+    return found
+
+
+def _apart(module: ModuleOp) -> tuple[ModuleOp, list[Decision]]:
+    """Returns a program without its schedule, and what stays of that."""
+    bare = module.clone()
+    kept: list[Decision] = []
+    for schedule in list(bare.ops):
+        if not isinstance(schedule, sched.ScheduleOp):
+            continue
+        for op in schedule.body.block.ops:
+            if isinstance(op, sched.DirectiveOp) and op.directive_name in KEPT:
+                arguments = tuple(op.argument_list)
+                if not any(argument.is_open for argument in arguments):
+                    kept.append(
+                        Decision(op.function_name, op.directive_name, arguments, "as it was asked")
+                    )
+        Rewriter.erase_op(schedule)
+    return bare, kept
+
+
+def _lowered(clusters: Clusters, cluster: Cluster) -> list[list[Decision]]:
+    """Returns the schedule of a cluster, with tiles that can be lowered.
+
+    Where no tiles of a few can, its functions get kernels of their own.
+    """
+    rounding = clusters.rounding(cluster.root, cluster.members, cluster.decisions) or []
+    ranked = [ranked_tilings(k.work, clusters.device, TRIALS) for k in cluster.kernels]
+    for number in range(TRIALS):
+        kernels = [
+            Kernel(k.work, *found[min(number, len(found) - 1)])
+            for k, found in zip(cluster.kernels, ranked)
+        ]
+        tiles = [
+            decision for k in kernels
+            for decision in tile_directives(
+                k.work, k.tiling, k.cost, clusters.device, clusters.taken
+            )
+        ]  # fmt: skip
+        schedule = [*cluster.decisions, *rounding, *tiles]
+        if _can_be_lowered(clusters, cluster, schedule):
+            return [schedule]
+    if len(cluster.members) == 1 and not cluster.decisions:
+        return [rounding]
+    found: list[list[Decision]] = []
+    for member in reversed(cluster.members):
+        single = clusters.evaluated(member, (), (), coarse=False)
+        if single is not None:
+            found += _lowered(clusters, single)
+    return found
+
+
+def _can_be_lowered(clusters: Clusters, cluster: Cluster, schedule: list[Decision]) -> bool:
+    algorithm = clusters.algorithm
+    outputs = [
+        name for name in cluster.members if name in algorithm.outputs and name != cluster.root
+    ]
+    try:
+        module = algorithm.scheduled(cluster.members, [cluster.root, *outputs], schedule)
+        ConvertLoopToTilePass().apply(Context(), module)
+    except CompileError:
+        return False
+    return True
+
+
+def with_schedule(module: ModuleOp, decisions: list[Decision]) -> ModuleOp:
+    """Returns a program under a schedule in place of its own.
+
+    Args:
+        module: a program at the `dt` level; it is not changed.
+        decisions: the schedule.
+    """
+    bare, _ = _apart(module)
+    block = Block([
+        sched.DirectiveOp.make(item.name, item.function, item.arguments) for item in decisions
+    ])  # fmt: skip
+    bare.body.block.add_op(sched.ScheduleOp(Region(block)))
+    return bare

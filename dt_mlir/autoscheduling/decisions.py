@@ -1,0 +1,56 @@
+"""Decisions of a schedule: directives as data, each with the reason for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dt_mlir.dialects.sched import Argument
+from dt_mlir.registry import find_directive
+from dt_mlir.scheduling.directive import Directive
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A directive and why it is there."""
+
+    function: str
+    """The function that it is applied to."""
+    name: str
+    """The directive's name."""
+    arguments: tuple[Argument, ...]
+    reason: str = ""
+    """A short clause that says why, for a reader of the schedule."""
+
+    @property
+    def directive(self) -> Directive:
+        """The directive."""
+        cls = find_directive(self.name)
+        assert cls is not None
+        return cls.decode(self.function, self.arguments)
+
+    @property
+    def text(self) -> str:
+        """The directive as DT: `mm.block(x:128);`"""
+        return self.directive.text()
+
+
+def sized(function: str, name: str, sizes: dict[str, int], reason: str = "") -> Decision:
+    """Returns a decision whose arguments are labels with numbers."""
+    arguments = tuple(Argument(label, size) for label, size in sizes.items())
+    return Decision(function, name, arguments, reason)
+
+
+def plain(function: str, name: str, *values: str | int, reason: str = "") -> Decision:
+    """Returns a decision whose arguments are names and numbers."""
+    return Decision(function, name, tuple(Argument(None, value) for value in values), reason)
+
+
+def schedule_text(decisions: Sequence[Decision]) -> str:
+    """Returns decisions as the lines of a schedule, the reasons as comments behind them."""
+    lines: list[str] = []
+    texts = [item.text for item in decisions]
+    width = max((len(text) for text, d in zip(texts, decisions) if d.reason), default=0)
+    for text, item in zip(texts, decisions):
+        lines.append(f"{text:<{width}}  # {item.reason}" if item.reason else text)
+    return "\n".join(lines) + "\n" if lines else ""

@@ -1,0 +1,82 @@
+"""The directives that give a kernel its tiles, with the reasons for them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from dt_mlir.autoscheduling.decisions import Decision, plain, sized
+from dt_mlir.costs.device import Device
+from dt_mlir.costs.model import Cost, Tiling
+from dt_mlir.costs.work import Work
+from dt_mlir.dialects.sched import Argument
+
+
+def tile_directives(
+    work: Work, tiling: Tiling, cost: Cost, device: Device, taken: Collection[str]
+) -> list[Decision]:
+    """Returns the directives of a kernel's root that give it its tiles.
+
+    Args:
+        work: what the kernel does.
+        tiling: the tiles.
+        cost: what they cost.
+        device: the device.
+        taken: names that a part of a split label cannot have.
+    """
+    root = work.root
+    found: list[Decision] = []
+    blocks = {label: tiling.tiles[label] for label in work.grid if label in tiling.blocked}
+    if blocks:
+        found.append(sized(root, "block", blocks, _waves(cost, device)))
+    tiles = {label: tile for label, tile in tiling.tiles.items() if tile != 1}
+    if tiles:
+        found.append(sized(root, "tensorize", tiles, _limit(cost)))
+    order = [item for item in tiling.order if item[0] in blocks]
+    if len(blocks) > 1 or any(part == "descending" for _, part, _ in order):
+        found.append(Decision(root, "map", tuple(_walks(order, taken)), _order(order)))
+    registers = f"about {cost.registers:.0f} registers a thread"
+    found.append(plain(root, "num_warps", tiling.warps, reason=registers))
+    if cost.shared:
+        size = f"{cost.shared / 1024:.0f} of {device.shared_memory / 1024:.0f} KB"
+        reason = f"they take {size} of shared memory"
+        found.append(plain(root, "num_stages", tiling.stages, reason=reason))
+    return found
+
+
+def _waves(cost: Cost, device: Device) -> str:
+    waves = cost.programs / (device.multiprocessors * cost.resident)
+    return f"{cost.programs} instances, {cost.resident} a multiprocessor: {waves:.2f} waves"
+
+
+def _limit(cost: Cost) -> str:
+    busy = {
+        "memory": "memory", "cache": "the cache", "products": "tensor cores",
+        "arithmetic": "arithmetic", "special": "special functions", "waiting": "latency",
+    }[cost.limit]  # fmt: skip
+    return f"{cost.seconds * 1e6:.4g} us, limited by {busy}"
+
+
+def _order(order: list[tuple[str, str, int]]) -> str:
+    parts = {part for _, part, _ in order}
+    if "inner" in parts:
+        return "instances that run at once share rows and columns"
+    if "descending" in parts:
+        return "the blocks with most to do start first"
+    return "neighbours in memory run at once"
+
+
+def _walks(order: list[tuple[str, str, int]], taken: Collection[str]) -> list[Argument]:
+    found: list[Argument] = []
+    for label, part, factor in order:
+        inner = f"{label}1"
+        while inner in taken:
+            inner += "1"
+        if part == "outer":
+            found.append(Argument(label, inner, factor))
+        elif part == "inner":
+            found.append(Argument(None, inner))
+        elif part == "descending":
+            found.append(Argument(label, "descending"))
+        else:
+            found.append(Argument(None, label))
+    return found

@@ -1,0 +1,148 @@
+"""Parts of a program by themselves: some functions, the rest of what they read being inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp, StringAttr, TensorType
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.analysis.loop_program import LoopProgram
+from dt_mlir.autoscheduling.decisions import Decision
+from dt_mlir.costs.work import Work, work_of
+from dt_mlir.dialects import dt, loop
+from dt_mlir.dialects.formats import name_array, symbol_name
+from dt_mlir.passes.convert_dt_to_loop import ConvertDtToLoopPass
+from dt_mlir.traversal import operations_of
+
+
+@dataclass
+class Algorithm:
+    """The functions of a program, and what reads what.
+
+    Args:
+        module: the program at the `dt` level.
+        sizes: a size for each label.
+    """
+
+    module: ModuleOp
+    sizes: Mapping[str, int]
+    functions: dict[str, dt.FuncOp] = field(init=False)
+    """The functions by name, each behind those that it reads."""
+    outputs: list[str] = field(init=False)
+    reads: dict[str, list[str]] = field(init=False)
+    """The functions that each function reads, in the order in which it does."""
+    readers: dict[str, list[str]] = field(init=False)
+    """The functions that read each function."""
+
+    _axes: dict[str, ArrayAttr[StringAttr]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._axes = {
+            item.name: name_array([a if isinstance(a, str) else "" for a in item.axes])
+            for item in Interface.of(self.module).inputs
+            if item.axes
+        }
+        found = {op.sym_name.data: op for op in self.module.ops if isinstance(op, dt.FuncOp)}
+        self.outputs = [
+            symbol_name(op.function) for op in self.module.ops if isinstance(op, dt.OutputOp)
+        ]
+        reads = {
+            name: list(dict.fromkeys(
+                symbol_name(r.source) for r in operations_of(op, dt.ReadOp)
+                if symbol_name(r.source) in found
+            )) for name, op in found.items()
+        }  # fmt: skip
+        order: dict[str, None] = {}
+
+        def visit(name: str) -> None:
+            if name not in order:
+                for read in reads[name]:
+                    visit(read)
+                order[name] = None
+
+        for name in self.outputs:
+            visit(name)
+        self.functions = {name: found[name] for name in order}
+        self.reads = {name: reads[name] for name in order}
+        self.readers = {name: [] for name in order}
+        for name in order:
+            for read in reads[name]:
+                self.readers[read].append(name)
+
+    def reductions(self, name: str) -> list[dt.ReduceOp]:
+        """Returns the reductions of a function."""
+        return operations_of(self.functions[name], dt.ReduceOp)
+
+    def accesses(self, reader: str, name: str) -> list[dt.ReadOp]:
+        """Returns the reads of a function by another one."""
+        return [
+            op for op in operations_of(self.functions[reader], dt.ReadOp)
+            if symbol_name(op.source) == name
+        ]
+
+    def part(self, functions: Iterable[str], outputs: Sequence[str]) -> ModuleOp:
+        """Returns a program of some functions; others that they read are its inputs.
+
+        Args:
+            functions: their names.
+            outputs: those of them whose results are wanted.
+        """
+        kept = set(functions)
+        read = {name for function in kept for name in self.reads[function]} - kept
+        result = ModuleOp([])
+        for op in self.module.ops:
+            if isinstance(op, dt.FuncOp):
+                name = op.sym_name.data
+                if name in read:
+                    shape = [DYNAMIC_INDEX] * len(op.label_names)
+                    made = dt.InputOp(name, TensorType(op.element, shape), op.label_names)
+                    made.location = op.location
+                    result.body.block.add_op(made)
+                if name not in kept:
+                    continue
+            elif not isinstance(op, dt.InputOp | dt.LabelOp):
+                continue
+            copied = op.clone()
+            if isinstance(copied, dt.InputOp) and copied.axes is None:
+                # Functions that are left out may be what says how an axis is called.
+                copied.axes = self._axes.get(copied.sym_name.data)
+            result.body.block.add_op(copied)
+        for name in outputs:
+            result.body.block.add_op(dt.OutputOp(name))
+        return result
+
+    def works(
+        self, functions: Iterable[str], outputs: Sequence[str], decisions: Sequence[Decision]
+    ) -> list[Work]:
+        """Returns what the kernels of a part do under some directives.
+
+        Args:
+            functions: the part's functions.
+            outputs: those whose results are wanted.
+            decisions: directives; those of one phase in the order in which they take effect.
+
+        Raises:
+            CompileError: where a directive is not legal.
+        """
+        module = self.scheduled(functions, outputs, decisions)
+        sizes = Interface.of(module).completed(self.sizes)
+        return [work_of(op, sizes) for op in module.ops if isinstance(op, loop.KernelOp)]
+
+    def scheduled(
+        self, functions: Iterable[str], outputs: Sequence[str], decisions: Sequence[Decision]
+    ) -> ModuleOp:
+        """Returns a part at the `loop` level under some directives; arguments as for `works`.
+
+        Raises:
+            CompileError: where a directive is not legal.
+        """
+        module = self.part(functions, outputs)
+        ConvertDtToLoopPass().apply(Context(), module)
+        program = LoopProgram(module)
+        directives = [item.directive for item in decisions]
+        for directive in sorted(directives, key=lambda item: item.phase_among(directives)):
+            directive.run(program, None)
+        return module

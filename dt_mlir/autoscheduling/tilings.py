@@ -1,0 +1,246 @@
+"""The tiles of a kernel that the model of costs predicts to be fastest.
+
+The candidates are few: powers of two for labels that matter, by the part that they have in the
+kernel. Rows, columns and depths of products take tiles that tensor cores like; the label whose
+elements are neighbours in memory takes long ones; labels that fused functions are held along are
+taken whole; others take single elements or a few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product as combinations
+from math import log2, prod
+
+from dt_mlir.costs.device import Device
+from dt_mlir.costs.model import Cost, Tiling, cost_of
+from dt_mlir.costs.work import Work
+
+MOST_LANES = 2**16
+"""The most elements of a tile."""
+FEW = 64
+"""The largest extent that a reduction which strides through memory takes whole."""
+MOST_CANDIDATES = 600
+"""The number of sizes of tiles beyond which coarse ones are enough."""
+NEAR = 1.01
+"""Predictions within this factor are alike."""
+ELEMENTS = 12
+"""The elements of a thread to which tilings that are alike should be close."""
+WHOLE_DEPTH = 256
+"""The largest extent that a product beside others takes whole."""
+
+
+class Choices:
+    """The tilings of a kernel among which the model decides.
+
+    Args:
+        work: what the kernel does.
+        device: the device.
+        coarse: whether few candidates are enough, to compare ways to fuse.
+    """
+
+    def __init__(self, work: Work, device: Device, coarse: bool = False) -> None:
+        self.work, self.device, self.coarse = work, device, coarse
+        self.extents = {
+            label: max(work.loops[p].extent for p in places)
+            for label, places in work.labels().items()
+        }
+        self.rows, self.columns, self.depths = self._sides()
+        self.in_product = bool(self.rows and self.columns)
+        self.fastest = self._fastest()
+
+    def _sides(self) -> tuple[list[str], list[str], list[str]]:
+        """Returns the labels of rows, columns and depths of products, the longest of each."""
+        rows: dict[str, None] = {}
+        columns: dict[str, None] = {}
+        depths: dict[str, None] = {}
+        loops = self.work.loops
+        for item in self.work.products:
+            left, right, depth = {*item.left}, {*item.right}, {*item.depth}
+
+            def longest(places: set[int]) -> str | None:
+                order = sorted(places, key=lambda p: (self.work.loops[p].extent, p))
+                return loops[order[-1]].label if order else None
+
+            found = longest(left - right), longest(right - left), self._deepest(depth)
+            if None in found:
+                continue
+            for into, label in zip((rows, columns, depths), found):
+                assert label is not None
+                into[label] = None
+        return list(rows), list(columns), list(depths)
+
+    def _deepest(self, depth: set[int]) -> str | None:
+        """Returns the label along a product's depth whose elements are neighbours in memory."""
+        near = [
+            p for item in self.work.accesses if item.feeds_product for p in item.fastest
+            if p in depth
+        ]  # fmt: skip
+        order = sorted(depth, key=lambda p: (p in near, self.work.loops[p].extent, p))
+        return self.work.loops[order[-1]].label if order else None
+
+    def _fastest(self) -> list[str]:
+        """Returns the labels whose elements are neighbours in memory, by the bytes they address."""
+        weights: dict[str, float] = {}
+        for item in self.work.accesses:
+            for place in item.fastest[-1:]:
+                walk = self.work.loops[place]
+                size = float(self.work.tensors[item.tensor].bytes)
+                weights[walk.label] = weights.get(walk.label, 0.0) + size
+        return sorted(weights, key=lambda label: (-weights[label], -self.extents[label]))
+
+    def options(self, label: str) -> list[int]:
+        """Returns the tiles of a label among which the model decides; 0 is its whole extent."""
+        extent = self.extents[label]
+        places = self.work.labels()[label]
+        in_grid = label in self.work.grid
+        if any(p in self.work.whole for p in places) and not in_grid:
+            return [0]
+        if self.in_product:
+            return self._of_product(label, extent, in_grid)
+        if label in self.fastest[:1]:
+            least = min(32, _above(extent))
+            most = min(4096 if in_grid else 16384, _above(extent))
+            sizes = [s for s in _powers(least, most) if s >= most or s >= 128 or in_grid]
+            if not in_grid and extent <= 2**16:
+                sizes = [s for s in sizes if s < extent] + [0]
+            return sizes[-4:] if self.coarse else sizes
+        if label in self.fastest and len(self.fastest) > 1 and in_grid:
+            return [s for s in (1, 8, 32, 64) if s <= _above(extent)]
+        if in_grid:
+            return [s for s in ((1, 4) if self.coarse else (1, 2, 4, 8, 16)) if s <= _above(extent)]
+        # A reduction over a label that is not the fastest one takes a few rows at once, or all.
+        whole = [0] if 1 < extent <= FEW else []
+        return [s for s in ((1, 8) if self.coarse else (1, 4, 16)) if s < extent or s == 1] + whole
+
+    def _of_product(self, label: str, extent: int, in_grid: bool) -> list[int]:
+        depth = label in self.depths
+        side = label in self.rows or label in self.columns
+        if not depth and not side:
+            return [1]
+        held = len(self.work.products) > 1 and not (label in self.work.grid and label in self.rows)
+        if held and (in_grid or depth) and extent <= WHOLE_DEPTH and not (depth and side):
+            return [0]
+        least = 32 if any(item.bits <= 8 for item in self.work.products) else 16
+        top = max(_above(extent), least)
+        if depth and not side:
+            sizes = (32, 64) if self.coarse else (16, 32, 64, 128)
+        elif depth:
+            sizes = (64,) if self.coarse else (32, 64, 128)
+        else:
+            sizes = (16, 64, 128) if self.coarse else (16, 32, 64, 128, 256)
+        return [size for size in sizes if least <= size <= top] or [least]
+
+    def tilings(self) -> Iterator[Tiling]:
+        """Yields the candidates."""
+        labels = list(self.extents)
+        if prod(len(self.options(label)) for label in labels) > MOST_CANDIDATES:
+            self.coarse = True
+        stages = (3,) if self.coarse or not self.in_product else (2, 3, 4)
+        warps = (4, 8) if self.in_product else ((4, 8) if self.coarse else (1, 2, 4, 8, 16, 32))
+        order = self.order()
+        for sizes in combinations(*map(self.options, labels)):
+            tiles = dict(zip(labels, sizes))
+            lanes = self.lanes(tiles)
+            if lanes > MOST_LANES:
+                continue
+            blocked = frozenset(label for label in self.work.grid if tiles[label])
+            for count in warps:
+                each = lanes / (count * self.device.warp)
+                if count > 1 and each < 2 or count < 32 and each > 256:
+                    continue
+                for depth in stages:
+                    yield Tiling(tiles, blocked, count, depth, order)
+
+    def lanes(self, tiles: Mapping[str, int]) -> int:
+        """Returns the elements of the largest tile that is held."""
+        work = self.work
+
+        def size(places: set[int]) -> int:
+            found = 1
+            for p in places:
+                walk = work.loops[p]
+                found *= _above(tiles[walk.label] or walk.extent)
+            return found
+
+        held = [({*i.left} | {*i.right}) - {*i.depth} for i in work.products]
+        if not self.in_product:
+            held += [{*i.depends} for i in work.accesses]
+        return max(map(size, held), default=1)
+
+    def order(self) -> tuple[tuple[str, str, int], ...]:
+        """Returns the walk over the grid, slowest first.
+
+        Rows of products are walked in groups of 8 blocks, so that programs that run at once share
+        both factors. Blocks of rows that conditions keep most of start first.
+        """
+        grid = list(self.work.grid)
+        if not self.in_product:
+            return tuple((label, "whole", 0) for label in grid)
+        rows = [label for label in grid if label in self.rows]
+        columns = [label for label in grid if label in self.columns and label not in rows]
+        rest = [label for label in grid if label not in rows and label not in columns]
+        if any(walk.share < 1 for walk in self.work.loops):
+            return tuple((label, "descending", 0) for label in rows) + tuple(
+                (label, "whole", 0) for label in (*rest, *columns)
+            )
+        whole = [(label, "whole", 0) for label in rest]
+        if rows and columns:
+            first = rows[0]
+            whole += [(first, "outer", 8), *((label, "whole", 0) for label in columns)]
+            whole += [(first, "inner", 8)]
+        else:
+            whole += [(label, "whole", 0) for label in (*columns, *rows)]
+        return tuple(whole)
+
+
+def _above(number: int) -> int:
+    """Returns the least power of two that is not less than a number."""
+    return 1 << max(number - 1, 0).bit_length()
+
+
+def _powers(least: int, most: int) -> list[int]:
+    return [1 << k for k in range(least.bit_length() - 1, most.bit_length())]
+
+
+def best_tiling(work: Work, device: Device, coarse: bool = False) -> tuple[Tiling, Cost]:
+    """Returns the tiling of least predicted time, and what it costs.
+
+    Args:
+        work: what the kernel does.
+        device: the device.
+        coarse: whether few candidates are enough.
+    """
+    return ranked_tilings(work, device, 1, coarse)[0]
+
+
+def ranked_tilings(
+    work: Work, device: Device, count: int, coarse: bool = False
+) -> list[tuple[Tiling, Cost]]:
+    """Returns the tilings of least predicted times, with what they cost, the best one first.
+
+    Of those that are alike, one comes first that gives threads a few elements each.
+
+    Args:
+        work: what the kernel does.
+        device: the device.
+        count: the most tilings to return.
+        coarse: whether few candidates are enough.
+    """
+    choices = Choices(work, device, coarse)
+    found = [(tiling, cost_of(work, tiling, device)) for tiling in choices.tilings()]
+    if not found:
+        alone = Tiling({label: 1 for label in work.labels()}, frozenset(work.grid), 1, 1)
+        return [(alone, cost_of(work, alone, device))]
+    found.sort(key=lambda item: item[1].seconds)
+    least = found[0][1].seconds
+    alike = [item for item in found if item[1].seconds <= NEAR * least]
+
+    def distance(item: tuple[Tiling, Cost]) -> float:
+        tiling, cost = item
+        if choices.in_product:
+            return cost.seconds
+        each = choices.lanes(tiling.tiles) / (tiling.warps * device.warp)
+        return abs(log2(each / ELEMENTS)) + 0.3 * abs(log2(tiling.warps / 4))
+
+    return [*sorted(alike, key=distance), *found[len(alike):]][:count]
