@@ -10,12 +10,13 @@ from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.interface import Interface
-from dt_mlir.autoscheduling.clusters import Cluster, Clusters, Kernel
+from dt_mlir.autoscheduling.clusters import GAIN, Clusters
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.directives import tile_directives
+from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, Kernel
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import ranked_tilings
-from dt_mlir.autoscheduling.variants import improved
+from dt_mlir.autoscheduling.variants import finished
 from dt_mlir.compiling import compiling
 from dt_mlir.costs.device import Device
 from dt_mlir.diagnostics import CompileError
@@ -69,10 +70,10 @@ def auto_schedule(
     """
     bare, kept = _apart(module)
     algorithm = Algorithm(bare, sizes)
-    clusters = Clusters(algorithm, device, kept)
+    evaluator = Evaluator(algorithm, device, kept)
     found: list[Decision] = []
-    for cluster in clusters.run():
-        for part in _lowered(clusters, improved(clusters, cluster)):
+    for cluster in Clusters(evaluator).run():
+        for part in _lowered(evaluator, finished(evaluator, cluster, GAIN)):
             found += part
     return found
 
@@ -80,28 +81,32 @@ def auto_schedule(
 def _apart(module: ModuleOp) -> tuple[ModuleOp, list[Decision]]:
     """Returns a program without its schedule, and what stays of that."""
     bare = module.clone()
-    kept: list[Decision] = []
+    found: list[sched.DirectiveOp] = []
     for schedule in list(bare.ops):
-        if not isinstance(schedule, sched.ScheduleOp):
-            continue
-        for op in schedule.body.block.ops:
-            if isinstance(op, sched.DirectiveOp) and op.directive_name in KEPT:
-                arguments = tuple(op.argument_list)
-                if not any(argument.is_open for argument in arguments):
-                    kept.append(
-                        Decision(op.function_name, op.directive_name, arguments, "as it was asked")
-                    )
-        Rewriter.erase_op(schedule)
-    return bare, kept
+        if isinstance(schedule, sched.ScheduleOp):
+            found += [op for op in schedule.body.block.ops if isinstance(op, sched.DirectiveOp)]
+            Rewriter.erase_op(schedule)
+    # What is said of the parts of a function is meant of its own reductions.
+    parts = {
+        str(op.argument_list[-1].value): op.function_name for op in found
+        if op.directive_name == "rfactor" and len(op.argument_list) == 2
+    }  # fmt: skip
+    kept: dict[Decision, None] = {}
+    for op in found:
+        if op.directive_name in KEPT and not any(item.is_open for item in op.argument_list):
+            function = parts.get(op.function_name, op.function_name)
+            arguments = tuple(op.argument_list)
+            kept[Decision(function, op.directive_name, arguments, "as it was asked")] = None
+    return bare, list(kept)
 
 
-def _lowered(clusters: Clusters, cluster: Cluster) -> list[list[Decision]]:
+def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[list[Decision]]:
     """Returns the schedule of a cluster, with tiles that can be lowered.
 
     Where no tiles of a few can, its functions get kernels of their own.
     """
-    rounding = clusters.rounding(cluster.root, cluster.members, cluster.decisions) or []
-    ranked = [ranked_tilings(k.work, clusters.device, TRIALS) for k in cluster.kernels]
+    rounding = evaluator.rounding(cluster.root, cluster.members, cluster.decisions) or []
+    ranked = [ranked_tilings(k.work, evaluator.device, TRIALS) for k in cluster.kernels]
     for number in range(TRIALS):
         kernels = [
             Kernel(k.work, *found[min(number, len(found) - 1)])
@@ -110,24 +115,24 @@ def _lowered(clusters: Clusters, cluster: Cluster) -> list[list[Decision]]:
         tiles = [
             decision for k in kernels
             for decision in tile_directives(
-                k.work, k.tiling, k.cost, clusters.device, clusters.taken
+                k.work, k.tiling, k.cost, evaluator.device, evaluator.taken
             )
         ]  # fmt: skip
         schedule = [*cluster.decisions, *rounding, *tiles]
-        if _can_be_lowered(clusters, cluster, schedule):
+        if _can_be_lowered(evaluator, cluster, schedule):
             return [schedule]
     if len(cluster.members) == 1 and not cluster.decisions:
         return [rounding]
     found: list[list[Decision]] = []
     for member in reversed(cluster.members):
-        single = clusters.evaluated(member, (), (), coarse=False)
+        single = evaluator.evaluated(member, (), (), coarse=False)
         if single is not None:
-            found += _lowered(clusters, single)
+            found += _lowered(evaluator, single)
     return found
 
 
-def _can_be_lowered(clusters: Clusters, cluster: Cluster, schedule: list[Decision]) -> bool:
-    algorithm = clusters.algorithm
+def _can_be_lowered(evaluator: Evaluator, cluster: Cluster, schedule: list[Decision]) -> bool:
+    algorithm = evaluator.algorithm
     outputs = [
         name for name in cluster.members if name in algorithm.outputs and name != cluster.root
     ]

@@ -18,6 +18,8 @@ from dt_mlir.costs.work import Work
 
 MOST_LANES = 2**16
 """The most elements of a tile."""
+MOST_PARTS = 1024
+"""The largest number of parts whose values a tile holds."""
 FEW = 64
 """The largest extent that a reduction which strides through memory takes whole."""
 MOST_CANDIDATES = 600
@@ -83,7 +85,7 @@ class Choices:
         """Returns the labels whose elements are neighbours in memory, by the bytes they address."""
         weights: dict[str, float] = {}
         for item in self.work.accesses:
-            for place in item.fastest[-1:]:
+            for place in item.fastest[:1]:
                 walk = self.work.loops[place]
                 size = float(self.work.tensors[item.tensor].bytes)
                 weights[walk.label] = weights.get(walk.label, 0.0) + size
@@ -94,6 +96,9 @@ class Choices:
         extent = self.extents[label]
         places = self.work.labels()[label]
         in_grid = label in self.work.grid
+        if any(p in self.work.single for p in places):
+            # Its blocks are single indices; what else walks the label may take it whole.
+            return [0] if len(places) > 1 and extent <= MOST_PARTS else [1]
         if any(p in self.work.whole for p in places) and not in_grid:
             return [0]
         if self.in_product:
@@ -138,13 +143,19 @@ class Choices:
             self.coarse = True
         stages = (3,) if self.coarse or not self.in_product else (2, 3, 4)
         warps = (4, 8) if self.in_product else ((4, 8) if self.coarse else (1, 2, 4, 8, 16, 32))
-        order = self.order()
+        orders: dict[frozenset[str], tuple[tuple[str, str, int], ...]] = {}
         for sizes in combinations(*map(self.options, labels)):
             tiles = dict(zip(labels, sizes))
             lanes = self.lanes(tiles)
             if lanes > MOST_LANES:
                 continue
-            blocked = frozenset(label for label in self.work.grid if tiles[label])
+            blocked = frozenset(
+                label for label, place in self.work.grid.items()
+                if tiles[label] and not self.work.loops[place].block
+            )  # fmt: skip
+            order = orders.get(blocked)
+            if order is None:
+                order = orders[blocked] = self.order(blocked)
             for count in warps:
                 each = lanes / (count * self.device.warp)
                 if count > 1 and each < 2 or count < 32 and each > 256:
@@ -168,13 +179,13 @@ class Choices:
             held += [{*i.depends} for i in work.accesses]
         return max(map(size, held), default=1)
 
-    def order(self) -> tuple[tuple[str, str, int], ...]:
-        """Returns the walk over the grid, slowest first.
+    def order(self, blocked: frozenset[str]) -> tuple[tuple[str, str, int], ...]:
+        """Returns the walk over the blocks of the labels that are partitioned, slowest first.
 
         Rows of products are walked in groups of 8 blocks, so that programs that run at once share
         both factors. Blocks of rows that conditions keep most of start first.
         """
-        grid = list(self.work.grid)
+        grid = [label for label in self.work.grid if label in blocked]
         if not self.in_product:
             return tuple((label, "whole", 0) for label in grid)
         rows = [label for label in grid if label in self.rows]
@@ -241,6 +252,7 @@ def ranked_tilings(
         if choices.in_product:
             return cost.seconds
         each = choices.lanes(tiling.tiles) / (tiling.warps * device.warp)
-        return abs(log2(each / ELEMENTS)) + 0.3 * abs(log2(tiling.warps / 4))
+        few = cost.programs < 2 * device.multiprocessors * cost.resident
+        return abs(log2(each / ELEMENTS)) + 0.3 * abs(log2(tiling.warps / 4)) + few
 
     return [*sorted(alike, key=distance), *found[len(alike):]][:count]

@@ -4,87 +4,109 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dt_mlir.autoscheduling.clusters import GAIN, Cluster, Clusters
+from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects.sched import Argument
 
-PARTS = (4, 8, 16, 32)
+PARTS = (4, 8, 16, 32, 64, 128, 256)
 """The numbers of parts into which a reduction may be split."""
-LEAST = 512
-"""The least points of a part."""
+LEAST = 32
+"""The least points of a part along the label."""
 SHORT = 128
 """The extent below which a label whose elements are neighbours in memory may be joined to others.
 """
 
 
-def improved(clusters: Clusters, cluster: Cluster) -> Cluster:
+def finished(evaluator: Evaluator, cluster: Cluster, gain: float) -> Cluster:
     """Returns a cluster with its fastest variant, tiles chosen finely.
 
     Args:
-        clusters: the clusters of the program.
-        cluster: one of them.
+        evaluator: the program, and the device.
+        cluster: one of its evaluator.
+        gain: the part of the time without it that a variant must not exceed.
     """
     best = cluster
-    for decision in _joined(clusters, cluster):
-        trial = clusters.evaluated(
+    for decision in _joined(evaluator, cluster):
+        trial = evaluator.evaluated(
             cluster.root, cluster.members, [*cluster.decisions, decision]
         )
-        if trial is not None and trial.seconds < GAIN * best.seconds:
+        if trial is not None and trial.seconds < gain * best.seconds:
             best = trial
-    for decision in _split(clusters, best):
-        trial = clusters.evaluated(best.root, best.members, [*best.decisions, decision])
-        if trial is not None and trial.seconds < GAIN * cluster.seconds and (
-            trial.seconds < GAIN * best.seconds
-        ):
-            best = trial
-    return clusters.evaluated(best.root, best.members, best.decisions, coarse=False) or best
+    best = with_parts(evaluator, best, gain)
+    return evaluator.evaluated(best.root, best.members, best.decisions, coarse=False) or best
 
 
-def _split(clusters: Clusters, cluster: Cluster) -> Iterator[Decision]:
-    """Yields ways to split reductions of a kernel that has few program instances."""
-    device = clusters.device
+def with_parts(evaluator: Evaluator, cluster: Cluster, gain: float) -> Cluster:
+    """Returns a cluster whose reductions are split into parts if that is predicted to pay.
+
+    Arguments are those of `finished`.
+    """
+    best = cluster
+    for ways in _split(evaluator, cluster):
+        last = float("inf")
+        for decision in ways:
+            trial = evaluator.evaluated(
+                cluster.root, cluster.members, [*cluster.decisions, decision]
+            )
+            # More parts pay until they do not.
+            if trial is None or trial.seconds > last:
+                break
+            last = trial.seconds
+            if trial.seconds < gain * best.seconds:
+                best = trial
+    return best
+
+
+def _split(evaluator: Evaluator, cluster: Cluster) -> Iterator[list[Decision]]:
+    """Yields ways to split reductions of a kernel that does not keep a device busy.
+
+    They are lists for each label, fewer parts first.
+    """
+    device = evaluator.device
     if len(cluster.kernels) != 1:
         return
-    kernel = cluster.kernels[0]
-    if kernel.cost.programs > 2 * device.multiprocessors:
+    cost = cluster.kernels[0].cost
+    if cost.programs > 2 * device.multiprocessors and cost.limit != "waiting":
         return
-    algorithm = clusters.algorithm
+    most = (32 if cost.limit == "waiting" else 4) * device.multiprocessors
+    algorithm = evaluator.algorithm
     scanned = [d.arguments[0].value for d in cluster.decisions if d.name == "scan"]
     gathered = [d.arguments[0].value for d in cluster.decisions if d.name == "online"]
     reduced = [label for op in algorithm.reductions(cluster.root) for label in op.label_names]
     name = f"{cluster.root}_parts"
-    while name in clusters.taken:
+    while name in evaluator.taken:
         name += "_"
+    reason = f"{cost.programs} instances are few for {device.multiprocessors} multiprocessors"
     for label in dict.fromkeys(scanned or gathered or reduced):
         size = algorithm.sizes.get(str(label), 1)
-        for count in PARTS:
-            few = kernel.cost.programs * count <= 8 * device.multiprocessors
-            if size >= LEAST * count and few:
-                yield Decision(
-                    cluster.root, "rfactor", (Argument(str(label), count), Argument(None, name)),
-                    f"{kernel.cost.programs} instances are few for "
-                    f"{device.multiprocessors} multiprocessors",
-                )  # fmt: skip
+        counts = [n for n in PARTS if size >= LEAST * n and cost.programs * n <= most]
+        enough = [n for n in counts if 2 * cost.programs * n >= device.multiprocessors]
+        yield [
+            Decision(
+                cluster.root, "rfactor", (Argument(str(label), count), Argument(None, name)),
+                reason if cost.limit != "waiting" else "each instance waits for many loads",
+            ) for count in enough or counts[-1:]
+        ]  # fmt: skip
 
 
-def _joined(clusters: Clusters, cluster: Cluster) -> Iterator[Decision]:
+def _joined(evaluator: Evaluator, cluster: Cluster) -> Iterator[Decision]:
     """Yields ways to join labels of a kernel's root whose loops are short one by one."""
-    labels = clusters.algorithm.functions[cluster.root].label_names
+    labels = evaluator.algorithm.functions[cluster.root].label_names
     if len(cluster.kernels) != 1 or len(labels) < 2:
         return
     work = cluster.kernels[0].work
     rows = _rows(work)
     runs = [[label for label in labels if label in rows]] if rows else []
     if not work.products:
-        last = clusters.algorithm.sizes.get(labels[-1], SHORT)
+        last = evaluator.algorithm.sizes.get(labels[-1], SHORT)
         runs = [list(labels)] if last < SHORT else []
     for run in runs:
         start = labels.index(run[0]) if run else 0
         if len(run) < 2 or list(labels[start : start + len(run)]) != run:
             continue
         name = "_".join(run)
-        while name in clusters.taken:
+        while name in evaluator.taken:
             name += "_"
         yield plain(cluster.root, "fuse", *run, name, reason="one loop has fewer ragged tiles")
 

@@ -10,7 +10,7 @@ are equally busy cost more than one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 
 from dt_mlir.costs.device import Device
@@ -22,6 +22,8 @@ MOST_REGISTERS = 255
 """The most registers of a thread."""
 CACHE_SHARE = 0.6
 """The part of the shared cache that a kernel's elements stay in."""
+SCRATCH = 4096
+"""The bytes of shared memory that layouts and reductions take beside the factors of products."""
 CACHED = 0.4
 """The part of the latency that a load from the shared cache takes."""
 
@@ -33,13 +35,12 @@ class Tiling:
     tiles: Mapping[str, int]
     """The elements of a step along each label; 0 for the whole extent; 1 where it has none."""
     blocked: frozenset[str]
-    """The labels that the grid partitions, into blocks of one tile."""
+    """The labels that the grid partitions into blocks of one tile, but for those of which the
+    kernel has blocks already."""
     warps: int
     stages: int
     order: tuple[tuple[str, str, int], ...] = ()
     """The walk over the grid, slowest first, as `Work.order`."""
-    blocks: Mapping[str, int] = field(default_factory=dict[str, int])
-    """The extents of blocks that have several tiles."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,7 @@ class Cost:
 def scheduled(work: Work) -> Tiling:
     """Returns the tiling that a kernel has as it is scheduled."""
     tiles = {walk.label: walk.step for walk in work.loops}
-    blocks = {walk.label: walk.block for walk in work.loops if walk.block}
-    return Tiling(tiles, frozenset(blocks), work.warps, work.stages, work.order, blocks)
+    return Tiling(tiles, frozenset(), work.warps, work.stages, work.order)
 
 
 class _Evaluation:
@@ -83,15 +83,19 @@ class _Evaluation:
         trips: list[float] = []
         self.programs = 1
         grid = {work.grid[label] for label in tiling.blocked if label in work.grid}
+        self.blocks: dict[str, int] = {}
+        """The number of blocks along each label of the grid."""
         for place, walk in enumerate(work.loops):
             extent = walk.extent
             step = tiling.tiles.get(walk.label, 1) or extent
-            if place in grid or walk.label in tiling.blocks and walk.block:
-                block = tiling.blocks.get(walk.label, step)
+            block = walk.block or (step if place in grid else 0)
+            if block:
                 blocks = -(-extent // block)
-                if place in grid:
-                    self.programs *= blocks
                 extent = min(block, extent)
+                step = min(step, block)
+                if walk.label not in self.blocks and work.grid.get(walk.label) == place:
+                    self.blocks[walk.label] = blocks
+                    self.programs *= blocks
             lanes.append(_power_of_two(step))
             trips.append(max(-(-extent // max(step, 1)) * walk.share, 1.0 if extent else 0.0))
         self.lanes, self.trips = lanes, trips
@@ -160,7 +164,11 @@ class _Evaluation:
                 continue
             size = elements * item.bits / 8
             # Memory is read by sectors of 32 bytes.
-            run = self.tile(item.fastest) if item.fastest else 1
+            run = 1
+            for place in item.fastest:
+                run *= self.lanes[place]
+                if self.lanes[place] < work.loops[place].extent:
+                    break
             wasted = min(max(32 / (run * item.bits / 8), 1.0), 32 * 8 / item.bits)
             moved = size * count * (1.0 if not item.fastest and elements == 1 else wasted)
             loads += moved
@@ -194,26 +202,21 @@ class _Evaluation:
         # Instances that run at once share what they read; the next ones read it again.
         together = self._together()
         share = 1.0
-        for label, place in work.grid.items():
-            if label in self.tiling.blocked:
-                blocks = -(-work.loops[place].extent // (self.lanes[place] or 1))
-                if place in item.depends:
-                    share *= together[label] / blocks
+        for label, blocks in self.blocks.items():
+            if work.grid[label] in item.depends:
+                share *= together[label] / blocks
         running = prod(together.values())
         return min(max(whole, whole * share * self.programs / max(running, 1)), asked)
 
     def _together(self) -> dict[str, float]:
         """Returns over how many blocks of each label the instances spread that run at once."""
-        work = self.work
         left = float(min(self.programs, 2 * self.device.multiprocessors))
-        found = dict.fromkeys(self.tiling.blocked, 1.0)
-        order = self.tiling.order or tuple((l, "whole", 0) for l in reversed(list(work.grid)))
+        found = dict.fromkeys(self.blocks, 1.0)
+        order = self.tiling.order or tuple((label, "whole", 0) for label in reversed(found))
         for label, part, factor in reversed(order):
-            if label not in found or label not in work.grid:
+            if label not in found:
                 continue
-            place = work.grid[label]
-            blocks = -(-work.loops[place].extent // (self.lanes[place] or 1))
-            most = factor if part == "inner" else -(-blocks // found[label])
+            most = factor if part == "inner" else -(-self.blocks[label] // found[label])
             taken = max(min(float(most), left), 1.0)
             found[label] *= taken
             left = max(left / taken, 1.0)
@@ -278,7 +281,7 @@ class _Evaluation:
         for loops, bits in work.buffers:
             if not work.products:
                 widest = max(widest, self.tile(loops) * bits / 32 / threads)
-        registers = 24 + held + sum(loaded.values()) + (1.5 if not work.products else 0.3) * widest
+        registers = 24 + held + sum(loaded.values()) + (1.5 if not work.products else 0.5) * widest
         most = min(MOST_REGISTERS, self.device.registers // threads)
         return registers, max(0.0, registers / most - 1.0) * 2
 
@@ -290,7 +293,9 @@ class _Evaluation:
                 repeated = any(self.trips[p] > 1 for p in item.depends if p in item.around)
                 stages = self.tiling.stages if repeated else 1
                 total += self.tile(item.depends) * item.bits / 8 * stages
-        return int(total) if any(self.sides(p) for p in self.work.products) else 0
+        if not any(self.sides(p) for p in self.work.products):
+            return 0
+        return int(total) + SCRATCH
 
     def _resident(self, registers: float, shared: int) -> int:
         """Returns how many instances a multiprocessor holds."""

@@ -8,16 +8,16 @@ items count where loop-invariant code motion puts them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product as combinations
 from math import prod
 
 from xdsl.dialects.builtin import FixedBitwidthType, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
-from dt_mlir.analysis.nests import argument_named, loop_of, own_loops, reduced_by, write_to
+from dt_mlir.analysis.nests import argument_named, blocked_loops, loop_of, reduced_by, walked_label, write_to
 from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.costs.units import effort_of
 from dt_mlir.dialects import loop
@@ -59,7 +59,7 @@ class Access:
     around: Loops
     depends: Loops
     fastest: Loops
-    """The loops whose indices count elements that are neighbours in memory."""
+    """The loops whose indices count neighbours in memory, the one that counts elements first."""
     key: tuple[object, ...]
     """Accesses of one tensor with one key address the same elements."""
     feeds_product: bool = False
@@ -124,7 +124,7 @@ class Work:
     root: str
     loops: list[Walk] = field(default_factory=list[Walk])
     grid: dict[str, int] = field(default_factory=dict[str, int])
-    """The loop of each label that the grid may partition, outermost first."""
+    """The loop of each label that the grid partitions or may partition, outermost first."""
     accesses: list[Access] = field(default_factory=list[Access])
     products: list[Product] = field(default_factory=list[Product])
     reductions: list[Reduction] = field(default_factory=list[Reduction])
@@ -133,6 +133,8 @@ class Work:
     """The loops over a fused function's elements that are held, and the width of an element."""
     whole: set[int] = field(default_factory=set[int])
     """Loops that have one trip, since a fused function is held along them."""
+    single: set[int] = field(default_factory=set[int])
+    """Loops that step by one index, since others start at it."""
     order: tuple[tuple[str, str, int], ...] = ()
     """The walk over the grid, slowest first: a label, which part of its blocks, and a factor."""
     tensors: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
@@ -263,6 +265,8 @@ class _Reader:
                 self._access(op, around)
             elif isinstance(op, loop.LocalOp):
                 self._buffer(op)
+            elif isinstance(op, loop.PartOp):
+                self.work.single.update(self._depends(op.index))
             else:
                 for value in op.results[:1]:
                     self._count(op, around, self._depends(value))
@@ -308,11 +312,8 @@ class _Reader:
         results = op.map.data.results
         fastest: Loops = ()
         if results:
-            near = [
-                op.indices[dim] for dim in sorted(results[-1].used_dims())
-                if _coefficient(results[-1], dim) == 1
-            ]  # fmt: skip
-            fastest = self._depends(*(v for v in near if is_induction_variable(v)))
+            symbols = [self._size(label) for label in op.size_labels]
+            fastest = self._neighbours(results[-1], op.indices, symbols)
         labels = tuple(
             tuple(sorted(self.work.loops[p].label for p in self._depends(value)))
             for value in op.indices
@@ -326,6 +327,23 @@ class _Reader:
             fastest, (str(op.map), labels), feeds,
         ))  # fmt: skip
 
+    def _neighbours(
+        self, expr: AffineExpr, values: Sequence[SSAValue], symbols: list[int]
+    ) -> Loops:
+        """Returns the loops whose indices count neighbours, the one that counts single elements
+        first, and each that goes on where the one before it ends."""
+        found: list[int] = []
+        stride = 1
+        dims = sorted(expr.used_dims())
+        while dims:
+            dim = next((d for d in dims if _coefficient(expr, d, symbols) == stride), None)
+            if dim is None or not is_induction_variable(values[dim]):
+                break
+            dims.remove(dim)
+            found.append(self.places[loop_of(values[dim])])
+            stride *= self._size(walked_label(values[dim]))
+        return tuple(dict.fromkeys(found))
+
     def _buffer(self, op: loop.LocalOp) -> None:
         write = write_to(op.result)
         indices = [i for i in write.index_values() if isinstance(i, SSAValue)]
@@ -338,7 +356,7 @@ class _Reader:
         base = argument_named(self.kernel, self.kernel.root.data)
         if base is None:
             return
-        own = set(own_loops(self.kernel, write_to(base)).values())
+        own = set(blocked_loops(self.kernel, write_to(base)).values())
         block = self.kernel.grid.body.block
         while True:
             inner = [op for op in block.ops if isinstance(op, loop.LoopLike)]
@@ -349,7 +367,7 @@ class _Reader:
                 return
             if loop.prefixes_of(inner[0]):
                 return
-            if inner[0] in own and inner[0].end is None:
+            if inner[0] in own:
                 self.work.grid[inner[0].label_name] = self.places[inner[0]]
             block = inner[0].body.block
 
@@ -408,19 +426,12 @@ def _samples(size: int, most: int = 12) -> list[int]:
 
 
 def _symbols(expr: AffineExpr) -> set[int]:
-    from xdsl.ir.affine import AffineSymExpr
-
     return {e.position for e in expr.dfs() if isinstance(e, AffineSymExpr)}
 
 
-def _coefficient(expr: AffineExpr, dim: int) -> int | None:
-    """Returns by how much an index grows with one of its dimensions, at 0; None if sizes say it."""
-    if isinstance(expr, AffineDimExpr):
-        return 1
+def _coefficient(expr: AffineExpr, dim: int, symbols: list[int]) -> int:
+    """Returns by how much an index grows with one of its dimensions, at 0."""
     dims = [0] * (max(expr.used_dims(), default=-1) + 1)
-    symbols = [1] * (max(_symbols(expr), default=-1) + 1)
-    if symbols:
-        return None
     start = expr.eval(dims, symbols)
     dims[dim] = 1
     return expr.eval(dims, symbols) - start
