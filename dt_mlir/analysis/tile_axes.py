@@ -113,7 +113,8 @@ class TileAxes:
             op = owner.parent_op()
             if isinstance(op, loop.RunningOp):
                 return self.of([op.result, *op.sources][value.index])
-            return frozenset([op]) if isinstance(op, loop.LoopLike) and op in self.loops else frozenset()
+            has_axis = isinstance(op, loop.LoopLike) and op in self.loops
+            return frozenset([op]) if has_axis else frozenset()
         if isinstance(owner, loop.ReadOp) and isinstance(owner.base.owner, loop.LocalOp):
             return self._of_buffer(owner)
         if isinstance(owner, loop.ReduceOp):

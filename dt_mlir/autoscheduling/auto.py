@@ -21,6 +21,8 @@ from dt_mlir.compiling import compiling
 from dt_mlir.costs.device import Device
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import sched
+from dt_mlir.passes.apply_schedule import ApplySchedulePass
+from dt_mlir.passes.convert_dt_to_loop import ConvertDtToLoopPass
 from dt_mlir.passes.convert_loop_to_tile import ConvertLoopToTilePass
 
 KEPT = ("precision", "math", "deterministic")
@@ -73,9 +75,28 @@ def auto_schedule(
     evaluator = Evaluator(algorithm, device, kept)
     found: list[Decision] = []
     for cluster in Clusters(evaluator).run():
-        for part in _lowered(evaluator, finished(evaluator, cluster, GAIN)):
-            found += part
-    return found
+        found += _lowered(evaluator, finished(evaluator, cluster, GAIN))
+    # What several kernels inline is inlined once.
+    found = list(dict.fromkeys(found))
+    if _is_legal(bare, found):
+        return found
+    apart: list[Decision] = []
+    for name in algorithm.functions:
+        single = evaluator.evaluated(name, (), (), coarse=False)
+        if single is not None:
+            apart += _lowered(evaluator, single)
+    return apart
+
+
+def _is_legal(bare: ModuleOp, schedule: list[Decision]) -> bool:
+    """Returns whether all of a program can be scheduled so."""
+    module = with_schedule(bare, schedule)
+    try:
+        ConvertDtToLoopPass().apply(Context(), module)
+        ApplySchedulePass().apply(Context(), module)
+    except CompileError:
+        return False
+    return True
 
 
 def _apart(module: ModuleOp) -> tuple[ModuleOp, list[Decision]]:
@@ -100,7 +121,7 @@ def _apart(module: ModuleOp) -> tuple[ModuleOp, list[Decision]]:
     return bare, list(kept)
 
 
-def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[list[Decision]]:
+def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
     """Returns the schedule of a cluster, with tiles that can be lowered.
 
     Where no tiles of a few can, its functions get kernels of their own.
@@ -120,10 +141,10 @@ def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[list[Decision]]:
         ]  # fmt: skip
         schedule = [*cluster.decisions, *rounding, *tiles]
         if _can_be_lowered(evaluator, cluster, schedule):
-            return [schedule]
+            return schedule
     if len(cluster.members) == 1 and not cluster.decisions:
-        return [rounding]
-    found: list[list[Decision]] = []
+        return rounding
+    found: list[Decision] = []
     for member in reversed(cluster.members):
         single = evaluator.evaluated(member, (), (), coarse=False)
         if single is not None:
@@ -152,8 +173,10 @@ def with_schedule(module: ModuleOp, decisions: list[Decision]) -> ModuleOp:
         decisions: the schedule.
     """
     bare, _ = _apart(module)
-    block = Block([
-        sched.DirectiveOp.make(item.name, item.function, item.arguments) for item in decisions
-    ])  # fmt: skip
+    block = Block()
+    for item in decisions:
+        op = sched.DirectiveOp.make(item.name, item.function, item.arguments)
+        op.set_reason(item.reason)
+        block.add_op(op)
     bare.body.block.add_op(sched.ScheduleOp(Region(block)))
     return bare

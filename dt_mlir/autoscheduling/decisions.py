@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dt_mlir.dialects.sched import Argument
+from dt_mlir.frontend.syntax import NOWHERE, DirectiveCall
 from dt_mlir.registry import find_directive
 from dt_mlir.scheduling.directive import Directive
 
@@ -46,11 +47,9 @@ def plain(function: str, name: str, *values: str | int, reason: str = "") -> Dec
     return Decision(function, name, tuple(Argument(None, value) for value in values), reason)
 
 
-def schedule_text(decisions: Sequence[Decision]) -> str:
-    """Returns decisions as the lines of a schedule, the reasons as comments behind them."""
-    lines: list[str] = []
-    texts = [item.text for item in decisions]
-    width = max((len(text) for text, d in zip(texts, decisions) if d.reason), default=0)
-    for text, item in zip(texts, decisions):
-        lines.append(f"{text:<{width}}  # {item.reason}" if item.reason else text)
-    return "\n".join(lines) + "\n" if lines else ""
+def calls(decisions: Sequence[Decision]) -> list[DirectiveCall]:
+    """Returns decisions as the directives of a program."""
+    return [
+        DirectiveCall(item.function, item.name, item.arguments, NOWHERE, reason=item.reason)
+        for item in decisions
+    ]

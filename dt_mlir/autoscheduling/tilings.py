@@ -28,6 +28,10 @@ NEAR = 1.01
 """Predictions within this factor are alike."""
 ELEMENTS = 12
 """The elements of a thread to which tilings that are alike should be close."""
+MOST_OF_A_THREAD = 256
+"""The most elements of a thread."""
+MOST_OF_PRODUCTS = 160
+"""The most elements of a thread that accumulates products."""
 WHOLE_DEPTH = 256
 """The largest extent that a product beside others takes whole."""
 
@@ -142,6 +146,7 @@ class Choices:
         if prod(len(self.options(label)) for label in labels) > MOST_CANDIDATES:
             self.coarse = True
         stages = (3,) if self.coarse or not self.in_product else (2, 3, 4)
+        most = MOST_OF_PRODUCTS if self.in_product else MOST_OF_A_THREAD
         warps = (4, 8) if self.in_product else ((4, 8) if self.coarse else (1, 2, 4, 8, 16, 32))
         orders: dict[frozenset[str], tuple[tuple[str, str, int], ...]] = {}
         for sizes in combinations(*map(self.options, labels)):
@@ -158,7 +163,7 @@ class Choices:
                 order = orders[blocked] = self.order(blocked)
             for count in warps:
                 each = lanes / (count * self.device.warp)
-                if count > 1 and each < 2 or count < 32 and each > 256:
+                if count > 1 and each < 2 or count < 32 and each > most:
                     continue
                 for depth in stages:
                     yield Tiling(tiles, blocked, count, depth, order)
@@ -241,7 +246,7 @@ def ranked_tilings(
     choices = Choices(work, device, coarse)
     found = [(tiling, cost_of(work, tiling, device)) for tiling in choices.tilings()]
     if not found:
-        alone = Tiling({label: 1 for label in work.labels()}, frozenset(work.grid), 1, 1)
+        alone = Tiling(dict.fromkeys(work.labels(), 1), frozenset(work.grid), 1, 1)
         return [(alone, cost_of(work, alone, device))]
     found.sort(key=lambda item: item[1].seconds)
     least = found[0][1].seconds

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
 from dt_mlir.autoscheduling.decisions import Decision, plain
+from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects.sched import Argument
 

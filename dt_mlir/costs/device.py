@@ -71,8 +71,7 @@ def find_device(name: str | None) -> Device:
     """Returns the device of a name.
 
     Args:
-        name: the name of a file, or a name as the driver gives it, in any case; None for the
-            default.
+        name: a name as the driver gives it or a part of it, in any case; None for the default.
 
     Raises:
         CompileError: if there are no figures of it.
@@ -82,8 +81,22 @@ def find_device(name: str | None) -> Device:
         return known[DEFAULT]
     wanted = name.lower()
     for key, device in known.items():
-        if key == wanted or wanted.startswith(device.name.lower()):
+        if key == wanted or device.name.lower() in wanted or wanted in device.name.lower():
             return device
     raise CompileError(
-        f"there are no figures of the device '{name}'", None, f"there are those of {', '.join(known)}"
-    )
+        f"there are no figures of the device '{name}'", None,
+        f"there are those of {', '.join(known)}",
+    )  # fmt: skip
+
+
+def present_device() -> Device:
+    """Returns the device of the present GPU; the default where there is none, or no figures of it.
+    """
+    import torch
+
+    if not torch.cuda.is_available():
+        return find_device(None)
+    try:
+        return find_device(torch.cuda.get_device_name(torch.cuda.current_device()))
+    except CompileError:
+        return find_device(None)

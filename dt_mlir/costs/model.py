@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.work import Access, Loops, Product, Work
@@ -22,6 +22,8 @@ MOST_REGISTERS = 255
 """The most registers of a thread."""
 CACHE_SHARE = 0.6
 """The part of the shared cache that a kernel's elements stay in."""
+SPILLS = 8.0
+"""How much slower a kernel is that needs twice the registers of a thread, beyond once."""
 SCRATCH = 4096
 """The bytes of shared memory that layouts and reductions take beside the factors of products."""
 CACHED = 0.4
@@ -142,7 +144,7 @@ class _Evaluation:
         bounds["waiting"] = waves * (device.start + waits * device.latency + rounds)
         seconds = sum(bound**NORM for bound in bounds.values()) ** (1 / NORM)
         if shared > device.shared_memory:
-            seconds *= 1e3
+            seconds = inf
         seconds *= 1 + spilled
         return Cost(
             seconds + device.launch, bounds, self.programs, resident, registers, shared, memory
@@ -236,7 +238,10 @@ class _Evaluation:
             rows, columns, depth, batch = sides
             rate = self.device.product_rates[item.kind]
             if item.kind == "f32":
-                rate *= 0.45
+                # Threads multiply elements of shared memory, each of which they use as often as
+                # their part of the tile is wide.
+                wide = (rows * columns / self.threads) ** 0.5
+                rate *= 0.6 * min(wide / 8, 1.0)
             elif self.device.asynchronous and (max(rows, columns) < 64 or self.tiling.warps < 4):
                 # Products of few rows take the instruction that reads registers.
                 rate *= 0.6
@@ -265,7 +270,9 @@ class _Evaluation:
         for item in work.products:
             outside = ({*item.left} | {*item.right}) - {*item.depth}
             if any(self.trips[p] > 1 for p in item.depth) or self.sides(item):
-                held += self.tile(tuple(outside)) / threads
+                # Steps at the edge of a domain are summed apart, and added to the others.
+                apart = any(work.loops[p].share < 1 for p in item.depth)
+                held += self.tile(tuple(outside)) / threads * (1 + apart)
         for item in work.reductions:
             if self.trips[item.over] > 1:
                 held += self.tile(tuple(p for p in item.depends if p != item.over)) / threads
@@ -283,7 +290,7 @@ class _Evaluation:
                 widest = max(widest, self.tile(loops) * bits / 32 / threads)
         registers = 24 + held + sum(loaded.values()) + (1.5 if not work.products else 0.5) * widest
         most = min(MOST_REGISTERS, self.device.registers // threads)
-        return registers, max(0.0, registers / most - 1.0) * 2
+        return registers, max(0.0, registers / most - 1.0) * SPILLS
 
     def _shared(self) -> int:
         """Returns the bytes of shared memory of an instance: factors of products, in stages."""

@@ -68,10 +68,10 @@ def effort_of(op: Operation) -> Effort:
     if isinstance(op, elem.ApplyOp):
         # A function of a plug-in is expanded later; it is taken for a short one.
         return _NAMED.get(op.function.data, Effort(5.0, 1.0))
-    if op.name == "math.powf" and (exponent := _constant(op.operands[1])) is not None:
+    exponent = _constant(op.operands[1]) if op.name == "math.powf" else None
+    if exponent in (1, 2, 3, 4):
         # Small whole powers are multiplied out.
-        if exponent == int(exponent) and 0 < exponent <= 4:
-            return Effort(exponent // 2)
+        return Effort(exponent // 2)
     if op.name in _EFFORTS:
         return _EFFORTS[op.name]
     if op.name.startswith(("arith.", "math.")):

@@ -17,7 +17,14 @@ from xdsl.dialects.builtin import FixedBitwidthType, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
-from dt_mlir.analysis.nests import argument_named, blocked_loops, loop_of, reduced_by, walked_label, write_to
+from dt_mlir.analysis.nests import (
+    argument_named,
+    blocked_loops,
+    loop_of,
+    reduced_by,
+    walked_label,
+    write_to,
+)
 from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.costs.units import effort_of
 from dt_mlir.dialects import loop

@@ -443,6 +443,17 @@ class DirectiveOp(IRDLOperation):
         """The arguments, in the order of the source."""
         return [attr.data for attr in self.arguments]
 
+    @property
+    def reason(self) -> str:
+        """Why a schedule that the compiler wrote has it; empty without one."""
+        found = self.attributes.get("reason")
+        return found.data if isinstance(found, StringAttr) else ""
+
+    def set_reason(self, reason: str) -> None:
+        """Notes why a schedule has it, unless the reason is empty."""
+        if reason:
+            self.attributes["reason"] = StringAttr(reason)
+
     def set_arguments(self, arguments: Sequence[Argument]) -> None:
         """Gives it other arguments."""
         self.arguments = ArrayAttr([ArgumentAttr.get(argument) for argument in arguments])

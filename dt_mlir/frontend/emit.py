@@ -135,6 +135,7 @@ def _directive(symbols: Symbols, item: DirectiveCall, knobs: set[str]) -> sched.
 
     directive = sched.DirectiveOp.make(item.name, item.function, [known(a) for a in item.arguments])
     directive.location = symbols.location(item.name_at)
+    directive.set_reason(item.reason)
     return directive
 
 

@@ -109,6 +109,16 @@ def print_directive(item: DirectiveCall) -> str:
     return f"{item.function}.{item.name}({', '.join(map(str, item.arguments))});"
 
 
+def print_directives(items: Sequence[DirectiveCall]) -> list[str]:
+    """Returns a line for each directive, with the reasons that there are as comments."""
+    texts = list(map(print_directive, items))
+    width = max((len(text) for text, item in zip(texts, items) if item.reason), default=0)
+    return [
+        f"{text:<{width}}  # {item.reason}" if item.reason else text
+        for text, item in zip(texts, items)
+    ]
+
+
 def print_knob(item: KnobDefinition) -> str:
     """`BM = {64, 128};`"""
     return f"{item.name} = {item.options};"
@@ -133,7 +143,7 @@ def print_program(program: SyntaxTree) -> str:
         *print_declarations(program.declarations),
         *map(print_definition, program.definitions),
         *map(print_knob, program.knobs),
-        *map(print_directive, program.directives),
+        *print_directives(program.directives),
         *map(print_alternatives, program.alternatives),
     ]
     return "\n".join(lines) + "\n"

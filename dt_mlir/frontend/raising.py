@@ -156,7 +156,8 @@ def _directive(op: Operation) -> DirectiveCall:
         a._replace(value=a.value.name) if isinstance(a.value, sched.KnobReference) else a
         for a in op.argument_list
     )
-    return DirectiveCall(op.function_name, op.directive_name, arguments, _at(op), _at(op))
+    reason = op.reason
+    return DirectiveCall(op.function_name, op.directive_name, arguments, _at(op), _at(op), reason)
 
 
 def _file(module: ModuleOp) -> str:

@@ -143,6 +143,8 @@ class DirectiveCall:
     arguments: tuple[Argument, ...]
     at: Position
     name_at: Position = NOWHERE
+    reason: str = ""
+    """Why a schedule that the compiler wrote has it, printed as a comment."""
 
 
 @dataclass(frozen=True)

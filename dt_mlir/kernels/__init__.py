@@ -2,7 +2,18 @@
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.kernels.kernel import Kernel, interpret
-from dt_mlir.kernels.programs import Autotuned, Func, Program, Tuned, best, compile, parse, tune
+from dt_mlir.kernels.programs import (
+    Automatic,
+    Autotuned,
+    Func,
+    Program,
+    Tuned,
+    auto,
+    best,
+    compile,
+    parse,
+    tune,
+)
 from dt_mlir.language import functions
 from dt_mlir.language.arguments import Knob, one_of
 from dt_mlir.language.declarations import In, RVar, SIn, Var
@@ -13,8 +24,8 @@ from dt_mlir.language.schedule import Schedule
 from dt_mlir.loading import load_file as load
 
 __all__ = [
-    "Autotuned", "CompileError", "Expr", "Func", "In", "Kernel", "Knob", "Program", "RVar", "SIn",
-    "Schedule", "Tuned", "Var", "best", "cast", "compile", "interpret", "len", "load", "one_of",
-    "parse", "reshape", "size", "tune", "where",
+    "Automatic", "Autotuned", "CompileError", "Expr", "Func", "In", "Kernel", "Knob", "Program",
+    "RVar", "SIn", "Schedule", "Tuned", "Var", "auto", "best", "cast", "compile", "interpret",
+    "len", "load", "one_of", "parse", "reshape", "size", "tune", "where",
 ]  # fmt: skip
 __all__ += functions.__all__

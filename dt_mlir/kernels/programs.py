@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import threading
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,15 +33,24 @@ if TYPE_CHECKING:
 class Program(language_program.Program):
     __doc__ = language_program.Program.__doc__
 
-    def compile(self, *, static: bool = False) -> Kernel:
+    def compile(self, *, static: bool = False, schedule: str | None = None) -> Kernel:
         """A kernel, or several, that computes the outputs; see `Kernel`.
 
         Args:
             static: whether it is compiled for each size anew.
+            schedule: "auto" for a schedule that is predicted to be fast, in place of the
+                program's own, for each type and size; see `auto`.
 
         Raises:
             CompileError: at a mistake that does not depend on the types of the tensors.
         """
+        if schedule == "auto":
+            return Automatic(self, static=static)
+        if schedule is not None:
+            raise refusal(
+                f"{schedule!r} is not a way to schedule a program",
+                "write 'auto', or give a Schedule to with_schedule",
+            )
         kernel = Kernel(self, static=static)
         kernel.check()
         return kernel
@@ -58,17 +68,20 @@ class Program(language_program.Program):
 class Func(declarations.Func):
     __doc__ = declarations.Func.__doc__
 
-    def compile(self, *, dynamic: bool = False, static: bool = False) -> Kernel:
+    def compile(
+        self, *, dynamic: bool = False, static: bool = False, schedule: str | None = None
+    ) -> Kernel:
         """A kernel, or several, that computes the function.
 
         Args:
             dynamic: as for `compile`.
             static: as for `compile`.
+            schedule: as for `compile`.
 
         Raises:
             CompileError: as `compile` does.
         """
-        return compile(self, dynamic=dynamic, static=static)
+        return compile(self, dynamic=dynamic, static=static, schedule=schedule)
 
     def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
         """A kernel that finds the fastest schedule of its space for each type and size.
@@ -93,19 +106,68 @@ def parse(text: str, file: str = "<dt>") -> Program:
     return Program.parse(text, file)
 
 
-def compile(*functions: Func, dynamic: bool = False, static: bool = False) -> Kernel:
+def compile(
+    *functions: Func, dynamic: bool = False, static: bool = False, schedule: str | None = None
+) -> Kernel:
     """A kernel that computes functions; of several it gives a tuple.
 
     Args:
         functions: the functions whose results are wanted.
         dynamic: whether sizes and strides are arguments of the kernels, not constants.
         static: whether it is compiled for each size anew.
+        schedule: "auto" for a schedule that is predicted to be fast; see `auto`.
 
     Raises:
         CompileError: at a mistake that does not depend on the types of the tensors; others show
             when the kernel is first called.
     """
-    return Program.of(functions, dynamic=dynamic).compile(static=static)
+    return Program.of(functions, dynamic=dynamic).compile(static=static, schedule=schedule)
+
+
+def auto(
+    what: Func | Program | Kernel,
+    *tensors: Any,
+    types: Mapping[str, str] | None = None,
+    sizes: Mapping[str, int] | None = None,
+    device: str | None = None,
+) -> Schedule:
+    """Returns a schedule that is predicted to be fast, with the reasons for its directives.
+
+    Nothing is measured, and no GPU is needed. The program's own schedule is left aside, but for
+    `precision`, `math` and `deterministic`: they say which rounding is wanted.
+
+    Args:
+        what: a function, a program or a kernel.
+        tensors: tensors of the types and sizes in question; their elements do not matter.
+        types: element types of the inputs that the program leaves open, without tensors.
+        sizes: sizes of labels; others are assumed to be 4096.
+        device: the device, by a part of its name; None for the present GPU, or an H200.
+
+    Raises:
+        CompileError: if the program is wrong, or there are no figures of the device.
+    """
+    from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule
+    from dt_mlir.autoscheduling.decisions import calls
+    from dt_mlir.costs.device import find_device, present_device
+
+    program = _program(what, None)
+    wanted, known = dict(types or {}), dict(sizes or {})
+    inputs = _inputs(program, tensors) if tensors else {}
+    if tensors:
+        wanted = {name: str(type_of_torch(inputs[name].dtype)) for name in program.open_inputs}
+    module = emit_program(set_types(program.tree, wanted.items()))
+    run_pipeline(module, default_pipeline("dt"))
+    if tensors:
+        interface = Interface.of(module)
+        found = sizes_of("auto", interface, list(inputs.values()), known)
+        check_types("auto", interface, list(inputs.values()), program.open_inputs)
+        known = {label: found[label] for label in interface.labels if label in found}
+    model = present_device() if device is None else find_device(device)
+    decisions = auto_schedule(module, assumed_sizes(module, known), model)
+    schedule = Schedule()
+    for call in calls(decisions):
+        schedule.add(call, [])
+    return schedule
 
 
 @dataclass(frozen=True)
@@ -323,10 +385,83 @@ def _inputs(program: Program, tensors: tuple[Any, ...]) -> dict[str, Any]:
     return found
 
 
-class Autotuned(Kernel):
-    """A kernel whose schedule is searched when it meets new types or sizes.
+class _Chosen(Kernel):
+    """A kernel whose schedule is chosen when it meets new types or sizes.
 
     In all else it is like other kernels, in what `torch.compile` compiles, too.
+    """
+
+    def __init__(self, program: Program, *, static: bool = False) -> None:
+        self._kernels: dict[tuple[Any, ...], Kernel] = {}
+        self._last: Program | None = None
+        self._choosing = threading.Lock()
+        super().__init__(program, static=static)
+
+    def _tree(self, types: Mapping[str, str]) -> Program:
+        # What is shown is what was chosen last.
+        program = self._last or self.program
+        return Program(set_types(program.tree, types.items()))
+
+    def _call(self, /, *inputs: Any, **options: Any) -> Any:
+        given = inputs[: len(self._calls.tensors)]
+        labels = {name: size for name, size in options.items() if name != "out"}
+        key = *((tensor.dtype, tensor.shape) for tensor in given), *labels.items()
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            with self._choosing:
+                if key not in self._kernels:
+                    interface = self._made_operator().interface
+                    sizes_of(self.name, interface, given, labels)
+                    check_types(self.name, interface, given, self.program.open_inputs)
+                    self._last = self._choose(key, given, labels)
+                    made = self._last.compile(static=self.static)
+                    # What is called again is launched without asking which kernel it is.
+                    made._plans = self._plans
+                    self._kernels[key] = made
+                kernel = self._kernels[key]
+        return kernel._call(*inputs, **options)
+
+    @abstractmethod
+    def _choose(
+        self, key: tuple[Any, ...], given: Sequence[Any], labels: dict[str, Any]
+    ) -> Program:
+        """Returns the program under a schedule for tensors that fit.
+
+        Args:
+            key: the types and sizes.
+            given: the tensors.
+            labels: sizes that no tensor has.
+        """
+
+
+class Automatic(_Chosen):
+    """A kernel whose schedule is the one that is predicted to be fast for the types and sizes.
+
+    Args:
+        program: the program; of its schedule only what it says about rounding counts.
+        static: whether it is compiled for each size anew.
+    """
+
+    def __init__(self, program: Program, *, static: bool = False) -> None:
+        super().__init__(program, static=static)
+        # Its mistakes show now, and whether it can be scheduled.
+        Program(program.with_schedule(Schedule()).tree).compile()
+
+    @property
+    def _variant(self) -> str:
+        return "auto"
+
+    def _choose(
+        self, key: tuple[Any, ...], given: Sequence[Any], labels: dict[str, Any]
+    ) -> Program:
+        return self.program.with_schedule(auto(self.program, *given, sizes=labels))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return copied, (Automatic, (self.program,), self._backward)
+
+
+class Autotuned(_Chosen):
+    """A kernel whose schedule is searched when it meets new types or sizes.
 
     Args:
         program: the program, its schedule a space.
@@ -343,45 +478,19 @@ class Autotuned(Kernel):
             if name not in names:
                 hint = did_you_mean(name, names)
                 raise refusal(f"'{name}' is not an option of a search", hint)
-        self._kernels: dict[tuple[Any, ...], Kernel] = {}
-        self._last: Program | None = None
-        self._searching = threading.Lock()
         super().__init__(program)
 
     @property
     def _variant(self) -> str:
         return f"autotuned {sorted(self.options.items())}"
 
-    def _tree(self, types: Mapping[str, str]) -> Program:
-        # What is shown is what was found last.
-        program = self._last or self.program
-        return Program(set_types(program.tree, types.items()))
-
-    def _call(self, /, *inputs: Any, **options: Any) -> Any:
-        given = inputs[: len(self._calls.tensors)]
-        labels = {name: size for name, size in options.items() if name != "out"}
-        key = *((tensor.dtype, tensor.shape) for tensor in given), *labels.items()
-        kernel = self._kernels.get(key)
-        if kernel is None:
-            with self._searching:
-                if key not in self._kernels:
-                    self._search(key, given, labels)
-                kernel = self._kernels[key]
-        return kernel._call(*inputs, **options)
-
-    def _search(self, key: tuple[Any, ...], given: Sequence[Any], labels: dict[str, Any]) -> None:
-        """Finds a schedule, once it is known that the tensors fit."""
-        interface = self._made_operator().interface
-        sizes_of(self.name, interface, given, labels)
-        check_types(self.name, interface, given, self.program.open_inputs)
+    def _choose(
+        self, key: tuple[Any, ...], given: Sequence[Any], labels: dict[str, Any]
+    ) -> Program:
         labels = {**self.options.get("sizes", {}), **labels}
         options: dict[str, Any] = {**self.options, "sizes": labels}
         self.found[key] = tune(self, *given, **options)
-        self._last = self.found[key].program
-        kernel = self._last.compile()
-        # What is called again is launched without asking which kernel it is.
-        kernel._plans = self._plans
-        self._kernels[key] = kernel
+        return self.found[key].program
 
     def __reduce__(self) -> tuple[Any, ...]:
         return copied, (Autotuned, (self.program, self.options), self._backward)

@@ -26,7 +26,7 @@ from dt_mlir.verifier import verify_module
 
 IR = ("dt", "loop", "tile", "warp")
 """The levels of IR."""
-LEVELS = (*IR, "triton", "gluon", "ttir", "ptx", "amdgcn", "stats")
+LEVELS = (*IR, "schedule", "cost", "triton", "gluon", "ttir", "ptx", "amdgcn", "stats")
 """The forms that `--emit` prints; those after `gluon` need Triton, but no GPU."""
 
 
@@ -55,7 +55,18 @@ def _parser() -> ArgumentParser:
         metavar="x=4096,…",
         help="take the fastest schedule that dt-tune has found, for these sizes",
     )
-    add("--device", metavar="NAME", help="the device that --best is for, or a part of its name")
+    add(
+        "--auto",
+        nargs="?",
+        const="",
+        metavar="x=4096,…",
+        help="take a schedule that is predicted to be fast at these sizes",
+    )
+    add(
+        "--device",
+        metavar="NAME",
+        help="the device that --best, --auto and the costs are for: a part of its name",
+    )
     add("--database", metavar="FILE", help="where dt-tune keeps its results")
     add("--fix", metavar="x=4096,…", help="compile for these sizes; the wrapper refuses others")
     add(
@@ -64,7 +75,11 @@ def _parser() -> ArgumentParser:
         help="print the laws by which reductions in one pass are repaired",
     )
     add("--draw", metavar="FILE.svg", help="draw what program instances compute, and in what order")
-    add("--sizes", metavar="x=100,…", help="the sizes that ttir, ptx, stats and --draw are for")
+    add(
+        "--sizes",
+        metavar="x=100,…",
+        help="the sizes that cost, ttir, ptx, stats and --draw are for",
+    )
     add(
         "--arch",
         default="sm_90",
@@ -133,6 +148,66 @@ def _best(
     return candidate.point
 
 
+def _automatic(
+    module: ModuleOp, types: list[tuple[str, str]], args: Namespace
+) -> ModuleOp:
+    """Returns the program under a schedule that is predicted to be fast.
+
+    Sizes that are assumed go to standard error.
+    """
+    from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule, with_schedule
+    from dt_mlir.costs.device import find_device
+
+    typed = module.clone()
+    run_pipeline(typed, default_pipeline("dt", types))
+    given = {**parse_sizes(args.fix, "--fix"), **parse_sizes(args.auto, "--auto")}
+    sizes = assumed_sizes(typed, given)
+    _tell_assumed(typed, sizes, given, "--auto")
+    return with_schedule(module, auto_schedule(typed, sizes, find_device(args.device)))
+
+
+def _tell_assumed(
+    module: ModuleOp, sizes: dict[str, int], given: dict[str, int], option: str
+) -> None:
+    """Tells on standard error which sizes of labels are assumed."""
+    from dt_mlir.analysis.interface import Interface
+
+    interface = Interface.of(module)
+    derived = interface.derived()
+    unknown = [
+        group[0] for group in interface.groups
+        if not {*given} & set(group) and not derived & set(group)
+        and interface.used & set(group) and not {*interface.fixed} & set(group)
+    ]  # fmt: skip
+    if unknown:
+        shown = ",".join(f"{label}={sizes[label]}" for label in unknown)
+        print(f"remark: {option} assumes {shown}", file=sys.stderr)
+
+
+def _lines(module: ModuleOp) -> str:
+    """Returns the schedule of a program, a directive in each line."""
+    from dt_mlir.frontend.raising import raise_module
+    from dt_mlir.language.schedule import Schedule
+
+    return Schedule.of(raise_module(module)).to_dt()
+
+
+def _costs(module: ModuleOp, args: Namespace) -> str:
+    """Returns what the kernels of a program are predicted to cost."""
+    from dt_mlir.autoscheduling.auto import assumed_sizes
+    from dt_mlir.costs.device import find_device
+    from dt_mlir.costs.report import cost_report
+
+    given = {
+        **parse_sizes(args.fix, "--fix"), **parse_sizes(args.auto, "--auto"),
+        **parse_sizes(args.sizes, "--sizes"),
+    }  # fmt: skip
+    sizes = assumed_sizes(module, given)
+    if args.auto is None:
+        _tell_assumed(module, sizes, given, "--emit cost")
+    return cost_report(module, sizes, find_device(args.device))
+
+
 def compile_file(args: Namespace, sources: SourceTexts) -> None:
     """Do what the command line asks for.
 
@@ -150,8 +225,14 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     choices = parse_choices(args.choose, "--choose")
     if args.best is not None and choices:
         raise CompileError("--best chooses; it does not go with --choose")
-    if args.best is None and (args.device is not None or args.database is not None):
-        raise CompileError("--device and --database are about what --best takes")
+    if args.best is not None and args.auto is not None:
+        raise CompileError("--best and --auto both choose a schedule; give one of them")
+    if args.auto is not None and choices:
+        raise CompileError("--auto leaves the program's space aside; it does not go with --choose")
+    if args.best is None and args.database is not None:
+        raise CompileError("--database is about what --best takes")
+    if args.best is None and args.auto is None and args.emit != "cost" and args.device is not None:
+        raise CompileError("--device is about what --best, --auto and --emit cost are for")
     if args.run is not None and (args.emit != "triton" or args.print_pipeline):
         raise CompileError("--run runs the program; it does not go with --emit or --print-pipeline")
     if args.draw is not None and (args.emit != "triton" or args.print_pipeline):
@@ -165,6 +246,8 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         _load(path, args.override)
     module = _parse(args.file, sources)
     verify_module(module)
+    if args.auto is not None:
+        module = _automatic(module, types, args)
     algorithm = module.clone()
     if args.best is not None:
         choices = _best(algorithm, types, args)
@@ -173,6 +256,10 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     if args.print_pipeline:
         run_pipeline(module, default_pipeline("dt", types))
         write_output(args.output, pipeline_text(passes) + "\n")
+        return
+    if args.emit in ("schedule", "cost"):
+        run_pipeline(module, default_pipeline("dt", types, choices=choices))
+        write_output(args.output, _costs(module, args) if args.emit == "cost" else _lines(module))
         return
     if args.explain:
         from dt_mlir.laws.explanation import explain
