@@ -24,7 +24,7 @@ CACHE_SHARE = 0.6
 """The part of the shared cache that a kernel's elements stay in."""
 SPILLS = 8.0
 """How much slower a kernel is that needs twice the registers of a thread, beyond once."""
-SCRATCH = 4096
+SCRATCH = 2048
 """The bytes of shared memory that layouts and reductions take beside the factors of products."""
 CACHED = 0.4
 """The part of the latency that a load from the shared cache takes."""
@@ -95,7 +95,7 @@ class _Evaluation:
                 blocks = -(-extent // block)
                 extent = min(block, extent)
                 step = min(step, block)
-                if walk.label not in self.blocks and work.grid.get(walk.label) == place:
+                if walk.label not in self.blocks:
                     self.blocks[walk.label] = blocks
                     self.programs *= blocks
             lanes.append(_power_of_two(step))
@@ -205,7 +205,7 @@ class _Evaluation:
         together = self._together()
         share = 1.0
         for label, blocks in self.blocks.items():
-            if work.grid[label] in item.depends:
+            if any(work.loops[place].label == label for place in item.depends):
                 share *= together[label] / blocks
         running = prod(together.values())
         return min(max(whole, whole * share * self.programs / max(running, 1)), asked)

@@ -195,8 +195,8 @@ class _Reader:
         self._visit(kernel.grid.body.block, ())
         for (around, depends), (arithmetic, special) in self._scalars.items():
             work.scalars.append(Scalars(around, depends, arithmetic, special))
-        self._find_grid()
         self._find_whole()
+        self._find_grid()
         return work
 
     def _size(self, label: str) -> int:
@@ -359,24 +359,28 @@ class _Reader:
         self.work.buffers.append((held, _bits(op.result.type.element_type)))
 
     def _find_grid(self) -> None:
-        """Finds the loops of the root around everything else."""
+        """Finds the loops of the root that the grid may partition.
+
+        One beside which there are others over its label would leave these whole.
+        """
         base = argument_named(self.kernel, self.kernel.root.data)
         if base is None:
             return
-        own = set(blocked_loops(self.kernel, write_to(base)).values())
-        block = self.kernel.grid.body.block
-        while True:
-            inner = [op for op in block.ops if isinstance(op, loop.LoopLike)]
-            if len(inner) != 1 or not isinstance(inner[0], loop.ForOp):
-                return
-            rest = [op for op in block.ops if isinstance(op, loop.LocalOp | loop.WriteOp)]
-            if rest or inner[0] not in own and not inner[0].is_outer:
-                return
-            if loop.prefixes_of(inner[0]):
-                return
-            if inner[0] in own:
-                self.work.grid[inner[0].label_name] = self.places[inner[0]]
-            block = inner[0].body.block
+        counts = {label: len(places) for label, places in self.work.labels().items()}
+        write = write_to(base)
+        parent = write.parent_op()
+        around: list[Operation] = []
+        while parent is not None and not isinstance(parent, loop.GridOp):
+            around.insert(0, parent)
+            parent = parent.parent_op()
+        own = blocked_loops(self.kernel, write)
+        for op in around:
+            if op not in own.values() or not isinstance(op, loop.ForOp) or loop.prefixes_of(op):
+                continue
+            place = self.places[op]
+            alone = counts[op.label_name] == 1 or place in self.work.single
+            if alone or op.origin is not None:
+                self.work.grid[op.label_name] = place
 
     def _find_whole(self) -> None:
         """Finds the loops along which fused functions are held."""
