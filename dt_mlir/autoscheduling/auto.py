@@ -15,6 +15,7 @@ from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.directives import tile_directives
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, Kernel
 from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.autoscheduling.storage import aligned
 from dt_mlir.autoscheduling.tilings import ranked_tilings
 from dt_mlir.autoscheduling.variants import finished
 from dt_mlir.compiling import compiling
@@ -74,8 +75,9 @@ def auto_schedule(
     algorithm = Algorithm(bare, sizes)
     evaluator = Evaluator(algorithm, device, kept)
     found: list[Decision] = []
-    for cluster in Clusters(evaluator).run():
-        found += _lowered(evaluator, finished(evaluator, cluster, GAIN))
+    clusters = [finished(evaluator, cluster, GAIN) for cluster in Clusters(evaluator).run()]
+    for cluster in aligned(evaluator, clusters):
+        found += _lowered(evaluator, cluster)
     # What several kernels inline is inlined once.
     found = list(dict.fromkeys(found))
     if _is_legal(bare, found):
@@ -127,7 +129,11 @@ def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
     Where no tiles of a few can, its functions get kernels of their own.
     """
     rounding = evaluator.rounding(cluster.root, cluster.members, cluster.decisions) or []
-    ranked = [ranked_tilings(k.work, evaluator.device, TRIALS) for k in cluster.kernels]
+    ranked = [
+        [(k.tiling, k.cost)] if cluster.decided
+        else ranked_tilings(k.work, evaluator.device, TRIALS)
+        for k in cluster.kernels
+    ]  # fmt: skip
     for number in range(TRIALS):
         kernels = [
             Kernel(k.work, *found[min(number, len(found) - 1)])
@@ -140,8 +146,9 @@ def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
             )
         ]  # fmt: skip
         schedule = [*cluster.decisions, *rounding, *tiles]
+        # By itself the root is an output, which cannot be padded.
         if _can_be_lowered(evaluator, cluster, schedule):
-            return schedule
+            return [*schedule, *cluster.storage]
     if len(cluster.members) == 1 and not cluster.decisions:
         return rounding
     found: list[Decision] = []

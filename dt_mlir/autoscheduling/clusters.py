@@ -97,7 +97,7 @@ class Clusters:
             if trial is None:
                 continue
             apart = Clusters(self.evaluator, trial.members, passes=False).run()
-            if self._time(trial) < sum(map(self._time, apart)):
+            if self._time(trial) < GAIN * sum(map(self._time, apart)):
                 best = trial
         return best
 

@@ -35,6 +35,10 @@ class Cluster:
     decisions: tuple[Decision, ...]
     """The directives that put them together, those of consumers first."""
     kernels: tuple[Kernel, ...] = ()
+    storage: tuple[Decision, ...] = ()
+    """The directives about its results in memory."""
+    decided: bool = False
+    """True if its tiles follow from those of its readers."""
 
     @property
     def seconds(self) -> float:

@@ -129,7 +129,9 @@ class Algorithm:
         """
         module = self.scheduled(functions, outputs, decisions)
         sizes = Interface.of(module).completed(self.sizes)
-        return [work_of(op, sizes) for op in module.ops if isinstance(op, loop.KernelOp)]
+        # What is stored between kernels is aligned where that matters.
+        stored = set(self.functions) - set(self.outputs)
+        return [work_of(op, sizes, stored) for op in module.ops if isinstance(op, loop.KernelOp)]
 
     def scheduled(
         self, functions: Iterable[str], outputs: Sequence[str], decisions: Sequence[Decision]

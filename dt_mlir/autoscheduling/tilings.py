@@ -147,7 +147,7 @@ class Choices:
             self.coarse = True
         stages = (3,) if self.coarse or not self.in_product else (2, 3, 4)
         most = MOST_OF_PRODUCTS if self.in_product else MOST_OF_A_THREAD
-        warps = (4, 8) if self.in_product else ((4, 8) if self.coarse else (1, 2, 4, 8, 16, 32))
+        warps = (4, 8) if self.in_product else ((4, 8, 16) if self.coarse else (1, 2, 4, 8, 16, 32))
         orders: dict[frozenset[str], tuple[tuple[str, str, int], ...]] = {}
         for sizes in combinations(*map(self.options, labels)):
             tiles = dict(zip(labels, sizes))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, prod
+from math import inf, log2, prod
 
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.work import Access, Loops, Product, Work
@@ -22,6 +22,12 @@ MOST_REGISTERS = 255
 """The most registers of a thread."""
 CACHE_SHARE = 0.6
 """The part of the shared cache that a kernel's elements stay in."""
+MOST_OVERLAP = 8.0
+"""The most trips of a loop whose copies and products overlap."""
+NARROW = 0.67
+"""The exponent with which copies of fewer than 16 bytes take longer."""
+PAGE = 16.0
+"""The bytes that a run of neighbours in memory costs beside its own."""
 SPILLS = 8.0
 """How much slower a kernel is that needs twice the registers of a thread, beyond once."""
 SCRATCH = 2048
@@ -83,6 +89,7 @@ class _Evaluation:
         self.threads = tiling.warps * device.warp
         lanes: list[int] = []
         trips: list[float] = []
+        points: list[float] = []
         self.programs = 1
         grid = {work.grid[label] for label in tiling.blocked if label in work.grid}
         self.blocks: dict[str, int] = {}
@@ -99,8 +106,11 @@ class _Evaluation:
                     self.blocks[walk.label] = blocks
                     self.programs *= blocks
             lanes.append(_power_of_two(step))
-            trips.append(max(-(-extent // max(step, 1)) * walk.share, 1.0 if extent else 0.0))
-        self.lanes, self.trips = lanes, trips
+            count = -(-extent // max(step, 1))
+            trips.append(max(count * walk.share, 1.0 if extent else 0.0))
+            each = walk.extent / -(-walk.extent // block) if block and walk.extent else extent
+            points.append(each / max(count, 1))
+        self.lanes, self.trips, self.points = lanes, trips, points
 
     def count(self, around: Loops) -> float:
         """Returns how often an instance carries an item out."""
@@ -109,6 +119,10 @@ class _Evaluation:
     def tile(self, loops: Loops) -> int:
         """Returns the number of elements of an item."""
         return prod(self.lanes[place] for place in loops)
+
+    def addressed(self, loops: Loops) -> float:
+        """Returns the number of elements of an item that are no lanes out of bounds."""
+        return prod(self.points[place] for place in loops)
 
     def cost(self) -> Cost:
         work, device = self.work, self.device
@@ -129,7 +143,7 @@ class _Evaluation:
                 # Threads exchange what they have, and warps by way of shared memory.
                 left = elements // self.lanes[item.over]
                 arithmetic += 5 * count * max(left, self.threads)
-                rounds += count * (4e-8 if self.tiling.warps == 1 else 1.2e-7)
+                rounds += count * (4e-8 + 3e-8 * log2(self.tiling.warps))
         products, multiplied = self._products()
         arithmetic += multiplied
         registers, spilled = self._registers()
@@ -142,13 +156,28 @@ class _Evaluation:
         bounds["arithmetic"] = busiest * each * arithmetic / device.arithmetic_rate
         bounds["special"] = busiest * each * special / device.special_rate
         bounds["waiting"] = waves * (device.start + waits * device.latency + rounds)
-        seconds = sum(bound**NORM for bound in bounds.values()) ** (1 / NORM)
+        units = [bounds[name] for name in ("products", "arithmetic", "special")]
+        local = [bounds["cache"], max(units), bounds["waiting"]]
+        busy = max(local) + (sum(local) - max(local)) / (resident * self._overlap())
+        seconds = (bounds["memory"] ** NORM + busy**NORM) ** (1 / NORM)
         if shared > device.shared_memory:
             seconds = inf
         seconds *= 1 + spilled
         return Cost(
             seconds + device.launch, bounds, self.programs, resident, registers, shared, memory
         )
+
+    def _overlap(self) -> float:
+        """Returns how many trips of a loop overlap: those that copy factors of products ahead."""
+        ahead = [
+            self.count(item.around) for item in self.work.accesses
+            if item.feeds_product and not item.stores
+        ]  # fmt: skip
+        pipelined = self.tiling.stages > 1 and self._makes_dots()
+        return min(max(ahead, default=1.0), MOST_OVERLAP) if pipelined else 1.0
+
+    def _makes_dots(self) -> bool:
+        return any(self.sides(item) for item in self.work.products)
 
     def _transfers(self) -> tuple[float, float, float]:
         """Returns an instance's bytes from the cache, memory's bytes, and the loads waited for."""
@@ -158,44 +187,52 @@ class _Evaluation:
         seen: dict[tuple[str, tuple[object, ...]], Access] = {}
         room = CACHE_SHARE * device.cache
         for item in work.accesses:
-            count, elements = self.count(item.around), self.tile(item.depends)
+            count, elements = self.count(item.around), self.addressed(item.depends)
             first = seen.setdefault((item.tensor, item.key), item)
             if first is not item and all(
                 self.trips[p] <= 1 for p in {*first.depends} ^ {*item.depends}
             ):
                 continue
             size = elements * item.bits / 8
-            # Memory is read by sectors of 32 bytes.
-            run = 1
-            for place in item.fastest:
-                run *= self.lanes[place]
-                if self.lanes[place] < work.loops[place].extent:
-                    break
-            wasted = min(max(32 / (run * item.bits / 8), 1.0), 32 * 8 / item.bits)
+            wasted = self._wasted(item)
+            width = work.tensors[item.tensor].width
+            narrow = (16 / width) ** NARROW if item.feeds_product else 1.0
             moved = size * count * (1.0 if not item.fastest and elements == 1 else wasted)
-            loads += moved
+            loads += moved * narrow
             if not item.stores:
                 where = tuple(p for p in item.around if self.trips[p] > 1)
-                pipelined = item.feeds_product and self.tiling.stages > 1
+                # Copies of fewer than 4 bytes go through registers, and not ahead.
+                pipelined = item.feeds_product and self.tiling.stages > 1 and width >= 4
                 ahead = self.tiling.stages - 1 if pipelined else 1
                 phase = 1.0 + (count - 1.0) / ahead
                 waits[where] = max(waits.get(where, 0.0), phase)
             if first is not item and self._instance_bytes(item) < room:
                 continue
-            memory += self._from_memory(item, room, wasted)
+            memory += self._from_memory(item, room) * wasted
         missed = min(memory / max(loads * self.programs, 1.0), 1.0)
         return loads, memory, sum(waits.values()) * (CACHED + (1 - CACHED) * missed)
 
+    def _wasted(self, item: Access) -> float:
+        """Returns how many bytes are moved for each that is wanted."""
+        # Memory is read by sectors of 32 bytes, and pages of it that are left early cost time.
+        run = 1.0
+        for place in item.fastest:
+            run *= self.points[place]
+            if self.lanes[place] < self.work.loops[place].extent:
+                break
+        bytes = run * item.bits / 8
+        return min(max(32 / bytes, 1.0), 32 * 8 / item.bits) * (1 + PAGE / max(bytes, 32))
+
     def _instance_bytes(self, item: Access) -> float:
         """Returns the bytes that the instances which run at once address by an access."""
-        size = self.tile(item.depends) * self.count(item.around) * item.bits / 8
+        size = self.addressed(item.depends) * self.count(item.around) * item.bits / 8
         return size * min(self.programs, 4 * self.device.multiprocessors)
 
-    def _from_memory(self, item: Access, room: float, wasted: float) -> float:
+    def _from_memory(self, item: Access, room: float) -> float:
         """Returns the bytes that memory moves for an access of all instances."""
         work = self.work
         whole = float(work.tensors[item.tensor].bytes)
-        asked = self.tile(item.depends) * self.count(item.around) * item.bits / 8
+        asked = self.addressed(item.depends) * self.count(item.around) * item.bits / 8
         asked *= self.programs
         if item.stores:
             return min(asked, whole) if whole else asked
@@ -278,8 +315,11 @@ class _Evaluation:
                 held += self.tile(tuple(p for p in item.depends if p != item.over)) / threads
         loaded: dict[object, float] = {}
         for item in work.accesses:
-            if not item.stores and not item.feeds_product:
+            narrow = work.tensors[item.tensor].width < 4
+            if not item.stores and (narrow or not item.feeds_product):
                 size = self.tile(item.depends) * item.bits / 32 / threads
+                # Each element that is copied by itself has an address.
+                size += self.tile(item.depends) / threads if item.feeds_product else 0
                 loaded[item.tensor, item.key] = max(
                     loaded.get((item.tensor, item.key), 0.0), size
                 )
@@ -288,21 +328,26 @@ class _Evaluation:
         for loops, bits in work.buffers:
             if not work.products:
                 widest = max(widest, self.tile(loops) * bits / 32 / threads)
-        registers = 24 + held + sum(loaded.values()) + (1.5 if not work.products else 0.5) * widest
+        if work.products:
+            registers = 24 + held + sum(loaded.values()) + 0.5 * widest
+        else:
+            # Elements take the registers of those that they are computed of.
+            registers = 14 + held + 0.1 * sum(loaded.values()) + widest
         most = min(MOST_REGISTERS, self.device.registers // threads)
         return registers, max(0.0, registers / most - 1.0) * SPILLS
 
     def _shared(self) -> int:
         """Returns the bytes of shared memory of an instance: factors of products, in stages."""
-        total = 0.0
+        rings = largest = 0.0
         for item in self.work.accesses:
             if item.feeds_product and not item.stores:
-                repeated = any(self.trips[p] > 1 for p in item.depends if p in item.around)
-                stages = self.tiling.stages if repeated else 1
-                total += self.tile(item.depends) * item.bits / 8 * stages
-        if not any(self.sides(p) for p in self.work.products):
-            return 0
-        return int(total) + SCRATCH
+                size = self.tile(item.depends) * item.bits / 8
+                if any(self.trips[p] > 1 for p in item.depends if p in item.around):
+                    rings += size * self.tiling.stages
+                else:
+                    # One that is copied once leaves its place to the next.
+                    largest = max(largest, size)
+        return int(rings + largest) + SCRATCH if self._makes_dots() else 0
 
     def _resident(self, registers: float, shared: int) -> int:
         """Returns how many instances a multiprocessor holds."""

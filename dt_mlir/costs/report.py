@@ -12,7 +12,7 @@ from dt_mlir.analysis.interface import Interface
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.model import Cost, cost_of, scheduled
 from dt_mlir.costs.work import work_of
-from dt_mlir.dialects import loop
+from dt_mlir.dialects import host, loop
 from dt_mlir.passes.apply_schedule import in_order
 from dt_mlir.passes.convert_dt_to_loop import ConvertDtToLoopPass
 from dt_mlir.scheduling.directive import Directive, apply_directives
@@ -30,9 +30,12 @@ def costs_of(
     """
     known = Interface.of(module).completed(sizes)
     found: dict[str, Cost] = {}
+    function = host.function_of(module)
+    allocations = () if function is None else function.allocations()
+    aligned = [op.tensor.data for op in allocations if max(op.alignment, default=1) > 1]
     for op in module.ops:
         if isinstance(op, loop.KernelOp):
-            work = work_of(op, known)
+            work = work_of(op, known, aligned)
             found[work.root] = cost_of(work, scheduled(work), device)
     return found
 

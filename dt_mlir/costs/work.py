@@ -8,10 +8,10 @@ items count where loop-invariant code motion puts them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product as combinations
-from math import prod
+from math import gcd, prod
 
 from xdsl.dialects.builtin import FixedBitwidthType, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -69,6 +69,8 @@ class Access:
     """The loops whose indices count neighbours in memory, the one that counts elements first."""
     key: tuple[object, ...]
     """Accesses of one tensor with one key address the same elements."""
+    axes: tuple[str, ...] = ()
+    """The label that indexes each axis by itself; empty for another index."""
     feeds_product: bool = False
     """True if a product takes the elements as they are."""
 
@@ -118,6 +120,8 @@ class Tensor:
     """Its size."""
     bits: int
     """The width of an element."""
+    width: int = 16
+    """The bytes that one instruction copies at most: rows start at multiples of them."""
 
 
 @dataclass
@@ -157,18 +161,24 @@ class Work:
         return found
 
 
-def work_of(kernel: loop.KernelOp, sizes: Mapping[str, int]) -> Work:
+def work_of(
+    kernel: loop.KernelOp, sizes: Mapping[str, int], aligned: Collection[str] = ()
+) -> Work:
     """Returns what a kernel does.
 
     Args:
         kernel: a kernel of the `loop` level, scheduled or not.
         sizes: a size for each of its labels.
+        aligned: tensors whose rows start at multiples of 16 bytes whatever their sizes are.
     """
-    return _Reader(kernel, sizes).read()
+    return _Reader(kernel, sizes, aligned).read()
 
 
 class _Reader:
-    def __init__(self, kernel: loop.KernelOp, sizes: Mapping[str, int]) -> None:
+    def __init__(
+        self, kernel: loop.KernelOp, sizes: Mapping[str, int], aligned: Collection[str]
+    ) -> None:
+        self.aligned = aligned
         self.kernel = kernel
         self.sizes = sizes
         self.axes = TileAxes(kernel, {}, every=True)
@@ -190,8 +200,10 @@ class _Reader:
         for arg, name in zip(kernel.args, kernel.argument_names):
             if isinstance(arg.type, MemRefType):
                 element = _bits(arg.type.element_type)
-                count = prod(self._size(axis) for axis in kernel.axes_of(arg))
-                work.tensors[name] = Tensor(count * element // 8, element)
+                shape = [self._size(axis) for axis in kernel.axes_of(arg)]
+                row = shape[-1] * element // 8 if len(shape) > 1 else 16
+                width = 16 if name in self.aligned else gcd(row, 16)
+                work.tensors[name] = Tensor(prod(shape) * element // 8, element, width)
         self._visit(kernel.grid.body.block, ())
         for (around, depends), (arithmetic, special) in self._scalars.items():
             work.scalars.append(Scalars(around, depends, arithmetic, special))
@@ -331,8 +343,12 @@ class _Reader:
             feeds = any(_is_product(user) for user in users)
         self.work.accesses.append(Access(
             name, _bits(op.base.type.element_type), isinstance(op, loop.WriteOp), around, depends,
-            fastest, (str(op.map), labels), feeds,
+            fastest, (str(op.map), labels), self._axes(op), feeds,
         ))  # fmt: skip
+
+    def _axes(self, op: loop.AccessOp) -> tuple[str, ...]:
+        found = op.index_values()
+        return tuple(walked_label(i) if isinstance(i, SSAValue) else "" for i in found)
 
     def _neighbours(
         self, expr: AffineExpr, values: Sequence[SSAValue], symbols: list[int]
