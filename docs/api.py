@@ -41,7 +41,7 @@ GROUPS = (
     ("Programs", ("Var", "RVar", "In", "SIn", "Func", "Expr", "Program", "parse", "compile")),
     ("Schedules", ("Schedule", "Knob", "one_of", "load")),
     ("Kernels", ("Kernel", "interpret", "CompileError")),
-    ("Exploring schedules", ("tune", "Tuned", "Autotuned", "best")),
+    ("Exploring schedules", ("auto", "Automatic", "tune", "Tuned", "Autotuned", "best")),
     ("Expressions", ("where", "cast", "reshape", "len", "size")),
 )
 

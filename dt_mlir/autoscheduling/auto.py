@@ -31,7 +31,7 @@ KEPT = ("precision", "math", "deterministic")
 NOMINAL = 4096
 """The size of a label that nothing says one of."""
 TRIALS = 6
-"""How many tilings are tried until one can be lowered."""
+"""The number of tilings that are tried until one can be lowered."""
 
 
 def assumed_sizes(module: ModuleOp, given: Mapping[str, int]) -> dict[str, int]:

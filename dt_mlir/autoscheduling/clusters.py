@@ -1,4 +1,4 @@
-"""What is computed together: the functions of each kernel, and how they are fused.
+"""The functions that each kernel computes, and how they are fused.
 
 Functions are visited from the outputs on, each after those that read it. One that only the
 functions of one kernel read may join that kernel, inlined or at one of a few places; one that

@@ -132,6 +132,8 @@ class _Evaluation:
         loads, memory, waits = self._transfers()
         arithmetic = special = 0.0
         for item in work.scalars:
+            if item.again and all(self.trips[p] <= 1 for p in item.again):
+                continue
             elements = max(self.tile(item.depends), self.threads) * self.count(item.around)
             arithmetic += item.arithmetic * elements
             special += item.special * elements
@@ -203,7 +205,8 @@ class _Evaluation:
                 where = tuple(p for p in item.around if self.trips[p] > 1)
                 # Copies of fewer than 4 bytes go through registers, and not ahead.
                 pipelined = item.feeds_product and self.tiling.stages > 1 and width >= 4
-                ahead = self.tiling.stages - 1 if pipelined else 1
+                # An asynchronous product still reads its stage while the next one begins.
+                ahead = self.tiling.stages - (1.5 if device.asynchronous else 1) if pipelined else 1
                 phase = 1.0 + (count - 1.0) / ahead
                 waits[where] = max(waits.get(where, 0.0), phase)
             if first is not item and self._instance_bytes(item) < room:
@@ -310,6 +313,8 @@ class _Evaluation:
                 # Steps at the edge of a domain are summed apart, and added to the others.
                 apart = any(work.loops[p].share < 1 for p in item.depth)
                 held += self.tile(tuple(outside)) / threads * (1 + apart)
+        # A buffer may hold what a product has accumulated.
+        accumulated = held
         for item in work.reductions:
             if self.trips[item.over] > 1:
                 held += self.tile(tuple(p for p in item.depends if p != item.over)) / threads
@@ -325,14 +330,16 @@ class _Evaluation:
                 )
         for item in work.scalars:
             widest = max(widest, self.tile(item.depends) / threads)
+        buffers = 0.0
         for loops, bits in work.buffers:
-            if not work.products:
-                widest = max(widest, self.tile(loops) * bits / 32 / threads)
+            size = self.tile(loops) * bits / 32 / threads
+            widest, buffers = max(widest, size), buffers + size
         if work.products:
+            held += 0.5 * max(buffers - accumulated, 0.0)
             registers = 24 + held + sum(loaded.values()) + 0.5 * widest
         else:
-            # Elements take the registers of those that they are computed of.
-            registers = 14 + held + 0.1 * sum(loaded.values()) + widest
+            # Elements take registers of those that they are computed of.
+            registers = 8 + held + 0.5 * sum(loaded.values()) + widest
         most = min(MOST_REGISTERS, self.device.registers // threads)
         return registers, max(0.0, registers / most - 1.0) * SPILLS
 

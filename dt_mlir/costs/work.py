@@ -8,7 +8,7 @@ items count where loop-invariant code motion puts them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product as combinations
 from math import gcd, prod
@@ -108,6 +108,9 @@ class Scalars:
 
     around: Loops
     depends: Loops
+    again: Loops
+    """The loops by which it differs from the same operations in other loops; where all of them have
+    one trip, it is those, and computed once. Empty for the first ones."""
     arithmetic: float
     special: float
 
@@ -184,7 +187,9 @@ class _Reader:
         self.axes = TileAxes(kernel, {}, every=True)
         self.places = {op: place for place, op in enumerate(self.axes.loops)}
         self.work = Work(kernel.root.data)
-        self._scalars: dict[tuple[Loops, Loops], list[float]] = {}
+        self._scalars: dict[tuple[Loops, Loops, Loops], list[float]] = {}
+        self._keys: dict[SSAValue, Hashable] = {}
+        self._first: dict[Hashable, Loops] = {}
 
     def read(self) -> Work:
         work, kernel = self.work, self.kernel
@@ -205,8 +210,8 @@ class _Reader:
                 width = 16 if name in self.aligned else gcd(row, 16)
                 work.tensors[name] = Tensor(prod(shape) * element // 8, element, width)
         self._visit(kernel.grid.body.block, ())
-        for (around, depends), (arithmetic, special) in self._scalars.items():
-            work.scalars.append(Scalars(around, depends, arithmetic, special))
+        for loops, (arithmetic, special) in self._scalars.items():
+            work.scalars.append(Scalars(*loops, arithmetic, special))
         self._find_whole()
         self._find_grid()
         return work
@@ -315,10 +320,35 @@ class _Reader:
         found = effort_of(op)
         if not any(found) or (op.results and isinstance(op.results[0].type, IndexType)):
             return
-        key = invariant(around, depends), depends
-        total = self._scalars.setdefault(key, [0.0, 0.0])
+        first = depends
+        if op.results:
+            first = self._first.setdefault(self._key(op.results[0]), depends)
+        again = tuple(sorted({*first} ^ {*depends}))
+        total = self._scalars.setdefault((invariant(around, depends), depends, again), [0.0, 0.0])
         total[0] += found.arithmetic
         total[1] += found.special
+
+    def _key(self, value: SSAValue) -> Hashable:
+        """Returns a key that is equal for values that are computed alike, in whatever loops over
+        the same labels."""
+        if value not in self._keys:
+            self._keys[value] = self._made_key(value)
+        return self._keys[value]
+
+    def _made_key(self, value: SSAValue) -> Hashable:
+        op = value.owner
+        if isinstance(op, Block):
+            parent = op.parent_op()
+            return parent.label_name if isinstance(parent, loop.LoopLike) else value
+        if isinstance(op, loop.ReadOp) and isinstance(op.base.owner, loop.LocalOp):
+            return self._key(write_to(op.base).value)
+        operands = tuple(map(self._key, op.operands))
+        if isinstance(op, loop.ReduceOp):
+            return op.name, str(op.kind), op.label_name, *map(self._key, op.yielded)
+        if op.regions or len(op.results) != 1:
+            return value
+        properties = tuple(sorted((name, str(item)) for name, item in op.properties.items()))
+        return op.name, properties, *operands
 
     def _access(self, op: loop.ReadOp | loop.WriteOp, around: Loops) -> None:
         if isinstance(op.base.owner, loop.LocalOp):

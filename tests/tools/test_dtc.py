@@ -104,7 +104,31 @@ def test_help_names_the_options(tool: Tools) -> None:
         ("doubled.dt --best --choose B=4", ["error: --best chooses; it does not go with --choose"]),
         (
             "doubled.dt --device h200",
-            ["error: --device and --database are about what --best takes"],
+            ["error: --device is about what --best, --auto and --emit cost are for"],
+        ),
+        ("doubled.dt --database found.sqlite", ["error: --database is about what --best takes"]),
+        (
+            "doubled.dt --auto --best",
+            ["error: --best and --auto both choose a schedule; give one of them"],
+        ),
+        (
+            "doubled.dt --auto --choose B=4",
+            ["error: --auto leaves the program's space aside; it does not go with --choose"],
+        ),
+        (
+            "doubled.dt --auto --device abacus",
+            [
+                "error: there are no figures of the device 'abacus'",
+                "help: there are those of a100, b200, h100, h200, mi300x",
+            ],
+        ),
+        (
+            "doubled.dt --auto z=4",
+            ["error: there is no label 'z' to give a size"],
+        ),
+        (
+            "doubled.dt --auto x=many",
+            ["error: --auto: the size of 'x' must be a number of 0 or more, not 'many'"],
         ),
     ],
 )

@@ -23,6 +23,8 @@ LAYERS = (
     {"interpreters", "scheduling"},
     {"registry"},
     {"language", "loading", "passes", "pipeline", "universe"},
+    {"costs"},
+    {"autoscheduling"},
     {"backend", "drawing"},
     {"compiler"},
     {"runtime"},

@@ -1,0 +1,54 @@
+"""Programs that tests schedule."""
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.autoscheduling.auto import auto_schedule
+from dt_mlir.autoscheduling.decisions import Decision
+from dt_mlir.costs.device import find_device
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+
+
+def algorithm(text: str) -> ModuleOp:
+    """Returns a program at the `dt` level."""
+    module, _ = compile_text(text, "program.dt")
+    run_pipeline(module, default_pipeline("dt"))
+    return module
+
+
+def schedule(text: str, sizes: Mapping[str, int], device: str = "h200") -> list[Decision]:
+    """Returns the schedule that is predicted to be fast."""
+    module = algorithm(text)
+    return auto_schedule(module, Interface.of(module).sizes(sizes), find_device(device))
+
+
+def texts(decisions: list[Decision]) -> list[str]:
+    """Returns the directives."""
+    return [item.text for item in decisions]
+
+
+MATMUL = """
+Func mm : f16; In A : f16, B : f16; Var x, y; RVar k;
+mm[x, y] = rdot(A[x, k], B[k, y], k);
+mm.compile();
+"""
+SOFTMAX = """
+Func top, total, f; In A; Var x; RVar y;
+top[x] = rmax(A[x, y], y);
+total[x] = rsum(exp(A[x, y] - top[x]), y);
+f[x, y] = exp(A[x, y] - top[x]) / total[x];
+f.compile();
+"""
+ATTENTION = """
+Func s, top, p, total, o : f16; In Q : f16, K : f16, V : f16; Var h, i, d; RVar j, c;
+s[h, i, j] = rdot(Q[h, i, c], K[h, j, c], c) / sqrt(len(c));
+top[h, i] = rmax(s[h, i, j], j);
+p[h, i, j] = exp(s[h, i, j] - top[h, i]);
+total[h, i] = rsum(p[h, i, j], j);
+o[h, i, d] = rdot(p[h, i, j], V[h, j, d], j) / total[h, i];
+o.precision(narrow);
+o.compile();
+"""

@@ -1,0 +1,126 @@
+"""The model of costs against figures that are worked out by hand."""
+
+from dataclasses import replace
+
+import pytest
+from scheduled import MATMUL, SOFTMAX, algorithm
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.costs.device import devices, find_device
+from dt_mlir.costs.model import Tiling, cost_of
+from dt_mlir.costs.work import Work
+from dt_mlir.diagnostics import CompileError
+
+H200 = find_device("h200")
+
+
+def work(text: str, **sizes: int) -> Work:
+    module = algorithm(text)
+    found = Algorithm(module, Interface.of(module).sizes(sizes))
+    name = found.outputs[0]
+    return found.works([name], [name], [])[0]
+
+
+def product(x: int, y: int, k: int, warps: int = 8, stages: int = 3) -> Tiling:
+    return Tiling({"x": x, "y": y, "k": k}, frozenset("xy"), warps, stages)
+
+
+def test_a_product() -> None:
+    found = cost_of(work(MATMUL, x=4096, y=4096, k=4096), product(128, 256, 64), H200)
+    assert found.programs == 32 * 16
+    # Both factors are read in each of 64 steps, in three stages.
+    assert found.shared == 3 * (128 + 256) * 64 * 2 + 2048
+    # Of 512 instances the busiest of 132 multiprocessors has four.
+    seconds = 4 * 132 * 2 * 128 * 256 * 4096 / H200.product_rates["f16"]
+    assert found.bounds["products"] == pytest.approx(seconds)
+    # Accumulators take half of the registers of 256 threads.
+    assert 128 < found.registers < 255
+    assert found.resident == 1
+    assert found.limit == "products"
+    assert found.seconds > max(found.bounds.values())
+    # All three matrices fit in the cache, and are moved once.
+    assert found.memory == pytest.approx(3 * 4096**2 * 2, rel=0.2)
+
+
+def test_a_product_that_does_not_fit() -> None:
+    large = cost_of(work(MATMUL, x=4096, y=4096, k=4096), product(256, 256, 64, stages=4), H200)
+    assert large.seconds == float("inf")
+
+
+def test_ragged_rows_cost_more() -> None:
+    tiling = product(128, 128, 64)
+    even = cost_of(work(MATMUL, x=4096, y=4096, k=4096), tiling, H200)
+    odd = cost_of(work(MATMUL, x=4096, y=4097, k=4093), tiling, H200)
+    assert odd.seconds > 2 * even.seconds
+
+
+def test_few_rows_are_padded() -> None:
+    tiling = product(16, 128, 64, warps=4)
+    few = cost_of(work(MATMUL, x=3, y=4096, k=4096), tiling, H200)
+    more = cost_of(work(MATMUL, x=16, y=4096, k=4096), tiling, H200)
+    assert few.bounds["products"] == more.bounds["products"]
+    assert few.memory <= more.memory
+
+
+def test_rows_that_are_held_are_read_once() -> None:
+    module = algorithm(SOFTMAX)
+    found = Algorithm(module, Interface.of(module).sizes({"x": 4096, "y": 4096}))
+    from dt_mlir.autoscheduling.decisions import plain
+
+    fused = [plain("total", "fuse_at", "f", "x"), plain("top", "fuse_at", "f", "x")]
+    (kernel,) = found.works(["f", "total", "top"], ["f"], fused)
+    whole = cost_of(kernel, Tiling({"x": 1, "y": 0}, frozenset("x"), 8, 3), H200)
+    parts = cost_of(kernel, Tiling({"x": 1, "y": 512}, frozenset("x"), 8, 3), H200)
+    assert whole.memory == pytest.approx(2 * 4096**2 * 4, rel=0.01)
+    # Each row is read three times in steps, though from the cache.
+    assert parts.bounds["cache"] > 1.8 * whole.bounds["cache"]
+    assert parts.memory < 1.1 * whole.memory
+    # Lanes beyond the end of a row of 4095 elements are not read.
+    assert kernel.loops[0].extent == 4096
+
+
+def test_strided_accesses_move_whole_sectors() -> None:
+    copy = "Func f; In A; Var x, y; f[x, y] = A[y, x]; f.compile();"
+    found = work(copy, x=4096, y=4096)
+    rows = cost_of(found, Tiling({"x": 1, "y": 1024}, frozenset("xy"), 4, 3), H200)
+    tiles = cost_of(found, Tiling({"x": 32, "y": 32}, frozenset("xy"), 4, 3), H200)
+    assert rows.seconds > 2 * tiles.seconds
+
+
+def test_domains_are_a_part_of_the_work() -> None:
+    text = """
+    Func f; In A; Var x; RVar y;
+    f[x] = rsum(A[x, y], y, y <= x);
+    f.compile();
+    """
+    module = algorithm(text)
+    found = Algorithm(module, Interface.of(module).sizes({"x": 4096, "y": 4096}))
+    (kernel,) = found.works(["f"], ["f"], [])
+    (share,) = {walk.share for walk in kernel.loops if walk.label == "y"}
+    assert share == pytest.approx(0.5, abs=0.1)
+
+
+def test_more_bandwidth_is_faster() -> None:
+    copy = work("Func f; In A; Var x; f[x] = A[x] + 1; f.compile();", x=2**24)
+    tiling = Tiling({"x": 1024}, frozenset("x"), 4, 3)
+    slow = replace(H200, memory_rate=H200.memory_rate / 2)
+    assert cost_of(copy, tiling, slow).seconds > 1.8 * cost_of(copy, tiling, H200).seconds
+
+
+@pytest.mark.parametrize("name", ["NVIDIA H200", "h200", "H200", None])
+def test_devices_by_name(name: str | None) -> None:
+    assert find_device(name).name == "NVIDIA H200"
+
+
+def test_figures_are_plausible() -> None:
+    assert {*devices()} == {"a100", "b200", "h100", "h200", "mi300x"}
+    for device in devices().values():
+        assert 1e12 < device.memory_rate < device.cache_rate < 1e14
+        assert device.special_rate < device.arithmetic_rate < device.product_rates["f16"]
+        assert device.product_rates["f16"] <= device.product_rates["f8"]
+
+
+def test_an_unknown_device_is_refused() -> None:
+    with pytest.raises(CompileError, match="no figures of the device 'abacus'"):
+        find_device("abacus")

@@ -1,0 +1,238 @@
+"""Schedules that the compiler writes: what they are, and that they compute the algorithm."""
+
+import time
+from pathlib import Path
+
+import pytest
+from scheduled import ATTENTION, MATMUL, SOFTMAX, algorithm, schedule, texts
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule, with_schedule
+from dt_mlir.backend.python_module import emit_module
+from dt_mlir.costs.device import find_device
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.runtime.execute import run_and_check
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = [
+    *sorted((ROOT / "tests/operators").glob("*.dt")), *sorted((ROOT / "examples").glob("*.dt"))
+]  # fmt: skip
+
+
+def test_a_product() -> None:
+    found = texts(schedule(MATMUL, {"x": 4096, "y": 4096, "k": 4096}))
+    assert found[0] in ("mm.block(x:128, y:256);", "mm.block(x:256, y:128);")
+    assert found[2] == "mm.map(x:x1/8, y, x1);"
+    assert found[3:] == ["mm.num_warps(8);", "mm.num_stages(4);"]
+
+
+def test_a_flat_product_is_split() -> None:
+    found = texts(schedule(MATMUL, {"x": 512, "y": 512, "k": 16384}))
+    assert found[0] == "mm.rfactor(k:8, mm_parts);"
+    assert "k_part:1" in found[1]
+
+
+def test_rows_are_held_or_computed_in_one_pass() -> None:
+    short = texts(schedule(SOFTMAX, {"x": 4096, "y": 4096}))
+    assert short[:2] == ["total.fuse_at(f, x);", "top.fuse_at(f, x);"]
+    assert "y:0" in short[3]
+    long = texts(schedule(SOFTMAX, {"x": 2048, "y": 65536}))
+    assert long[0] == "f.online(y);"
+
+
+def test_attention_is_computed_in_one_pass() -> None:
+    sizes = {"h": 64, "i": 4096, "j": 4096, "c": 128, "d": 128}
+    found = texts(schedule(ATTENTION, sizes))
+    assert found[:2] == ["o.online(j);", "o.precision(narrow);"]
+    assert found[2] == "o.block(h:1, i:128);"
+    assert "d:0" in found[3]
+    assert "c:0" in found[3]
+
+
+def test_few_queries_are_computed_in_parts() -> None:
+    sizes = {"h": 8, "i": 4, "j": 32768, "c": 128, "d": 128}
+    found = texts(schedule(ATTENTION, sizes))
+    assert found[0] == "o.online(j);"
+    assert found[1].startswith("o.rfactor(j:")
+    # The products are those of the parts.
+    assert "o_parts.precision(narrow);" in found
+
+
+def test_an_epilogue_joins_its_product() -> None:
+    text = MATMUL.replace("mm.compile", "g[x, y] = sigmoid(mm[x, y]) + bias[y]; g.compile").replace(
+        "Func mm : f16;", "Func mm : f16, g : f16;"
+    ).replace("In A", "In bias, A")  # fmt: skip
+    found = texts(schedule(text, {"x": 4096, "y": 4096, "k": 4096}))
+    assert found[0] == "mm.fuse_at(g, y);"
+    assert not [line for line in found if line.startswith("mm.") and "fuse_at" not in line]
+
+
+def test_what_several_kernels_read_is_inlined_or_stored() -> None:
+    text = """
+    Func shifted, top, total; In A; Var x; RVar y;
+    shifted[x, y] = A[x, y] + 1;
+    top[x] = rmax(shifted[x, y], y);
+    total[x] = rsum(shifted[x, y], y);
+    top.compile(); total.compile();
+    """
+    found = texts(schedule(text, {"x": 4096, "y": 4096}))
+    assert found.count("shifted.inline();") == 1
+    assert not [line for line in found if line.startswith("shifted.") and "inline" not in line]
+
+
+def test_a_prefix_sum_is_scanned() -> None:
+    text = """
+    Func f; In A; Var i, x = size(A, 1); RVar j;
+    f[i, x] = rsum(A[i, j], j, j <= x);
+    f.compile();
+    """
+    assert texts(schedule(text, {"i": 4096, "j": 16384}))[0] == "f.scan(x);"
+    few = texts(schedule(text, {"i": 16, "j": 2**20}))
+    assert few[0] == "f.scan(x);"
+    assert few[1].startswith("f.rfactor(x:")
+
+
+def test_copies_of_ragged_rows_are_padded() -> None:
+    text = """
+    Func P : f16, mm : f16; In A : f16, B : f16; Var x, y; RVar k;
+    P[k, y] = B[k, y];
+    mm[x, y] = rdot(A[x, k], P[k, y], k);
+    mm.compile();
+    """
+    found = texts(schedule(text, {"x": 4096, "y": 4097, "k": 4096}))
+    (padding,) = [line for line in found if line.startswith("P.align_storage")]
+    (tiles,) = [line for line in found if line.startswith("P.tensorize")]
+    assert padding.removeprefix("P.align_storage") == tiles.removeprefix("P.tensorize")
+    aligned = texts(schedule(text, {"x": 4096, "y": 4096, "k": 4096}))
+    assert "P.inline();" in aligned
+
+
+def test_rows_and_columns_of_images_are_joined() -> None:
+    text = """
+    Func f : f16; In X : f16, W : f16;
+    Var n, p = size(X, 1), q = size(X, 2), o; RVar r = 3, s = 3, c;
+    f[n, p, q, o] = rdot(constant_exterior(X[n, p + r - 1, q + s - 1, c], 0), W[o, r, s, c], r, s, c);
+    f.compile();
+    """
+    sizes = {"n": 32, "X_1": 56, "X_2": 56, "c": 256, "o": 256}
+    assert texts(schedule(text, sizes))[0] == "f.fuse(n, p, q, n_p_q);"
+
+
+def renamed(text: str, names: dict[str, str]) -> str:
+    import re
+
+    return re.sub(r"\b\w+\b", lambda m: names.get(m.group(), m.group()), text)
+
+
+@pytest.mark.parametrize("text", [MATMUL, SOFTMAX, ATTENTION])
+def test_names_decide_nothing(text: str) -> None:
+    labels = ["h", "i", "j", "c", "d", "x", "y", "k", "top", "total", "s", "p", "o", "f", "mm"]
+    names = {label: f"z{len(labels) - n}" for n, label in enumerate(labels)}
+    sizes = {"h": 64, "i": 4096, "j": 4096, "c": 128, "d": 128, "x": 4096, "y": 4096, "k": 4096}
+    used = {label: size for label, size in sizes.items() if f"{label}" in text.split("In ")[1]}
+    known = Interface.of(algorithm(text)).labels
+    used = {label: sizes[label] for label in known}
+    found = [renamed(line, names) for line in texts(schedule(text, used))]
+    others = texts(
+        schedule(renamed(text, names), {names[label]: size for label, size in used.items()})
+    )
+    # Labels and directives of one function stand in the program's order.
+    assert [line.replace("z91", "z9_") for line in others] == [
+        line.replace("z91", "z9_") for line in found
+    ] or sorted(others) == sorted(found)
+
+
+def test_the_order_of_definitions_decides_nothing() -> None:
+    lines = SOFTMAX.strip().split("\n")
+    other = "\n".join([lines[0], lines[3], lines[2], lines[1], lines[4]])
+    sizes = {"x": 4096, "y": 4096}
+    assert texts(schedule(SOFTMAX, sizes)) == texts(schedule(other, sizes))
+
+
+def test_the_order_of_operands_decides_nothing() -> None:
+    other = MATMUL.replace("rdot(A[x, k], B[k, y], k)", "rdot(B[k, y], A[x, k], k)")
+    sizes = {"x": 2048, "y": 8192, "k": 4096}
+    tiles = [line for line in texts(schedule(MATMUL, sizes)) if "tensorize" in line]
+    assert [line for line in texts(schedule(other, sizes)) if "tensorize" in line] == tiles
+
+
+def test_rounding_that_differs_keeps_kernels_apart() -> None:
+    text = """
+    Func a, b; In A, B; Var x, y; RVar k, l;
+    a[x, l] = rdot(A[x, k], B[k, l], k);
+    b[x, y] = rdot(a[x, l], B[l, y], l);
+    a.precision(ieee); b.precision(tf32);
+    b.compile();
+    """
+    found = texts(schedule(text, {"x": 64, "y": 64, "k": 64, "l": 64}))
+    assert "a.precision(ieee);" in found
+    assert "b.precision(tf32);" in found
+
+
+@pytest.mark.parametrize("device", ["a100", "h100", "b200", "mi300x"])
+def test_other_devices(device: str) -> None:
+    found = schedule(MATMUL, {"x": 4096, "y": 4096, "k": 4096}, device)
+    assert any(item.name == "num_stages" for item in found)
+
+
+def test_sizes_that_are_assumed() -> None:
+    module = algorithm(MATMUL)
+    assert assumed_sizes(module, {"k": 64}) == {"x": 4096, "y": 4096, "k": 64}
+    with pytest.raises(CompileError, match="no label 'z'"):
+        assumed_sizes(module, {"z": 1})
+
+
+def test_mistakes_of_a_program_are_told() -> None:
+    with pytest.raises(CompileError):
+        schedule("Func f; In A; Var x; f[x] = g[x]; f.compile();", {})
+
+
+def chain(count: int) -> str:
+    """Returns a program of so many functions: norms, products and what is between them."""
+    names = [f"f{n}" for n in range(count)]
+    lines = [f"Func {', '.join(names)}; In A, W; Var x, y; RVar k, j;"]
+    last = "A"
+    for n in range(0, count, 4):
+        total, norm, product, act = (f"f{n + i}" for i in range(4))
+        lines += [
+            f"{total}[x] = rsum({last}[x, j] ** 2, j);",
+            f"{norm}[x, y] = {last}[x, y] * rsqrt({total}[x] + 1);",
+            f"{product}[x, y] = rdot({norm}[x, k], W[k, y], k);",
+            f"{act}[x, y] = silu({product}[x, y]) + {last}[x, y];",
+        ]
+        last = act
+    return "\n".join([*lines, f"{last}.precision(tf32); {last}.compile();"])
+
+
+@pytest.mark.parametrize(("count", "limit"), [(12, 1.0), (80, 6.0)])
+def test_long_programs(count: int, limit: float) -> None:
+    """A schedule takes time in proportion to the program (three times what one machine takes)."""
+    module = algorithm(chain(count))
+    sizes = Interface.of(module).sizes({"x": 4096, "y": 1024})
+    schedule(chain(4), {"x": 4096, "y": 1024})
+    started = time.perf_counter()
+    found = auto_schedule(module, sizes, find_device("h200"))
+    assert time.perf_counter() - started < limit
+    blocks = [item for item in found if item.name == "block"]
+    assert len(blocks) <= count * 3 // 4
+    run_pipeline(with_schedule(module, found), default_pipeline("tile"))
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_programs_compute_what_they_say(path: Path) -> None:
+    """At sizes of hundreds a schedule is written, at others, which divide nothing, it is run."""
+    module, _ = compile_text(path.read_text(), path.name)
+    run_pipeline(module, default_pipeline("dt"))
+    interface = Interface.of(module)
+    try:
+        sizes = interface.sizes(dict.fromkeys(interface.labels[:1], 300))
+    except CompileError:
+        sizes = interface.sizes({})
+    scheduled = with_schedule(module, auto_schedule(module, sizes, find_device("h200")))
+    tiles = scheduled.clone()
+    run_pipeline(tiles, default_pipeline("warp"))
+    derived = interface.derived()
+    small = {label: size for label, size in interface.sizes({}).items() if label not in derived}
+    run_and_check(module, emit_module(tiles, wrapped=True), small, 1, tiles=tiles)
