@@ -10,7 +10,7 @@ from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.interface import Interface
-from dt_mlir.autoscheduling.clusters import GAIN, Clusters
+from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.directives import tile_directives
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, Kernel
@@ -75,7 +75,7 @@ def auto_schedule(
     algorithm = Algorithm(bare, sizes)
     evaluator = Evaluator(algorithm, device, kept)
     found: list[Decision] = []
-    clusters = [finished(evaluator, cluster, GAIN) for cluster in Clusters(evaluator).run()]
+    clusters = [finished(evaluator, cluster) for cluster in Clusters(evaluator).run()]
     for cluster in aligned(evaluator, clusters):
         found += _lowered(evaluator, cluster)
     # What several kernels inline is inlined once.

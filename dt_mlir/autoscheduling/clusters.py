@@ -13,12 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dt_mlir.autoscheduling.decisions import Decision, plain
-from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
+from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.variants import with_parts
 from dt_mlir.diagnostics import CompileError
-
-GAIN = 0.98
-"""The part of the time without it that a change must not exceed to be made."""
 
 
 class Clusters:
@@ -89,7 +86,7 @@ class Clusters:
         for label in self._scanned(name):
             decision = plain(name, "scan", label, reason="one pass instead of one for each index")
             trial = self.evaluator.evaluated(name, (), [decision])
-            if trial is not None and self._time(trial) < GAIN * self._time(best):
+            if trial is not None and pays(self._time(trial), self._time(best)):
                 best = trial
         for label, members in self._dependent(name):
             decision = plain(name, "online", label, reason="its reductions share one pass")
@@ -97,13 +94,13 @@ class Clusters:
             if trial is None:
                 continue
             apart = Clusters(self.evaluator, trial.members, passes=False).run()
-            if self._time(trial) < GAIN * sum(map(self._time, apart)):
+            if pays(self._time(trial), sum(map(self._time, apart))):
                 best = trial
         return best
 
     def _time(self, cluster: Cluster) -> float:
         """Returns the predicted time of a cluster, its reductions in parts if that is faster."""
-        return with_parts(self.evaluator, cluster, GAIN).seconds
+        return with_parts(self.evaluator, cluster).seconds
 
     def _gathered(self, name: str, members: Sequence[str], decision: Decision) -> Cluster | None:
         """Returns the functions that are computed in one pass; None if the pass is not legal."""
@@ -125,25 +122,33 @@ class Clusters:
         return [label for label in labels if label in used]
 
     def _dependent(self, name: str) -> list[tuple[str, list[str]]]:
-        """Returns labels over which several reductions are computed for a function, with those
-        that are for it alone."""
-        upstream: dict[str, None] = {name: None}
-        for other in reversed(list(self.algorithm.functions)):
-            readers = self.algorithm.readers[other]
-            free = other not in self.algorithm.outputs and other not in self.home
-            if readers and free and all(reader in upstream for reader in readers):
-                upstream[other] = None
-        counts: dict[str, int] = {}
-        for member in upstream:
+        """Returns labels over which several reductions are computed for a function, with the
+        functions that have each and are computed for it alone."""
+        labels = dict.fromkeys(self.algorithm.functions[name].label_names)
+        for member in (name, *self.algorithm.reads[name]):
             for op in self.algorithm.reductions(member):
-                for label in op.label_names:
-                    counts[label] = counts.get(label, 0) + 1
+                labels.update(dict.fromkeys(op.label_names))
         found: list[tuple[str, list[str]]] = []
-        for label, count in counts.items():
-            if count > 1:
-                members = [m for m in upstream if m == name or self._has_label(m, label)]
+        for label in labels:
+            members = self._upstream(name, label)
+            reductions = [
+                op for member in members for op in self.algorithm.reductions(member)
+                if label in op.label_names
+            ]  # fmt: skip
+            if len(reductions) > 1:
                 found.append((label, members))
         return found
+
+    def _upstream(self, name: str, label: str) -> list[str]:
+        """Returns a function and those with a label that it reads through such functions, as far
+        as no others read them."""
+        members = {name}
+        for other in reversed(self.order):
+            readers = self.algorithm.readers[other]
+            free = other not in self.algorithm.outputs and other not in self.home
+            if readers and free and self._has_label(other, label) and members.issuperset(readers):
+                members.add(other)
+        return [name, *(other for other in self.order if other in members - {name})]
 
     def _has_label(self, name: str, label: str) -> bool:
         op = self.algorithm.functions[name]
@@ -161,7 +166,8 @@ class Clusters:
             trial = self.evaluator.evaluated(cluster.root, members, [*cluster.decisions, decision])
             if trial is not None and (best is None or trial.seconds < best.seconds):
                 best = trial
-        if best is None or best.seconds > GAIN * (cluster.seconds + self.evaluator.stored(name)):
+        before = cluster.seconds + self.evaluator.stored(name)
+        if best is None or not pays(best.seconds, before):
             return False
         self._set(best)
         return True
@@ -222,7 +228,7 @@ class Clusters:
                 return False
             trials.append(trial)
         before = sum(self.found[root].seconds for root in homes) + self.evaluator.stored(name)
-        if sum(trial.seconds for trial in trials) > GAIN * before:
+        if not pays(sum(trial.seconds for trial in trials), before):
             return False
         for trial in trials:
             self.found[trial.root] = trial

@@ -15,6 +15,16 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
 from dt_mlir.dialects.elem import ReductionKind
 
+LEAST_GAIN = 0.02
+"""The part of a time that a change must save to be made, where that is short."""
+ENOUGH = 5e-7
+"""The seconds that are enough to save where it is long."""
+
+
+def pays(after: float, before: float) -> bool:
+    """Returns whether a change that leads from one predicted time to another is worth making."""
+    return after < before - min(LEAST_GAIN * before, ENOUGH)
+
 
 @dataclass(frozen=True)
 class Kernel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dt_mlir.autoscheduling.decisions import Decision, plain
-from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
+from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects.sched import Argument
 
@@ -18,26 +18,25 @@ SHORT = 128
 """
 
 
-def finished(evaluator: Evaluator, cluster: Cluster, gain: float) -> Cluster:
+def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
     """Returns a cluster with its fastest variant, tiles chosen finely.
 
     Args:
         evaluator: the program, and the device.
         cluster: one of its evaluator.
-        gain: the part of the time without it that a variant must not exceed.
     """
     best = cluster
     for decision in _joined(evaluator, cluster):
         trial = evaluator.evaluated(
             cluster.root, cluster.members, [*cluster.decisions, decision]
         )
-        if trial is not None and trial.seconds < gain * best.seconds:
+        if trial is not None and pays(trial.seconds, best.seconds):
             best = trial
-    best = with_parts(evaluator, best, gain)
+    best = with_parts(evaluator, best)
     return evaluator.evaluated(best.root, best.members, best.decisions, coarse=False) or best
 
 
-def with_parts(evaluator: Evaluator, cluster: Cluster, gain: float) -> Cluster:
+def with_parts(evaluator: Evaluator, cluster: Cluster) -> Cluster:
     """Returns a cluster whose reductions are split into parts if that is predicted to pay.
 
     Arguments are those of `finished`.
@@ -53,7 +52,7 @@ def with_parts(evaluator: Evaluator, cluster: Cluster, gain: float) -> Cluster:
             if trial is None or trial.seconds > last:
                 break
             last = trial.seconds
-            if trial.seconds < gain * best.seconds:
+            if pays(trial.seconds, best.seconds):
                 best = trial
     return best
 

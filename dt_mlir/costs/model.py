@@ -205,8 +205,13 @@ class _Evaluation:
                 where = tuple(p for p in item.around if self.trips[p] > 1)
                 # Copies of fewer than 4 bytes go through registers, and not ahead.
                 pipelined = item.feeds_product and self.tiling.stages > 1 and width >= 4
-                # An asynchronous product still reads its stage while the next one begins.
-                ahead = self.tiling.stages - (1.5 if device.asynchronous else 1) if pipelined else 1
+                ahead = 1.0
+                if pipelined:
+                    # An asynchronous product still reads its stage while the next one begins.
+                    ahead = self.tiling.stages - (1.75 if device.asynchronous else 1.0)
+                elif item.feeds_product:
+                    # What goes through registers is stored to shared memory, and waited for again.
+                    ahead = 0.5
                 phase = 1.0 + (count - 1.0) / ahead
                 waits[where] = max(waits.get(where, 0.0), phase)
             if first is not item and self._instance_bytes(item) < room:

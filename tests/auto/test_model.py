@@ -37,10 +37,10 @@ def test_a_product() -> None:
     # Accumulators take half of the registers of 256 threads.
     assert 128 < found.registers < 255
     assert found.resident == 1
-    assert found.limit == "products"
+    assert found.limit in ("products", "cache")
     assert found.seconds > max(found.bounds.values())
-    # All three matrices fit in the cache, and are moved once.
-    assert found.memory == pytest.approx(3 * 4096**2 * 2, rel=0.2)
+    # Each factor takes more than the cache keeps; instances that run at once share what they read.
+    assert 1.0 < found.memory / (3 * 4096**2 * 2) < 1.6
 
 
 def test_a_product_that_does_not_fit() -> None:
