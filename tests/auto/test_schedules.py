@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+from references import REFERENCES
 from scheduled import ATTENTION, MATMUL, SOFTMAX, algorithm, schedule, texts
 
 from dt_mlir.analysis.interface import Interface
@@ -12,14 +13,11 @@ from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule, with_sched
 from dt_mlir.backend.python_module import emit_module
 from dt_mlir.costs.device import find_device
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.runtime.execute import run_and_check
 
-ROOT = Path(__file__).parents[2]
-PROGRAMS = [
-    *sorted((ROOT / "tests/operators").glob("*.dt")), *sorted((ROOT / "examples").glob("*.dt"))
-]  # fmt: skip
+OPERATORS = Path(__file__).parents[1] / "operators"
+NAMES = sorted(path.stem for path in OPERATORS.glob("*.dt"))
 
 
 def test_a_product() -> None:
@@ -214,19 +212,16 @@ def test_long_programs(count: int, limit: float) -> None:
     run_pipeline(with_schedule(module, found), default_pipeline("tile"))
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_programs_compute_what_they_say(path: Path) -> None:
-    """At sizes of hundreds a schedule is written, at others, which divide nothing, it is run."""
-    module, _ = compile_text(path.read_text(), path.name)
-    run_pipeline(module, default_pipeline("dt"))
-    interface = Interface.of(module)
-    try:
-        sizes = interface.sizes(dict.fromkeys(interface.labels[:1], 300))
-    except CompileError:
-        sizes = interface.sizes({})
-    scheduled = with_schedule(module, auto_schedule(module, sizes, find_device("h200")))
-    tiles = scheduled.clone()
+@pytest.mark.parametrize("name", NAMES)
+def test_operators_compute_what_they_say(name: str) -> None:
+    """A schedule is written for sizes of thousands, and run at small ones, which divide nothing."""
+    text = (OPERATORS / f"{name}.dt").read_text()
+    module = algorithm(text)
+    decisions = auto_schedule(module, assumed_sizes(module, {}), find_device("h200"))
+    tiles = with_schedule(module, decisions)
     run_pipeline(tiles, default_pipeline("warp"))
+    interface = Interface.of(module)
     derived = interface.derived()
-    small = {label: size for label, size in interface.sizes({}).items() if label not in derived}
-    run_and_check(module, emit_module(tiles, wrapped=True), small, 1, tiles=tiles)
+    sizes = interface.sizes(REFERENCES[name][0])
+    given = {label: size for label, size in sizes.items() if label not in derived}
+    run_and_check(module, emit_module(tiles, wrapped=True), given, 1, tiles=tiles)
