@@ -113,8 +113,9 @@ class TileAxes:
             op = owner.parent_op()
             if isinstance(op, loop.RunningOp):
                 return self.of([op.result, *op.sources][value.index])
-            has_axis = isinstance(op, loop.LoopLike) and op in self.loops
-            return frozenset([op]) if has_axis else frozenset()
+            if not isinstance(op, loop.LoopLike) or op not in self.loops:
+                return frozenset()
+            return frozenset([op])
         if isinstance(owner, loop.ReadOp) and isinstance(owner.base.owner, loop.LocalOp):
             return self._of_buffer(owner)
         if isinstance(owner, loop.ReduceOp):

@@ -1,1 +1,1 @@
-"""What a kernel costs on a device, predicted from its loops."""
+"""The costs of kernels on devices, predicted from their loops."""

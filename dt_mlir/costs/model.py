@@ -29,7 +29,7 @@ NARROW = 0.67
 PAGE = 16.0
 """The bytes that a run of neighbours in memory costs beside its own."""
 SPILLS = 8.0
-"""How much slower a kernel is that needs twice the registers of a thread, beyond once."""
+"""The factor beyond 1 by which a kernel is slower that needs twice the registers of a thread."""
 SCRATCH = 2048
 """The bytes of shared memory that layouts and reductions take beside the factors of products."""
 CACHED = 0.4
@@ -53,7 +53,7 @@ class Tiling:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a kernel costs."""
+    """The predicted time of a kernel, and what it follows from."""
 
     seconds: float
     bounds: dict[str, float]
@@ -61,7 +61,7 @@ class Cost:
     programs: int
     """The number of program instances."""
     resident: int
-    """How many of them a multiprocessor holds."""
+    """The number of them that a multiprocessor holds."""
     registers: float
     """The registers of a thread."""
     shared: int

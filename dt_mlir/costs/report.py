@@ -1,4 +1,4 @@
-"""What the kernels of a program cost, and what each directive of its schedule buys."""
+"""Tables of what kernels cost, and of what each directive of a schedule buys."""
 
 from __future__ import annotations
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import Float64Type, FloatAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from dt_mlir.dialects import elem
-from dt_mlir.element_types import is_float
 
 
 class Effort(NamedTuple):
@@ -75,7 +74,7 @@ def effort_of(op: Operation) -> Effort:
     if op.name in _EFFORTS:
         return _EFFORTS[op.name]
     if op.name.startswith(("arith.", "math.")):
-        wide = op.results and is_float(op.results[0].type) and op.results[0].type.bitwidth == 64
+        wide = bool(op.results) and isinstance(op.results[0].type, Float64Type)
         return Effort(2.0) if wide else _ONE
     return NOTHING
 

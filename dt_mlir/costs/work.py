@@ -1,4 +1,4 @@
-"""What a kernel of the `loop` level does, as figures of its loops.
+"""The work of a kernel of the `loop` level, as figures of its loops.
 
 A `Work` holds a kernel's accesses, products, reductions and scalar operations, each with the loops
 around it and those that it depends on. It leaves tiles open: a model gives each loop a step, and
@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import product as combinations
 from math import gcd, prod
 
-from xdsl.dialects.builtin import FixedBitwidthType, IndexType, MemRefType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.builtin import FixedBitwidthType, IndexType, MemRefType, StringAttr
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
 from dt_mlir.analysis.nests import (
@@ -129,7 +129,7 @@ class Tensor:
 
 @dataclass
 class Work:
-    """What a kernel does.
+    """The accesses, products, reductions and scalar operations of a kernel.
 
     Args:
         root: the function that the kernel is named after.
@@ -197,7 +197,7 @@ class _Reader:
             value = kernel.int_hint(name) if kernel.properties.get(name) is not None else default
             setattr(work, name.removeprefix("num_"), value)
         precision = kernel.properties.get("precision")
-        work.precision = "ieee" if precision is None else precision.data
+        work.precision = precision.data if isinstance(precision, StringAttr) else "ieee"
         blocks = kernel.grid.block_sizes
         work.order = tuple((w.label, w.part, w.factor) for w in kernel.grid.walk_order)
         for op in self.places:
@@ -356,7 +356,8 @@ class _Reader:
         depends = self._depends(*op.indices)
         if isinstance(op, loop.ReadOp):
             around = invariant(around, depends)
-        name = self.kernel.argument_names[list(self.kernel.args).index(op.base)]
+        assert isinstance(op.base, BlockArgument)
+        name = self.kernel.argument_names[op.base.index]
         assert isinstance(op.base.type, MemRefType)
         results = op.map.data.results
         fastest: Loops = ()

@@ -442,7 +442,7 @@ class Automatic(_Chosen):
         static: whether it is compiled for each size anew.
     """
 
-    def __init__(self, program: Program, *, static: bool = False) -> None:
+    def __init__(self, program: Program, static: bool = False) -> None:
         super().__init__(program, static=static)
         # Its mistakes show now, and whether it can be scheduled.
         Program(program.with_schedule(Schedule()).tree).compile()
@@ -454,10 +454,11 @@ class Automatic(_Chosen):
     def _choose(
         self, key: tuple[Any, ...], given: Sequence[Any], labels: dict[str, Any]
     ) -> Program:
-        return self.program.with_schedule(auto(self.program, *given, sizes=labels))
+        found = auto(self, *given, sizes=labels)
+        return Program(self.program.tree).with_schedule(found)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return copied, (Automatic, (self.program,), self._backward)
+        return copied, (Automatic, (self.program, self.static), self._backward)
 
 
 class Autotuned(_Chosen):

@@ -27,7 +27,7 @@ def test_generated_pages_are_fresh() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(("page", "count"), [("tutorial", 10), ("debugging", 8), ("tuning", 6)])
+@pytest.mark.parametrize(("page", "count"), [("tutorial", 10), ("debugging", 8), ("tuning", 6), ("auto", 3)])
 def test_commands(page: str, count: int, tmp_path: Path) -> None:
     text = (ROOT / "docs" / f"{page}.md").read_text()
     shutil.copy(ROOT / "examples" / "plugin" / "tests" / "lit.cfg.py", tmp_path)
@@ -68,7 +68,7 @@ def test_python(page: str, count: int, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "extending", "tutorial", "debugging", "tuning", "python", "pytorch", "api", "evaluation"))])
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "extending", "tutorial", "debugging", "tuning", "auto", "python", "pytorch", "api", "evaluation"))])
 def test_links(page: str) -> None:
     text = re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#:]+)\)", text):

@@ -1,0 +1,74 @@
+"""Kernels with schedules that the compiler writes, from Python."""
+
+import pickle
+
+import pytest
+import torch
+
+import dt_mlir as dt
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.runtime.execute import prepare_triton
+
+DEVICE = prepare_triton()
+
+
+def softmax() -> dt.Func:
+    f, total, A = dt.Func("f"), dt.Func("total"), dt.In("A")
+    x, y = dt.Var("x"), dt.RVar("y")
+    total[x] = dt.rsum(dt.exp(A[x, y]), y)
+    f[x, y] = dt.exp(A[x, y]) / total[x]
+    return f
+
+
+def test_a_schedule_with_reasons() -> None:
+    schedule = dt.auto(softmax(), sizes={"x": 4096, "y": 4096}, device="h200")
+    lines = schedule.to_dt().splitlines()
+    assert lines[0] == "total.fuse_at(f, x);"
+    assert lines[-1].startswith("f.num_warps(")
+    assert "# about" in lines[-1]
+    # A schedule is read again; what is behind # is for its readers.
+    again = dt.Schedule.parse(schedule.to_dt())
+    assert again.to_dt().splitlines() == [line.split("  #")[0].strip() for line in lines]
+
+
+def test_tensors_say_types_and_sizes() -> None:
+    tensors = torch.empty(2048, 65536, dtype=torch.bfloat16, device="meta")
+    assert "f.tensorize(y:2048);" in dt.auto(softmax(), tensors).to_dt()
+    assert "f.tensorize(y:0);" in dt.auto(softmax(), tensors[:, :4096]).to_dt()
+    assert dt.auto(softmax(), types={"A": "bf16"}, sizes={"x": 64, "y": 64}).to_dt()
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_a_kernel_that_schedules_itself(static: bool) -> None:
+    kernel = softmax().compile(schedule="auto", static=static)
+    assert isinstance(kernel, dt.Automatic)
+    for shape in ((5, 33), (3, 70), (5, 33)):
+        given = torch.rand(*shape, device=DEVICE)
+        assert torch.allclose(kernel(given), torch.softmax(given, 1), atol=1e-6)
+    assert len(kernel._kernels) == 2
+    assert pickle.loads(pickle.dumps(kernel)).static == static
+
+
+def test_rounding_stays() -> None:
+    f = softmax()
+    f.math("accurate").block(x=3)
+    shown = dt.auto(f, sizes={"x": 64, "y": 64}).to_dt()
+    assert "f.math(accurate);" in shown
+    assert "x:3" not in shown
+
+
+def test_other_schedules_are_refused() -> None:
+    with pytest.raises(CompileError, match="'fast' is not a way to schedule a program"):
+        softmax().compile(schedule="fast")
+    with pytest.raises(CompileError, match="no figures of the device 'abacus'"):
+        dt.auto(softmax(), device="abacus")
+    with pytest.raises(CompileError, match="there is no label 'z'"):
+        dt.auto(softmax(), sizes={"z": 1})
+
+
+def test_mistakes_show_when_a_kernel_is_made() -> None:
+    f, A, x = dt.Func("f"), dt.In("A"), dt.Var("x")
+    g = dt.Func("g")
+    f[x] = A[x] + g[x]
+    with pytest.raises(CompileError):
+        f.compile(schedule="auto")
