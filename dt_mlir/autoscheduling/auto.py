@@ -41,6 +41,9 @@ def assumed_sizes(module: ModuleOp, given: Mapping[str, int]) -> dict[str, int]:
         CompileError: if there is no such label, or sizes contradict each other.
     """
     interface = Interface.of(module)
+    for label, size in given.items():
+        if size < 0:
+            raise CompileError(f"the size of '{label}' must be 0 or more, not {size}")
     interface.sizes(given)
     derived = interface.derived()
     known = {*given, *interface.fixed}
@@ -72,7 +75,7 @@ def auto_schedule(
         CompileError: where the program itself cannot be compiled.
     """
     bare, kept = _apart(module)
-    algorithm = Algorithm(bare, sizes)
+    algorithm = Algorithm(bare, _without_rows(bare, sizes, kept))
     evaluator = Evaluator(algorithm, device, kept)
     found: list[Decision] = []
     clusters = [finished(evaluator, cluster) for cluster in Clusters(evaluator).run()]
@@ -88,6 +91,15 @@ def auto_schedule(
         if single is not None:
             apart += _lowered(evaluator, single)
     return apart
+
+
+def _without_rows(
+    module: ModuleOp, sizes: Mapping[str, int], kept: list[Decision]
+) -> Mapping[str, int]:
+    """Returns sizes in which the number of rows that results must not depend on is a fixed one."""
+    rows = {str(item.arguments[0].value) for item in kept if item.name == "deterministic"}
+    same = [group for group in Interface.of(module).groups if rows & set(group)]
+    return {**sizes, **{label: NOMINAL for group in same for label in group}}
 
 
 def _is_legal(bare: ModuleOp, schedule: list[Decision]) -> bool:
@@ -111,13 +123,15 @@ def _apart(module: ModuleOp) -> tuple[ModuleOp, list[Decision]]:
             Rewriter.erase_op(schedule)
     # What is said of the parts of a function is meant of its own reductions.
     parts = {
-        str(op.argument_list[-1].value): op.function_name for op in found
-        if op.directive_name == "rfactor" and len(op.argument_list) == 2
+        str(op.argument_list[1].value): op.function_name for op in found
+        if op.directive_name == "rfactor" and len(op.argument_list) > 1
     }  # fmt: skip
     kept: dict[Decision, None] = {}
     for op in found:
         if op.directive_name in KEPT and not any(item.is_open for item in op.argument_list):
-            function = parts.get(op.function_name, op.function_name)
+            function = op.function_name
+            while function in parts:
+                function = parts[function]
             arguments = tuple(op.argument_list)
             kept[Decision(function, op.directive_name, arguments, "as it was asked")] = None
     return bare, list(kept)

@@ -77,6 +77,8 @@ class Evaluator:
             if isinstance(op, dt.FuncOp | dt.InputOp | dt.LabelOp)
         }  # fmt: skip
         """The names that the program has."""
+        self.parts: dict[str, int] = {}
+        """The number of parts of each label that is split: a program has one."""
         self._works: dict[tuple[tuple[str, ...], tuple[Decision, ...]], list[Work] | None] = {}
         self._tilings: dict[tuple[int, bool], tuple[Tiling, Cost]] = {}
 
@@ -125,8 +127,12 @@ class Evaluator:
         None if its functions want different ones.
         """
         found: dict[str, Decision] = {}
+        own = {item.name for item in self.kept.get(root, ())}
         for member in members:
             for item in self.kept.get(member, ()):
+                if item.name == "math" and "math" not in own:
+                    # The root's own functions would be computed in another way.
+                    return None
                 moved = replace(item, function=root)
                 if found.setdefault(item.name, moved) != moved:
                     return None

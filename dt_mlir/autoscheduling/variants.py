@@ -33,6 +33,12 @@ def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
         if trial is not None and pays(trial.seconds, best.seconds):
             best = trial
     best = with_parts(evaluator, best)
+    for decision in best.decisions:
+        if decision.name == "rfactor":
+            split = decision.arguments[0]
+            assert split.key is not None
+            assert isinstance(split.value, int)
+            evaluator.parts[split.key] = split.value
     return evaluator.evaluated(best.root, best.members, best.decisions, coarse=False) or best
 
 
@@ -80,6 +86,9 @@ def _split(evaluator: Evaluator, cluster: Cluster) -> Iterator[list[Decision]]:
     for label in dict.fromkeys(scanned or gathered or reduced):
         size = algorithm.sizes.get(str(label), 1)
         counts = [n for n in PARTS if size >= LEAST * n and cost.programs * n <= most]
+        agreed = evaluator.parts.get(str(label))
+        if agreed is not None:
+            counts = [n for n in counts if n == agreed]
         enough = [n for n in counts if 2 * cost.programs * n >= device.multiprocessors]
         yield [
             Decision(

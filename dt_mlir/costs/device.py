@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -71,7 +72,7 @@ def find_device(name: str | None) -> Device:
     """Returns the device of a name.
 
     Args:
-        name: a name as the driver gives it or a part of it, in any case; None for the default.
+        name: the name of a file, or one as the driver gives it, in any case; None for the default.
 
     Raises:
         CompileError: if there are no figures of it.
@@ -79,9 +80,10 @@ def find_device(name: str | None) -> Device:
     known = devices()
     if name is None:
         return known[DEFAULT]
-    wanted = name.lower()
+    # The driver says more than the model: 'NVIDIA A100-SXM4-80GB'.
+    words = set(re.split(r"[\s-]+", name.lower()))
     for key, device in known.items():
-        if key == wanted or device.name.lower() in wanted or wanted in device.name.lower():
+        if key == name.lower() or words.issuperset(device.name.lower().split()):
             return device
     raise CompileError(
         f"there are no figures of the device '{name}'", None,

@@ -228,7 +228,8 @@ class _Evaluation:
             run *= self.points[place]
             if self.lanes[place] < self.work.loops[place].extent:
                 break
-        bytes = run * item.bits / 8
+        # A tensor without elements has no runs.
+        bytes = max(run * item.bits / 8, 1.0)
         return min(max(32 / bytes, 1.0), 32 * 8 / item.bits) * (1 + PAGE / max(bytes, 32))
 
     def _instance_bytes(self, item: Access) -> float:

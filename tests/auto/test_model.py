@@ -105,7 +105,7 @@ def test_more_bandwidth_is_faster() -> None:
     assert cost_of(copy, tiling, slow).seconds > 1.8 * cost_of(copy, tiling, H200).seconds
 
 
-@pytest.mark.parametrize("name", ["NVIDIA H200", "h200", "H200", None])
+@pytest.mark.parametrize("name", ["NVIDIA H200", "h200", "H200", "NVIDIA H200 NVL", None])
 def test_devices_by_name(name: str | None) -> None:
     assert find_device(name).name == "NVIDIA H200"
 
@@ -118,6 +118,7 @@ def test_figures_are_plausible() -> None:
         assert device.product_rates["f16"] <= device.product_rates["f8"]
 
 
-def test_an_unknown_device_is_refused() -> None:
-    with pytest.raises(CompileError, match="no figures of the device 'abacus'"):
-        find_device("abacus")
+@pytest.mark.parametrize("name", ["abacus", "", "NVIDIA", "NVIDIA H20", "NVIDIA A10", "a"])
+def test_an_unknown_device_is_refused(name: str) -> None:
+    with pytest.raises(CompileError, match=f"no figures of the device '{name}'"):
+        find_device(name)

@@ -163,6 +163,47 @@ def test_rounding_that_differs_keeps_kernels_apart() -> None:
     assert "b.precision(tf32);" in found
 
 
+def test_tensors_without_elements() -> None:
+    for x, y in ((0, 5), (3, 0), (0, 0)):
+        assert texts(schedule(SOFTMAX, {"x": x, "y": y}))
+
+
+def test_results_of_rows_do_not_depend_on_how_many_there_are() -> None:
+    text = "Func b; In A; Var x; RVar y; b[x] = rsum(A[x, y], y); b.deterministic(x); b.compile();"
+    few = schedule(text, {"x": 2, "y": 8192})
+    assert few == schedule(text, {"x": 1024, "y": 8192})
+
+
+def test_labels_are_split_into_one_number_of_parts() -> None:
+    text = """
+    Func f, c; In A; Var x; RVar j;
+    c[x] = rsum(A[j], j, j <= x);
+    f[] = rmax(c[x], x);
+    c.compile(); f.compile();
+    """
+    found = texts(schedule(text, {"x": 1000000, "j": 1000000}))
+    assert "c.scan(x);" in found
+
+
+@pytest.mark.parametrize("way", ["mm.rfactor(k:8, p, atomic);", "mm.rfactor(k:8, q); q.rfactor(k:4, p);"])
+def test_what_is_said_of_parts_is_kept(way: str) -> None:
+    text = MATMUL.replace(": f16", "").replace("mm.compile", f"{way} p.precision(tf32); mm.compile")
+    found = texts(schedule(text, {"x": 2048, "y": 2048, "k": 2048}))
+    assert [line for line in found if line.endswith(".precision(tf32);")]
+
+
+def test_functions_that_are_computed_accurately_stay_apart() -> None:
+    text = """
+    Func a, b; In A; Var x, y;
+    a[x, y] = exp(A[x, y]);
+    b[x, y] = exp(sin(a[x, y]));
+    a.math(accurate); b.compile();
+    """
+    found = texts(schedule(text, {"x": 4096, "y": 4096}))
+    assert "a.math(accurate);" in found
+    assert "b.math(accurate);" not in found
+
+
 @pytest.mark.parametrize("device", ["a100", "h100", "b200", "mi300x"])
 def test_other_devices(device: str) -> None:
     found = schedule(MATMUL, {"x": 4096, "y": 4096, "k": 4096}, device)
