@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from xdsl.dialects.builtin import ModuleOp
 
 import dt_mlir.language.declarations as declarations
 import dt_mlir.language.program as language_program
@@ -151,17 +152,7 @@ def auto(
     from dt_mlir.costs.device import find_device, present_device
 
     program = _program(what, None)
-    wanted, known = dict(types or {}), dict(sizes or {})
-    inputs = _inputs(program, tensors) if tensors else {}
-    if tensors:
-        wanted = {name: str(type_of_torch(inputs[name].dtype)) for name in program.open_inputs}
-    module = emit_program(set_types(program.tree, wanted.items()))
-    run_pipeline(module, default_pipeline("dt"))
-    if tensors:
-        interface = Interface.of(module)
-        found = sizes_of("auto", interface, list(inputs.values()), known)
-        check_types("auto", interface, list(inputs.values()), program.open_inputs)
-        known = {label: found[label] for label in interface.labels if label in found}
+    module, known = _settled("auto", program, tensors, types, sizes)
     model = present_device() if device is None else find_device(device)
     decisions = auto_schedule(module, assumed_sizes(module, known), model)
     schedule = Schedule()
@@ -313,17 +304,7 @@ def best(
     from dt_mlir.tuning.database import default_path
 
     program = _program(what, space)
-    wanted, known = dict(types or {}), dict(sizes or {})
-    inputs = _inputs(program, tensors) if tensors else {}
-    if tensors:
-        wanted = {name: str(type_of_torch(inputs[name].dtype)) for name in program.open_inputs}
-    module = emit_program(set_types(program.tree, wanted.items()))
-    run_pipeline(module, default_pipeline("dt"))
-    if tensors:
-        interface = Interface.of(module)
-        found = sizes_of("best", interface, list(inputs.values()), known)
-        check_types("best", interface, list(inputs.values()), program.open_inputs)
-        known = {label: found[label] for label in interface.labels if label in found}
+    module, known = _settled("best", program, tensors, types, sizes)
     if device is None and torch.cuda.is_available():
         device = measuring.device_name()
     path = default_path() if database is None else Path(database)
@@ -364,6 +345,36 @@ def _program(what: Func | Program | Kernel, space: Schedule | None) -> Program:
         kind = type(what).__name__
         raise refusal(f"a {kind} is neither a function, nor a program, nor a kernel")
     return program if space is None else program.with_schedule(space)
+
+
+def _settled(
+    name: str,
+    program: Program,
+    tensors: tuple[Any, ...],
+    types: Mapping[str, str] | None,
+    sizes: Mapping[str, int] | None,
+) -> tuple[ModuleOp, dict[str, int]]:
+    """Returns a program at the `dt` level for some types, and the sizes that are known.
+
+    Args:
+        name: what to call the caller in messages.
+        program: the program.
+        tensors: tensors that say types and sizes; perhaps none.
+        types: element types, where no tensors say them.
+        sizes: sizes of labels.
+    """
+    wanted, known = dict(types or {}), dict(sizes or {})
+    inputs = _inputs(program, tensors) if tensors else {}
+    if tensors:
+        wanted = {item: str(type_of_torch(inputs[item].dtype)) for item in program.open_inputs}
+    module = emit_program(set_types(program.tree, wanted.items()))
+    run_pipeline(module, default_pipeline("dt"))
+    if tensors:
+        interface = Interface.of(module)
+        found = sizes_of(name, interface, list(inputs.values()), known)
+        check_types(name, interface, list(inputs.values()), program.open_inputs)
+        known = {label: found[label] for label in interface.labels if label in found}
+    return module, known
 
 
 def _inputs(program: Program, tensors: tuple[Any, ...]) -> dict[str, Any]:
