@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -34,8 +34,18 @@ TRIALS = 6
 """The number of tilings that are tried until one can be lowered."""
 
 
+def open_labels(module: ModuleOp, given: Mapping[str, int]) -> list[str]:
+    """Returns labels in use that neither given sizes nor the program say a size of."""
+    interface = Interface.of(module)
+    known = {*given, *interface.fixed, *interface.derived()}
+    return [
+        group[0] for group in interface.groups
+        if not known & set(group) and interface.used & set(group)
+    ]  # fmt: skip
+
+
 def assumed_sizes(module: ModuleOp, given: Mapping[str, int]) -> dict[str, int]:
-    """Returns a size for each label: the given ones, and a nominal one for others.
+    """Returns a size for each label: the given ones, and a nominal one for `open_labels`.
 
     Raises:
         CompileError: if there is no such label, or sizes contradict each other.
@@ -45,12 +55,7 @@ def assumed_sizes(module: ModuleOp, given: Mapping[str, int]) -> dict[str, int]:
         if size < 0:
             raise CompileError(f"the size of '{label}' must be 0 or more, not {size}")
     interface.sizes(given)
-    derived = interface.derived()
-    known = {*given, *interface.fixed}
-    others = {
-        group[0]: NOMINAL for group in interface.groups
-        if not known & set(group) and not derived & set(group)
-    }  # fmt: skip
+    others = dict.fromkeys(open_labels(module, given), NOMINAL)
     try:
         return interface.sizes({**given, **others})
     except CompileError:
@@ -85,12 +90,7 @@ def auto_schedule(
     found = list(dict.fromkeys(found))
     if _is_legal(bare, found):
         return found
-    apart: list[Decision] = []
-    for name in algorithm.functions:
-        single = evaluator.evaluated(name, (), (), coarse=False)
-        if single is not None:
-            apart += _lowered(evaluator, single)
-    return apart
+    return _apart_from_each_other(evaluator, algorithm.functions)
 
 
 def _without_rows(
@@ -142,7 +142,7 @@ def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
 
     Where no tiles of a few can, its functions get kernels of their own.
     """
-    rounding = evaluator.rounding(cluster.root, cluster.members, cluster.decisions) or []
+    rounding = evaluator.rounding(cluster.members, cluster.decisions) or []
     ranked = [
         [(k.tiling, k.cost)] if cluster.decided
         else ranked_tilings(k.work, evaluator.device, TRIALS)
@@ -165,21 +165,22 @@ def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
             return [*schedule, *cluster.storage]
     if len(cluster.members) == 1 and not cluster.decisions:
         return rounding
+    return _apart_from_each_other(evaluator, reversed(cluster.members))
+
+
+def _apart_from_each_other(evaluator: Evaluator, functions: Iterable[str]) -> list[Decision]:
+    """Returns the schedule in which each of some functions has a kernel of its own."""
     found: list[Decision] = []
-    for member in reversed(cluster.members):
-        single = evaluator.evaluated(member, (), (), coarse=False)
-        if single is not None:
-            found += _lowered(evaluator, single)
+    for name in functions:
+        single = evaluator.evaluated(name, (), (), coarse=False)
+        assert single is not None, "a function by itself is legal, or was refused before"
+        found += _lowered(evaluator, single)
     return found
 
 
 def _can_be_lowered(evaluator: Evaluator, cluster: Cluster, schedule: list[Decision]) -> bool:
-    algorithm = evaluator.algorithm
-    outputs = [
-        name for name in cluster.members if name in algorithm.outputs and name != cluster.root
-    ]
     try:
-        module = algorithm.scheduled(cluster.members, [cluster.root, *outputs], schedule)
+        module = evaluator.algorithm.scheduled(cluster.members, schedule)
         ConvertLoopToTilePass().apply(Context(), module)
     except CompileError:
         return False

@@ -78,9 +78,11 @@ class Clusters:
         best = self.evaluator.single(name)
         if best is None:
             # What is wrong with it is the program's fault, and said so.
-            self.algorithm.works([name], [name], [])
-            op = self.algorithm.functions[name]
-            raise CompileError(f"'{name}' is rounded in two ways at once", op)
+            self.algorithm.works([name], [])
+            raise CompileError(
+                f"directives about the rounding of '{name}' contradict each other",
+                self.algorithm.functions[name], "leave one of them out",
+            )  # fmt: skip
         if not self.passes:
             return best
         for label in self._scanned(name):

@@ -15,6 +15,8 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
 from dt_mlir.dialects.elem import ReductionKind
 
+_Key = tuple[tuple[str, ...], tuple[Decision, ...]]
+"""The functions of a cluster, the root first, and the directives that put them together."""
 LEAST_GAIN = 0.02
 """The part of a time that a change must save to be made, where that is short."""
 ENOUGH = 5e-7
@@ -79,77 +81,79 @@ class Evaluator:
         """The names that the program has."""
         self.parts: dict[str, int] = {}
         """The number of parts of each label that is split: a program has one."""
-        self._works: dict[tuple[tuple[str, ...], tuple[Decision, ...]], list[Work] | None] = {}
-        self._tilings: dict[tuple[int, bool], tuple[Tiling, Cost]] = {}
+        self._works: dict[_Key, list[Work] | None] = {}
+        self._found: dict[tuple[_Key, bool], Cluster] = {}
 
     def evaluated(
         self, root: str, members: Iterable[str], decisions: Sequence[Decision], coarse: bool = True
     ) -> Cluster | None:
-        """Returns a cluster with its predicted time; None where its directives are not legal."""
-        names = tuple(dict.fromkeys((root, *members)))
-        works = self._works_of(names, tuple(decisions))
+        """Returns a cluster with its predicted time; None where its directives are not legal.
+
+        Args:
+            root: the function that is stored.
+            members: the functions that are computed with it.
+            decisions: the directives that put them together.
+            coarse: whether few tilings are enough.
+        """
+        key = tuple(dict.fromkeys((root, *members))), tuple(decisions)
+        if key not in self._works:
+            self._works[key] = self._lowered(*key)
+        works = self._works[key]
         if works is None:
             return None
-        kernels: list[Kernel] = []
-        for work in works:
-            if (id(work), coarse) not in self._tilings:
-                self._tilings[id(work), coarse] = best_tiling(work, self.device, coarse)
-            kernels.append(Kernel(work, *self._tilings[id(work), coarse]))
-        return Cluster(root, names, tuple(decisions), tuple(kernels))
-
-    def _works_of(
-        self, names: tuple[str, ...], decisions: tuple[Decision, ...]
-    ) -> list[Work] | None:
-        """Returns what the kernels of functions do, the root first; None if that is not legal."""
-        key = names, decisions
-        if key not in self._works:
-            self._works[key] = self._lowered(names, decisions)
-        return self._works[key]
+        if (key, coarse) not in self._found:
+            kernels = [Kernel(work, *best_tiling(work, self.device, coarse)) for work in works]
+            self._found[key, coarse] = Cluster(root, *key, tuple(kernels))
+        return self._found[key, coarse]
 
     def _lowered(
-        self, names: tuple[str, ...], decisions: tuple[Decision, ...]
+        self, members: tuple[str, ...], decisions: tuple[Decision, ...]
     ) -> list[Work] | None:
-        root = names[0]
-        rounding = self.rounding(root, names, decisions)
+        """Returns what the kernels of functions do, the root first; None if that is not legal."""
+        rounding = self.rounding(members, decisions)
         if rounding is None:
             return None
-        outputs = [name for name in names[1:] if name in self.algorithm.outputs]
         try:
-            return self.algorithm.works(names, [root, *outputs], [*decisions, *rounding])
+            return self.algorithm.works(members, [*decisions, *rounding])
         except CompileError:
             return None
 
     def rounding(
-        self, root: str, members: Sequence[str], decisions: Sequence[Decision]
+        self, members: Sequence[str], decisions: Sequence[Decision]
     ) -> list[Decision] | None:
-        """Returns the kept directives of a kernel, which then name its root.
+        """Returns the kept directives of a kernel's functions, which then name its root.
 
-        None if its functions want different ones.
+        None if they would round what others compute, or contradict each other.
+
+        Args:
+            members: the functions, the root first.
+            decisions: the directives that put them together.
         """
+        root = members[0]
         found: dict[str, Decision] = {}
-        own = {item.name for item in self.kept.get(root, ())}
         for member in members:
             for item in self.kept.get(member, ()):
-                if item.name == "math" and "math" not in own:
-                    # The root's own functions would be computed in another way.
+                if member != root and not self._may_move(item, members):
                     return None
                 moved = replace(item, function=root)
                 if found.setdefault(item.name, moved) != moved:
                     return None
-        parts = [d.arguments[1].value for d in decisions if d.name == "rfactor"]
-        if parts and "precision" in found:
-            # The products are those of the parts, which inherit no directive.
-            found["precision"] = replace(found["precision"], function=str(parts[0]))
-        products = [m for m in members if self._has_product(m)]
-        if "precision" in found and any(
-            not any(k.name == "precision" for k in self.kept.get(m, ())) for m in products
-        ) and len(products) > 1 and not self._in_one_pass(root):
-            return None
+        for item in decisions:
+            if item.name == "rfactor" and "precision" in found:
+                # The products are those of the parts, which inherit no directive.
+                parts = str(item.arguments[1].value)
+                found["precision"] = replace(found["precision"], function=parts)
         return list(found.values())
 
-    def _in_one_pass(self, root: str) -> bool:
-        # A directive of a root holds for all that it computes in one pass.
-        return any(item.name == "precision" for item in self.kept.get(root, ()))
+    def _may_move(self, item: Decision, members: Sequence[str]) -> bool:
+        """Returns whether a directive of a function may hold for all of a kernel.
+
+        It may if the root has it too, or if it is about products and all that there are have it.
+        """
+        without = [m for m in members if not any(k.name == item.name for k in self.kept.get(m, ()))]
+        if members[0] not in without or item.name == "deterministic":
+            return True
+        return item.name == "precision" and not any(map(self._has_product, without))
 
     def _has_product(self, name: str) -> bool:
         return any(op.kind.data is ReductionKind.DOT for op in self.algorithm.reductions(name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -38,6 +38,7 @@ class Algorithm:
     """The functions that read each function."""
 
     _axes: dict[str, ArrayAttr[StringAttr]] = field(init=False)
+    """The labels of the axes of each input."""
 
     def __post_init__(self) -> None:
         self._axes = {
@@ -83,12 +84,12 @@ class Algorithm:
             if symbol_name(op.source) == name
         ]
 
-    def part(self, functions: Iterable[str], outputs: Sequence[str]) -> ModuleOp:
+    def part(self, functions: Sequence[str]) -> ModuleOp:
         """Returns a program of some functions; others that they read are its inputs.
 
         Args:
-            functions: their names.
-            outputs: those of them whose results are wanted.
+            functions: their names. The results of the first one are wanted, and of the others
+                those that the whole program returns.
         """
         kept = set(functions)
         read = {name for function in kept for name in self.reads[function]} - kept
@@ -110,38 +111,34 @@ class Algorithm:
                 # Functions that are left out may be what says how an axis is called.
                 copied.axes = self._axes.get(copied.sym_name.data)
             result.body.block.add_op(copied)
-        for name in outputs:
-            result.body.block.add_op(dt.OutputOp(name))
+        for place, name in enumerate(functions):
+            if place == 0 or name in self.outputs:
+                result.body.block.add_op(dt.OutputOp(name))
         return result
 
-    def works(
-        self, functions: Iterable[str], outputs: Sequence[str], decisions: Sequence[Decision]
-    ) -> list[Work]:
+    def works(self, functions: Sequence[str], decisions: Sequence[Decision]) -> list[Work]:
         """Returns what the kernels of a part do under some directives.
 
         Args:
-            functions: the part's functions.
-            outputs: those whose results are wanted.
+            functions: the part's functions, as for `part`.
             decisions: directives; those of one phase in the order in which they take effect.
 
         Raises:
             CompileError: where a directive is not legal.
         """
-        module = self.scheduled(functions, outputs, decisions)
+        module = self.scheduled(functions, decisions)
         sizes = Interface.of(module).completed(self.sizes)
         # What is stored between kernels is aligned where that matters.
         stored = set(self.functions) - set(self.outputs)
         return [work_of(op, sizes, stored) for op in module.ops if isinstance(op, loop.KernelOp)]
 
-    def scheduled(
-        self, functions: Iterable[str], outputs: Sequence[str], decisions: Sequence[Decision]
-    ) -> ModuleOp:
+    def scheduled(self, functions: Sequence[str], decisions: Sequence[Decision]) -> ModuleOp:
         """Returns a part at the `loop` level under some directives; arguments as for `works`.
 
         Raises:
             CompileError: where a directive is not legal.
         """
-        module = self.part(functions, outputs)
+        module = self.part(functions)
         ConvertDtToLoopPass().apply(Context(), module)
         program = LoopProgram(module)
         directives = [item.directive for item in decisions]

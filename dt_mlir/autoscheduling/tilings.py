@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from itertools import product as combinations
 from math import log2, prod
 
+from dt_mlir.analysis.dot_plans import least_depth
+from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.model import Cost, Tiling, cost_of
 from dt_mlir.costs.work import Work
@@ -98,6 +100,7 @@ class Choices:
     def options(self, label: str) -> list[int]:
         """Returns the tiles of a label among which the model decides; 0 is its whole extent."""
         extent = self.extents[label]
+        room = padded(max(extent, 1))
         places = self.work.labels()[label]
         in_grid = label in self.work.grid
         if any(p in self.work.single for p in places):
@@ -108,21 +111,22 @@ class Choices:
         if self.in_product:
             return self._of_product(label, extent, in_grid)
         if label in self.fastest[:1]:
-            least = min(32, _above(extent))
-            most = min(4096 if in_grid else 16384, _above(extent))
+            least = min(32, room)
+            most = min(4096 if in_grid else 16384, room)
             sizes = [s for s in _powers(least, most) if s >= most or s >= 128 or in_grid]
             if not in_grid and extent <= 2**16:
                 sizes = [s for s in sizes if s < extent] + [0]
             return sizes[-4:] if self.coarse else sizes
         if label in self.fastest and len(self.fastest) > 1 and in_grid:
-            return [s for s in (1, 8, 32, 64) if s <= _above(extent)]
+            return [s for s in (1, 8, 32, 64) if s <= room]
         if in_grid:
-            return [s for s in ((1, 4) if self.coarse else (1, 2, 4, 8, 16)) if s <= _above(extent)]
+            return [s for s in ((1, 4) if self.coarse else (1, 2, 4, 8, 16)) if s <= room]
         # A reduction over a label that is not the fastest one takes a few rows at once, or all.
         whole = [0] if 1 < extent <= FEW else []
         return [s for s in ((1, 8) if self.coarse else (1, 4, 16)) if s < extent or s == 1] + whole
 
     def _of_product(self, label: str, extent: int, in_grid: bool) -> list[int]:
+        room = padded(max(extent, 1))
         depth = label in self.depths
         side = label in self.rows or label in self.columns
         if not depth and not side:
@@ -130,8 +134,8 @@ class Choices:
         held = len(self.work.products) > 1 and not (label in self.work.grid and label in self.rows)
         if held and (in_grid or depth) and extent <= WHOLE_DEPTH and not (depth and side):
             return [0]
-        least = 32 if any(item.bits <= 8 for item in self.work.products) else 16
-        top = max(_above(extent), least)
+        least = max(least_depth(item.bits) for item in self.work.products)
+        top = max(room, least)
         if depth and not side:
             sizes = (32, 64) if self.coarse else (16, 32, 64, 128)
         elif depth:
@@ -176,7 +180,7 @@ class Choices:
             found = 1
             for p in places:
                 walk = work.loops[p]
-                found *= _above(tiles[walk.label] or walk.extent)
+                found *= padded(max(tiles[walk.label] or walk.extent, 1))
             return found
 
         held = [({*i.left} | {*i.right}) - {*i.depth} for i in work.products]
@@ -208,11 +212,6 @@ class Choices:
         else:
             whole += [(label, "whole", 0) for label in (*columns, *rows)]
         return tuple(whole)
-
-
-def _above(number: int) -> int:
-    """Returns the least power of two that is not less than a number."""
-    return 1 << max(number - 1, 0).bit_length()
 
 
 def _powers(least: int, most: int) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
@@ -12,7 +13,7 @@ from dt_mlir.dialects.sched import Argument
 PARTS = (4, 8, 16, 32, 64, 128, 256)
 """The numbers of parts into which a reduction may be split."""
 LEAST = 32
-"""The least points of a part along the label."""
+"""The least points of a part."""
 SHORT = 128
 """The extent below which a label whose elements are neighbours in memory may be joined to others.
 """
@@ -23,7 +24,7 @@ def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
 
     Args:
         evaluator: the program, and the device.
-        cluster: one of its evaluator.
+        cluster: one of its clusters.
     """
     best = cluster
     for decision in _joined(evaluator, cluster):
@@ -85,7 +86,14 @@ def _split(evaluator: Evaluator, cluster: Cluster) -> Iterator[list[Decision]]:
     reason = f"{cost.programs} instances are few for {device.multiprocessors} multiprocessors"
     for label in dict.fromkeys(scanned or gathered or reduced):
         size = algorithm.sizes.get(str(label), 1)
-        counts = [n for n in PARTS if size >= LEAST * n and cost.programs * n <= most]
+        # A sum over several labels is split along one of them.
+        points = size * prod(
+            algorithm.sizes.get(other, 1) for other in reduced if other != label
+        ) if label in reduced else size
+        counts = [
+            n for n in PARTS
+            if size >= n and points >= LEAST * n and cost.programs * n <= most
+        ]  # fmt: skip
         agreed = evaluator.parts.get(str(label))
         if agreed is not None:
             counts = [n for n in counts if n == agreed]

@@ -20,9 +20,7 @@ class Device:
     """The figures of a GPU that the model of costs knows."""
 
     name: str
-    """The name by which the driver calls it, or the beginning of that."""
-    target: str
-    """The architecture that its kernels are compiled for: `sm_90`, `gfx942`."""
+    """The words by which the driver calls it, among others."""
     multiprocessors: int
     """The number of multiprocessors (compute units of AMD's)."""
     warp: int
@@ -53,7 +51,7 @@ class Device:
     """The exponentials, roots and reciprocals in a second."""
     product_rates: dict[str, float]
     """Multiplications and additions, two for each pair, of products of matrices in a second, by
-    the type of factors: `f8`, `f16`, `i8`, `tf32`, `f32`, `f64`."""
+    the type of factors: `f8`, `f16`, `i8`, `tf32`, `f32`."""
     asynchronous: bool
     """True if products read shared memory while threads go on, as on Hopper."""
 

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, log2, prod
 
+from dt_mlir.analysis.dot_plans import least_depth
+from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.work import Access, Loops, Product, Work
 
@@ -105,7 +107,7 @@ class _Evaluation:
                 if walk.label not in self.blocks:
                     self.blocks[walk.label] = blocks
                     self.programs *= blocks
-            lanes.append(_power_of_two(step))
+            lanes.append(padded(max(step, 1)))
             count = -(-extent // max(step, 1))
             trips.append(max(count * walk.share, 1.0 if extent else 0.0))
             each = walk.extent / -(-walk.extent // block) if block and walk.extent else extent
@@ -304,8 +306,7 @@ class _Evaluation:
         columns = [self.lanes[p] for p in right - left if self.lanes[p] > 1]
         batch = [self.lanes[p] for p in (left & right) - depth if self.lanes[p] > 1]
         deep = prod(self.lanes[p] for p in depth)
-        least = 32 if item.bits <= 8 else 16
-        if len(rows) != 1 or len(columns) != 1 or len(batch) > 1 or deep < least:
+        if len(rows) != 1 or len(columns) != 1 or len(batch) > 1 or deep < least_depth(item.bits):
             return None
         return rows[0], columns[0], deep, prod(batch)
 
@@ -370,10 +371,6 @@ class _Evaluation:
         if shared:
             found = min(found, device.shared_memory // (shared + 1024))
         return max(found, 1)
-
-
-def _power_of_two(number: int) -> int:
-    return 1 << max(number - 1, 0).bit_length()
 
 
 def cost_of(work: Work, tiling: Tiling, device: Device) -> Cost:

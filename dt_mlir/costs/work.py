@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from itertools import product as combinations
 from math import gcd, prod
 
-from xdsl.dialects.builtin import FixedBitwidthType, IndexType, MemRefType, StringAttr
+from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, IndexType, MemRefType, StringAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
+from dt_mlir.analysis.dot_plans import dot_operand_bits, is_dottable
 from dt_mlir.analysis.nests import (
     argument_named,
     blocked_loops,
@@ -41,16 +42,12 @@ class Walk:
 
     label: str
     """The label that it walks."""
-    function: str
-    """The function whose loop it is."""
     extent: int
     """The number of points that it walks, the grid's blocks together."""
     step: int
     """The points of a trip that are computed at once, as the schedule has it."""
     block: int
     """The points that a program instance walks, as the schedule has it; 0 for all."""
-    reduces: bool
-    """True if it reduces what its body yields."""
     share: float = 1.0
     """The part of its points at which conditions of a reduction hold."""
 
@@ -77,7 +74,7 @@ class Access:
 
 @dataclass(frozen=True)
 class Product:
-    """A sum of products, which tensor cores may carry out."""
+    """A sum of products of types that Triton's dot takes."""
 
     kind: str
     """The type of its factors, as a device's `product_rates` name it."""
@@ -98,8 +95,6 @@ class Reduction:
     """The loops that its element depends on."""
     over: int
     """The loop that it reduces over."""
-    running: bool
-    """True if it is combined with the value of the steps before."""
 
 
 @dataclass(frozen=True)
@@ -230,11 +225,9 @@ class _Reader:
             block = min(op.extent_size or extent, extent)
         step = op.step_size or block or extent
         share = self._share(op) if isinstance(op, loop.ReductionLoop) else 1.0
-        reduces = isinstance(op, loop.ReductionLoop)
         in_grid = label in blocks and op.origin is not None
         return Walk(
-            label, op.function_name, extent, step if op.is_tile or step == 1 else 1,
-            blocks[label] if in_grid else 0, reduces, share,
+            label, extent, step if op.is_tile else 1, blocks[label] if in_grid else 0, share
         )
 
     def _share(self, op: loop.ReductionLoop) -> float:
@@ -273,18 +266,16 @@ class _Reader:
                 self._visit(op.body.block, (*around, self.places[op]))
                 # A reduction of nothing but another one carries that one's accumulator.
                 if isinstance(op, loop.ReduceOp) and reduced_by(op) is None:
-                    self._reduce(op, op.yielded, (*around, self.places[op]), op.is_dot, False)
+                    self._reduce(op, op.yielded, (*around, self.places[op]), op.is_dot)
             elif isinstance(op, loop.RunningOp):
-                self._reduce(op.loop, tuple(op.terms), around, op.is_dot, True)
+                self._reduce(op.loop, tuple(op.terms), around, op.is_dot)
                 if op.repair is not None:
                     outside = self._depends(op.result)
                     for inner in op.repair.block.ops:
                         self._count(inner, around, outside)
             elif isinstance(op, loop.PrefixOp):
-                over = self.places[op.loop]
-                self.work.reductions.append(
-                    Reduction(around, self._depends(op.value), over, True)
-                )
+                depends = self._depends(op.value)
+                self.work.reductions.append(Reduction(around, depends, self.places[op.loop]))
             elif isinstance(op, loop.ReadOp | loop.WriteOp):
                 self._access(op, around)
             elif isinstance(op, loop.LocalOp):
@@ -297,12 +288,13 @@ class _Reader:
 
     def _reduce(
         self, op: loop.ReductionLoop, terms: tuple[SSAValue, ...], around: Loops,
-        is_dot: bool, running: bool,
+        is_dot: bool,
     ) -> None:
         depends = self._depends(*terms)
         over = self.places[op]
-        if not is_dot:
-            self.work.reductions.append(Reduction(around, depends, over, running))
+        if not is_dot or not is_dottable(terms[0].type):
+            # A multiplication and an addition are one operation.
+            self.work.reductions.append(Reduction(around, depends, over))
             return
         left, right = (self._depends(term) for term in terms)
         depth = [over]
@@ -469,12 +461,10 @@ def _bits(type: Attribute) -> int:
 
 def _kind(type: Attribute, precision: str) -> str:
     """Returns the name of a type of factors in a device's rates."""
-    bits = _bits(type)
-    if str(type).startswith("i"):
-        return "i8" if bits == 8 else "f32"
-    if bits == 32:
-        return "tf32" if precision in ("tf32", "tf32x3") else "f32"
-    return {8: "f8", 16: "f16", 64: "f64"}[bits]
+    bits = dot_operand_bits(type)
+    if not isinstance(type, AnyFloat):
+        return f"i{bits}"
+    return "tf32" if bits == 32 and precision in ("tf32", "tf32x3") else f"f{bits}"
 
 
 def _samples(size: int, most: int = 12) -> list[int]:

@@ -142,7 +142,8 @@ def auto(
         tensors: tensors of the types and sizes in question; their elements do not matter.
         types: element types of the inputs that the program leaves open, without tensors.
         sizes: sizes of labels; others are assumed to be 4096.
-        device: the device, by a part of its name; None for the present GPU, or an H200.
+        device: the device, as `h200` or as its driver calls it; None for the present GPU, or
+            an H200.
 
     Raises:
         CompileError: if the program is wrong, or there are no figures of the device.

@@ -65,7 +65,7 @@ def _parser() -> ArgumentParser:
     add(
         "--device",
         metavar="NAME",
-        help="the device that --best, --auto and the costs are for: a part of its name",
+        help="the device that --best, --auto and the costs are for: h200, or as its driver says",
     )
     add("--database", metavar="FILE", help="where dt-tune keeps its results")
     add("--fix", metavar="x=4096,…", help="compile for these sizes; the wrapper refuses others")
@@ -170,17 +170,10 @@ def _tell_assumed(
     module: ModuleOp, sizes: dict[str, int], given: dict[str, int], option: str
 ) -> None:
     """Tells on standard error which sizes of labels are assumed."""
-    from dt_mlir.analysis.interface import Interface
+    from dt_mlir.autoscheduling.auto import open_labels
 
-    interface = Interface.of(module)
-    derived = interface.derived()
-    unknown = [
-        group[0] for group in interface.groups
-        if not {*given} & set(group) and not derived & set(group)
-        and interface.used & set(group) and not {*interface.fixed} & set(group)
-    ]  # fmt: skip
-    if unknown:
-        shown = ",".join(f"{label}={sizes[label]}" for label in unknown)
+    shown = ",".join(f"{label}={sizes[label]}" for label in open_labels(module, given))
+    if shown:
         print(f"remark: {option} assumes {shown}", file=sys.stderr)
 
 

@@ -20,7 +20,7 @@ def work(text: str, **sizes: int) -> Work:
     module = algorithm(text)
     found = Algorithm(module, Interface.of(module).sizes(sizes))
     name = found.outputs[0]
-    return found.works([name], [name], [])[0]
+    return found.works([name], [])[0]
 
 
 def product(x: int, y: int, k: int, warps: int = 8, stages: int = 3) -> Tiling:
@@ -68,7 +68,7 @@ def test_rows_that_are_held_are_read_once() -> None:
     module = algorithm(SOFTMAX)
     found = Algorithm(module, Interface.of(module).sizes({"x": 4096, "y": 4096}))
     fused = [plain("total", "fuse_at", "f", "x"), plain("top", "fuse_at", "f", "x")]
-    (kernel,) = found.works(["f", "total", "top"], ["f"], fused)
+    (kernel,) = found.works(["f", "total", "top"], fused)
     whole = cost_of(kernel, Tiling({"x": 1, "y": 0}, frozenset("x"), 8, 3), H200)
     parts = cost_of(kernel, Tiling({"x": 1, "y": 512}, frozenset("x"), 8, 3), H200)
     assert whole.memory == pytest.approx(2 * 4096**2 * 4, rel=0.01)
@@ -93,9 +93,17 @@ def test_domains_are_a_part_of_the_work() -> None:
     """
     module = algorithm(text)
     found = Algorithm(module, Interface.of(module).sizes({"x": 4096, "y": 4096}))
-    (kernel,) = found.works(["f"], ["f"], [])
+    (kernel,) = found.works(["f"], [])
     (share,) = {walk.share for walk in kernel.loops if walk.label == "y"}
     assert share == pytest.approx(0.5, abs=0.1)
+
+
+def test_products_that_no_dot_takes_are_arithmetic() -> None:
+    text = MATMUL.replace("f16", "f64")
+    found = cost_of(work(text, x=512, y=512, k=512), product(32, 32, 16), H200)
+    assert found.bounds["products"] == 0
+    assert found.bounds["arithmetic"] > 0
+    assert found.shared == 0
 
 
 def test_more_bandwidth_is_faster() -> None:

@@ -192,6 +192,24 @@ def test_what_is_said_of_parts_is_kept(way: str) -> None:
     assert [line for line in found if line.endswith(".precision(tf32);")]
 
 
+def test_directives_about_rounding_that_contradict_each_other_are_refused() -> None:
+    text = MATMUL.replace(": f16", "").replace(
+        "mm.compile", "mm.precision(tf32); mm.precision(ieee); mm.compile"
+    )
+    with pytest.raises(CompileError) as caught:
+        schedule(text, {"x": 64, "y": 64, "k": 64})
+    assert caught.value.message == (
+        "directives about the rounding of 'mm' contradict each other"
+    )
+    assert caught.value.hint == "leave one of them out"
+
+
+def test_sums_over_several_short_labels_are_split_along_one() -> None:
+    text = "Func q; In A; RVar x, y, z, w; q[] = rsum(A[x, y, z, w], x, y, z, w); q.compile();"
+    found = texts(schedule(text, dict.fromkeys("xyzw", 64)))
+    assert ".rfactor(" in found[0]
+
+
 def test_functions_that_are_computed_accurately_stay_apart() -> None:
     text = """
     Func a, b; In A; Var x, y;
