@@ -88,6 +88,14 @@ class ScanPass(Directive):
                 or f"it has loops over {', '.join(own) or 'no label'}",
             )
         self._check(site, kernel)
+        # The loop of a scan stands innermost, where two cannot.
+        for other in operations_of(kernel, loop.PrefixOp):
+            if other.loop is not walked:
+                raise site.error(
+                    f"'{self.function}' is scanned along '{other.loop.label_name}' already",
+                    f"define what is reduced up to each '{self.label}' as a function, "
+                    "and scan that",
+                )
         found: list[_Prefix] = []
         for op in operations_of(walked, loop.ReduceOp):
             if any(prefix.factor is not None and prefix.factor.op is op for prefix in found):
