@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -79,18 +80,23 @@ def auto_schedule(
     Raises:
         CompileError: where the program itself cannot be compiled.
     """
-    bare, kept = _apart(module)
-    algorithm = Algorithm(bare, _without_rows(bare, sizes, kept))
-    evaluator = Evaluator(algorithm, device, kept)
+    evaluator = evaluator_of(module, sizes, device)
+    bare, algorithm = evaluator.algorithm.module, evaluator.algorithm
     found: list[Decision] = []
     clusters = [finished(evaluator, cluster) for cluster in Clusters(evaluator).run()]
     for cluster in aligned(evaluator, clusters):
         found += _lowered(evaluator, cluster)
     # What several kernels inline is inlined once.
     found = list(dict.fromkeys(found))
-    if _is_legal(bare, found):
+    if is_legal(bare, found):
         return found
     return _apart_from_each_other(evaluator, algorithm.functions)
+
+
+def evaluator_of(module: ModuleOp, sizes: Mapping[str, int], device: Device) -> Evaluator:
+    """Returns what predicts times of a program's kernels; arguments as for `auto_schedule`."""
+    bare, kept = _apart(module)
+    return Evaluator(Algorithm(bare, _without_rows(bare, sizes, kept)), device, kept)
 
 
 def _without_rows(
@@ -102,7 +108,7 @@ def _without_rows(
     return {**sizes, **{label: NOMINAL for group in same for label in group}}
 
 
-def _is_legal(bare: ModuleOp, schedule: list[Decision]) -> bool:
+def is_legal(bare: ModuleOp, schedule: list[Decision]) -> bool:
     """Returns whether all of a program can be scheduled so."""
     module = with_schedule(bare, schedule)
     try:
@@ -142,29 +148,21 @@ def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
 
     Where no tiles of a few can, its functions get kernels of their own.
     """
-    rounding = evaluator.rounding(cluster.members, cluster.decisions) or []
     ranked = [
         [(k.tiling, k.cost)] if cluster.decided
         else ranked_tilings(k.work, evaluator.device, TRIALS)
         for k in cluster.kernels
     ]  # fmt: skip
     for number in range(TRIALS):
-        kernels = [
+        kernels = tuple(
             Kernel(k.work, *found[min(number, len(found) - 1)])
             for k, found in zip(cluster.kernels, ranked)
-        ]
-        tiles = [
-            decision for k in kernels
-            for decision in tile_directives(
-                k.work, k.tiling, k.cost, evaluator.device, evaluator.taken
-            )
-        ]  # fmt: skip
-        schedule = [*cluster.decisions, *rounding, *tiles]
-        # By itself the root is an output, which cannot be padded.
-        if _can_be_lowered(evaluator, cluster, schedule):
-            return [*schedule, *cluster.storage]
+        )
+        schedule = schedule_of(evaluator, replace(cluster, kernels=kernels))
+        if schedule is not None:
+            return schedule
     if len(cluster.members) == 1 and not cluster.decisions:
-        return rounding
+        return evaluator.rounding(cluster.members, ()) or []
     return _apart_from_each_other(evaluator, reversed(cluster.members))
 
 
@@ -178,13 +176,26 @@ def _apart_from_each_other(evaluator: Evaluator, functions: Iterable[str]) -> li
     return found
 
 
-def _can_be_lowered(evaluator: Evaluator, cluster: Cluster, schedule: list[Decision]) -> bool:
+def schedule_of(evaluator: Evaluator, cluster: Cluster) -> list[Decision] | None:
+    """Returns the directives of a cluster; None where its tiles cannot be lowered.
+
+    Args:
+        evaluator: the program, and the device.
+        cluster: the cluster, its kernels with their tiles.
+    """
+    tiles = [
+        decision for k in cluster.kernels
+        for decision in tile_directives(k.work, k.tiling, k.cost, evaluator.device, evaluator.taken)
+    ]  # fmt: skip
+    rounding = evaluator.rounding(cluster.members, cluster.decisions) or []
+    schedule = [*cluster.decisions, *rounding, *tiles]
     try:
         module = evaluator.algorithm.scheduled(cluster.members, schedule)
         ConvertLoopToTilePass().apply(Context(), module)
     except CompileError:
-        return False
-    return True
+        return None
+    # By itself the root is an output, which cannot be padded.
+    return [*schedule, *cluster.storage]
 
 
 def with_schedule(module: ModuleOp, decisions: list[Decision]) -> ModuleOp:

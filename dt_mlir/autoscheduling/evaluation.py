@@ -106,6 +106,17 @@ class Evaluator:
             self._found[key, coarse] = Cluster(root, *key, tuple(kernels))
         return self._found[key, coarse]
 
+    def known(self, root: str, members: Iterable[str]) -> list[Cluster]:
+        """Returns the clusters of a root and its members that have been evaluated.
+
+        They differ in their directives, and their tiles were chosen coarsely.
+        """
+        wanted = {root, *members}
+        return [
+            cluster for (key, coarse), cluster in self._found.items()
+            if coarse and key[0][0] == root and wanted == {*key[0]}
+        ]
+
     def _lowered(
         self, members: tuple[str, ...], decisions: tuple[Decision, ...]
     ) -> list[Work] | None:

@@ -229,6 +229,20 @@ def best_tiling(work: Work, device: Device, coarse: bool = False) -> tuple[Tilin
     return ranked_tilings(work, device, 1, coarse)[0]
 
 
+def all_tilings(work: Work, device: Device) -> list[tuple[Tiling, Cost]]:
+    """Returns all candidates, with what they cost, that of least predicted time first."""
+    return _costs(Choices(work, device))
+
+
+def _costs(choices: Choices) -> list[tuple[Tiling, Cost]]:
+    work, device = choices.work, choices.device
+    tilings = list(choices.tilings()) or [
+        Tiling(dict.fromkeys(work.labels(), 1), frozenset(work.grid), 1, 1)
+    ]
+    found = [(tiling, cost_of(work, tiling, device)) for tiling in tilings]
+    return sorted(found, key=lambda item: item[1].seconds)
+
+
 def ranked_tilings(
     work: Work, device: Device, count: int, coarse: bool = False
 ) -> list[tuple[Tiling, Cost]]:
@@ -243,11 +257,7 @@ def ranked_tilings(
         coarse: whether few candidates are enough.
     """
     choices = Choices(work, device, coarse)
-    found = [(tiling, cost_of(work, tiling, device)) for tiling in choices.tilings()]
-    if not found:
-        alone = Tiling(dict.fromkeys(work.labels(), 1), frozenset(work.grid), 1, 1)
-        return [(alone, cost_of(work, alone, device))]
-    found.sort(key=lambda item: item[1].seconds)
+    found = _costs(choices)
     least = found[0][1].seconds
     alike = [item for item in found if item[1].seconds <= NEAR * least]
 

@@ -70,6 +70,8 @@ class Cost:
     """The bytes of shared memory of a program instance."""
     memory: float
     """The bytes that memory moves."""
+    spilled: bool
+    """True if a thread needs more registers than it can have."""
 
     @property
     def limit(self) -> str:
@@ -168,7 +170,8 @@ class _Evaluation:
             seconds = inf
         seconds *= 1 + spilled
         return Cost(
-            seconds + device.launch, bounds, self.programs, resident, registers, shared, memory
+            seconds + device.launch, bounds, self.programs, resident, registers, shared, memory,
+            spilled > 0,
         )
 
     def _overlap(self) -> float:

@@ -1,0 +1,191 @@
+"""The schedules among which a search looks for the fastest, by their predicted times.
+
+Each kernel that `auto` would make is a slot, with the ways to compute its functions and the tiles
+of each as options. What cannot win by the model is left out before anything is compiled.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, inf, prod
+
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.autoscheduling.alternatives import SLOWER, Way, alternatives
+from dt_mlir.autoscheduling.auto import auto_schedule, evaluator_of, is_legal, schedule_of
+from dt_mlir.autoscheduling.clusters import Clusters
+from dt_mlir.autoscheduling.decisions import Decision
+from dt_mlir.autoscheduling.evaluation import Cluster, Kernel
+from dt_mlir.autoscheduling.storage import aligned
+from dt_mlir.autoscheduling.tilings import all_tilings
+from dt_mlir.autoscheduling.variants import finished
+from dt_mlir.compiling import compiling
+from dt_mlir.costs.device import Device
+from dt_mlir.costs.work import Work
+
+MOST_OPTIONS = 2000
+"""The most options of a slot."""
+MOST_TILINGS = 400
+"""The most tilings of a way of computing a slot, for all of its kernels."""
+FEW = 3
+"""The number of tilings of a kernel that takes little time."""
+IDLE = 1.25
+"""A kernel with fewer instances than multiprocessors is left out if it is predicted to be this much
+slower than the best."""
+
+Choice = tuple[int, ...]
+"""An option for each slot."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A way to compute the functions of a slot, with tiles."""
+
+    way: Way
+    """The clusters, their kernels with tiles."""
+    seconds: float
+    """The predicted time."""
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """The kernels."""
+        return [kernel for cluster in self.way for kernel in cluster.kernels]
+
+
+class Proposals:
+    """The schedules of a program that may be the fastest.
+
+    Args:
+        module: a program at the `dt` level; it is not changed.
+        sizes: a size for each label.
+        device: the device that schedules are for.
+
+    Raises:
+        CompileError: where the program itself cannot be compiled.
+    """
+
+    @compiling()
+    def __init__(self, module: ModuleOp, sizes: Mapping[str, int], device: Device) -> None:
+        self.device = device
+        self.first = auto_schedule(module, sizes, device)
+        """The schedule that `auto` gives."""
+        self.pruned: Counter[str] = Counter()
+        """The number of tilings that were left out, by the reason."""
+        self._evaluator = evaluator_of(module, sizes, device)
+        clusters = [finished(self._evaluator, c) for c in Clusters(self._evaluator).run()]
+        self._tilings: dict[int, list[Kernel]] = {}
+        self.slots = [self._options(alternatives(self._evaluator, item)) for item in clusters]
+        """The options of each slot, those that are predicted to be fastest first."""
+
+    def __len__(self) -> int:
+        return prod(map(len, self.slots))
+
+    @property
+    def best(self) -> Choice:
+        """The choice that is predicted to be fastest."""
+        return (0,) * len(self.slots)
+
+    def seconds(self, choice: Choice) -> float:
+        """Returns the predicted time of a choice."""
+        return sum(slot[number].seconds for slot, number in zip(self.slots, choice))
+
+    def kernels(self, choice: Choice) -> list[Kernel]:
+        """Returns the kernels of a choice."""
+        return [k for slot, number in zip(self.slots, choice) for k in slot[number].kernels]
+
+    def neighbours(self, choice: Choice) -> Iterator[Choice]:
+        """Yields the choices that differ from one in a single slot."""
+        for place, slot in enumerate(self.slots):
+            for number in range(len(slot)):
+                if number != choice[place]:
+                    yield (*choice[:place], number, *choice[place + 1 :])
+
+    @compiling()
+    def schedule(self, choice: Choice) -> list[Decision] | None:
+        """Returns the directives of a choice; None where they are not legal together."""
+        clusters = [c for slot, number in zip(self.slots, choice) for c in slot[number].way]
+        found: list[Decision] = []
+        for cluster in aligned(self._evaluator, clusters):
+            part = schedule_of(self._evaluator, cluster)
+            if part is None:
+                return None
+            found += part
+        # What several kernels inline is inlined once.
+        found = list(dict.fromkeys(found))
+        return found if is_legal(self._evaluator.algorithm.module, found) else None
+
+    def _options(self, ways: Sequence[Way]) -> list[Option]:
+        """Returns the options of a slot."""
+        streams = [self._of_way(way) for way in ways]
+        found: list[Option] = []
+        for option in heapq.merge(*streams, key=lambda item: item.seconds):
+            if found and option.seconds > SLOWER * found[0].seconds or len(found) == MOST_OPTIONS:
+                break
+            found.append(option)
+        return found
+
+    def _of_way(self, way: Way) -> Iterator[Option]:
+        """Yields a way with its tiles, the fastest first."""
+        kernels = [kernel for cluster in way for kernel in cluster.kernels]
+        lists = [self._of_kernel(kernel.work) for kernel in kernels]
+        # Kernels that take little of the time are not worth many trials.
+        total = sum(found[0].cost.seconds for found in lists)
+        lists = [
+            found[: max(FEW, ceil(MOST_TILINGS * found[0].cost.seconds / total))] for found in lists
+        ]
+        for seconds, numbers in _in_order([[k.cost.seconds for k in found] for found in lists]):
+            chosen = iter([found[number] for found, number in zip(lists, numbers)])
+            clusters: list[Cluster] = [
+                replace(c, kernels=tuple(next(chosen) for _ in c.kernels)) for c in way
+            ]
+            yield Option(tuple(clusters), seconds)
+
+    def _of_kernel(self, work: Work) -> list[Kernel]:
+        """Returns a kernel with each of its tilings that can win, the fastest first."""
+        known = self._tilings.get(id(work))
+        if known is not None:
+            return known
+        ranked = all_tilings(work, self.device)
+        fits = [item for item in ranked if item[1].seconds < inf]
+        self.pruned["need more shared memory than there is"] += len(ranked) - len(fits)
+        least = fits[0][1].seconds if fits else inf
+        most = max((cost.programs for _, cost in fits), default=0)
+        found: list[Kernel] = []
+        for tiling, cost in fits:
+            reason = ""
+            if cost.spilled:
+                reason = "spill registers"
+            elif cost.seconds > SLOWER * least:
+                reason = f"take over {SLOWER:g} times as long as the best"
+            elif (
+                cost.programs < min(self.device.multiprocessors, most)
+                and cost.seconds > IDLE * least
+            ):
+                reason = "leave multiprocessors idle"
+            if reason and found:
+                self.pruned[reason] += 1
+            else:
+                found.append(Kernel(work, tiling, cost))
+        found = found or [Kernel(work, *ranked[0])]
+        self._tilings[id(work)] = found
+        return found
+
+
+def _in_order(lists: Sequence[Sequence[float]]) -> Iterator[tuple[float, Choice]]:
+    """Yields the sums of a number of each of some sorted lists, the least first."""
+    start = (0,) * len(lists)
+    heap = [(sum(found[0] for found in lists), start)]
+    seen = {start}
+    while heap:
+        total, numbers = heapq.heappop(heap)
+        yield total, numbers
+        for place, found in enumerate(lists):
+            after = numbers[place] + 1
+            if after < len(found):
+                following = (*numbers[:place], after, *numbers[place + 1 :])
+                if following not in seen:
+                    seen.add(following)
+                    heapq.heappush(heap, (total + found[after] - found[after - 1], following))
