@@ -14,7 +14,7 @@ help: ## Say what there is to do
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch triton numpy
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[run,tune,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[run,tune,ray,dev]'
 	touch $(STAMP)
 
 demo: $(STAMP) ## Compile an example, run it (on a GPU, or else on the CPU) and compare with PyTorch

@@ -28,11 +28,12 @@ from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.tuning import measuring
 from dt_mlir.tuning.baselines import Baseline
 from dt_mlir.tuning.database import Database, Setting
+from dt_mlir.tuning.outcome import Outcome
 from dt_mlir.tuning.progress import Silent
 from dt_mlir.tuning.report import table
 from dt_mlir.tuning.task import Task
-from dt_mlir.tuning.tuner import Options, Outcome, Tuner
-from dt_mlir.tuning.workers import Workers
+from dt_mlir.tuning.tuner import Options, Tuner
+from dt_mlir.tuning.workers.local import LocalWorkers
 
 HERE = Path(__file__).resolve().parent
 UNCHECKED = ("copy", "triangular_product", "cross_entropy_liger")
@@ -53,7 +54,7 @@ def contenders(workload: Workload) -> list[Baseline]:
 
 
 def evaluate(
-    workload: Workload, database: Database, options: Options, workers: Workers
+    workload: Workload, database: Database, options: Options, workers: LocalWorkers
 ) -> Outcome:
     """Searches a workload's space, and compare the best schedule with the baselines."""
     path = HERE / "programs" / f"{workload.program}.dt"
@@ -117,7 +118,7 @@ def main() -> int:
     os.environ["PYTHONPATH"] = f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     started, failed = time.monotonic(), 0
     path = args.results / "tuning.sqlite"
-    with Database(path) as database, Workers(args.jobs) as workers:
+    with Database(path) as database, LocalWorkers(args.jobs) as workers:
         for workload in chosen:
             path = args.results / f"{workload.name}.json"
             if path.exists() and not args.again:

@@ -24,6 +24,7 @@ from dt_mlir.autoscheduling.tilings import all_tilings
 from dt_mlir.autoscheduling.variants import finished
 from dt_mlir.compiling import compiling
 from dt_mlir.costs.device import Device
+from dt_mlir.costs.features import combined, features
 from dt_mlir.costs.work import Work
 
 MOST_OPTIONS = 2000
@@ -77,6 +78,7 @@ class Proposals:
         self._evaluator = evaluator_of(module, sizes, device)
         clusters = [finished(self._evaluator, c) for c in Clusters(self._evaluator).run()]
         self._tilings: dict[int, list[Kernel]] = {}
+        self._features: dict[tuple[int, int], list[tuple[float, dict[str, float]]]] = {}
         self.slots = [self._options(alternatives(self._evaluator, item)) for item in clusters]
         """The options of each slot, those that are predicted to be fastest first."""
 
@@ -92,9 +94,18 @@ class Proposals:
         """Returns the predicted time of a choice."""
         return sum(slot[number].seconds for slot, number in zip(self.slots, choice))
 
-    def kernels(self, choice: Choice) -> list[Kernel]:
-        """Returns the kernels of a choice."""
-        return [k for slot, number in zip(self.slots, choice) for k in slot[number].kernels]
+    def features(self, choice: Choice) -> tuple[float, ...]:
+        """Returns the features of a choice, on which its measured time may depend."""
+        found: list[tuple[float, dict[str, float]]] = []
+        for key in enumerate(choice):
+            if key not in self._features:
+                kernels = self.slots[key[0]][key[1]].kernels
+                self._features[key] = [
+                    (k.cost.seconds, features(k.work, k.tiling, k.cost, self.device))
+                    for k in kernels
+                ]
+            found += self._features[key]
+        return combined(found)
 
     def neighbours(self, choice: Choice) -> Iterator[Choice]:
         """Yields the choices that differ from one in a single slot."""
@@ -120,12 +131,15 @@ class Proposals:
     def _options(self, ways: Sequence[Way]) -> list[Option]:
         """Returns the options of a slot."""
         streams = [self._of_way(way) for way in ways]
-        found: list[Option] = []
+        # Functions that are fused at places which come to the same give the same kernels.
+        found: dict[object, Option] = {}
+        least = inf
         for option in heapq.merge(*streams, key=lambda item: item.seconds):
-            if found and option.seconds > SLOWER * found[0].seconds or len(found) == MOST_OPTIONS:
+            least = min(least, option.seconds)
+            if option.seconds > SLOWER * least or len(found) == MOST_OPTIONS:
                 break
-            found.append(option)
-        return found
+            found.setdefault(_signature(option), option)
+        return list(found.values())
 
     def _of_way(self, way: Way) -> Iterator[Option]:
         """Yields a way with its tiles, the fastest first."""
@@ -174,11 +188,21 @@ class Proposals:
         return found
 
 
+def _signature(option: Option) -> object:
+    """Returns what is equal for options that make the same kernels."""
+    return tuple(
+        (
+            kernel.work.root, tuple(sorted(kernel.tiling.tiles.items())), kernel.tiling.warps,
+            kernel.tiling.stages, kernel.tiling.order, kernel.cost.seconds, kernel.cost.registers,
+        ) for kernel in option.kernels
+    )  # fmt: skip
+
+
 def _in_order(lists: Sequence[Sequence[float]]) -> Iterator[tuple[float, Choice]]:
     """Yields the sums of a number of each of some sorted lists, the least first."""
-    start = (0,) * len(lists)
-    heap = [(sum(found[0] for found in lists), start)]
-    seen = {start}
+    start: Choice = (0,) * len(lists)
+    heap: list[tuple[float, Choice]] = [(sum(found[0] for found in lists), start)]
+    seen: set[Choice] = {start}
     while heap:
         total, numbers = heapq.heappop(heap)
         yield total, numbers

@@ -1,10 +1,12 @@
 """What a kernel's measured time may depend on beside its predicted one, as numbers.
 
-They say nothing about which program a kernel is of, so that what is learned of one holds for others.
+They say nothing about which program a kernel is of, so that what is learned of one holds for
+others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import log2
 
 from dt_mlir.costs.device import Device
@@ -43,7 +45,7 @@ def features(work: Work, tiling: Tiling, cost: Cost, device: Device) -> dict[str
     for label in work.grid:
         elements *= lanes[label]
     found["elements"] = log2(max(elements, 1) / (tiling.warps * device.warp)) / 8
-    inner = [f for p, part, f in tiling.order if part == "inner"]
+    inner = [factor for _, part, factor in tiling.order if part == "inner"]
     found["group"] = log2(max([1, *inner])) / 4
     return found
 
@@ -58,3 +60,15 @@ def _sides(work: Work) -> tuple[set[str], set[str], set[str]]:
         for into, places in ((rows, left - right), (columns, right - left), (depths, depth)):
             into.update(work.loops[place].label for place in places)
     return rows, columns, depths
+
+
+def combined(found: Sequence[tuple[float, Mapping[str, float]]]) -> tuple[float, ...]:
+    """Returns the features of several kernels that run one after the other, as a vector.
+
+    Args:
+        found: the predicted seconds of each kernel, and its features.
+    """
+    total = sum(seconds for seconds, _ in found) or 1.0
+    names = found[0][1]
+    means = (sum(seconds * each[name] for seconds, each in found) / total for name in names)
+    return *means, log2(len(found))

@@ -28,7 +28,7 @@ from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.registry import find_directive, plugin_passes
 
 if TYPE_CHECKING:
-    from dt_mlir.tuning.tuner import Outcome
+    from dt_mlir.tuning.outcome import Outcome
 
 
 class Program(language_program.Program):
@@ -192,10 +192,11 @@ class Tuned:
 def tune(
     what: Func | Program | Kernel,
     *tensors: Any,
-    space: Schedule | None = None,
+    space: Schedule | str | None = None,
     sizes: Mapping[str, int] | None = None,
     database: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
+    gpus: str | None = None,
     rounds: int = 5,
     keep: float = 1.5,
     timeout: float = 120.0,
@@ -213,14 +214,16 @@ def tune(
         what: a function, a program or a kernel, whose schedule is a space.
         tensors: tensors of the types and sizes in question, as the kernel takes them; their
             elements do not matter, and scalars may be left out.
-        space: a space in place of the program's own schedule.
+        space: a space in place of the program's own schedule; "auto" for one that is derived from
+            the algorithm, which is searched in the order of predicted time.
         sizes: sizes of labels that no tensor has.
         database: the file with results; None for that of `dt-tune`.
         jobs: how many processes compile; None for as many as there are cores.
+        gpus: the GPUs that measure, "all" or as "0,1"; None for the present one.
         rounds: how often what is kept is timed.
         keep: after the first look, what is this much slower than the best is not timed again.
         timeout: the seconds after which compiling or running one candidate is ended.
-        trials: the most candidates to try; None for all.
+        trials: the most candidates to try; None for all, of a derived space for some dozens.
         budget: the seconds after which no further candidate is tried; None for no limit.
         seed: the seed of orders and of the search.
         progress: whether to show a bar.
@@ -228,19 +231,26 @@ def tune(
     Raises:
         CompileError: if the program is wrong, or no schedule of the space has a time.
     """
+    from dt_mlir.costs.device import present_device
+
     try:
         from dt_mlir.tuning import measuring
         from dt_mlir.tuning.database import Database, Setting, default_path
         from dt_mlir.tuning.progress import Bar, Silent
+        from dt_mlir.tuning.strategies.choosing import strategy_for
         from dt_mlir.tuning.task import Task
         from dt_mlir.tuning.tuner import Options, Tuner
+        from dt_mlir.tuning.workers.choosing import workers_for
 
         bar = Bar() if progress else Silent()
     except ImportError as error:
         raise CompileError(
             f"tuning needs {error.name}", None, "pip install 'dt-mlir[run,tune]'"
         ) from None
-    program = _program(what, space)
+    derived = space == "auto"
+    if isinstance(space, str) and not derived:
+        raise refusal(f"{space!r} is not a space", "write 'auto', or give a Schedule")
+    program = _program(what, None if isinstance(space, str) else space)
     inputs = _inputs(program, tensors)
     types = {
         name: str(type_of_torch(inputs[name].dtype)) for name in program.open_inputs
@@ -259,9 +269,13 @@ def tune(
         budget=budget, seed=seed, load=_plugin_files(program),
     )  # fmt: skip
     path = default_path() if database is None else Path(database)
+    model = present_device() if derived else None
+    limited = trials is not None or budget is not None
     try:
-        with Database(path) as results:
-            outcome = Tuner(task, setting, results, options, bar).run()
+        with Database(path) as results, workers_for(options, not on_gpu, gpus) as workers:
+            strategy = strategy_for(task, setting, results, model, limited, seed)
+            tuner = Tuner(task, setting, results, options, bar, (), workers, strategy)
+            outcome = tuner.run()
     finally:
         if isinstance(bar, Bar):
             bar.bar.close()

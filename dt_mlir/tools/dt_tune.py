@@ -7,15 +7,21 @@ import os
 import signal
 import sys
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from dt_mlir.autoscheduling.least import least_time
+from dt_mlir.costs.device import Device, find_device
 from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.files import write_output
 from dt_mlir.loading import load_file
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.tools.command_line import ArgumentParser, parse_pairs, parse_sizes, run_tool, seed
 from dt_mlir.tools.parsing import read_module
+
+if TYPE_CHECKING:
+    from dt_mlir.tuning.outcome import Outcome
 
 TRIALS = 500
 """The default number of candidates that are tried of a large space."""
@@ -50,7 +56,17 @@ def _parser() -> ArgumentParser:
         "--keep", type=float, default=1.5, metavar="FACTOR",
         help="what is slower than the best by this factor is timed once only",
     )  # fmt: skip
-    add("--trials", type=_positive, help="try so many candidates, chosen by optuna")
+    add(
+        "--auto", action="store_true",
+        help="derive the space from the algorithm, and search it in the order of predicted time",
+    )  # fmt: skip
+    add("--device", help="the device that --auto predicts times of, where the GPU is not known")
+    add("--trials", type=_positive, help="try so many candidates, chosen by optuna or --auto")
+    add("--gpus", metavar="all|0,1", help="the GPUs that measure; one of them where none is named")
+    add(
+        "--ray", nargs="?", const="local", metavar="ADDRESS",
+        help="compile and measure on a Ray cluster; without an address, on one that starts here",
+    )  # fmt: skip
     add("--budget", type=float, metavar="SECONDS", help="try no further candidate after this time")
     add("--timeout", type=float, default=120.0, metavar="SECONDS", help="the most for a candidate")
     add("--method", choices=("events", "graph"), help="how time is taken on a GPU")
@@ -68,10 +84,7 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
     """
     for path in args.load:
         load_file(path)
-    if not (args.keep >= 1 and args.timeout > 0 and (args.budget is None or args.budget > 0)):
-        raise CompileError("--keep is at least 1, --timeout and --budget are more than 0")
-    if not args.file.endswith(".dt"):
-        raise CompileError(f"{args.file}: dt-tune takes programs, FILE.dt")
+    _check(args)
     module = read_module(args.file, sources, args.load)
     types = parse_pairs(args.dtype, "--dtype")
     run_pipeline(module, default_pipeline("dt", types))
@@ -81,68 +94,125 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
 
         for name in ("tqdm", *(["matplotlib"] if args.plot is not None else [])):
             importlib.import_module(name)
-        from dt_mlir.tuning import measuring
         from dt_mlir.tuning.baselines import Baseline
         from dt_mlir.tuning.database import Database, Setting, default_path
+        from dt_mlir.tuning.outcome import BEST
         from dt_mlir.tuning.progress import Bar
-        from dt_mlir.tuning.report import plot, table
+        from dt_mlir.tuning.strategies.choosing import strategy_for
         from dt_mlir.tuning.task import LARGE, Task
-        from dt_mlir.tuning.tuner import BEST, Options, Tuner
+        from dt_mlir.tuning.tuner import Options, Tuner
+        from dt_mlir.tuning.workers.choosing import workers_for
         from dt_mlir.verification.sampling import sample
     except ImportError as error:
         raise CompileError(
             f"tuning needs {error.name}", None, "pip install 'dt-mlir[run,tune]'"
         ) from None
-    if not torch.cuda.is_available() and not args.cpu:
+    if not torch.cuda.is_available() and not args.cpu and args.ray is None:
         raise CompileError(
             "there is no GPU to tune for", None, "--cpu times Triton's interpreter instead"
         )
     task = Task(module, sizes)
-    if args.trials is None and args.budget is None and len(task.space) > LARGE:
-        args.trials = TRIALS
+    limited = args.trials is not None or args.budget is not None
+    if not limited and len(task.space) > LARGE and not args.auto:
+        args.trials, limited = TRIALS, True
         print(
             f"remark: the space has {len(task.space)} schedules: {TRIALS} of them are tried, as "
             "with --trials", file=sys.stderr,
         )  # fmt: skip
-    device = "cpu" if args.cpu else measuring.device_name()
+    baselines = [Baseline.parse(text) for text in args.baseline]
+    names = [BEST, *(baseline.name for baseline in baselines)]
+    if len(set(names)) < len(names):
+        raise CompileError("--baseline: each needs a name of its own")
     # What cannot be checked is not searched.
     sample(module, task.sizes)
-    setting = Setting(task.algorithm, task.sizes, device, measuring.versions(args.load))
     options = Options(
         jobs=args.jobs, rounds=args.rounds, keep=args.keep, timeout=args.timeout,
         trials=args.trials, budget=args.budget, seed=args.seed,
         method=None if args.cpu else args.method, load=tuple(args.load),
     )  # fmt: skip
-    baselines = [Baseline.parse(text) for text in args.baseline]
-    names = [BEST, *(baseline.name for baseline in baselines)]
-    if len(set(names)) < len(names):
-        raise CompileError("--baseline: each needs a name of its own")
+    path = Path(args.database) if args.database else default_path()
+    bar = Bar()
+    with Database(path) as database, workers_for(options, args.cpu, args.gpus, args.ray) as workers:
+        device = "cpu" if args.cpu else workers.device_name()
+        setting = Setting(task.algorithm, task.sizes, device, workers.versions())
+        predicted = _predicted(args.device, device)
+        strategy = strategy_for(
+            task, setting, database, predicted if args.auto else None, limited, args.seed
+        )
+        least = None if predicted is None else least_time(module, task.sizes, predicted)
+        tuner = Tuner(
+            task, setting, database, options, bar, baselines, workers, strategy, least
+        )
+        try:
+            outcome = tuner.run()
+        except (KeyboardInterrupt, SystemExit):
+            bar.bar.close()
+            _report(args, task.sizes, tuner.outcome(), device)
+            raise
+        finally:
+            bar.bar.close()
+    _report(args, task.sizes, outcome, device)
+    if outcome.best is None:
+        raise CompileError("no schedule of the space has a time")
+    for name, message in outcome.missing.items():
+        raise CompileError(f"the baseline '{name}' has no time: {message}")
+
+
+def _check(args: Namespace) -> None:
+    """Refuses options that make no sense.
+
+    Raises:
+        CompileError: at the first one.
+    """
+    if not (args.keep >= 1 and args.timeout > 0 and (args.budget is None or args.budget > 0)):
+        raise CompileError("--keep is at least 1, --timeout and --budget are more than 0")
+    if not args.file.endswith(".dt"):
+        raise CompileError(f"{args.file}: dt-tune takes programs, FILE.dt")
+    if args.device is not None and not args.auto:
+        raise CompileError("--device is about what --auto is for")
+    if args.gpus is not None and (args.cpu or args.ray is not None):
+        raise CompileError("--gpus goes neither with --cpu nor with --ray, which finds GPUs itself")
     for option in (args.plot, args.output):
         if option and not Path(option).absolute().parent.is_dir():
             raise CompileError(f"there is no folder for {option}")
     if args.plot is not None and Path(args.plot).suffix not in (".png", ".svg"):
         raise CompileError(f"--plot: {args.plot} ends in neither .png nor .svg")
-    path = Path(args.database) if args.database else default_path()
-    bar = Bar()
-    with Database(path) as database:
-        try:
-            outcome = Tuner(task, setting, database, options, bar, baselines).run()
-        finally:
-            bar.bar.close()
+
+
+def _predicted(named: str | None, device: str) -> Device | None:
+    """Returns the device that times are predicted for; None if there are no figures of it.
+
+    Args:
+        named: the one that is asked for.
+        device: the one that measures.
+
+    Raises:
+        CompileError: if there are no figures of the one that is asked for.
+    """
+    if named is not None or device == "cpu":
+        return find_device(named)
+    try:
+        return find_device(device)
+    except CompileError:
+        return None
+
+
+def _report(args: Namespace, sizes: Mapping[str, int], outcome: Outcome, device: str) -> None:
+    """Shows what was found, and writes the best schedule if there is one."""
+    from dt_mlir.tuning.report import plot, table
+
     print(f"{args.file} on {device}")
     print(table(outcome), end="")
     best = outcome.best
     if best is None:
-        raise CompileError("no schedule of the space has a time")
+        return
     if args.output is not None:
         write_output(args.output, best.program)
     else:
         print(f"\n{best.program}", end="")
     if args.plot is not None:
-        shown = ", ".join(f"{label} = {size}" for label, size in task.sizes.items())
+        shown = ", ".join(f"{label} = {size}" for label, size in sizes.items())
         plot(outcome, args.plot, f"{Path(args.file).stem}, {shown}, {device}")
-    for name, message in outcome.missing.items():
-        raise CompileError(f"the baseline '{name}' has no time: {message}")
 
 
 def _terminated(*_: object) -> None:

@@ -26,6 +26,7 @@ from dt_mlir.runtime.execute import check_tiles, loaded, torch_dtype, wrapper_na
 from dt_mlir.runtime.interpreted_types import miscomputed
 from dt_mlir.runtime.machine_code import fault, resource_usage
 from dt_mlir.tuning.bounds import Traffic, least_milliseconds
+from dt_mlir.tuning.gpu import Files
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Built:
     """True if the result was compared with the algorithm when it was compiled."""
     least_milliseconds: float = 0.0
     """The milliseconds that moving as many bytes takes at least; 0 if that is not known."""
+    cache: Files = field(default_factory=dict[str, bytes])
+    """The files of Triton's cache, where it was compiled on another machine."""
 
 
 def build(text: str, file: str, sizes: Mapping[str, int], on_gpu: bool) -> Built:

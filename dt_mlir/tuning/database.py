@@ -13,15 +13,21 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from math import log
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Self
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.scheduling.space import Point
+from dt_mlir.tuning.task import Prediction
 
 _KIND = 0x44544D02
 """The application id of the database's files; the last digits are the version."""
+MOST_OF_A_PROGRAM = 40
+"""The most candidates of a program at its sizes from which others learn."""
+MOST_RATIOS = 320
+"""The most candidates from which a search learns."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS candidates (
     id INTEGER PRIMARY KEY,
@@ -41,6 +47,12 @@ CREATE TABLE IF NOT EXISTS measurements (
     method TEXT NOT NULL,
     milliseconds REAL NOT NULL,
     at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE TABLE IF NOT EXISTS predictions (
+    candidate INTEGER PRIMARY KEY REFERENCES candidates (id),
+    model TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    features TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS by_candidate ON measurements (candidate, method);
 """
@@ -153,6 +165,49 @@ class Database:
                     setting.versions,
                 ),
             )  # fmt: skip
+
+    def add_prediction(self, setting: Setting, program: str, prediction: Prediction) -> None:
+        """Remembers what was predicted about a candidate that has been saved."""
+        with self._connection as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO predictions (candidate, model, seconds, features)"
+                " SELECT id, ?, ?, ? FROM candidates"
+                " WHERE program = ? AND sizes = ? AND device = ? AND versions = ?",
+                (
+                    prediction.model, prediction.seconds, json.dumps(prediction.features), program,
+                    _key(setting.sizes), setting.device, setting.versions,
+                ),
+            )  # fmt: skip
+
+    def ratios(self, setting: Setting, model: str) -> list[tuple[tuple[float, ...], float]]:
+        """Returns by how much times on a device differ from predictions, of other programs.
+
+        They are the features of each candidate, with the logarithm of its measured over its
+        predicted time, less the mean of those of its program at its sizes.
+
+        Args:
+            setting: what is searched: the device counts, and candidates of its algorithm do not.
+            model: the version of the model of costs.
+        """
+        rows = self._connection.execute(
+            "SELECT algorithm, sizes, method, features, seconds, MIN(milliseconds)"
+            " FROM predictions JOIN candidates ON predictions.candidate = id"
+            " JOIN measurements ON measurements.candidate = id"
+            " WHERE device = ? AND model = ? AND status = 'ok'"
+            " AND NOT (algorithm = ? AND sizes = ?)"
+            " GROUP BY id, method ORDER BY id DESC",
+            (setting.device, model, setting.algorithm, _key(setting.sizes)),
+        )
+        groups: dict[tuple[str, str, str], list[tuple[tuple[float, ...], float]]] = {}
+        for algorithm, sizes, method, features, seconds, milliseconds in rows.fetchall():
+            group = groups.setdefault((algorithm, sizes, method), [])
+            ratio = log(milliseconds / 1000 / seconds)
+            group.append((tuple(json.loads(features)), ratio))
+        found: list[tuple[tuple[float, ...], float]] = []
+        for group in groups.values():
+            middle = mean(ratio for _, ratio in group)
+            found += [(features, ratio - middle) for features, ratio in group[:MOST_OF_A_PROGRAM]]
+        return found[:MOST_RATIOS]
 
     def load(self, setting: Setting, method: str) -> dict[str, Record]:
         """Returns the records of a program's candidates in a setting, by the text of each."""

@@ -8,6 +8,7 @@ Kernels that are too short for that are timed as replays of a CUDA graph.
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +33,8 @@ REPETITION_MS = 100
 LOOK_MS = 20
 """The time of a candidate that was never timed, which decides whether it is timed again."""
 _OTHERS = (
-    "drawing", "interpreters", "kernels", "language", "reducer", "tools", "tuning", "verification",
+    "autoscheduling", "costs", "drawing", "interpreters", "kernels", "language", "reducer", "tools",
+    "tuning", "verification",
 )  # fmt: skip
 """The settings that no kernel's code depends on."""
 GRAPH_BELOW_MS = 0.05
@@ -97,12 +99,16 @@ def prepared(algorithm: str, sizes: tuple[tuple[str, int], ...], method: str) ->
     return prepare(module, dict(sizes), "cpu" if method == "interpreter" else "cuda")
 
 
-def prepare_process(load: list[str]) -> None:
+def prepare_process(load: list[str], gpu: str | None = None) -> None:
     """Makes a process ready to compile and to measure.
 
     Args:
         load: Python files with directives that programs use.
+        gpu: the only GPU that it sees, by the driver's name; None for all.
     """
+    if gpu is not None:
+        # The driver reads it when PyTorch first asks for a GPU.
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     sys.setrecursionlimit(DEEPEST)
     for path in load:
         load_file(path)

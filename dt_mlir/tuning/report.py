@@ -10,7 +10,7 @@ from typing import Any
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.scheduling.space import Point
 from dt_mlir.tuning.database import Record
-from dt_mlir.tuning.tuner import BEST, TIMELESS, Outcome
+from dt_mlir.tuning.outcome import BEST, TIMELESS, Outcome
 
 _WORDS = {
     "refused": "illegal",
@@ -30,6 +30,10 @@ def table(outcome: Outcome, most: int = 10) -> str:
     """
     ranked = outcome.ranked()
     lines = [_counts(outcome)]
+    left_out = {reason: count for reason, count in outcome.pruned.items() if count}
+    if left_out:
+        shown = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        lines.append(f"  tiles left out by prediction: {shown}")
     for status in TIMELESS:
         reasons = outcome.reasons(status)
         for message, count in reasons.most_common(5):
@@ -53,7 +57,23 @@ def table(outcome: Outcome, most: int = 10) -> str:
         lines.append("  ".join([*cells, row[-1]]))
     if len(ranked) > most:
         lines.append(f"… and {len(ranked) - most} slower ones")
+    lines += _gap(outcome)
     return "\n".join([*lines, ""])
+
+
+def _gap(outcome: Outcome) -> list[str]:
+    """Returns how far the best schedule is from the least time, and what is not fully measured."""
+    found: list[str] = []
+    best, least = outcome.best, outcome.least
+    if best is None:
+        found.append(f"no schedule was measured in {outcome.rounds} rounds, so that none has won")
+    elif least is not None and outcome.method != "interpreter":
+        ratio = (best.milliseconds or 0.0) / 1000 / least.seconds
+        found.append(
+            f"the best takes {ratio:.2f} times the least time that the device needs by the model: "
+            f"{1000 * least.seconds:.4f} ms, limited by {least.limit}"
+        )
+    return found
 
 
 def _counts(outcome: Outcome) -> str:
@@ -63,6 +83,8 @@ def _counts(outcome: Outcome) -> str:
     if outcome.excluded:
         parts.append(f"{len(outcome.excluded)} cannot be faster (bytes moved over bandwidth)")
     parts.append(f"{len(outcome.ranked())} timed ({outcome.method})")
+    if outcome.interrupted:
+        parts.append("then interrupted")
     return ", ".join(parts)
 
 

@@ -21,6 +21,18 @@ LARGE = 2000
 
 
 @dataclass(frozen=True)
+class Prediction:
+    """The prediction of the model of costs about a candidate."""
+
+    seconds: float
+    """The predicted time."""
+    features: tuple[float, ...]
+    """The numbers on which the measured time may depend beside it."""
+    model: str
+    """The version of the model of costs."""
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A point of a space of schedules."""
 
@@ -28,6 +40,8 @@ class Candidate:
     """The choices."""
     text: str
     """The program with that schedule, in canonical DT."""
+    prediction: Prediction | None = None
+    """The prediction about it, where there is one."""
 
 
 class Task:
@@ -71,15 +85,7 @@ class Task:
         """
         module = self.module.clone()
         select(module, point)
-        program = raise_module(module)
-        # A record is found by its text, and the order of a schedule means nothing; that of what is
-        # compiled is the order of the results.
-        program.directives.sort(
-            key=lambda item: (
-                (True, "") if item.name in OUTPUT_DIRECTIVES else (False, print_directive(item))
-            )
-        )
-        return Candidate(point, print_program(program))
+        return Candidate(point, canonical(module))
 
     def candidates(self) -> list[Candidate]:
         """All candidates, each schedule once."""
@@ -88,3 +94,20 @@ class Task:
             candidate = self.candidate(point)
             found.setdefault(candidate.text, candidate)
         return list(found.values())
+
+
+def canonical(module: ModuleOp) -> str:
+    """Returns a program with its schedule as text that is the same for the same schedule.
+
+    Args:
+        module: the program at the `dt` level, its schedule beside it.
+    """
+    program = raise_module(module)
+    # A record is found by its text, and the order of a schedule means nothing; that of what is
+    # compiled is the order of the results.
+    program.directives.sort(
+        key=lambda item: (
+            (True, "") if item.name in OUTPUT_DIRECTIVES else (False, print_directive(item))
+        )
+    )
+    return print_program(program)

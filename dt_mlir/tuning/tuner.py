@@ -1,19 +1,23 @@
 """Searches a space of schedules for the fastest.
 
-Candidates are compiled by several processes, then run by one: checked once, and timed in rounds,
-in each of which the order is drawn anew. What compiles or runs too long is ended, and costs only
-itself. Everything goes to the database at once, so that an interrupted search goes on where it was.
+Candidates are compiled by several processes, then run by one on each GPU: checked once, and timed.
+What is among the fastest is timed in rounds on one GPU, in each of which the order is drawn anew.
+What compiles or runs too long is ended, and costs only itself. Everything goes to the database at
+once, so that an interrupted search goes on where it was.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections import deque
+from collections.abc import Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from typing import Any, Protocol
 
+from dt_mlir.autoscheduling.least import Least
+from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.baselines import Baseline, measure_baseline
 from dt_mlir.tuning.compilation import Built
 from dt_mlir.tuning.database import Database, Record, Setting, ranked
@@ -24,15 +28,15 @@ from dt_mlir.tuning.measuring import (
     Measured,
     measure,
 )
+from dt_mlir.tuning.outcome import BEST, Outcome
+from dt_mlir.tuning.strategies.everything import Everything
+from dt_mlir.tuning.strategies.strategy import Strategy
 from dt_mlir.tuning.task import Candidate, Task
-from dt_mlir.tuning.workers import Workers
+from dt_mlir.tuning.workers.local import LocalWorkers
+from dt_mlir.tuning.workers.workers import Wanted, Workers
 
-BEST = "the best schedule"
-"""The name in a comparison."""
-TIMELESS = ("refused", "failed", "late", "unfit", "wrong")
-"""The statuses of candidates that have no time."""
 FINAL = ("refused", "unfit", "wrong")
-"""Those that another search finds again; what failed or was late may have had bad luck."""
+"""The statuses that another search finds again; what failed or was late may have had bad luck."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class Options:
     timeout: float = 120.0
     """The seconds after which compiling or running one candidate is ended."""
     trials: int | None = None
-    """The most candidates to try; None for all."""
+    """The most candidates to try; None for all that the strategy suggests."""
     budget: float | None = None
     """The seconds after which no further candidate is tried; None for no limit."""
     method: str | None = None
@@ -69,50 +73,6 @@ class Progress(Protocol):
         """A step is done; the best time so far in milliseconds."""
 
 
-@dataclass
-class Outcome:
-    """The outcome of a search."""
-
-    records: dict[str, Record]
-    """The records of the space's candidates that were tried, by the text of each."""
-    candidates: dict[str, Candidate]
-    """Those candidates."""
-    size: int
-    """The number of schedules of the space."""
-    method: str
-    """The method of timing."""
-    comparison: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    """The times of the best schedule (`BEST`) and of the baselines, by name, in rounds that they
-    took part in together."""
-    missing: dict[str, str] = field(default_factory=dict[str, str])
-    """The baselines that have no time, each with the reason."""
-    excluded: set[str] = field(default_factory=set[str])
-    """Those that a bound on their time excluded, by text."""
-
-    def ranked(self) -> list[Record]:
-        """The records with times, the fastest of those that were fully measured first."""
-        return ranked(self.records.values())
-
-    @property
-    def best(self) -> Record | None:
-        """The fastest; None if nothing has a time."""
-        ranked = self.ranked()
-        return ranked[0] if ranked else None
-
-    def statuses(self) -> Counter[str]:
-        """Returns the number of records of each status."""
-        return Counter(record.status for record in self.records.values())
-
-    def reasons(self, status: str) -> Counter[str]:
-        """Why records have a status, and how often."""
-        return Counter(r.message for r in self.records.values() if r.status == status)
-
-    def example(self, status: str, message: str) -> Record:
-        """A record that has a status for a reason."""
-        records = self.records.values()
-        return next(r for r in records if r.status == status and r.message == message)
-
-
 class Tuner:
     """One search.
 
@@ -124,6 +84,8 @@ class Tuner:
         progress: hears of what goes on.
         baselines: what candidates are compared with.
         workers: the processes that compile and measure; None for some of its own.
+        strategy: what decides which candidates are tried; None for all of the task's space.
+        least: the least time that the device needs, for the report.
     """
 
     def __init__(
@@ -135,11 +97,14 @@ class Tuner:
         progress: Progress,
         baselines: Sequence[Baseline] = (),
         workers: Workers | None = None,
+        strategy: Strategy | None = None,
+        least: Least | None = None,
     ) -> None:
         self.task, self.setting, self.database = task, setting, database
         self.options, self.progress = options, progress
         self.on_gpu = setting.device != "cpu"
-        self.baselines = baselines
+        self.baselines, self.least = baselines, least
+        self.strategy: Strategy = Everything(task) if strategy is None else strategy
         self.random = random.Random(options.seed)
         self.method = options.method or self._usual_method()
         self.built: dict[str, Built] = {}
@@ -148,13 +113,17 @@ class Tuner:
         self.excluded: set[str] = set()
         self.comparison: dict[str, list[float]] = {}
         self.missing: dict[str, str] = {}
-        self.workers = workers
+        self._workers = workers
         self.failed: set[str] = set()
         """The candidates that failed or were late in this search, which does not repeat them."""
+        self.finished = False
 
     def _usual_method(self) -> str:
         if not self.on_gpu:
             return "interpreter"
+        seconds = self.strategy.seconds
+        if seconds is not None and 1000 * seconds < GRAPH_BELOW_MS:
+            return "graph"
         known = self.database.methods(self.setting)
         return "graph" if "graph" in known else "events"
 
@@ -164,76 +133,131 @@ class Tuner:
         Raises:
             CompileError: if inputs cannot be made up, or a result not be checked.
         """
-        if self.workers is None:
+        if self._workers is None:
             options = self.options
-            with Workers(options.jobs, options.load, options.timeout) as self.workers:
+            with LocalWorkers(options.jobs, options.load, options.timeout) as self._workers:
                 self._search()
-            self.workers = None
+            self._workers = None
         else:
             self._search()
+        self.finished = True
+        return self.outcome()
+
+    def outcome(self) -> Outcome:
+        """Returns what has come of the search so far."""
         found = {text: self.records[text] for text in self.tried if text in self.records}
         return Outcome(
-            found, self.tried, len(self.task.space), self.method, self.comparison, self.missing,
-            self.excluded,
+            found, self.tried, self.strategy.size, self.method, self.comparison, self.missing,
+            self.excluded, self.options.rounds, self.strategy.pruned, self.least,
+            not self.finished,
         )  # fmt: skip
 
     def _search(self) -> None:
-        started = time.monotonic()
         self.records = self.database.load(self.setting, self.method)
-        for batch in self._batches():
-            self.progress.expect(len(batch))
-            self._try(batch)
-            spent = time.monotonic() - started
-            if self.options.budget is not None and spent > self.options.budget:
-                break
+        self._explore()
         self._change_method()
         self._further_rounds()
         self._compare()
 
-    def _run(self, function: Callable[..., Measured], *args: object) -> Measured:
-        """Runs something in the process that measures."""
-        assert self.workers is not None
-        wanted = (self.setting.algorithm, self.setting.sizes, self.method)
-        return self.workers.run(wanted, function, *args)
+    @property
+    def workers(self) -> Workers:
+        """The processes that compile and measure."""
+        assert self._workers is not None, "they are there while it runs"
+        return self._workers
 
     # Which candidates are tried.
 
-    def _batches(self) -> Iterable[list[Candidate]]:
-        trials = self.options.trials
-        if trials is None and self.options.budget is None:
-            yield self.task.candidates()
-            return
-        from dt_mlir.tuning.search import Sampler
+    def _explore(self) -> None:
+        """Compiles candidates and times each once, several at a time.
 
-        sampler = Sampler(self.task, self.options.seed)
-        left = len(self.task.space) if trials is None else trials
-        while left > 0:
-            batch = sampler.ask(min(left, 2 * self.options.jobs))
-            if not batch:
-                return
-            left -= len(batch)
-            yield batch
+        What is ready is timed while others are compiled; further rounds find all compiled. One that
+        is faster than all before is fully measured at once, so that there is a result at any time.
+        """
+        started = time.monotonic()
+        left = self.options.trials
+        pending: dict[Future[Any], tuple[str, int | None]] = {}
+        ready: deque[str] = deque()
+        again: deque[str] = deque()
+        free = set(self.workers.places())
+        ahead = self.strategy.ahead(self.workers.jobs)
+        while True:
+            spent = time.monotonic() - started
+            if self.options.budget is not None and spent > self.options.budget:
+                left = 0
+            under_way = len(pending) + len(ready)
+            room = ahead + len(free) - under_way
+            count = room if left is None else min(left, room)
+            batch = self.strategy.ask(count) if count > 0 else []
+            left = left if left is None else left - len(batch)
+            self.progress.expect(len(batch))
             for candidate in batch:
-                record = self.records.get(candidate.text)
-                sampler.tell(candidate, None if record is None else record.milliseconds)
+                self._begin(candidate, pending, ready)
+            while again and self._first in free:
+                self._look(again.popleft(), self._first, pending, free)
+            while ready and free:
+                text = ready.popleft()
+                if self._is_too_slow(text):
+                    self.excluded.add(text)
+                    self._looked(text)
+                else:
+                    self._look(text, min(free), pending, free)
+            if not pending:
+                if batch or ready or again:
+                    continue
+                return
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                text, place = pending.pop(future)
+                if place is None:
+                    if self._built(text, self.workers.built(future)):
+                        ready.append(text)
+                    continue
+                best = self._best()
+                found = self._timed(text, self.workers.measured(place, future))
+                free.update({place}.intersection(self.workers.places()))
+                rounds = len(self.records[text].times)
+                if found is not None and rounds == 1 and (best is None or found < best):
+                    again.extend([text] * (self.options.rounds - 1))
+                    self.progress.expect(self.options.rounds - 1)
+                if rounds <= 1:
+                    self._looked(text)
+                else:
+                    self.progress.step(self._best())
 
-    def _try(self, batch: Sequence[Candidate]) -> None:
-        """Compiles what is not known, and times it once."""
-        self.tried.update({candidate.text: candidate for candidate in batch})
-        texts = [candidate.text for candidate in batch]
-        known = [text for text in texts if self._is_done(text, 1)]
-        for _ in known:
-            self.progress.step(self._best())
-        # What is ready is timed while others are compiled; further rounds find all compiled.
-        for text in self._build([text for text in texts if text not in known]):
-            best = self._best()
-            # Replays of a graph may find the inputs in the cache.
-            sound = self.method == "events"
-            if best is not None and sound and self.built[text].least_milliseconds > best:
-                self.excluded.add(text)
-            else:
-                self._measure(text)
-            self.progress.step(self._best())
+    def _begin(
+        self, candidate: Candidate, pending: dict[Future[Any], tuple[str, int | None]],
+        ready: deque[str],
+    ) -> None:
+        """Compiles a candidate, unless what is known of it will do."""
+        text = candidate.text
+        self.tried[text] = candidate
+        if self._is_done(text, 1):
+            self._looked(text)
+        elif text in self.built:
+            ready.append(text)
+        else:
+            pending[self.workers.build(text, self.setting.sizes, self.on_gpu)] = text, None
+
+    def _look(
+        self, text: str, place: int, pending: dict[Future[Any], tuple[str, int | None]],
+        free: set[int],
+    ) -> None:
+        """Lets a process time a candidate."""
+        free.remove(place)
+        pending[self._start_measuring(text, place)] = text, place
+
+    def _looked(self, text: str) -> None:
+        """Tells what came of a candidate's first look."""
+        record = self.records.get(text)
+        ok = record is not None and record.status == "ok"
+        self.strategy.tell(self.tried[text], record.milliseconds if record and ok else None)
+        self.progress.step(self._best())
+
+    def _is_too_slow(self, text: str) -> bool:
+        """Returns whether the bytes that a candidate moves take longer than the best one."""
+        best = self._best()
+        # Replays of a graph may find the inputs in the cache.
+        sound = self.method == "events"
+        return sound and best is not None and self.built[text].least_milliseconds > best
 
     def _is_done(self, text: str, rounds: int) -> bool:
         record = self.records.get(text)
@@ -254,46 +278,67 @@ class Tuner:
                 found[text] = time
         return found
 
-    def _build(self, texts: Iterable[str]) -> Iterator[str]:
-        """Compiles what this search has not compiled; yields what can be run."""
-        assert self.workers is not None
-        new: list[str] = []
-        for text in texts:
-            if text not in self.built:
-                new.append(text)
-            elif self.built[text].status == "ok":
-                yield text
-        for text, built in self.workers.build(new, self.setting.sizes, self.on_gpu):
-            self.built[text] = built
-            self._note(text, built.status)
-            if built.status == "ok":
-                yield text
-            else:
-                self._save(Record(text, built.status, built.message, built.resources))
-                self.progress.step(self._best())
+    def _built(self, text: str, built: Built) -> bool:
+        """Notes what came of compiling a candidate; returns whether it can be run."""
+        self.built[text] = built
+        self._note(text, built.status)
+        if built.status == "ok":
+            return True
+        self._save(Record(text, built.status, built.message, built.resources))
+        self._looked(text)
+        return False
+
+    def _build_all(self, texts: Iterable[str]) -> None:
+        """Compiles candidates that this search has not compiled."""
+        futures = {
+            self.workers.build(text, self.setting.sizes, self.on_gpu): text
+            for text in texts if text not in self.built
+        }
+        for future, text in futures.items():
+            self._built(text, self.workers.built(future))
 
     # How they are timed.
+
+    @property
+    def _wanted(self) -> Wanted:
+        """The key of the inputs."""
+        return self.setting.algorithm, self.setting.sizes, self.method
+
+    @property
+    def _first(self) -> int:
+        """The process that measures all rounds but the first look: GPUs differ."""
+        places = self.workers.places()
+        if not places:
+            raise CompileError("no GPU is left to measure on")
+        return places[0]
 
     def _note(self, text: str, status: str) -> None:
         if status not in ("ok", *FINAL):
             self.failed.add(text)
 
-    def _measure(self, text: str) -> float | None:
-        """Times a candidate once, and checks it if it never was; None if it fails."""
-        record = self.records.get(text)
-        for _ in self._build([text]):
-            pass
-        built = self.built[text]
-        if built.status != "ok" or text in self.failed:
-            return None
-        measured = self._run(
-            measure, self.setting.algorithm, built.source, self.setting.sizes, self.method,
-            None if built.checked or (record is not None and record.status == "ok")
-            else built.accuracy,
-            REPETITION_MS if record is not None and record.times else LOOK_MS,
+    def _start_measuring(self, text: str, place: int) -> Future[Any]:
+        """Lets a process time a candidate, which is checked if it never was."""
+        record, built = self.records.get(text), self.built[text]
+        known = built.checked or (record is not None and record.status == "ok")
+        looked = record is not None and bool(record.times)
+        return self.workers.start(
+            place, self._wanted, measure,
+            self.setting.algorithm, built.source, self.setting.sizes, self.method,
+            None if known else built.accuracy, REPETITION_MS if looked else LOOK_MS,
+            cache=built.cache,
         )  # fmt: skip
+
+    def _measure(self, text: str) -> float | None:
+        """Times a candidate once; None if it fails."""
+        if self.built[text].status != "ok" or text in self.failed:
+            return None
+        place = self._first
+        return self._timed(text, self.workers.measured(place, self._start_measuring(text, place)))
+
+    def _timed(self, text: str, measured: Measured) -> float | None:
+        """Notes what came of running a candidate, and returns its time if it has one."""
         self._note(text, measured.status)
-        self._save(Record(text, measured.status, measured.message, built.resources))
+        self._save(Record(text, measured.status, measured.message, self.built[text].resources))
         if measured.milliseconds is not None:
             self.records[text].times.append(measured.milliseconds)
             self.database.add_time(self.setting, text, self.method, measured.milliseconds)
@@ -301,8 +346,9 @@ class Tuner:
 
     def _save(self, record: Record) -> None:
         """Remembers a record; bad luck takes no time away from what has one."""
-        if record.program in self.tried:
-            record.point = self.tried[record.program].point
+        candidate = self.tried.get(record.program)
+        if candidate is not None:
+            record.point = candidate.point
         known = self.records.get(record.program)
         if known is not None and known.status == "ok":
             if record.status in ("ok", "failed", "late"):
@@ -310,6 +356,8 @@ class Tuner:
             record.times = known.times
         self.records[record.program] = record
         self.database.save(self.setting, record)
+        if candidate is not None and candidate.prediction is not None:
+            self.database.add_prediction(self.setting, record.program, candidate.prediction)
 
     def _change_method(self) -> None:
         """Times short kernels as graphs: launching takes longer than they do."""
@@ -321,7 +369,8 @@ class Tuner:
         self.records = self.database.load(self.setting, self.method)
         due = [text for text in self.tried if text in self.records and not self._is_done(text, 1)]
         self.progress.expect(len(due))
-        for text in self._build(due):
+        self._build_all(due)
+        for text in due:
             self._measure(text)
             self.progress.step(self._best())
 
@@ -336,8 +385,7 @@ class Tuner:
         kept = self._kept()
         rounds = self.options.rounds
         self.progress.expect(sum(max(0, rounds - len(self.records[t].times)) for t in kept))
-        for _ in self._build(text for text in kept if not self._is_done(text, rounds)):
-            pass
+        self._build_all(text for text in kept if not self._is_done(text, rounds))
         for number in range(rounds):
             due = [text for text in kept if not self._is_done(text, number + 1)]
             self.random.shuffle(due)
@@ -355,6 +403,7 @@ class Tuner:
         if not self.baselines or not known:
             return
         best = ranked(self.records[text] for text in known)[0].program
+        self._build_all([best])
         self.comparison = {BEST: [], **{baseline.name: [] for baseline in self.baselines}}
         contenders: list[Baseline | None] = [None, *self.baselines]
         self.progress.expect(self.options.rounds * len(contenders))
@@ -372,9 +421,12 @@ class Tuner:
                 del self.comparison[name]
 
     def _measure_baseline(self, baseline: Baseline) -> None:
-        measured = self._run(
-            measure_baseline, baseline, self.setting.algorithm, self.setting.sizes, self.method
-        )
+        place = self._first
+        future = self.workers.start(
+            place, self._wanted, measure_baseline,
+            baseline, self.setting.algorithm, self.setting.sizes, self.method,
+        )  # fmt: skip
+        measured = self.workers.measured(place, future)
         if measured.milliseconds is None:
             self.missing[baseline.name] = measured.message
         else:

@@ -25,12 +25,13 @@ from dt_mlir.tuning.best import recorded_best
 from dt_mlir.tuning.bounds import Traffic
 from dt_mlir.tuning.compilation import build, replace_kernels
 from dt_mlir.tuning.database import Database, Record, Setting
-from dt_mlir.tuning.measuring import measure, prepared, timed, warm
+from dt_mlir.tuning.measuring import Measured, measure, prepared, timed, warm
+from dt_mlir.tuning.outcome import BEST, Outcome
 from dt_mlir.tuning.progress import Silent
 from dt_mlir.tuning.report import table
 from dt_mlir.tuning.task import Task
-from dt_mlir.tuning.tuner import BEST, Options, Outcome, Tuner
-from dt_mlir.tuning.workers import Workers
+from dt_mlir.tuning.tuner import Options, Tuner
+from dt_mlir.tuning.workers.local import LocalWorkers
 from dt_mlir.verification.sampling import sample
 
 SPACE = text_of("space_of_eight_schedules")
@@ -64,15 +65,17 @@ def test_what_occurs_in_no_taken_branch_is_no_dimension() -> None:
 def test_a_process_that_ends_or_hangs_costs_only_its_candidate() -> None:
     found = task()
     wanted = (found.algorithm, found.sizes, "interpreter")
-    with Workers(timeout=1.0) as workers:
-        ended: Any = os._exit
-        assert workers.run(wanted, ended, 3).message == "its process ended with status 3"
+    with LocalWorkers(timeout=1.0) as workers:
+
+        def run(function: Any, *args: object) -> Measured:
+            return workers.measured(0, workers.start(0, wanted, function, *args))
+
+        assert run(os._exit, 3).message == "its process ended with status 3"
         started = time.monotonic()
-        hangs: Any = time.sleep
-        assert workers.run(wanted, hangs, 60).status == "late"
+        assert run(time.sleep, 60).status == "late"
         assert time.monotonic() - started < 30
         # The next finds a process that works.
-        assert workers.run(wanted, warm, *wanted).status == "ok"
+        assert run(warm, *wanted).status == "ok"
 
 
 def test_everything_late_is_said() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from dt_mlir.diagnostics import CompileError
@@ -14,8 +15,8 @@ _MISSES = 50
 """After so many points in a row that have been tried, the space counts as searched."""
 
 
-class Sampler:
-    """Suggests candidates, and learns from their times.
+class Sampled:
+    """Candidates that resemble those which were fast.
 
     Args:
         task: what is tuned.
@@ -25,6 +26,9 @@ class Sampler:
         CompileError: if Optuna is not installed.
     """
 
+    pruned: Mapping[str, int] = {}
+    seconds = None
+
     def __init__(self, task: Task, seed: int) -> None:
         try:
             import optuna
@@ -33,17 +37,17 @@ class Sampler:
                 "a search by trials needs optuna", None, "pip install 'dt-mlir[tune]'"
             ) from None
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self.task = task
+        self.task, self.size = task, len(task.space)
         sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
         self.study: Any = optuna.create_study(sampler=sampler)
         self.trials: dict[str, Any] = {}
 
-    def ask(self, count: int) -> list[Candidate]:
-        """Candidates that have not been suggested; none where the space seems to be searched.
+    def ahead(self, jobs: int) -> int:
+        """See `Strategy`."""
+        return 2 * jobs
 
-        Args:
-            count: how many there are at most.
-        """
+    def ask(self, count: int) -> list[Candidate]:
+        """See `Strategy`: there are none where the space seems to be searched."""
         found: list[Candidate] = []
         misses = 0
         while len(found) < count and misses < _MISSES:
@@ -58,7 +62,7 @@ class Sampler:
         return found
 
     def tell(self, candidate: Candidate, milliseconds: float | None) -> None:
-        """Says how long a candidate took; None if it has no time."""
+        """See `Strategy`."""
         trial = self.trials[candidate.text]
         # What has no time is to be avoided, too; the estimator only ranks.
         self.study.tell(trial, _NO_TIME if milliseconds is None else milliseconds)

@@ -1,0 +1,47 @@
+"""What decides which candidates of a space are tried, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from dt_mlir.tuning.task import Candidate
+
+
+class Strategy(Protocol):
+    """Suggests candidates, and hears what came of them."""
+
+    @property
+    def size(self) -> int:
+        """The number of schedules among which it chooses."""
+        ...
+
+    @property
+    def pruned(self) -> Mapping[str, int]:
+        """The number of choices that are left out without a trial, by the reason."""
+        ...
+
+    @property
+    def seconds(self) -> float | None:
+        """The predicted time of the best schedule; None if nothing is predicted."""
+        ...
+
+    def ahead(self, jobs: int) -> int:
+        """Returns how many candidates may be under way at once.
+
+        Args:
+            jobs: how many can be compiled at once.
+        """
+        ...
+
+    def ask(self, count: int) -> list[Candidate]:
+        """Returns candidates that it has not suggested before; none when there are no more.
+
+        Args:
+            count: the most candidates to return.
+        """
+        ...
+
+    def tell(self, candidate: Candidate, milliseconds: float | None) -> None:
+        """Hears how long a candidate takes; None if it has no time."""
+        ...

@@ -1,0 +1,205 @@
+"""Processes of this machine: several compile candidates, and one on each GPU runs them.
+
+A context of a GPU in which a kernel failed is of no use to the next, so that the process that
+measures is then started anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from pebble import ProcessExpired, ProcessPool
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.tuning.compilation import Built, build
+from dt_mlir.tuning.gpu import Files
+from dt_mlir.tuning.measuring import Measured, device_name, prepare_process, versions, warm
+from dt_mlir.tuning.workers.processes import FreshContext
+from dt_mlir.tuning.workers.workers import PREPARATION, Wanted
+
+
+class _Pool(ProcessPool):
+    """Processes of one kind.
+
+    Args:
+        workers: how many there are.
+        load: Python files with directives that programs use.
+        gpu: the only GPU that they see; None for all.
+    """
+
+    def __init__(self, workers: int, load: list[str], gpu: str | None = None) -> None:
+        self.processes = FreshContext()
+        context: Any = self.processes
+        super().__init__(
+            max_workers=workers, context=context, initializer=prepare_process, initargs=[load, gpu]
+        )
+
+    def end(self) -> None:
+        """Ends all of them, those too that the pool starts while it is being stopped."""
+        self.stop()
+        self.processes.end()
+        self.join()
+        self.processes.end()
+
+
+class _Measurer:
+    """A process that measures, started when it is needed."""
+
+    def __init__(self, load: list[str], gpu: str | None, timeout: float) -> None:
+        self.load, self.gpu, self.timeout = load, gpu, timeout
+        self._pool: _Pool | None = None
+        self._ready: Wanted | None = None
+        self._preparing: Future[Any] | None = None
+
+    def start(
+        self, wanted: Wanted, function: Callable[..., Measured], *args: object
+    ) -> Future[Any]:
+        """See `Workers.start`."""
+        if self._pool is None:
+            self._pool = _Pool(1, self.load, self.gpu)
+        if self._ready != wanted:
+            # Imports, inputs and the reference are no candidate's time.
+            self._preparing = self._pool.schedule(warm, args=list(wanted), timeout=PREPARATION)
+            self._ready = wanted
+        return self._pool.schedule(function, args=list(args), timeout=self.timeout)
+
+    def measured(self, future: Future[Any]) -> Measured:
+        """See `Workers.measured`."""
+        if self._preparing is not None:
+            ready = _result(self._preparing, Measured)
+            self._preparing = None
+            if ready.status != "ok":
+                self.stop()
+                raise CompileError(f"the program's inputs cannot be prepared: {ready.message}")
+        found = _result(future, Measured)
+        if found.status in ("failed", "late"):
+            self.stop()
+        return found
+
+    def stop(self) -> None:
+        """Ends the process."""
+        if self._pool is not None:
+            self._pool.end()
+            self._pool = None
+        self._ready = None
+
+
+class LocalWorkers:
+    """Processes that searches share, one search after another; see `Workers`.
+
+    Args:
+        jobs: how many compile at once.
+        load: Python files with directives that programs use.
+        timeout: the seconds after which compiling or running one candidate is ended.
+        gpus: the GPUs that measure, by the driver's names; none for the one that is present, or
+            Triton's interpreter.
+    """
+
+    def __init__(
+        self, jobs: int = 1, load: Sequence[str] = (), timeout: float = 120.0,
+        gpus: Sequence[str] = (),
+    ) -> None:
+        self.jobs, self.load, self.timeout = jobs, list(load), timeout
+        places: list[str | None] = [*gpus] or [None]
+        self._measurers = [_Measurer(self.load, gpu, timeout) for gpu in places]
+        self._compilers: _Pool | None = None
+
+    def places(self) -> list[int]:
+        """See `Workers`."""
+        return list(range(len(self._measurers)))
+
+    def device_name(self) -> str:
+        """See `Workers`."""
+        return device_name()
+
+    def versions(self) -> str:
+        """See `Workers`."""
+        return versions(self.load)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self.stop()
+
+    def stop(self) -> None:
+        """See `Workers`."""
+        if self._compilers is not None:
+            self._compilers.end()
+            self._compilers = None
+        for measurer in self._measurers:
+            measurer.stop()
+
+    def build(self, text: str, sizes: Mapping[str, int], on_gpu: bool) -> Future[Any]:
+        """See `Workers`."""
+        if self._compilers is None:
+            self._compilers = _Pool(self.jobs, self.load)
+        return self._compilers.schedule(
+            build, args=[text, "-", sizes, on_gpu], timeout=self.timeout
+        )
+
+    def built(self, future: Future[Any]) -> Built:
+        """See `Workers`."""
+        return _result(future, Built)
+
+    def start(
+        self, place: int, wanted: Wanted, function: Callable[..., Measured], *args: object,
+        cache: Files | None = None,
+    ) -> Future[Any]:
+        """See `Workers`: compilers share their cache with what measures."""
+        return self._measurers[place].start(wanted, function, *args)
+
+    def measured(self, place: int, future: Future[Any]) -> Measured:
+        """See `Workers`."""
+        return self._measurers[place].measured(future)
+
+
+def visible_gpus(wanted: str) -> list[str]:
+    """Returns GPUs by the driver's names.
+
+    Args:
+        wanted: "all", or numbers of visible ones, as in "0,1".
+
+    Raises:
+        CompileError: if there is none of a number.
+    """
+    import torch
+
+    count = torch.cuda.device_count()
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    names = [str(number) for number in range(count)] if named is None else named.split(",")[:count]
+    if wanted == "all":
+        return names
+    found: list[str] = []
+    for part in wanted.split(","):
+        if not part.isdecimal() or int(part) >= count:
+            raise CompileError(
+                f"--gpus: there is no GPU '{part}'", None,
+                f"there are {count}, which are numbered from 0" if count else "there is none",
+            )  # fmt: skip
+        found.append(names[int(part)])
+    return list(dict.fromkeys(found))
+
+
+_Result = TypeVar("_Result", Built, Measured)
+
+
+def _result(future: Future[Any], kind: type[_Result]) -> _Result:
+    """Returns the result of a process' task, or the failure of the process."""
+    try:
+        return future.result()
+    except FutureTimeoutError:
+        return kind("late", "it took too long")
+    except ProcessExpired as error:
+        return kind("failed", f"its process ended with status {error.exitcode}")
+    except Exception as error:
+        # What a process raises comes here as it is.
+        return kind("failed", f"{type(error).__name__}: {error}")

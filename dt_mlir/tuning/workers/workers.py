@@ -1,0 +1,82 @@
+"""What a search needs of the processes that compile its candidates and measure them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any, Protocol
+
+from dt_mlir.tuning.compilation import Built
+from dt_mlir.tuning.gpu import Files
+from dt_mlir.tuning.measuring import Measured
+
+PREPARATION = 600.0
+"""The seconds after which making up inputs and what is expected of them is ended."""
+
+Wanted = tuple[str, Mapping[str, int], str]
+"""The key of made-up inputs: the algorithm, its sizes and the method."""
+
+
+class Workers(Protocol):
+    """Several processes that compile, and one on each GPU that measures.
+
+    What takes too long or ends its process costs only itself.
+    """
+
+    @property
+    def jobs(self) -> int:
+        """The number of candidates that are compiled at once."""
+        ...
+
+    def places(self) -> list[int]:
+        """Returns the numbers of the processes that measure."""
+        ...
+
+    def device_name(self) -> str:
+        """Returns the name of the GPU that measures."""
+        ...
+
+    def versions(self) -> str:
+        """Returns the versions of what a measurement depends on; see `measuring.versions`."""
+        ...
+
+    def build(self, text: str, sizes: Mapping[str, int], on_gpu: bool) -> Future[Any]:
+        """Compiles a candidate; see `compilation.build`.
+
+        Args:
+            text: the program with its schedule.
+            sizes: a size for each label.
+            on_gpu: whether to compile for a GPU.
+        """
+        ...
+
+    def built(self, future: Future[Any]) -> Built:
+        """Returns what came of compiling a candidate, once it is done."""
+        ...
+
+    def start(
+        self, place: int, wanted: Wanted, function: Callable[..., Measured], *args: object,
+        cache: Files | None = None,
+    ) -> Future[Any]:
+        """Runs something in a process that measures, and that runs nothing else.
+
+        Args:
+            place: the number of the process.
+            wanted: what its inputs are made up for.
+            function: what runs.
+            args: its arguments.
+            cache: files of Triton's cache that it needs, if it may be on another machine.
+        """
+        ...
+
+    def measured(self, place: int, future: Future[Any]) -> Measured:
+        """Returns what came of running something, once it is done.
+
+        Raises:
+            CompileError: if inputs cannot be made up, or a result not be checked.
+        """
+        ...
+
+    def stop(self) -> None:
+        """Ends all processes, whatever they do."""
+        ...
