@@ -1,12 +1,13 @@
 """Compiles a candidate in a process of its own, ahead of its measurement.
 
-On a GPU the kernels are compiled as the wrapper will launch them: it runs on fake tensors, and
+For a GPU the kernels are compiled as the wrapper will launch them: it runs on fake tensors, and
 each launch becomes Triton's `warmup`. What that compiles lies in Triton's cache, where the process
 that measures finds it.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from xdsl.ir import Attribute
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import Compiled, compile_program
 from dt_mlir.diagnostics import CompileError, showing_warnings
+from dt_mlir.dialects import warp
 from dt_mlir.element_types import is_bool
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.runtime.ahead_of_time import launches
@@ -26,7 +28,7 @@ from dt_mlir.runtime.execute import check_tiles, loaded, torch_dtype, wrapper_na
 from dt_mlir.runtime.interpreted_types import miscomputed
 from dt_mlir.runtime.machine_code import fault, resource_usage
 from dt_mlir.tuning.bounds import Traffic, least_milliseconds
-from dt_mlir.tuning.gpu import Files
+from dt_mlir.tuning.gpu import Files, Gpu, stand_in
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,14 @@ class Built:
     """The files of Triton's cache, where it was compiled on another machine."""
 
 
-def build(text: str, file: str, sizes: Mapping[str, int], on_gpu: bool) -> Built:
-    """Compiles a candidate.
+def build(text: str, file: str, sizes: Mapping[str, int], gpu: Gpu | None) -> Built:
+    """Compiles a candidate, in a process that never runs any; see `gpu.stand_in`.
 
     Args:
         text: the program with its schedule.
         file: what messages call it.
         sizes: a size for each label.
-        on_gpu: whether to compile for the GPU here; Triton's interpreter needs no more.
+        gpu: the GPU to compile for; None for Triton's interpreter, which needs no more.
     """
     try:
         # A search tries schedules whose cost it measures.
@@ -70,7 +72,7 @@ def build(text: str, file: str, sizes: Mapping[str, int], on_gpu: bool) -> Built
     except Exception as error:
         return Built("failed", f"internal fault of the compiler: {type(error).__name__}: {error}")
     accuracy = Accuracy.of(program.algorithm)
-    if not on_gpu:
+    if gpu is None:
         if miscomputed(program.module) is None:
             return Built("ok", "", program.source, {}, accuracy)
         try:
@@ -78,6 +80,7 @@ def build(text: str, file: str, sizes: Mapping[str, int], on_gpu: bool) -> Built
         except CompileError as error:
             return Built("wrong", error.message, program.source)
         return Built("ok", "", program.source, {}, accuracy, checked=True)
+    stand_in(gpu)
     try:
         resources = _warm(program, sizes)
     except CompileError as error:
@@ -138,7 +141,9 @@ def _warm(program: Compiled, sizes: Mapping[str, int]) -> dict[str, dict[str, in
     interface = Interface.of(program.algorithm)
     device = torch.device("cuda", torch.cuda.current_device())
     found: dict[str, Any] = {}
-    with loaded(program.source) as emitted, FakeTensorMode():
+    with loaded(program.source) as emitted, FakeTensorMode(), warnings.catch_warnings():
+        # A wrapper asks where tensors lie, which those that stand in for them have no answer to.
+        warnings.filterwarnings("ignore", message="Accessing the data pointer of FakeTensor")
         arguments: list[Any] = []
         for item in sorted(interface.inputs, key=lambda item: item.axes is None):
             if item.axes is None:
@@ -147,6 +152,9 @@ def _warm(program: Compiled, sizes: Mapping[str, int]) -> dict[str, dict[str, in
             shape = interface.shape(item, sizes)
             arguments.append(torch.empty(shape, dtype=torch_dtype(item.element), device=device))
         names = [launch.name for launch in launches(program.module, sizes)]
+        names += [
+            op.sym_name.data for op in program.module.ops if isinstance(op, warp.KernelOp)
+        ]
         replace_kernels(emitted, names, found)
         labels = {label: sizes[label] for label in interface.free_labels()}
         getattr(emitted, wrapper_name(program.source))(*arguments, **labels)

@@ -1,15 +1,16 @@
 """The GPU that candidates are compiled for, which may be in another machine.
 
-Where it is not present, Triton and PyTorch are told of it by what stands in for their drivers, as
-far as compiling asks for one. What Triton's cache then holds is packed, for the process that
-measures to unpack into its own.
+In a process that compiles, Triton and PyTorch are told of it by what stands in for their drivers.
+What Triton's cache then holds can be packed, for a process elsewhere to unpack into its own.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -53,8 +54,11 @@ def present_gpu() -> Gpu:
     )  # fmt: skip
 
 
+@cache
 def stand_in(gpu: Gpu) -> None:
-    """Lets this process compile for a GPU that it does not have.
+    """Lets this process compile for a GPU, and no longer run anything on one.
+
+    It needs no context of a GPU then, and none has to be there.
 
     Args:
         gpu: the GPU.
@@ -85,6 +89,7 @@ def stand_in(gpu: Gpu) -> None:
 
     cuda: Any = torch.cuda
     cuda.current_device = lambda: 0
+    cuda.device = nullcontext
     cuda.get_device_properties, cuda.get_device_capability = properties, capability
 
 

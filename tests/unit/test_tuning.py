@@ -90,7 +90,7 @@ def test_everything_late_is_said() -> None:
 def test_a_wrong_result_and_a_launch_that_fails_are_seen() -> None:
     found = task()
     candidate = found.candidates()[0]
-    built = build(candidate.text, "-", found.sizes, False)
+    built = build(candidate.text, "-", found.sizes, None)
     assert built.status == "ok"
 
     def tried(source: str) -> tuple[str, str]:
@@ -114,7 +114,7 @@ def test_a_wrong_result_and_a_launch_that_fails_are_seen() -> None:
 
 def test_results_are_held_to_the_precision_of_their_schedule() -> None:
     found = task(text_of("space_of_precisions"), x=16, y=16, k=16)
-    coarse, exact = (build(c.text, "-", found.sizes, False).accuracy for c in found.candidates())
+    coarse, exact = (build(c.text, "-", found.sizes, None).accuracy for c in found.candidates())
     assert (coarse.product, exact.product) == (2.0**13, 0.0)
     inputs = prepared(found.algorithm, tuple(found.sizes.items()), "interpreter")
     a, b = inputs.arguments
@@ -126,7 +126,7 @@ def test_results_are_held_to_the_precision_of_their_schedule() -> None:
 
 def test_what_nothing_writes_is_wrong() -> None:
     found = task(text_of("doubled"), x=700)
-    built = build(found.candidates()[0].text, "-", found.sizes, False)
+    built = build(found.candidates()[0].text, "-", found.sizes, None)
 
     def tried(source: str) -> str:
         return measure(found.algorithm, source, found.sizes, "interpreter", Accuracy()).status
@@ -180,7 +180,7 @@ def _is_running(group: int) -> bool:
 
 
 def test_what_is_illegal_or_fails_is_told_apart() -> None:
-    refused = build(SPACE, "-", {"x": 4}, False)
+    refused = build(SPACE, "-", {"x": 4}, None)
     assert refused.status == "refused"
     assert "the schedule is a space of 8 schedules" in refused.message
 

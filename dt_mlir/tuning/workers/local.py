@@ -17,7 +17,7 @@ from pebble import ProcessExpired, ProcessPool
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.compilation import Built, build
-from dt_mlir.tuning.gpu import Files
+from dt_mlir.tuning.gpu import Files, Gpu, present_gpu
 from dt_mlir.tuning.measuring import Measured, device_name, prepare_process, versions, warm
 from dt_mlir.tuning.workers.processes import FreshContext
 from dt_mlir.tuning.workers.workers import PREPARATION, Wanted
@@ -108,6 +108,7 @@ class LocalWorkers:
         places: list[str | None] = [*gpus] or [None]
         self._measurers = [_Measurer(self.load, gpu, timeout) for gpu in places]
         self._compilers: _Pool | None = None
+        self._gpu: Gpu | None = None
 
     def places(self) -> list[int]:
         """See `Workers`."""
@@ -142,9 +143,10 @@ class LocalWorkers:
         """See `Workers`."""
         if self._compilers is None:
             self._compilers = _Pool(self.jobs, self.load)
-        return self._compilers.schedule(
-            build, args=[text, "-", sizes, on_gpu], timeout=self.timeout
-        )
+        if on_gpu and self._gpu is None:
+            self._gpu = present_gpu()
+        gpu = self._gpu if on_gpu else None
+        return self._compilers.schedule(build, args=[text, "-", sizes, gpu], timeout=self.timeout)
 
     def built(self, future: Future[Any]) -> Built:
         """See `Workers`."""

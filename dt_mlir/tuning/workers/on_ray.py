@@ -23,7 +23,7 @@ from ray.exceptions import RayError
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.compilation import Built, build
-from dt_mlir.tuning.gpu import Files, Gpu, packed, present_gpu, stand_in, unpack
+from dt_mlir.tuning.gpu import Files, Gpu, packed, present_gpu, unpack
 from dt_mlir.tuning.measuring import Measured, prepare_process, versions, warm
 from dt_mlir.tuning.workers.workers import PREPARATION, Wanted
 
@@ -171,11 +171,6 @@ def _prepare(load: tuple[str, ...]) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
-@cache
-def _stand_in(gpu: Gpu) -> None:
-    stand_in(gpu)
-
-
 def _compile(
     text: str, sizes: Mapping[str, int], gpu: Gpu | None, load: tuple[str, ...], timeout: float
 ) -> Built:
@@ -184,13 +179,12 @@ def _compile(
     signal.setitimer(signal.ITIMER_REAL, timeout)
     try:
         if gpu is None:
-            return build(text, "-", sizes, False)
+            return build(text, "-", sizes, None)
         from triton import knobs
 
-        _stand_in(gpu)
         with tempfile.TemporaryDirectory() as folder, knobs.cache.scope():
             knobs.cache.dir = folder
-            return replace(build(text, "-", sizes, True), cache=packed(Path(folder)))
+            return replace(build(text, "-", sizes, gpu), cache=packed(Path(folder)))
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
