@@ -1,4 +1,4 @@
-"""What a kernel's measured time may depend on beside its predicted one, as numbers.
+"""Features of a kernel on which its measured time may depend beside its predicted one, as numbers.
 
 They say nothing about which program a kernel is of, so that what is learned of one holds for
 others.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import threading
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +17,8 @@ import dt_mlir.language.program as language_program
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError, did_you_mean
 from dt_mlir.frontend.emit import emit_program, set_types
+from dt_mlir.kernels.chosen import ChosenKernel
+from dt_mlir.kernels.dispatched import TunedForSizes, tuned_for_sizes
 from dt_mlir.kernels.kernel import Kernel, copied
 from dt_mlir.kernels.shapes import check_types, sizes_of
 from dt_mlir.language.names import type_of_torch
@@ -193,7 +193,7 @@ def tune(
     what: Func | Program | Kernel,
     *tensors: Any,
     space: Schedule | str | None = None,
-    sizes: Mapping[str, int] | None = None,
+    sizes: Mapping[str, int] | Sequence[Mapping[str, int]] | None = None,
     database: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     gpus: str | None = None,
@@ -204,8 +204,8 @@ def tune(
     budget: float | None = None,
     seed: int = 0,
     progress: bool = True,
-) -> Tuned:
-    """Finds the fastest schedule of a space for tensors of some types and sizes.
+) -> Tuned | TunedForSizes:
+    """Finds the fastest schedule of a space for tensors of some types and sizes, or for several.
 
     What was measured before, here or by `dt-tune`, is not measured again. Without a GPU, Triton's
     interpreter is timed, which says nothing about a GPU.
@@ -216,7 +216,8 @@ def tune(
             elements do not matter, and scalars may be left out.
         space: a space in place of the program's own schedule; "auto" for one that is derived from
             the algorithm, which is searched in the order of predicted time.
-        sizes: sizes of labels that no tensor has.
+        sizes: sizes of labels that no tensor has; or several sizes, each in place of those of the
+            tensors, for a kernel that chooses among a few schedules by its sizes.
         database: the file with results; None for that of `dt-tune`.
         jobs: how many processes compile; None for as many as there are cores.
         gpus: the GPUs that measure, "all" or as "0,1"; None for the present one.
@@ -231,59 +232,32 @@ def tune(
     Raises:
         CompileError: if the program is wrong, or no schedule of the space has a time.
     """
-    from dt_mlir.costs.device import present_device
-
+    program = _program(what, None if isinstance(space, str) else space)
+    if isinstance(space, str) and space != "auto":
+        raise refusal(f"{space!r} is not a space", "write 'auto', or give a Schedule")
     try:
-        from dt_mlir.tuning import measuring
-        from dt_mlir.tuning.database import Database, Setting, default_path
-        from dt_mlir.tuning.progress import Bar, Silent
-        from dt_mlir.tuning.strategies.choosing import strategy_for
-        from dt_mlir.tuning.task import Task
-        from dt_mlir.tuning.tuner import Options, Tuner
-        from dt_mlir.tuning.workers.choosing import workers_for
+        from dt_mlir.kernels.searches import Searches
+        from dt_mlir.tuning.tuner import Options
 
-        bar = Bar() if progress else Silent()
+        options = Options(
+            jobs=jobs or os.cpu_count() or 1, rounds=rounds, keep=keep, timeout=timeout,
+            trials=trials, budget=budget, seed=seed, load=_plugin_files(program),
+        )  # fmt: skip
+        searches = Searches(
+            program, _inputs(program, tensors), options, space == "auto", database, gpus, progress
+        )
     except ImportError as error:
         raise CompileError(
             f"tuning needs {error.name}", None, "pip install 'dt-mlir[run,tune]'"
         ) from None
-    derived = space == "auto"
-    if isinstance(space, str) and not derived:
-        raise refusal(f"{space!r} is not a space", "write 'auto', or give a Schedule")
-    program = _program(what, None if isinstance(space, str) else space)
-    inputs = _inputs(program, tensors)
-    types = {
-        name: str(type_of_torch(inputs[name].dtype)) for name in program.open_inputs
-    }
-    module = emit_program(set_types(program.tree, types.items()))
-    run_pipeline(module, default_pipeline("dt"))
-    interface = Interface.of(module)
-    known = sizes_of("tune", interface, list(inputs.values()), sizes or {})
-    check_types("tune", interface, list(inputs.values()), program.open_inputs)
-    task = Task(module, known)
-    on_gpu = torch.cuda.is_available() and os.environ.get("TRITON_INTERPRET") != "1"
-    device = measuring.device_name() if on_gpu else "cpu"
-    setting = Setting(task.algorithm, task.sizes, device, measuring.versions())
-    options = Options(
-        jobs=jobs or os.cpu_count() or 1, rounds=rounds, keep=keep, timeout=timeout, trials=trials,
-        budget=budget, seed=seed, load=_plugin_files(program),
-    )  # fmt: skip
-    path = default_path() if database is None else Path(database)
-    model = present_device() if derived else None
-    limited = trials is not None or budget is not None
-    try:
-        with Database(path) as results, workers_for(options, not on_gpu, gpus) as workers:
-            strategy = strategy_for(task, setting, results, model, limited, seed)
-            tuner = Tuner(task, setting, results, options, bar, (), workers, strategy)
-            outcome = tuner.run()
-    finally:
-        if isinstance(bar, Bar):
-            bar.bar.close()
-    best = outcome.best
-    if best is None or best.milliseconds is None:
-        reasons = [text for status in outcome.statuses() for text in outcome.reasons(status)]
-        raise CompileError("no schedule of the space has a time", None, "; ".join(reasons[:3]))
-    return Tuned(parse(best.program), best.milliseconds, outcome)
+    with searches:
+        if sizes is not None and not isinstance(sizes, Mapping):
+            return tuned_for_sizes(searches, sizes)
+        found = searches.run(searches.sizes_at(sizes or {}))
+    best = found.best
+    assert best is not None
+    assert best.milliseconds is not None
+    return Tuned(parse(best.program), best.milliseconds, found)
 
 
 def best(
@@ -411,56 +385,7 @@ def _inputs(program: Program, tensors: tuple[Any, ...]) -> dict[str, Any]:
     return found
 
 
-class _Chosen(Kernel):
-    """A kernel whose schedule is chosen when it meets new types or sizes.
-
-    In all else it is like other kernels, in what `torch.compile` compiles, too.
-    """
-
-    def __init__(self, program: Program, *, static: bool = False) -> None:
-        self._kernels: dict[tuple[Any, ...], Kernel] = {}
-        self._last: Program | None = None
-        self._choosing = threading.Lock()
-        super().__init__(program, static=static)
-
-    def _tree(self, types: Mapping[str, str]) -> Program:
-        # What is shown is what was chosen last.
-        program = self._last or self.program
-        return Program(set_types(program.tree, types.items()))
-
-    def _call(self, /, *inputs: Any, **options: Any) -> Any:
-        given = inputs[: len(self._calls.tensors)]
-        labels = {name: size for name, size in options.items() if name != "out"}
-        key = *((tensor.dtype, tensor.shape) for tensor in given), *labels.items()
-        kernel = self._kernels.get(key)
-        if kernel is None:
-            with self._choosing:
-                if key not in self._kernels:
-                    interface = self._made_operator().interface
-                    sizes_of(self.name, interface, given, labels)
-                    check_types(self.name, interface, given, self.program.open_inputs)
-                    self._last = self._choose(key, given, labels)
-                    made = self._last.compile(static=self.static)
-                    # What is called again is launched without asking which kernel it is.
-                    made._plans = self._plans
-                    self._kernels[key] = made
-                kernel = self._kernels[key]
-        return kernel._call(*inputs, **options)
-
-    @abstractmethod
-    def _choose(
-        self, key: tuple[Any, ...], given: Sequence[Any], labels: dict[str, Any]
-    ) -> Program:
-        """Returns the program under a schedule for tensors that fit.
-
-        Args:
-            key: the types and sizes.
-            given: the tensors.
-            labels: sizes that no tensor has.
-        """
-
-
-class Automatic(_Chosen):
+class Automatic(ChosenKernel):
     """A kernel whose schedule is the one that is predicted to be fast for the types and sizes.
 
     Args:
@@ -487,7 +412,7 @@ class Automatic(_Chosen):
         return copied, (Automatic, (self.program, self.static), self._backward)
 
 
-class Autotuned(_Chosen):
+class Autotuned(ChosenKernel):
     """A kernel whose schedule is searched when it meets new types or sizes.
 
     Args:
@@ -516,8 +441,10 @@ class Autotuned(_Chosen):
     ) -> Program:
         labels = {**self.options.get("sizes", {}), **labels}
         options: dict[str, Any] = {**self.options, "sizes": labels}
-        self.found[key] = tune(self, *given, **options)
-        return self.found[key].program
+        found = tune(self, *given, **options)
+        assert isinstance(found, Tuned), "its sizes are those of a call"
+        self.found[key] = found
+        return found.program
 
     def __reduce__(self) -> tuple[Any, ...]:
         return copied, (Autotuned, (self.program, self.options), self._backward)

@@ -1,0 +1,195 @@
+"""Kernels that choose among a few schedules by the sizes of their tensors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.backend.python_module import emit_module
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.files import write_output
+from dt_mlir.frontend.emit import emit_program
+from dt_mlir.kernels.chosen import ChosenKernel
+from dt_mlir.kernels.kernel import Kernel, copied
+from dt_mlir.kernels.shapes import in_order, sizes_of
+from dt_mlir.language.places import refusal
+from dt_mlir.language.program import Program
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.runtime.execute import wrapper_name
+
+if TYPE_CHECKING:
+    from dt_mlir.kernels.searches import Searches
+    from dt_mlir.tuning.dispatch import Tree
+
+
+@dataclass(frozen=True)
+class TunedForSizes:
+    """The outcome of searches at several sizes."""
+
+    programs: tuple[Program, ...]
+    """The algorithm under each of the schedules among which sizes choose."""
+    tree: Tree
+    """What chooses."""
+    sizes: tuple[Mapping[str, int], ...]
+    """The sizes that were searched at."""
+    milliseconds: tuple[tuple[float | None, ...], ...]
+    """The time of each schedule at each of the sizes; None where it has none."""
+    best: tuple[float, ...]
+    """The time of the best schedule that was found at each of the sizes, in milliseconds."""
+
+    @property
+    def text(self) -> str:
+        """What chooses, as statements of Python that return the number of a schedule."""
+        from dt_mlir.tuning.dispatch import text_of
+
+        return text_of(self.tree)
+
+    def choose(self, sizes: Mapping[str, int]) -> int:
+        """Returns the number of the schedule for sizes of labels."""
+        from dt_mlir.tuning.dispatch import choose
+
+        return choose(self.tree, sizes)
+
+    def compile(self) -> Kernel:
+        """A kernel that chooses when it meets new sizes."""
+        return Dispatched(self)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes a Python package that needs Triton and PyTorch alone.
+
+        It has a module for each schedule, with the program that it was compiled of beside it, and
+        a function that chooses among them.
+
+        Args:
+            folder: the package's folder, which is made where there is none.
+
+        Raises:
+            CompileError: if the folder cannot be made.
+        """
+        from dt_mlir.tuning.dispatch import tested, text_of
+
+        target = Path(folder)
+        if not target.name.isidentifier():
+            raise CompileError(f"'{target.name}' is not the name of a Python package")
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CompileError(f"{target} cannot be made: {error.strerror}") from None
+        names = [f"schedule_{number}" for number in range(len(self.programs))]
+        function = ""
+        for name, program in zip(names, self.programs):
+            module = emit_program(program.tree)
+            run_pipeline(module, default_pipeline("warp"))
+            source = emit_module(module, wrapped=True)
+            function = wrapper_name(source)
+            write_output(str(target / f"{name}.py"), source)
+            write_output(str(target / f"{name}.dt"), str(program))
+        interface = Interface.of(emit_program(self.programs[0].tree))
+        tensors = in_order(interface)
+        known = {
+            axis: f"{item.name}.shape[{place}]" for item in tensors
+            for place, axis in enumerate(item.axes or ()) if isinstance(axis, str)
+        }  # fmt: skip
+        labels = [label for label in self.sizes[0] if any(label in f for f in tested(self.tree))]
+        free = interface.free_labels()
+        parameters = ", ".join([*(item.name for item in tensors), "*", *free, "out=None"])
+        passed = ", ".join(
+            [*(item.name for item in tensors), *(f"{x}={x}" for x in free), "out=out"]
+        )
+        write_output(
+            str(target / "__init__.py"),
+            _PACKAGE.format(
+                function=function, modules=", ".join(names), labels=", ".join(labels),
+                tree=text_of(self.tree, "    ", lambda number: f"{names[number]}.{function}"),
+                parameters=parameters, passed=passed,
+                sizes=", ".join(known.get(label, label) for label in labels),
+            ),
+        )
+
+
+_PACKAGE = '''"""{function}: one of several schedules, by the sizes of its tensors."""
+
+from . import {modules}
+
+
+def choose({labels}):
+    """Returns the function that is fast at some sizes."""
+{tree}
+
+def {function}({parameters}):
+    """Computes what the functions of the modules do; see there."""
+    return choose({sizes})({passed})
+'''
+
+
+class Dispatched(ChosenKernel):
+    """A kernel that chooses among schedules by the sizes of its tensors.
+
+    Args:
+        tuned: the schedules, and what chooses among them.
+    """
+
+    def __init__(self, tuned: TunedForSizes) -> None:
+        self.tuned = tuned
+        super().__init__(tuned.programs[0])
+
+    @property
+    def _variant(self) -> str:
+        programs = "\n".join(map(str, self.tuned.programs))
+        return f"dispatched {self.tuned.text}{programs}"
+
+    def _choose(
+        self, key: tuple[Any, ...], given: Sequence[Any], labels: dict[str, Any]
+    ) -> Program:
+        sizes = sizes_of(self.name, self._made_operator().interface, given, labels)
+        return self.tuned.programs[self.tuned.choose(sizes)]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return copied, (Dispatched, (self.tuned,), self._backward)
+
+
+def tuned_for_sizes(
+    searches: Searches, several: Sequence[Mapping[str, int]]
+) -> TunedForSizes:
+    """Searches at several sizes, and chooses a few of the schedules that win at one of them.
+
+    Args:
+        searches: what searches.
+        several: the sizes, each in place of those of the tensors.
+
+    Raises:
+        CompileError: if there are no sizes, or no schedule has a time at one of them.
+    """
+    from dt_mlir.tuning.dispatch import grow, leaves, renumbered
+
+    if not several:
+        raise refusal("there are no sizes to tune for", "give some, as in sizes=[{'x': 4096}]")
+    every = [searches.sizes_instead(given) for given in several]
+    best: list[float] = []
+    texts: dict[str, None] = {}
+    for sizes in every:
+        record = searches.run(sizes).best
+        assert record is not None
+        texts[record.program] = None
+        best.append(record.milliseconds or 0.0)
+    known = list(texts)
+    times = [searches.times(sizes, known) for sizes in every]
+    # What calls know: the sizes of axes, and those that they are given.
+    interface = searches.interface
+    told = {axis for item in interface.inputs for axis in item.axes or ()} | {
+        *interface.free_labels()
+    }
+    shown = [{label: size for label, size in sizes.items() if label in told} for sizes in every]
+    tree = grow(shown, times)
+    used = list(dict.fromkeys(leaves(tree)))
+    return TunedForSizes(
+        tuple(Program.parse(known[number]) for number in used),
+        renumbered(tree, {number: place for place, number in enumerate(used)}),
+        tuple(shown),
+        tuple(tuple(row[number] for number in used) for row in times),
+        tuple(best),
+    )
