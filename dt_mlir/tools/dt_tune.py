@@ -53,8 +53,8 @@ def _parser() -> ArgumentParser:
     add("--jobs", type=_positive, default=os.cpu_count() or 1, help="processes that compile")
     add("--rounds", type=_positive, default=5, help="how often what is fast is timed")
     add(
-        "--keep", type=float, default=1.5, metavar="FACTOR",
-        help="what is slower than the best by this factor is timed once only",
+        "--keep", type=float, metavar="FACTOR",
+        help="what is slower than the best by this factor is timed once only (1.5; --auto 1.1)",
     )  # fmt: skip
     add(
         "--auto", action="store_true",
@@ -164,7 +164,8 @@ def _check(args: Namespace) -> None:
     Raises:
         CompileError: at the first one.
     """
-    if not (args.keep >= 1 and args.timeout > 0 and (args.budget is None or args.budget > 0)):
+    keep, budget = 1 if args.keep is None else args.keep, args.budget
+    if not (keep >= 1 and args.timeout > 0 and (budget is None or budget > 0)):
         raise CompileError("--keep is at least 1, --timeout and --budget are more than 0")
     if not args.file.endswith(".dt"):
         raise CompileError(f"{args.file}: dt-tune takes programs, FILE.dt")

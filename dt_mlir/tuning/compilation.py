@@ -1,14 +1,13 @@
 """Compiles a candidate in a process of its own, ahead of its measurement.
 
-For a GPU the kernels are compiled as the wrapper will launch them: it runs on fake tensors, and
-each launch becomes Triton's `warmup`. What that compiles lies in Triton's cache, where the process
-that measures finds it.
+For a GPU the kernels are compiled as the wrapper will launch them: it runs on tensors without
+elements, and each launch becomes Triton's `warmup`. What that compiles lies in Triton's cache,
+where the process that measures finds it.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -136,29 +135,47 @@ class _Recorder:
 
 def _warm(program: Compiled, sizes: Mapping[str, int]) -> dict[str, dict[str, int | None]]:
     import torch
-    from torch._subclasses.fake_tensor import FakeTensorMode
 
     interface = Interface.of(program.algorithm)
-    device = torch.device("cuda", torch.cuda.current_device())
+    # Wrappers look at shapes and strides alone, which such tensors have.
+    nowhere = torch.device("meta")
     found: dict[str, Any] = {}
-    with loaded(program.source) as emitted, FakeTensorMode(), warnings.catch_warnings():
-        # A wrapper asks where tensors lie, which those that stand in for them have no answer to.
-        warnings.filterwarnings("ignore", message="Accessing the data pointer of FakeTensor")
+    with loaded(program.source) as emitted:
         arguments: list[Any] = []
         for item in sorted(interface.inputs, key=lambda item: item.axes is None):
             if item.axes is None:
                 arguments.append(_scalar(item.element))
                 continue
             shape = interface.shape(item, sizes)
-            arguments.append(torch.empty(shape, dtype=torch_dtype(item.element), device=device))
+            arguments.append(torch.empty(shape, dtype=torch_dtype(item.element), device=nowhere))
         names = [launch.name for launch in launches(program.module, sizes)]
         names += [
             op.sym_name.data for op in program.module.ops if isinstance(op, warp.KernelOp)
         ]
         replace_kernels(emitted, names, found)
+        _pretend(emitted, nowhere)
         labels = {label: sizes[label] for label in interface.free_labels()}
         getattr(emitted, wrapper_name(program.source))(*arguments, **labels)
     return {name: _resources(kernel) for name, kernel in found.items()}
+
+
+def _pretend(emitted: ModuleType, nowhere: Any) -> None:
+    """Lets an emitted module take tensors without elements for those of a GPU."""
+    import torch
+
+    module: Any = emitted
+
+    def default_device(_: object) -> Any:
+        return nowhere
+
+    def is_specialized(described: Sequence[Any], accessed: Sequence[Any]) -> bool:
+        if torch.cuda.get_device_capability() != (9, 0):
+            return False
+        return not any(map(module._undescribed, described)) and not module._is_wide(0, *accessed)
+
+    for function in (default_device, is_specialized):
+        if hasattr(module, f"_{function.__name__}"):
+            setattr(module, f"_{function.__name__}", function)
 
 
 def _scalar(element: Attribute) -> object:

@@ -47,8 +47,9 @@ class Options:
     """The number of processes that compile at once."""
     rounds: int = 5
     """The number of times that a kept candidate is timed."""
-    keep: float = 1.5
-    """After the first round, what is this much slower than the best is not timed again."""
+    keep: float | None = None
+    """After the first round, what is this much slower than the best is not timed again; None for
+    what suits the strategy."""
     timeout: float = 120.0
     """The seconds after which compiling or running one candidate is ended."""
     trials: int | None = None
@@ -179,6 +180,8 @@ class Tuner:
         ready: deque[str] = deque()
         again: deque[str] = deque()
         free = set(self.workers.places())
+        for place in free:
+            self.workers.prepare(place, self._wanted)
         ahead = self.strategy.ahead(self.workers.jobs)
         while True:
             spent = time.monotonic() - started
@@ -377,7 +380,7 @@ class Tuner:
     def _kept(self) -> list[str]:
         """Those that are timed again: not much slower than the best."""
         times = self._times()
-        most = min(times.values(), default=0.0) * self.options.keep
+        most = min(times.values(), default=0.0) * (self.options.keep or self.strategy.keep)
         return [text for text, time in times.items() if time <= most]
 
     def _further_rounds(self) -> None:

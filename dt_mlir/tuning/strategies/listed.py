@@ -16,6 +16,7 @@ class Listed:
 
     pruned: Mapping[str, int] = {}
     seconds = None
+    keep = 1.5
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self.size = len(candidates)

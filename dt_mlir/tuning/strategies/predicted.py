@@ -46,6 +46,8 @@ class Predicted:
         CompileError: where the program itself cannot be compiled.
     """
 
+    keep = 1.1
+
     def __init__(
         self, module: ModuleOp, sizes: Mapping[str, int], device: Device,
         known: Sequence[tuple[Features, float]] = (), patient: bool = False,

@@ -28,6 +28,7 @@ class Sampled:
 
     pruned: Mapping[str, int] = {}
     seconds = None
+    keep = 1.5
 
     def __init__(self, task: Task, seed: int) -> None:
         try:

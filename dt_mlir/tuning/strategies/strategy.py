@@ -26,6 +26,11 @@ class Strategy(Protocol):
         """The predicted time of the best schedule; None if nothing is predicted."""
         ...
 
+    @property
+    def keep(self) -> float:
+        """The factor by which candidates may be slower than the best to be timed again."""
+        ...
+
     def ahead(self, jobs: int) -> int:
         """Returns how many candidates may be under way at once.
 

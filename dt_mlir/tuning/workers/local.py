@@ -19,8 +19,11 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.compilation import Built, build
 from dt_mlir.tuning.gpu import Files, Gpu, present_gpu
 from dt_mlir.tuning.measuring import Measured, device_name, prepare_process, versions, warm
-from dt_mlir.tuning.workers.processes import FreshContext
+from dt_mlir.tuning.workers.processes import FreshContext, PreparedContext
 from dt_mlir.tuning.workers.workers import PREPARATION, Wanted
+
+COMPILERS = ("torch", "triton", "dt_mlir.tuning.compilation", "dt_mlir.tuning.measuring")
+"""The modules that take long to import, of what compiles for a GPU."""
 
 
 class _Pool(ProcessPool):
@@ -30,10 +33,14 @@ class _Pool(ProcessPool):
         workers: how many there are.
         load: Python files with directives that programs use.
         gpu: the only GPU that they see; None for all.
+        prepared: modules that are imported once for all of them.
     """
 
-    def __init__(self, workers: int, load: list[str], gpu: str | None = None) -> None:
-        self.processes = FreshContext()
+    def __init__(
+        self, workers: int, load: list[str], gpu: str | None = None,
+        prepared: Sequence[str] = (),
+    ) -> None:
+        self.processes = PreparedContext([*prepared]) if prepared else FreshContext()
         context: Any = self.processes
         super().__init__(
             max_workers=workers, context=context, initializer=prepare_process, initargs=[load, gpu]
@@ -60,13 +67,17 @@ class _Measurer:
         self, wanted: Wanted, function: Callable[..., Measured], *args: object
     ) -> Future[Any]:
         """See `Workers.start`."""
+        return self.prepared(wanted).schedule(function, args=list(args), timeout=self.timeout)
+
+    def prepared(self, wanted: Wanted) -> _Pool:
+        """Lets the process make up inputs, and returns it; see `Workers.prepare`."""
         if self._pool is None:
             self._pool = _Pool(1, self.load, self.gpu)
         if self._ready != wanted:
             # Imports, inputs and the reference are no candidate's time.
             self._preparing = self._pool.schedule(warm, args=list(wanted), timeout=PREPARATION)
             self._ready = wanted
-        return self._pool.schedule(function, args=list(args), timeout=self.timeout)
+        return self._pool
 
     def measured(self, future: Future[Any]) -> Measured:
         """See `Workers.measured`."""
@@ -141,16 +152,21 @@ class LocalWorkers:
 
     def build(self, text: str, sizes: Mapping[str, int], on_gpu: bool) -> Future[Any]:
         """See `Workers`."""
-        if self._compilers is None:
-            self._compilers = _Pool(self.jobs, self.load)
         if on_gpu and self._gpu is None:
             self._gpu = present_gpu()
+        if self._compilers is None:
+            # Triton's interpreter has to be chosen before Triton is imported.
+            self._compilers = _Pool(self.jobs, self.load, None, COMPILERS if on_gpu else ())
         gpu = self._gpu if on_gpu else None
         return self._compilers.schedule(build, args=[text, "-", sizes, gpu], timeout=self.timeout)
 
     def built(self, future: Future[Any]) -> Built:
         """See `Workers`."""
         return _result(future, Built)
+
+    def prepare(self, place: int, wanted: Wanted) -> None:
+        """See `Workers`."""
+        self._measurers[place].prepared(wanted)
 
     def start(
         self, place: int, wanted: Wanted, function: Callable[..., Measured], *args: object,

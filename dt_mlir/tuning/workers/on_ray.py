@@ -104,14 +104,18 @@ class RayWorkers:
         found = self._outcome(future)
         return found if isinstance(found, Built) else Built(*found)
 
+    def prepare(self, place: int, wanted: Wanted) -> None:
+        """See `Workers`."""
+        self._actor(place).prepare.remote(_key(wanted))
+
     def start(
         self, place: int, wanted: Wanted, function: Callable[..., Measured], *args: object,
         cache: Files | None = None,
     ) -> Future[Any]:
         """See `Workers`."""
-        key = wanted[0], tuple(wanted[1].items()), wanted[2]
+        actor = self._actor(place)
         return self._future(
-            self._actor(place).run.remote(key, function, list(args), cache or {}, self.timeout)
+            actor.run.remote(_key(wanted), function, list(args), cache or {}, self.timeout)
         )
 
     def measured(self, place: int, future: Future[Any]) -> Measured:
@@ -164,6 +168,14 @@ class RayWorkers:
             return "failed", f"{type(error).__name__}: {error}"
 
 
+_Key = tuple[str, tuple[tuple[str, int], ...], str]
+"""`Wanted` that can be compared after it was sent."""
+
+
+def _key(wanted: Wanted) -> _Key:
+    return wanted[0], tuple(wanted[1].items()), wanted[2]
+
+
 @cache
 def _prepare(load: tuple[str, ...]) -> None:
     prepare_process(list(load))
@@ -207,12 +219,8 @@ class _Measurer:
     def versions(self) -> str:
         return versions(self.load)
 
-    def run(
-        self, wanted: tuple[str, tuple[tuple[str, int], ...], str],
-        function: Callable[..., Measured], args: list[Any], cache: Files, timeout: float,
-    ) -> Measured | str:
-        """Runs something; returns what is wrong with the inputs if they cannot be made up."""
-        unpack(cache)
+    def prepare(self, wanted: _Key) -> str | None:
+        """Makes up inputs; returns what is wrong with them if they cannot be made up."""
         if self.ready != wanted:
             signal.setitimer(signal.ITIMER_REAL, PREPARATION)
             found = warm(wanted[0], dict(wanted[1]), wanted[2])
@@ -220,6 +228,17 @@ class _Measurer:
             if found.status != "ok":
                 return found.message
             self.ready = wanted
+        return None
+
+    def run(
+        self, wanted: _Key,
+        function: Callable[..., Measured], args: list[Any], cache: Files, timeout: float,
+    ) -> Measured | str:
+        """Runs something; returns what is wrong with the inputs if they cannot be made up."""
+        unpack(cache)
+        problem = self.prepare(wanted)
+        if problem is not None:
+            return problem
         signal.setitimer(signal.ITIMER_REAL, timeout)
         try:
             return function(*args)

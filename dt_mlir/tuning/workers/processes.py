@@ -1,6 +1,6 @@
 """Processes that start without the main module of the program that starts them.
 
-Python's spawned processes import it, so that a script which starts some at its top level would
+Python's started processes import it, so that a script which starts some at its top level would
 start itself over and over. What searches run in processes is this package's alone.
 """
 
@@ -8,46 +8,62 @@ from __future__ import annotations
 
 import threading
 from multiprocessing import spawn
-from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing.context import (
+    BaseContext,
+    ForkServerContext,
+    ForkServerProcess,
+    SpawnContext,
+    SpawnProcess,
+)
 from typing import Any
 
 _LOCK = threading.Lock()
 
 
-class _Process(SpawnProcess):
+def _without_main(start: Any, process: Any) -> Any:
+    """Starts a process that does not import the main module."""
+    prepared = spawn.get_preparation_data
+
+    def without_main(name: str) -> dict[str, object]:
+        found = prepared(name)
+        found.pop("init_main_from_name", None)
+        found.pop("init_main_from_path", None)
+        return found
+
+    with _LOCK:
+        spawn.get_preparation_data = without_main
+        try:
+            return start(process)
+        finally:
+            spawn.get_preparation_data = prepared
+
+
+class _Spawned(SpawnProcess):
     @staticmethod
     def _Popen(process_obj: Any) -> Any:  # noqa: N802 - Python's name
-        prepared = spawn.get_preparation_data
-
-        def without_main(name: str) -> dict[str, object]:
-            found = prepared(name)
-            found.pop("init_main_from_name", None)
-            found.pop("init_main_from_path", None)
-            return found
-
-        with _LOCK:
-            spawn.get_preparation_data = without_main
-            try:
-                return SpawnProcess._Popen(process_obj)  # pyright: ignore
-            finally:
-                spawn.get_preparation_data = prepared
+        return _without_main(SpawnProcess._Popen, process_obj)  # pyright: ignore
 
 
-class FreshContext(SpawnContext):
-    """A context as of `multiprocessing.get_context("spawn")` that leaves the main module out.
+class _Forked(ForkServerProcess):
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:  # noqa: N802 - Python's name
+        return _without_main(ForkServerProcess._Popen, process_obj)  # pyright: ignore
 
-    It knows the processes that it has started, so that none outlives a search.
-    """
+
+class _Started(BaseContext):
+    """A context that knows the processes that it has started, so that none outlives a search."""
+
+    kind: Any
 
     def __init__(self) -> None:
         super().__init__()
-        self.started: list[SpawnProcess] = []
+        self.started: list[Any] = []
 
     def Process(  # noqa: N802  # pyright: ignore
         self, *arguments: Any, **options: Any
     ) -> Any:
         """A process that is not started yet."""
-        process = _Process(*arguments, **options)
+        process = self.kind(*arguments, **options)
         self.started.append(process)
         return process
 
@@ -56,3 +72,23 @@ class FreshContext(SpawnContext):
         for process in self.started:
             if process.pid is not None and process.is_alive():
                 process.kill()
+
+
+class FreshContext(_Started, SpawnContext):  # pyright: ignore[reportIncompatibleVariableOverride]
+    """A context as of `multiprocessing.get_context("spawn")`."""
+
+    kind = _Spawned
+
+
+class PreparedContext(_Started, ForkServerContext):  # pyright: ignore[reportIncompatibleVariableOverride]
+    """A context whose processes are copies of one that has imported some modules.
+
+    Args:
+        modules: the modules; none of them may start threads or ask for a GPU.
+    """
+
+    kind = _Forked
+
+    def __init__(self, modules: list[str]) -> None:
+        super().__init__()
+        self.set_forkserver_preload(modules)

@@ -54,6 +54,15 @@ class Workers(Protocol):
         """Returns what came of compiling a candidate, once it is done."""
         ...
 
+    def prepare(self, place: int, wanted: Wanted) -> None:
+        """Lets a process that measures make up inputs, while candidates are compiled.
+
+        Args:
+            place: the number of the process.
+            wanted: what its inputs are made up for.
+        """
+        ...
+
     def start(
         self, place: int, wanted: Wanted, function: Callable[..., Measured], *args: object,
         cache: Files | None = None,
