@@ -139,7 +139,8 @@ class Proposals:
             if option.seconds > SLOWER * least or len(found) == MOST_OPTIONS:
                 break
             found.setdefault(_signature(option), option)
-        return list(found.values())
+        # Sums of the same numbers may differ by rounding.
+        return sorted(found.values(), key=lambda option: option.seconds)
 
     def _of_way(self, way: Way) -> Iterator[Option]:
         """Yields a way with its tiles, the fastest first."""

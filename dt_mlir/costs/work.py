@@ -246,7 +246,8 @@ class _Reader:
             if isinstance(owner, loop.SizeOp):
                 ranges.append([self._size(owner.label.data)])
             elif isinstance(owner, Block) and isinstance(owner.parent_op(), loop.LoopLike):
-                ranges.append(_samples(self._size(loop_of(value).label_name)))
+                # Were they the same points, too many would lie on a diagonal.
+                ranges.append(_samples(self._size(loop_of(value).label_name), 13))
             else:
                 ranges.append([])
         known = [

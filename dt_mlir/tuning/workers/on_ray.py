@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import socket
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +28,10 @@ from dt_mlir.tuning.gpu import Files, Gpu, packed, present_gpu, unpack
 from dt_mlir.tuning.measuring import Measured, prepare_process, versions, warm
 from dt_mlir.tuning.workers.workers import PREPARATION, Wanted
 
-CONNECTION = 60.0
-"""The seconds after which a cluster that does not answer is given up."""
+CONNECTION = 10.0
+"""The seconds after which an address that does not answer is given up."""
+START = "start one with 'ray start --head'"
+"""The help where there is no cluster."""
 
 
 class RayWorkers:
@@ -51,6 +54,7 @@ class RayWorkers:
     ) -> None:
         self.jobs, self.load, self.timeout, self.cpu = jobs, tuple(load), timeout, cpu
         here = address == "local"
+        _check_answers(address)
         options: Any = {"num_cpus": jobs + 1} if here else {}
         try:
             ray.init(
@@ -60,8 +64,7 @@ class RayWorkers:
         except (RayError, ConnectionError, RuntimeError, ValueError) as error:
             text = str(error).strip().splitlines()
             raise CompileError(
-                f"--ray: there is no cluster at {address}: {text[0] if text else ''}", None,
-                "start one with 'ray start --head'",
+                f"--ray: there is no cluster at {address}: {text[0] if text else ''}", None, START
             ) from None
         count = 1 if cpu else int(ray.cluster_resources().get("GPU", 0))
         if not count:
@@ -155,17 +158,34 @@ class RayWorkers:
 
     def _outcome(self, future: Future[Any]) -> Any:
         """Returns what a task returned, or the status and the message of its failure."""
-        spent = time.monotonic() - self._began.pop(future)
+        began = self._began.pop(future)
         try:
             return future.result()
         except RayError as error:
-            if spent >= self.timeout:
+            if time.monotonic() - began >= self.timeout:
                 return "late", "it took too long"
             cause = str(error).strip().splitlines()
             return "failed", f"its worker was lost: {cause[0] if cause else type(error).__name__}"
         except Exception as error:
             # What a worker raises comes here as it is.
             return "failed", f"{type(error).__name__}: {error}"
+
+
+def _check_answers(address: str) -> None:
+    """Refuses an address at which nothing answers: Ray would try for a minute.
+
+    Raises:
+        CompileError: if nothing does.
+    """
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=CONNECTION).close()
+    except OSError as error:
+        raise CompileError(
+            f"--ray: there is no cluster at {address}: {error.strerror or error}", None, START
+        ) from None
 
 
 _Key = tuple[str, tuple[tuple[str, int], ...], str]

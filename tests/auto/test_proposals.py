@@ -1,0 +1,174 @@
+"""The space that is derived from an algorithm, and the order in which it is searched."""
+
+from collections.abc import Mapping
+
+import pytest
+from scheduled import ATTENTION, MATMUL, SOFTMAX, algorithm, texts
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.autoscheduling.auto import auto_schedule, with_schedule
+from dt_mlir.autoscheduling.least import least_time
+from dt_mlir.autoscheduling.proposals import Proposals
+from dt_mlir.costs.device import find_device
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.tuning.strategies.predicted import LEAST, TRIALS, Predicted
+from dt_mlir.tuning.strategies.surrogate import Surrogate
+from dt_mlir.tuning.task import Candidate
+
+H200 = find_device("h200")
+SQUARE = {"x": 4096, "y": 4096, "k": 4096}
+FLAT = {"x": 512, "y": 512, "k": 16384}
+ROWS = {"x": 4096, "y": 4096}
+
+
+def proposals(text: str, sizes: Mapping[str, int]) -> Proposals:
+    module = algorithm(text)
+    return Proposals(module, Interface.of(module).sizes(sizes), H200)
+
+
+def predicted(text: str, sizes: Mapping[str, int], patient: bool = False) -> Predicted:
+    module = algorithm(text)
+    return Predicted(module, Interface.of(module).sizes(sizes), H200, patient=patient)
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        (MATMUL, SQUARE), (MATMUL, FLAT), (SOFTMAX, ROWS),
+        (ATTENTION, {"h": 8, "i": 1024, "j": 1024, "c": 64, "d": 64}),
+    ],
+)  # fmt: skip
+def test_every_proposal_is_a_legal_schedule(text: str, sizes: Mapping[str, int]) -> None:
+    found = proposals(text, sizes)
+    module = algorithm(text)
+    assert texts(found.first) == texts(
+        auto_schedule(module, Interface.of(module).sizes(sizes), H200)
+    )
+    chosen = sorted(found.neighbours(found.best), key=found.seconds)
+    assert chosen
+    assert all(found.seconds(choice) >= found.seconds(found.best) for choice in chosen)
+    tried = 0
+    for choice in chosen[:: max(1, len(chosen) // 12)]:
+        decisions = found.schedule(choice)
+        if decisions is not None:
+            tried += 1
+            run_pipeline(with_schedule(module, decisions), default_pipeline("tile"))
+    assert tried >= 8
+
+
+def test_other_structures_are_proposed() -> None:
+    ways = {
+        tuple(d.text for c in option.way for d in c.decisions)
+        for option in proposals(SOFTMAX, ROWS).slots[0]
+    }
+    assert ("f.online(y);",) in ways
+    assert any("total.fuse_at(f, x);" in way for way in ways)
+    counts = {
+        d.text for option in proposals(MATMUL, FLAT).slots[0] for c in option.way
+        for d in c.decisions
+    }  # fmt: skip
+    assert {"mm.rfactor(k:8, mm_parts);", "mm.rfactor(k:16, mm_parts);"} & counts
+
+
+def test_hopeless_tiles_are_left_out() -> None:
+    found = proposals(MATMUL, SQUARE)
+    assert found.pruned["need more shared memory than there is"] > 0
+    assert found.pruned["take over 3 times as long as the best"] > 0
+    assert len(found) < 300
+    for option in found.slots[0]:
+        for kernel in option.kernels:
+            assert not kernel.cost.spilled
+            assert kernel.cost.shared <= H200.shared_memory
+
+
+def test_names_do_not_decide_which_schedules_are_proposed() -> None:
+    renamed = MATMUL.replace("mm", "zz").replace("x", "row").replace("k", "a")
+    assert len(proposals(MATMUL, FLAT)) == len(
+        proposals(renamed, {"row": 512, "y": 512, "a": 16384})
+    )
+
+
+def _searched(strategy: Predicted, time: Mapping[int, float] | None = None) -> list[Candidate]:
+    """Lets a strategy search, where times are as predicted but for those of some warps."""
+    found: list[Candidate] = []
+    while batch := strategy.ask(strategy.ahead(4)):
+        for candidate in batch:
+            assert candidate.prediction is not None
+            milliseconds = 1000 * candidate.prediction.seconds
+            for warps, factor in (time or {}).items():
+                if f"num_warps({warps})" in candidate.text:
+                    milliseconds *= factor
+            strategy.tell(candidate, milliseconds)
+            found.append(candidate)
+    return found
+
+
+def test_a_search_ends_when_predictions_hold() -> None:
+    found = _searched(predicted(MATMUL, SQUARE))
+    assert LEAST <= len(found) <= TRIALS
+    seconds = [c.prediction.seconds for c in found if c.prediction is not None]
+    assert seconds[0] == min(seconds)
+    assert len({candidate.text for candidate in found}) == len(found)
+
+
+def test_a_search_learns_where_predictions_are_wrong() -> None:
+    strategy = predicted(MATMUL, SQUARE)
+    first = strategy.ask(1)[0]
+    assert "num_warps(8)" in first.text
+    strategy = predicted(MATMUL, SQUARE)
+    found = _searched(strategy, {8: 3.0})
+    # What is three times as slow with eight warps is left for what has four.
+    fours = [c.prediction.seconds for c in found if "num_warps(4)" in c.text and c.prediction]
+    least = min(
+        strategy.proposals.seconds((number,))
+        for number, option in enumerate(strategy.proposals.slots[0])
+        if option.kernels[0].tiling.warps == 4
+    )
+    assert min(fours) < 1.1 * least
+
+
+def test_a_patient_search_tries_everything() -> None:
+    sizes = {"x": 64, "y": 64, "k": 64}
+    strategy = predicted(MATMUL, sizes, patient=True)
+    assert len(_searched(strategy)) == len(strategy.proposals)
+
+
+def test_what_has_no_time_is_avoided() -> None:
+    surrogate = Surrogate()
+    surrogate.learn((0.0, 0.0), 1.0, 1.0)
+    surrogate.learn((1.0, 0.0), 1.0, None)
+    near, far = surrogate.gains([(1.0, 0.01), (0.0, 0.9)], [1.0, 1.0])
+    assert near < far
+
+
+def test_ratios_of_other_programs_are_learned_from() -> None:
+    known = [((1.0,), -0.3), ((0.0,), 0.3)] * 3
+    slow, fast = Surrogate(known).gains([(0.0,), (1.0,)], [1.0, 1.0])
+    assert fast > slow
+
+
+def test_the_least_time_is_that_of_the_busiest_resource() -> None:
+    def least(text: str, sizes: Mapping[str, int]) -> tuple[float, str]:
+        module = algorithm(text)
+        found = least_time(module, Interface.of(module).sizes(sizes), H200)
+        return found.seconds - found.launch, found.limit
+
+    seconds, limit = least(MATMUL, SQUARE)
+    assert limit == "tensor cores"
+    assert seconds == pytest.approx(2 * 4096**3 / H200.product_rates["f16"])
+    seconds, limit = least(SOFTMAX, {"x": 4096, "y": 16384})
+    assert limit == "memory"
+    assert seconds == pytest.approx(2 * 4 * 4096 * 16384 / H200.memory_rate)
+    # Half of the products of a triangle count.
+    part = MATMUL.replace("k);", "k, k <= x);")
+    assert least(part, SQUARE)[0] == pytest.approx(4096**3 / H200.product_rates["f16"], rel=0.02)
+    # Of a table only the rows that are asked for are read.
+    gather = (
+        "Func f; In T : f32, I : i32; Var x, c; f[x, c] = T[I[x], c]; f.compile();"
+    )
+    module = algorithm(gather)
+    sizes = Interface.of(module).sizes({"x": 4096, "c": 16384, "T_0": 10**6})
+    rows = 4 * 4096 * 16384
+    assert least_time(module, sizes, H200).bounds["memory"] == pytest.approx(
+        (2 * rows + 4 * 4096) / H200.memory_rate
+    )
