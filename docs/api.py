@@ -41,7 +41,13 @@ GROUPS = (
     ("Programs", ("Var", "RVar", "In", "SIn", "Func", "Expr", "Program", "parse", "compile")),
     ("Schedules", ("Schedule", "Knob", "one_of", "load")),
     ("Kernels", ("Kernel", "interpret", "CompileError")),
-    ("Exploring schedules", ("auto", "Automatic", "tune", "Tuned", "Autotuned", "best")),
+    (
+        "Exploring schedules",
+        (
+            "auto", "Automatic", "tune", "Tuned", "TunedForSizes", "Dispatched", "Autotuned",
+            "best",
+        ),
+    ),
     ("Expressions", ("where", "cast", "reshape", "len", "size")),
 )
 

@@ -143,6 +143,15 @@ def _apart(module: ModuleOp) -> tuple[ModuleOp, list[Decision]]:
     return bare, list(kept)
 
 
+def rounding_of(module: ModuleOp) -> set[str]:
+    """Returns the directives of a program that say which rounding is wanted, as DT.
+
+    Args:
+        module: a program at the `dt` level.
+    """
+    return {item.text for item in _apart(module)[1]}
+
+
 def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
     """Returns the schedule of a cluster, with tiles that can be lowered.
 

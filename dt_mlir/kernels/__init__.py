@@ -1,6 +1,7 @@
 """Kernels: programs compiled, tuned and called on PyTorch's tensors; all of `import dt_mlir`."""
 
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.kernels.dispatched import Dispatched, TunedForSizes
 from dt_mlir.kernels.kernel import Kernel, interpret
 from dt_mlir.kernels.programs import (
     Automatic,
@@ -24,8 +25,8 @@ from dt_mlir.language.schedule import Schedule
 from dt_mlir.loading import load_file as load
 
 __all__ = [
-    "Automatic", "Autotuned", "CompileError", "Expr", "Func", "In", "Kernel", "Knob", "Program",
-    "RVar", "SIn", "Schedule", "Tuned", "Var", "auto", "best", "cast", "compile", "interpret",
-    "len", "load", "one_of", "parse", "reshape", "size", "tune", "where",
+    "Automatic", "Autotuned", "CompileError", "Dispatched", "Expr", "Func", "In", "Kernel", "Knob",
+    "Program", "RVar", "SIn", "Schedule", "Tuned", "TunedForSizes", "Var", "auto", "best", "cast",
+    "compile", "interpret", "len", "load", "one_of", "parse", "reshape", "size", "tune", "where",
 ]  # fmt: skip
 __all__ += functions.__all__

@@ -127,10 +127,16 @@ def _load(path: str, override: bool) -> None:
 
 def _best(
     module: ModuleOp, types: list[tuple[str, str]], args: Namespace
-) -> dict[str, int | str]:
-    """Returns the choices of the fastest recorded schedule; its source goes to standard error."""
+) -> tuple[ModuleOp, dict[str, int | str]]:
+    """Returns the program and the choices of the fastest recorded schedule.
+
+    It is the program under that schedule, without choices, where it leaves nothing open. What was
+    measured goes to standard error.
+    """
     from pathlib import Path
 
+    from dt_mlir.frontend.emit import compile_text
+    from dt_mlir.scheduling.space import Space
     from dt_mlir.tuning.best import recorded_best
     from dt_mlir.tuning.database import default_path
 
@@ -145,7 +151,9 @@ def _best(
         f"remark: {shown or 'the schedule as written'}, measured at {sizes_shown} on "
         f"{setting.device} with {setting.versions}", file=sys.stderr,
     )  # fmt: skip
-    return candidate.point
+    if len(Space(module)) > 1:
+        return module, candidate.point
+    return compile_text(candidate.text, args.file)[0], {}
 
 
 def _automatic(
@@ -243,7 +251,8 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         module = _automatic(module, types, args)
     algorithm = module.clone()
     if args.best is not None:
-        choices = _best(algorithm, types, args)
+        module, choices = _best(module, types, args)
+        algorithm = module.clone()
     fixed = parse_sizes(args.fix, "--fix")
     passes = default_pipeline(level, types, fixed, choices)
     if args.print_pipeline:

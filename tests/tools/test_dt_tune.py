@@ -216,3 +216,52 @@ def test_a_database_of_something_else_is_refused(tool: Tools) -> None:
         "error: foreign cannot be used as a database: it is one of something else, or of another"
         " version"
     )
+
+
+MATMUL = """\
+Func f : f16;
+In A : f16, B : f16;
+Var x, y;
+RVar k;
+f[x, y] = rdot(A[x, k], B[k, y], k);
+f.compile();
+"""
+
+
+def test_a_space_is_derived_and_searched_by_prediction(tool: Tools) -> None:
+    (tool.folder / "product.dt").write_text(MATMUL)
+    search = "dt-tune product.dt --auto x=64 y=32,k=64 --cpu --jobs 2 --database db --rounds 2"
+    done = tool(f"{search} -o best.dt --trials 4")
+    shows(done, r"^product\.dt on cpu\n\d+ schedules, 4 tried, 4 timed \(interpreter\)\n")
+    shows(done, r"  tiles left out by prediction: \d+ ")
+    shows(done, r"ms +of best .*\n.* 1\.000 +\d .* f=block\(x:\d+, y:\d+\) tensorize\(")
+    tool("dtc best.dt").prints("")
+    # The first one is that of `auto`, and a longer search knows what this one measured.
+    tool("dtc product.dt --auto x=64,y=32,k=64 -o auto.py").prints("")
+    done = tool(f"{search} --trials 6")
+    shows(done, r"schedules, 6 tried, 6 timed")
+    shows(tool("dtc product.dt --best x=64 --database db -o best.py --run x=9,y=9,k=9"), "right")
+
+
+def test_a_best_schedule_keeps_the_rounding_of_the_program(tool: Tools) -> None:
+    (tool.folder / "product.dt").write_text(MATMUL.replace("f16", "f32"))
+    tool("dt-tune product.dt --auto x=16 y=16,k=16 --cpu --jobs 2 --database db --trials 2").prints("")
+    text = MATMUL.replace("f16", "f32").replace("f.compile", "f.precision(tf32); f.compile")
+    (tool.folder / "product.dt").write_text(text)
+    tool("dtc product.dt --best --database db").refuses(
+        "error: no schedule of the space has been measured"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--cpu x=8 --device h200", "error: --device is about what --auto is for"),
+        ("--cpu x=8 --auto --device h0", "error: there are no figures of the device 'h0'"),
+        ("--cpu x=8 --gpus all", "error: --gpus goes neither with --cpu nor with --ray"),
+        ("--cpu x=8 --ray 127.0.0.1:1", "error: --ray: there is no cluster at 127.0.0.1:1: "),
+    ],
+)
+def test_arguments_about_devices_are_refused(arguments: str, message: str, tool: Tools) -> None:
+    done = tool(f"dt-tune two_blocks.dt {arguments}")
+    done.refuses(message)

@@ -186,3 +186,45 @@ def test_what_cannot_be_tuned(options: dict[str, Any]) -> None:
     wrong = doubled().num_warps(3)
     with pytest.raises(CompileError, match="not a power of two"):
         dt.tune(wrong, torch.rand(4), **options)
+
+
+def test_sizes_choose_among_schedules(options: dict[str, Any], tmp_path: Path) -> None:
+    given = torch.rand(50, device=DEVICE)
+    several = [{"x": 8}, {"x": 3000}]
+    found = dt.tune(doubled(), given, sizes=several, **options)
+    assert isinstance(found, dt.TunedForSizes)
+    assert [dict(sizes) for sizes in found.sizes] == several
+    assert len(found.best) == 2
+    assert 1 <= len(found.programs) <= 2
+    assert "return 0\n" in found.text
+    kernel = found.compile()
+    for size in (8, 100, 3000):
+        given = torch.rand(size, device=DEVICE)
+        assert torch.equal(kernel(given, 2.0), given * 2)
+        assert found.choose({"x": size}) in range(len(found.programs))
+    again = pickle.loads(pickle.dumps(kernel))
+    assert torch.equal(again(given, 2.0), given * 2)
+    found.save(tmp_path / "doubled")
+    code = (
+        "import sys, torch, doubled; A = torch.rand(70, device=sys.argv[1]);"
+        "assert torch.equal(doubled.f(A, 2.0), 2 * A); assert 'dt_mlir' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code, DEVICE], cwd=tmp_path, check=True)
+    names = {path.name for path in (tmp_path / "doubled").iterdir()} - {"__pycache__"}
+    count = range(len(found.programs))
+    assert names == {"__init__.py", *(f"schedule_{n}{end}" for n in count for end in (".py", ".dt"))}
+    with pytest.raises(CompileError, match="'no name' is not the name of a Python package"):
+        found.save(tmp_path / "no name")
+    with pytest.raises(CompileError, match="there are no sizes to tune for"):
+        dt.tune(doubled(), given, sizes=[], **options)
+    with pytest.raises(CompileError, match="there is no label 'z' to give a size"):
+        dt.tune(doubled(), given, sizes=[{"z": 3}], **options)
+
+
+def test_a_derived_space_is_searched_from_python(options: dict[str, Any]) -> None:
+    given = torch.rand(50, device=DEVICE)
+    found = dt.tune(doubled(), given, space="auto", trials=3, **options)
+    assert found.outcome.statuses() == {"ok": 3}
+    assert torch.equal(found.compile()(given, 2.0), given * 2)
+    with pytest.raises(CompileError, match="'all' is not a space"):
+        dt.tune(doubled(), given, space="all", **options)

@@ -1,5 +1,6 @@
 """The tuner's processes, its database, and what it checks."""
 
+import math
 import os
 import signal
 import subprocess
@@ -29,7 +30,7 @@ from dt_mlir.tuning.measuring import Measured, measure, prepared, timed, warm
 from dt_mlir.tuning.outcome import BEST, Outcome
 from dt_mlir.tuning.progress import Silent
 from dt_mlir.tuning.report import table
-from dt_mlir.tuning.task import Task
+from dt_mlir.tuning.task import Prediction, Task
 from dt_mlir.tuning.tuner import Options, Tuner
 from dt_mlir.tuning.workers.local import LocalWorkers
 from dt_mlir.verification.sampling import sample
@@ -169,6 +170,58 @@ def test_an_interrupted_search_ends_at_once_and_leaves_nothing_running(tmp_path:
             break
         time.sleep(0.1)
     assert not _is_running(process.pid)
+
+
+@pytest.mark.parametrize("rounds", ["1", "30"])
+def test_a_search_that_is_terminated_says_what_it_found(rounds: str, tmp_path: Path) -> None:
+    (tmp_path / "f.dt").write_text(text_of("product"))
+    command = [Path(sys.executable).with_name("dt-tune"), "f.dt", "--auto", "x=64", "y=64", "k=64",
+               "--cpu", "--rounds", rounds, "--jobs", "1", "--database", "db", "--trials", "1000",
+               "--baseline", "slow=slow.py:slow", "-o", "best.dt"]  # fmt: skip
+    (tmp_path / "slow.py").write_text("import time\ndef slow(A, B): time.sleep(300)\n")
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+                               stdout=subprocess.PIPE, start_new_session=True)  # fmt: skip
+    for _ in range(600):
+        if (tmp_path / "db").exists():
+            with Database(tmp_path / "db") as database:
+                setting = database.settings(task(text_of("product"), x=64, y=64, k=64).algorithm)
+                if setting and database.methods(setting[0]):
+                    break
+        time.sleep(0.1)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert "leaked" not in errors
+    assert "Traceback" not in errors
+    assert "then interrupted" in out
+    assert " ms  of best  rounds" in out
+    won = (tmp_path / "best.dt").exists()
+    # Only what was measured in all rounds wins.
+    assert won == (rounds == "1")
+    assert ("so that none has won" in out) == (not won)
+    for _ in range(100):
+        if not _is_running(process.pid):
+            break
+        time.sleep(0.1)
+    assert not _is_running(process.pid)
+
+
+def test_times_of_other_programs_are_ratios_to_predictions(tmp_path: Path) -> None:
+    found = task()
+    mine = Setting(found.algorithm, found.sizes, "gpu", "1")
+    other = Setting("other", {"x": 1}, "gpu", "1")
+    with Database(tmp_path / "db") as database:
+        for setting, text, seconds, milliseconds in (
+            (other, "a", 1.0, 1000.0), (other, "b", 1.0, 4000.0), (mine, "c", 1.0, 9000.0),
+            (Setting("other", {"x": 1}, "cpu", "1"), "d", 1.0, 9.0),
+        ):  # fmt: skip
+            database.save(setting, Record(text, "ok"))
+            database.add_prediction(setting, text, Prediction(seconds, (seconds,), "model"))
+            database.add_time(setting, text, "events", milliseconds)
+        ratios = [ratio for _, ratio in database.ratios(mine, "model")]
+        assert ratios == pytest.approx([math.log(2), -math.log(2)])
+        assert database.ratios(mine, "another") == []
 
 
 def _is_running(group: int) -> bool:
