@@ -18,23 +18,33 @@ from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.work import Access, Loops, Product, Work
 
-NORM = 4.0
-"""The exponent of the norm in which bounds meet: two equal ones cost 19 % more than one."""
+NORM = 2.5
+"""The exponent of the norm in which bounds meet: two equal ones cost 32 % more than one."""
 MOST_REGISTERS = 255
 """The most registers of a thread."""
-CACHE_SHARE = 0.6
+CACHE_SHARE = 0.8
 """The part of the shared cache that a kernel's elements stay in."""
 MOST_OVERLAP = 8.0
 """The most trips of a loop whose copies and products overlap."""
 NARROW = 0.67
 """The exponent with which copies of fewer than 16 bytes take longer."""
-PAGE = 16.0
+PAGE = 32.0
 """The bytes that a run of neighbours in memory costs beside its own."""
 SPILLS = 8.0
 """The factor beyond 1 by which a kernel is slower that needs twice the registers of a thread."""
+WIDTH = 4
+"""The neighbours in memory that a thread takes."""
 SCRATCH = 2048
 """The bytes of shared memory that layouts and reductions take beside the factors of products."""
-CACHED = 0.4
+ENOUGH_WARPS = 15.0
+"""The warps of a multiprocessor that keep its units busy; fewer wait for their own results."""
+INSTANCE = 6e-8
+"""The least seconds between program instances that start on a multiprocessor."""
+START_OF_A_WARP = 9e-9
+"""The seconds between warps that start on a multiprocessor."""
+SPREAD = 5e-8
+"""The seconds for each warp in which warps that share a sum over slow elements exchange parts."""
+CACHED = 0.8
 """The part of the latency that a load from the shared cache takes."""
 
 
@@ -115,6 +125,8 @@ class _Evaluation:
             each = walk.extent / -(-walk.extent // block) if block and walk.extent else extent
             points.append(each / max(count, 1))
         self.lanes, self.trips, self.points = lanes, trips, points
+        self.near = {place for item in work.accesses for place in item.fastest[:1]}
+        """The loops that count neighbours in memory."""
 
     def count(self, around: Loops) -> float:
         """Returns how often an instance carries an item out."""
@@ -133,7 +145,10 @@ class _Evaluation:
         bounds: dict[str, float] = {}
         busiest = -(-self.programs // device.multiprocessors)
         each = device.multiprocessors
-        loads, memory, waits = self._transfers()
+        registers, spilled = self._registers()
+        shared = self._shared()
+        resident = self._resident(registers, shared)
+        loads, memory, waits = self._transfers(resident)
         arithmetic = special = 0.0
         for item in work.scalars:
             if item.again and all(self.trips[p] <= 1 for p in item.again):
@@ -150,20 +165,22 @@ class _Evaluation:
                 left = elements // self.lanes[item.over]
                 arithmetic += 5 * count * max(left, self.threads)
                 rounds += count * (4e-8 + 3e-8 * log2(self.tiling.warps))
+                if left < WIDTH * self.threads and item.over not in self.near:
+                    rounds += count * SPREAD * self.tiling.warps
         products, multiplied = self._products()
         arithmetic += multiplied
-        registers, spilled = self._registers()
-        shared = self._shared()
-        resident = self._resident(registers, shared)
         waves = -(-self.programs // (each * resident))
         bounds["memory"] = memory / device.memory_rate
         bounds["cache"] = busiest * loads * each / device.cache_rate
         bounds["products"] = busiest * each * products
-        bounds["arithmetic"] = busiest * each * arithmetic / device.arithmetic_rate
-        bounds["special"] = busiest * each * special / device.special_rate
+        running = min(resident, busiest) * self.tiling.warps
+        idle = max(ENOUGH_WARPS / max(running, 1), 1.0)
+        bounds["arithmetic"] = idle * busiest * each * arithmetic / device.arithmetic_rate
+        bounds["special"] = idle * busiest * each * special / device.special_rate
+        bounds["starting"] = busiest * max(INSTANCE, START_OF_A_WARP * self.tiling.warps)
         bounds["waiting"] = waves * (device.start + waits * device.latency + rounds)
         units = [bounds[name] for name in ("products", "arithmetic", "special")]
-        local = [bounds["cache"], max(units), bounds["waiting"]]
+        local = [bounds["cache"], max(units), max(bounds["waiting"], bounds["starting"])]
         busy = max(local) + (sum(local) - max(local)) / (resident * self._overlap())
         seconds = (bounds["memory"] ** NORM + busy**NORM) ** (1 / NORM)
         if shared > device.shared_memory:
@@ -186,7 +203,7 @@ class _Evaluation:
     def _makes_dots(self) -> bool:
         return any(self.sides(item) for item in self.work.products)
 
-    def _transfers(self) -> tuple[float, float, float]:
+    def _transfers(self, resident: int) -> tuple[float, float, float]:
         """Returns an instance's bytes from the cache, memory's bytes, and the loads waited for."""
         work, device = self.work, self.device
         loads = memory = 0.0
@@ -217,9 +234,9 @@ class _Evaluation:
                 elif item.feeds_product:
                     # What goes through registers is stored to shared memory, and waited for again.
                     ahead = 0.5
-                phase = 1.0 + (count - 1.0) / ahead
+                phase = 1.0 + max(count - 1.0, 0.0) / ahead
                 waits[where] = max(waits.get(where, 0.0), phase)
-            if first is not item and self._instance_bytes(item) < room:
+            if first is not item and self._instance_bytes(item, resident) < room:
                 continue
             memory += self._from_memory(item, room) * wasted
         missed = min(memory / max(loads * self.programs, 1.0), 1.0)
@@ -237,10 +254,10 @@ class _Evaluation:
         bytes = max(run * item.bits / 8, 1.0)
         return min(max(32 / bytes, 1.0), 32 * 8 / item.bits) * (1 + PAGE / max(bytes, 32))
 
-    def _instance_bytes(self, item: Access) -> float:
+    def _instance_bytes(self, item: Access, resident: int) -> float:
         """Returns the bytes that the instances which run at once address by an access."""
         size = self.addressed(item.depends) * self.count(item.around) * item.bits / 8
-        return size * min(self.programs, 4 * self.device.multiprocessors)
+        return size * min(self.programs, resident * self.device.multiprocessors)
 
     def _from_memory(self, item: Access, room: float) -> float:
         """Returns the bytes that memory moves for an access of all instances."""
@@ -296,7 +313,9 @@ class _Evaluation:
             elif self.device.asynchronous and (max(rows, columns) < 64 or self.tiling.warps < 4):
                 # Products of few rows take the instruction that reads registers.
                 rate *= 0.6
-            work = 2.0 * batch * max(rows, 16) * max(columns, 8) * max(depth, 16)
+            # Warps beyond the least products of a tile repeat those of others.
+            again = max(self.tiling.warps / (max(rows, 16) / 16 * max(columns, 8) / 8), 1.0)
+            work = again * 2.0 * batch * max(rows, 16) * max(columns, 8) * max(depth, 16)
             if self.device.asynchronous and max(rows, columns) >= 64 and rows < 64:
                 work *= 64 / max(rows, 16) if rows < columns else 1.0
             seconds += count * work / rate
