@@ -212,7 +212,8 @@ class _Reader:
         return work
 
     def _size(self, label: str) -> int:
-        return self.sizes.get(label, 1) if not label.isdigit() else 1
+        # Sizes that are assumed may not go together, and others follow from them.
+        return max(self.sizes.get(label, 1), 0) if not label.isdigit() else 1
 
     def _walk(self, op: loop.LoopLike, blocks: Mapping[str, int]) -> Walk:
         label = op.label_name
