@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from dt_mlir.autoscheduling.decisions import Decision, plain, sized
+from dt_mlir.autoscheduling.tilings import UNROLLED
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.model import Cost, Tiling
 from dt_mlir.costs.work import Work
@@ -31,6 +32,9 @@ def tile_directives(
     tiles = {label: tile for label, tile in tiling.tiles.items() if tile != 1}
     if tiles:
         found.append(sized(root, "tensorize", tiles, _limit(cost)))
+    short = _unrolled(work, tiling)
+    if short and not work.products:
+        found.append(sized(root, "unroll", short, "loads of all steps are under way at once"))
     order = [item for item in tiling.order if item[0] in blocks]
     if len(blocks) > 1 or any(part == "descending" for _, part, _ in order):
         found.append(Decision(root, "map", tuple(_walks(order, taken)), _order(order)))
@@ -43,6 +47,16 @@ def tile_directives(
     return found
 
 
+def _unrolled(work: Work, tiling: Tiling) -> dict[str, int]:
+    """Returns the short reductions that are taken one element after the other."""
+    return {
+        label: max(work.loops[p].extent for p in places)
+        for label, places in work.labels().items()
+        if label not in work.grid and tiling.tiles.get(label) == 1
+        and 1 < max(work.loops[p].extent for p in places) <= UNROLLED
+    }  # fmt: skip
+
+
 def _waves(cost: Cost, device: Device) -> str:
     waves = cost.programs / (device.multiprocessors * cost.resident)
     return f"{cost.programs} instances, {cost.resident} a multiprocessor: {waves:.2f} waves"
@@ -52,6 +66,7 @@ def _limit(cost: Cost) -> str:
     busy = {
         "memory": "memory", "cache": "the cache", "products": "tensor cores",
         "arithmetic": "arithmetic", "special": "special functions", "waiting": "latency",
+        "starting": "the start of instances",
     }[cost.limit]  # fmt: skip
     return f"{cost.seconds * 1e6:.4g} us, limited by {busy}"
 

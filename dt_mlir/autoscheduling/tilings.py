@@ -24,6 +24,8 @@ MOST_PARTS = 1024
 """The largest number of parts whose values a tile holds."""
 FEW = 64
 """The largest extent that a reduction which strides through memory takes whole."""
+UNROLLED = 4
+"""The largest extent of a reduction whose loop is unrolled."""
 MOST_CANDIDATES = 600
 """The number of sizes of tiles beyond which coarse ones are enough."""
 NEAR = 1.01
@@ -121,6 +123,9 @@ class Choices:
             return [s for s in (1, 8, 32, 64) if s <= room]
         if in_grid:
             return [s for s in ((1, 4) if self.coarse else (1, 2, 4, 8, 16)) if s <= room]
+        if extent <= UNROLLED:
+            # Its loop is unrolled instead: a tile would hold elements that there are not.
+            return [1]
         # A reduction over a label that is not the fastest one takes a few rows at once, or all.
         whole = [0] if 1 < extent <= FEW else []
         return [s for s in ((1, 8) if self.coarse else (1, 4, 16)) if s < extent or s == 1] + whole
