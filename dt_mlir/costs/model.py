@@ -198,7 +198,7 @@ class _Evaluation:
             if item.feeds_product and not item.stores
         ]  # fmt: skip
         pipelined = self.tiling.stages > 1 and self._makes_dots()
-        return min(max(ahead, default=1.0), MOST_OVERLAP) if pipelined else 1.0
+        return min(max([1.0, *ahead]), MOST_OVERLAP) if pipelined else 1.0
 
     def _makes_dots(self) -> bool:
         return any(self.sides(item) for item in self.work.products)
