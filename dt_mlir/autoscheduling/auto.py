@@ -192,12 +192,7 @@ def schedule_of(evaluator: Evaluator, cluster: Cluster) -> list[Decision] | None
         evaluator: the program, and the device.
         cluster: the cluster, its kernels with their tiles.
     """
-    tiles = [
-        decision for k in cluster.kernels
-        for decision in tile_directives(k.work, k.tiling, k.cost, evaluator.device, evaluator.taken)
-    ]  # fmt: skip
-    rounding = evaluator.rounding(cluster.members, cluster.decisions) or []
-    schedule = [*cluster.decisions, *rounding, *tiles]
+    schedule = directives_of(evaluator, cluster)
     try:
         module = evaluator.algorithm.scheduled(cluster.members, schedule)
         ConvertLoopToTilePass().apply(Context(), module)
@@ -205,6 +200,16 @@ def schedule_of(evaluator: Evaluator, cluster: Cluster) -> list[Decision] | None
         return None
     # By itself the root is an output, which cannot be padded.
     return [*schedule, *cluster.storage]
+
+
+def directives_of(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
+    """Returns the directives of a cluster but for those of its storage, legal or not."""
+    tiles = [
+        decision for k in cluster.kernels
+        for decision in tile_directives(k.work, k.tiling, k.cost, evaluator.device, evaluator.taken)
+    ]  # fmt: skip
+    rounding = evaluator.rounding(cluster.members, cluster.decisions) or []
+    return [*cluster.decisions, *rounding, *tiles]
 
 
 def with_schedule(module: ModuleOp, decisions: list[Decision]) -> ModuleOp:

@@ -15,7 +15,13 @@ from math import ceil, inf, prod
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.autoscheduling.alternatives import SLOWER, Way, alternatives
-from dt_mlir.autoscheduling.auto import auto_schedule, evaluator_of, is_legal, schedule_of
+from dt_mlir.autoscheduling.auto import (
+    auto_schedule,
+    directives_of,
+    evaluator_of,
+    is_legal,
+    schedule_of,
+)
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.evaluation import Cluster, Kernel
@@ -113,6 +119,17 @@ class Proposals:
             for number in range(len(slot)):
                 if number != choice[place]:
                     yield (*choice[:place], number, *choice[place + 1 :])
+
+    def directives(self, place: int, number: int) -> list[str]:
+        """Returns the directives of an option, legal or not, as DT.
+
+        Args:
+            place: the number of the slot.
+            number: the number of the option.
+        """
+        way = self.slots[place][number].way
+        found = [item for cluster in way for item in directives_of(self._evaluator, cluster)]
+        return [item.text for item in dict.fromkeys(found)]
 
     @compiling()
     def schedule(self, choice: Choice) -> list[Decision] | None:
