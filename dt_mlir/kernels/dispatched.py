@@ -33,7 +33,7 @@ class TunedForSizes:
     programs: tuple[Program, ...]
     """The algorithm under each of the schedules among which sizes choose."""
     tree: Tree
-    """What chooses."""
+    """The tree that chooses among them."""
     sizes: tuple[Mapping[str, int], ...]
     """The sizes that were searched at."""
     milliseconds: tuple[tuple[float | None, ...], ...]
@@ -43,7 +43,7 @@ class TunedForSizes:
 
     @property
     def text(self) -> str:
-        """What chooses, as statements of Python that return the number of a schedule."""
+        """The tree, as statements of Python that return the number of a schedule."""
         from dt_mlir.tuning.dispatch import text_of
 
         return text_of(self.tree)
@@ -130,7 +130,7 @@ class Dispatched(ChosenKernel):
     """A kernel that chooses among schedules by the sizes of its tensors.
 
     Args:
-        tuned: the schedules, and what chooses among them.
+        tuned: the schedules, and the tree that chooses among them.
     """
 
     def __init__(self, tuned: TunedForSizes) -> None:

@@ -21,7 +21,7 @@ Files = dict[str, bytes]
 
 @dataclass(frozen=True)
 class Gpu:
-    """What compiling needs to know of a GPU."""
+    """The description of a GPU that compiling needs."""
 
     name: str
     backend: str
@@ -30,7 +30,7 @@ class Gpu:
     warp: int
     capability: tuple[int, int]
     properties: tuple[tuple[str, Any], ...]
-    """What PyTorch says about it, by name."""
+    """The properties that PyTorch says, by name."""
 
 
 _PROPERTIES = (

@@ -1,4 +1,4 @@
-"""What came of a search."""
+"""The outcome of a search."""
 
 from __future__ import annotations
 

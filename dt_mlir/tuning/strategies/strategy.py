@@ -1,4 +1,4 @@
-"""What decides which candidates of a space are tried, and in which order."""
+"""Strategies decide which candidates of a space are tried, and in which order."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ DISTANCE = 0.5
 NOISE = 0.02
 """The standard deviation of the logarithm of a measured time."""
 FAILED = 0.7
-"""What a candidate that has no time counts as: the logarithm of twice its predicted time."""
+"""The value of a candidate that has no time: the logarithm of twice its predicted time."""
 
 Features = Sequence[float]
 

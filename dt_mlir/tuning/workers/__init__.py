@@ -1,1 +1,1 @@
-"""What compiles and measures candidates: processes here, or those of a Ray cluster."""
+"""Workers compile and measure candidates: processes here, or those of a Ray cluster."""

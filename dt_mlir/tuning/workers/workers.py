@@ -1,4 +1,4 @@
-"""What a search needs of the processes that compile its candidates and measure them."""
+"""The interface of the processes that compile a search's candidates and measure them."""
 
 from __future__ import annotations
 
