@@ -15,14 +15,16 @@ from xdsl.dialects.builtin import ModuleOp
 import dt_mlir.language.declarations as declarations
 import dt_mlir.language.program as language_program
 from dt_mlir.analysis.interface import Interface
-from dt_mlir.diagnostics import CompileError, did_you_mean
+from dt_mlir.autoscheduling.auto import KEPT
+from dt_mlir.diagnostics import CompileError, did_you_mean, make_location, warn
+from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.kernels.chosen import ChosenKernel
 from dt_mlir.kernels.dispatched import TunedForSizes, tuned_for_sizes
 from dt_mlir.kernels.kernel import Kernel, copied
 from dt_mlir.kernels.shapes import check_types, sizes_of
 from dt_mlir.language.names import type_of_torch
-from dt_mlir.language.places import is_a, refusal
+from dt_mlir.language.places import here, is_a, refusal
 from dt_mlir.language.schedule import Schedule
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.registry import find_directive, plugin_passes
@@ -54,6 +56,13 @@ class Program(language_program.Program):
             )
         kernel = Kernel(self, static=static)
         kernel.check()
+        if not _is_scheduled(self):
+            place = here()
+            warn(
+                f"'{kernel.name}' has no schedule: a program instance computes a single element",
+                make_location(place.file or "-", place.line, place.column),
+                "schedule it, or let compile(schedule='auto') do it",
+            )
         return kernel
 
     def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
@@ -92,6 +101,12 @@ class Func(declarations.Func):
             options: as for `tune`.
         """
         return Program.of([self]).autotuned(space, **options)
+
+
+def _is_scheduled(program: language_program.Program) -> bool:
+    """Returns whether a program has directives that say more than how to round."""
+    silent = {*OUTPUT_DIRECTIVES, *KEPT}
+    return any(item.name not in silent for item in program.tree.all_directives())
 
 
 def parse(text: str, file: str = "<dt>") -> Program:
@@ -397,7 +412,7 @@ class Automatic(ChosenKernel):
     def __init__(self, program: Program, static: bool = False) -> None:
         super().__init__(program, static=static)
         # Its mistakes show now, and whether it can be scheduled.
-        Program(program.with_schedule(Schedule()).tree).compile()
+        Kernel(program.with_schedule(Schedule())).check()
 
     @property
     def _variant(self) -> str:

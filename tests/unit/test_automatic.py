@@ -1,12 +1,14 @@
 """Kernels with schedules that the compiler writes, from Python."""
 
 import pickle
+import warnings
+from pathlib import Path
 
 import pytest
 import torch
 
 import dt_mlir as dt
-from dt_mlir.diagnostics import CompileError
+from dt_mlir.diagnostics import CompileError, CompileWarning
 from dt_mlir.runtime.execute import prepare_triton
 
 DEVICE = prepare_triton()
@@ -38,6 +40,24 @@ def test_tensors_say_types_and_sizes() -> None:
     assert "f.tensorize(y:0);" not in said
     assert "f.tensorize(y:0);" in dt.auto(softmax(), tensors[:, :4096]).to_dt()
     assert dt.auto(softmax(), types={"A": "bf16"}, sizes={"x": 64, "y": 64}).to_dt()
+
+
+def test_a_program_without_a_schedule_is_warned_of_once() -> None:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("default")
+        for _ in range(2):
+            dt.compile(softmax())
+    assert [(item.category, Path(item.filename).name) for item in found] == [
+        (CompileWarning, "test_automatic.py")
+    ]
+    assert str(found[0].message) == (
+        "'f' has no schedule: a program instance computes a single element; schedule it, or let "
+        "compile(schedule='auto') do it"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        softmax().compile(schedule="auto")
+        softmax().block(x=1).compile()
 
 
 @pytest.mark.parametrize("static", [False, True])

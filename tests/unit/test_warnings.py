@@ -29,4 +29,4 @@ def test_warnings_are_given_to_a_function() -> None:
 def test_a_search_does_not_warn_of_its_candidates() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert build(DEEP, "deep.dt", {"x": 3, "y": 4, "k": 5}, on_gpu=False).status == "ok"
+        assert build(DEEP, "deep.dt", {"x": 3, "y": 4, "k": 5}, gpu=None).status == "ok"
