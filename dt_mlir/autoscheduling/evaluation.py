@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dt_mlir.autoscheduling.decisions import Decision
@@ -83,6 +83,7 @@ class Evaluator:
         """The number of parts of each label that is split: a program has one."""
         self._works: dict[_Key, list[Work] | None] = {}
         self._found: dict[tuple[_Key, bool], Cluster] = {}
+        self._tilings: dict[tuple[Hashable, bool], tuple[Tiling, Cost]] = {}
 
     def evaluated(
         self, root: str, members: Iterable[str], decisions: Sequence[Decision], coarse: bool = True
@@ -102,9 +103,16 @@ class Evaluator:
         if works is None:
             return None
         if (key, coarse) not in self._found:
-            kernels = [Kernel(work, *best_tiling(work, self.device, coarse)) for work in works]
-            self._found[key, coarse] = Cluster(root, *key, tuple(kernels))
+            kernels = tuple(Kernel(work, *self._best(work, coarse)) for work in works)
+            self._found[key, coarse] = Cluster(root, *key, kernels)
         return self._found[key, coarse]
+
+    def _best(self, work: Work, coarse: bool) -> tuple[Tiling, Cost]:
+        """Returns the best tiling of a kernel, looked for once among layers that are alike."""
+        key = work.signature(), coarse
+        if key not in self._tilings:
+            self._tilings[key] = best_tiling(work, self.device, coarse)
+        return self._tilings[key]
 
     def known(self, root: str, members: Iterable[str]) -> list[Cluster]:
         """Returns the clusters of a root and its members that have been evaluated.

@@ -9,7 +9,7 @@ items count where loop-invariant code motion puts them.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product as combinations
 from math import gcd, prod
 
@@ -157,6 +157,18 @@ class Work:
         for place, item in enumerate(self.loops):
             found.setdefault(item.label, []).append(place)
         return found
+
+
+    def signature(self) -> Hashable:
+        """Returns what is equal for kernels that do the same to tensors of other names."""
+        numbers = {name: place for place, name in enumerate(self.tensors)}
+        return (
+            tuple(self.loops), tuple(self.grid.items()),
+            tuple((numbers[item.tensor], replace(item, tensor="")) for item in self.accesses),
+            tuple(self.products), tuple(self.reductions), tuple(self.scalars),
+            tuple(self.buffers), frozenset(self.whole), frozenset(self.single), self.order,
+            tuple(self.tensors.values()), self.warps, self.stages, self.precision,
+        )  # fmt: skip
 
 
 def work_of(
