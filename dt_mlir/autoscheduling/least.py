@@ -64,7 +64,8 @@ def least_time(module: ModuleOp, sizes: Mapping[str, int], device: Device) -> Le
         for work in algorithm.works([name], []):
 
             def points(places: Loops, work: Work = work) -> float:
-                return prod(float(work.loops[place].extent) for place in places)
+                walks = [work.loops[place] for place in places]
+                return prod(float(walk.extent) * walk.share for walk in walks)
 
             for item in work.accesses:
                 if item.tensor in inputs or item.stores and name in algorithm.outputs:
@@ -74,9 +75,8 @@ def least_time(module: ModuleOp, sizes: Mapping[str, int], device: Device) -> Le
                     moved[item.tensor] = max(moved.get(item.tensor, 0.0), size)
             for item in work.products:
                 places = {*item.left, *item.right, *item.depth}
-                share = prod(work.loops[place].share for place in places)
                 rate = device.product_rates[rounded.get(item.kind, item.kind)]
-                products += 2.0 * points(tuple(places)) * share / rate
+                products += 2.0 * points(tuple(places)) / rate
             for item in work.scalars:
                 special += item.special * points(item.depends)
     bytes = sum(moved.values())

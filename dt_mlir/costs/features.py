@@ -26,7 +26,7 @@ def features(work: Work, tiling: Tiling, cost: Cost, device: Device) -> dict[str
     total = sum(cost.bounds.values()) or 1.0
     found = {f"{name} share": bound / total for name, bound in cost.bounds.items()}
     waves = cost.programs / (device.multiprocessors * cost.resident)
-    whole = -(-cost.programs // (device.multiprocessors * cost.resident))
+    whole = max(1, -(-cost.programs // (device.multiprocessors * cost.resident)))
     found["idle"] = 1 - waves / whole
     found["waves"] = log2(max(waves, 1 / 16)) / 4
     found["resident"] = log2(cost.resident) / 4

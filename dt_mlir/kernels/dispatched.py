@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,45 +72,65 @@ class TunedForSizes:
         Raises:
             CompileError: if the folder cannot be made.
         """
-        from dt_mlir.tuning.dispatch import tested, text_of
-
         target = Path(folder)
-        if not target.name.isidentifier():
+        if not target.name.isidentifier() or iskeyword(target.name):
             raise CompileError(f"'{target.name}' is not the name of a Python package")
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CompileError(f"{target} cannot be made: {error.strerror}") from None
-        names = [f"schedule_{number}" for number in range(len(self.programs))]
-        function = ""
-        for name, program in zip(names, self.programs):
+        # All of it is compiled before anything is written.
+        sources: list[str] = []
+        for program in self.programs:
             module = emit_program(program.tree)
             run_pipeline(module, default_pipeline("warp"))
-            source = emit_module(module, wrapped=True)
-            function = wrapper_name(source)
-            write_output(str(target / f"{name}.py"), source)
-            write_output(str(target / f"{name}.dt"), str(program))
+            sources.append(emit_module(module, wrapped=True))
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+            for stale in target.glob("schedule_*.*"):
+                if stale.suffix in (".py", ".dt"):
+                    stale.unlink()
+        except OSError as error:
+            raise CompileError(f"{target} cannot be made: {error.strerror}") from None
+        for number, (source, program) in enumerate(zip(sources, self.programs)):
+            write_output(str(target / f"schedule_{number}.py"), source)
+            write_output(str(target / f"schedule_{number}.dt"), str(program))
+        function = wrapper_name(sources[0])
+        write_output(str(target / "__init__.py"), self._package(function, sources[0]))
+
+    def _package(self, function: str, source: str) -> str:
+        """Returns the package's own module.
+
+        Args:
+            function: the name of the wrappers.
+            source: one of the modules, from which the names of parameters are taken.
+        """
+        from dt_mlir.tuning.dispatch import named, tested, text_of
+
         interface = Interface.of(emit_program(self.programs[0].tree))
-        tensors = in_order(interface)
+        inputs, free = in_order(interface), interface.free_labels()
+        header = ast.parse(source)
+        wrapper = next(
+            item for item in header.body
+            if isinstance(item, ast.FunctionDef) and item.name == function
+        )  # fmt: skip
+        # The wrapper has names that Python takes.
+        names = [item.arg for item in wrapper.args.args]
+        options = [item.arg for item in wrapper.args.kwonlyargs]
         known = {
-            axis: f"{item.name}.shape[{place}]" for item in tensors
+            axis: f"{name}.shape[{place}]" for name, item in zip(names, inputs)
             for place, axis in enumerate(item.axes or ()) if isinstance(axis, str)
         }  # fmt: skip
+        known.update(zip(free, options))
         labels = [label for label in self.sizes[0] if any(label in f for f in tested(self.tree))]
-        free = interface.free_labels()
-        parameters = ", ".join([*(item.name for item in tensors), "*", *free, "out=None"])
-        passed = ", ".join(
-            [*(item.name for item in tensors), *(f"{x}={x}" for x in free), "out=out"]
-        )
-        write_output(
-            str(target / "__init__.py"),
-            _PACKAGE.format(
-                function=function, modules=", ".join(names), labels=", ".join(labels),
-                tree=text_of(self.tree, "    ", lambda number: f"{names[number]}.{function}"),
-                parameters=parameters, passed=passed,
-                sizes=", ".join(known.get(label, label) for label in labels),
-            ),
-        )
+        sizes = {label: f"size_{place}" for place, label in enumerate(labels)}
+        count = range(len(self.programs))
+        said = ", ".join(f"{made} is the size of '{label}'" for label, made in sizes.items())
+        defaults = [f"{name}=None" if name == "out" else name for name in options]
+        return _PACKAGE.format(
+            function=function, modules=", ".join(f"schedule_{n} as _schedule_{n}" for n in count),
+            labels=", ".join(sizes.values()), said=f"; {said}" if said else "",
+            tree=text_of(named(self.tree, sizes), "    ", lambda n: f"_schedule_{n}.{function}"),
+            parameters=", ".join([*names, "*", *defaults]),
+            passed=", ".join([*names, *(f"{name}={name}" for name in options)]),
+            sizes=", ".join(known.get(label, label) for label in labels),
+        )  # fmt: skip
 
 
 _PACKAGE = '''"""{function}: one of several schedules, by the sizes of its tensors."""
@@ -116,13 +138,13 @@ _PACKAGE = '''"""{function}: one of several schedules, by the sizes of its tenso
 from . import {modules}
 
 
-def choose({labels}):
-    """Returns the function that is fast at some sizes."""
+def _choose({labels}):
+    """Returns the function that is fast at some sizes{said}."""
 {tree}
 
 def {function}({parameters}):
     """Computes what the functions of the modules do; see there."""
-    return choose({sizes})({passed})
+    return _choose({sizes})({passed})
 '''
 
 
@@ -178,6 +200,11 @@ def tuned_for_sizes(
         best.append(record.milliseconds or 0.0)
     known = list(texts)
     times = [searches.times(sizes, known) for sizes in every]
+    # Another size's winner may be faster than what the search at a size has tried.
+    best = [
+        min([first, *(time for time in row if time is not None)])
+        for first, row in zip(best, times)
+    ]
     # What calls know: the sizes of axes, and those that they are given.
     interface = searches.interface
     told = {axis for item in interface.inputs for axis in item.axes or ()} | {

@@ -248,6 +248,11 @@ def tune(
     Raises:
         CompileError: if the program is wrong, or no schedule of the space has a time.
     """
+    several = None if sizes is None or isinstance(sizes, Mapping) else sizes
+    if several is not None and not (
+        is_a(several, list, tuple) and all(is_a(item, Mapping) for item in several)
+    ):
+        raise refusal("sizes is a mapping of labels to sizes, or a list of such")
     program = _program(what, None if isinstance(space, str) else space)
     if isinstance(space, str) and space != "auto":
         raise refusal(f"{space!r} is not a space", "write 'auto', or give a Schedule")
@@ -267,9 +272,9 @@ def tune(
             f"tuning needs {error.name}", None, "pip install 'dt-mlir[run,tune]'"
         ) from None
     with searches:
-        if sizes is not None and not isinstance(sizes, Mapping):
-            return tuned_for_sizes(searches, sizes)
-        found = searches.run(searches.sizes_at(sizes or {}))
+        if several is not None:
+            return tuned_for_sizes(searches, several)
+        found = searches.run(searches.sizes_at(sizes if isinstance(sizes, Mapping) else {}))
     best = found.best
     assert best is not None
     assert best.milliseconds is not None
@@ -446,6 +451,11 @@ class Autotuned(ChosenKernel):
             if name not in names:
                 hint = did_you_mean(name, names)
                 raise refusal(f"'{name}' is not an option of a search", hint)
+        if not isinstance(options.get("sizes", {}), Mapping):
+            raise refusal(
+                "a kernel that is tuned as it is called searches at the sizes that it meets",
+                "dt_mlir.tune(…, sizes=[…]) searches at several sizes",
+            )
         super().__init__(program)
 
     @property

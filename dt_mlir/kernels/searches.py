@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -12,11 +13,13 @@ from typing import Any, Self
 import torch
 
 from dt_mlir.analysis.interface import Interface
+from dt_mlir.autoscheduling.least import least_time
 from dt_mlir.costs.device import present_device
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import emit_program, set_types
 from dt_mlir.kernels.shapes import check_types, sizes_of
 from dt_mlir.language.names import type_of_torch
+from dt_mlir.language.places import is_a, refusal
 from dt_mlir.language.program import Program
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.tuning import measuring
@@ -65,10 +68,12 @@ class Searches:
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        self._database = self._open.enter_context(Database(self._path))
-        self._workers = self._open.enter_context(
-            workers_for(self._options, not self._on_gpu, self._gpus)
-        )
+        with ExitStack() as stack:
+            self._database = stack.enter_context(Database(self._path))
+            self._workers = stack.enter_context(
+                workers_for(self._options, not self._on_gpu, self._gpus)
+            )
+            self._open = stack.pop_all()
         return self
 
     def __exit__(
@@ -93,11 +98,18 @@ class Searches:
         Raises:
             CompileError: if there is no label of a name, or labels of one size get two.
         """
+        for label, size in given.items():
+            if not is_a(size, int) or is_a(size, bool) or size < 0:
+                raise refusal(f"the size of '{label}' is a number of 0 or more, not {size!r}")
         known = sizes_of("tune", self.interface, self._tensors, {})
         named = {label for group in self.interface.groups for label in group if {*group} & {*given}}
         for label in {*named, *self.interface.derived()}:
             known.pop(label, None)
-        return self.interface.sizes({**known, **given})
+        # What is wrong with them is said, and what follows from them is known.
+        every = self.interface.sizes({**known, **given})
+        found = {*known, *given, *self.interface.derived()}
+        named = {label for group in self.interface.groups if found & {*group} for label in group}
+        return {label: size for label, size in every.items() if label in named}
 
     def run(self, sizes: Mapping[str, int]) -> Outcome:
         """Searches the space at some sizes.
@@ -110,7 +122,7 @@ class Searches:
         limited = options.trials is not None or options.budget is not None
         model = present_device() if self._derived else None
         strategy = strategy_for(task, setting, self._database, model, limited, options.seed)
-        found = self._searched(task, setting, strategy)
+        found = self._searched(task, setting, strategy, options)
         if found.best is None:
             reasons = [text for status in found.statuses() for text in found.reasons(status)]
             raise CompileError("no schedule of the space has a time", None, "; ".join(reasons[:3]))
@@ -125,7 +137,9 @@ class Searches:
         """
         task, setting = self._task(sizes)
         listed = Listed([Candidate({}, text) for text in texts])
-        found = self._searched(task, setting, listed).records
+        # All are timed, whatever limits a search.
+        options = replace(self._options, trials=None, budget=None)
+        found = self._searched(task, setting, listed, options).records
         return [
             found[text].milliseconds if text in found and found[text].status == "ok" else None
             for text in texts
@@ -137,7 +151,11 @@ class Searches:
         versions = measuring.versions(self._options.load)
         return task, Setting(task.algorithm, task.sizes, device, versions)
 
-    def _searched(self, task: Task, setting: Setting, strategy: Strategy) -> Outcome:
+    def _searched(
+        self, task: Task, setting: Setting, strategy: Strategy, options: Options
+    ) -> Outcome:
+        model = present_device()
+        least = least_time(task.module, task.sizes, model) if self._on_gpu else None
         return Tuner(
-            task, setting, self._database, self._options, self._bar, (), self._workers, strategy
+            task, setting, self._database, options, self._bar, (), self._workers, strategy, least
         ).run()

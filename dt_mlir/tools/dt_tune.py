@@ -135,7 +135,7 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
     with Database(path) as database, workers_for(options, args.cpu, args.gpus, args.ray) as workers:
         device = "cpu" if args.cpu else workers.device_name()
         setting = Setting(task.algorithm, task.sizes, device, workers.versions())
-        predicted = _predicted(args.device, device)
+        predicted = _predicted(args.device, device, args.auto)
         strategy = strategy_for(
             task, setting, database, predicted if args.auto else None, limited, args.seed
         )
@@ -150,10 +150,15 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
             _report(args, task.sizes, tuner.outcome(), device)
             raise
         finally:
+            # Closing it again does nothing.
             bar.bar.close()
     _report(args, task.sizes, outcome, device)
     if outcome.best is None:
-        raise CompileError("no schedule of the space has a time")
+        timed = bool(outcome.ranked())
+        raise CompileError(
+            "no schedule was measured in all rounds" if timed
+            else "no schedule of the space has a time"
+        )
     for name, message in outcome.missing.items():
         raise CompileError(f"the baseline '{name}' has no time: {message}")
 
@@ -169,6 +174,10 @@ def _check(args: Namespace) -> None:
         raise CompileError("--keep is at least 1, --timeout and --budget are more than 0")
     if not args.file.endswith(".dt"):
         raise CompileError(f"{args.file}: dt-tune takes programs, FILE.dt")
+    if args.ray is not None and "=" in args.ray:
+        raise CompileError(
+            f"--ray: '{args.ray}' is no address", None, "write sizes in front of --ray"
+        )
     if args.device is not None and not args.auto:
         raise CompileError("--device is about what --auto is for")
     if args.gpus is not None and (args.cpu or args.ray is not None):
@@ -180,22 +189,27 @@ def _check(args: Namespace) -> None:
         raise CompileError(f"--plot: {args.plot} ends in neither .png nor .svg")
 
 
-def _predicted(named: str | None, device: str) -> Device | None:
+def _predicted(named: str | None, device: str, needed: bool) -> Device | None:
     """Returns the device that times are predicted for; None if there are no figures of it.
 
     Args:
         named: the one that is asked for.
         device: the one that measures.
+        needed: whether a search needs predictions.
 
     Raises:
-        CompileError: if there are no figures of the one that is asked for.
+        CompileError: if there are no figures of the one that is asked for, or that is needed.
     """
     if named is not None or device == "cpu":
         return find_device(named)
     try:
         return find_device(device)
-    except CompileError:
-        return None
+    except CompileError as error:
+        if not needed:
+            return None
+        raise CompileError(
+            error.message, None, "name one that is like it, as in --device h100"
+        ) from None
 
 
 def _report(args: Namespace, sizes: Mapping[str, int], outcome: Outcome, device: str) -> None:

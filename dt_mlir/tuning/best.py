@@ -32,8 +32,11 @@ def recorded_best(
     Raises:
         CompileError: if there is no record, or what is given does not choose one.
     """
-    labels = Interface.of(module).labels
-    task = Task(module, {**dict.fromkeys(labels, 1), **_equal(module, given)})
+    interface = Interface.of(module)
+    others = [label for label in interface.labels if label not in interface.derived()]
+    # Where sizes follow from others, those that are not given do not go together at 1.
+    sizes = interface.sizes(given) if interface.derived() else dict.fromkeys(others, 1)
+    task = Task(module, {**sizes, **_equal(module, given)})
     if not path.is_file():
         raise CompileError(f"there is no database {path}", None, "search with dt-tune first")
     with Database(path) as database:

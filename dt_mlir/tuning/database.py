@@ -180,13 +180,13 @@ class Database:
             )  # fmt: skip
 
     def ratios(self, setting: Setting, model: str) -> list[tuple[tuple[float, ...], float]]:
-        """Returns by how much times on a device differ from predictions, of other programs.
+        """Returns by how much times on a device differ from predictions, in other settings.
 
         They are the features of each candidate, with the logarithm of its measured over its
         predicted time, less the mean of those of its program at its sizes.
 
         Args:
-            setting: what is searched: the device counts, and candidates of its algorithm do not.
+            setting: what is searched: the device counts, and its own candidates do not.
             model: the version of the model of costs.
         """
         rows = self._connection.execute(

@@ -69,6 +69,14 @@ def tested(tree: Tree) -> set[Feature]:
     return {tree.feature} | tested(tree.holds) | tested(tree.fails)
 
 
+def named(tree: Tree, names: Mapping[str, str]) -> Tree:
+    """Returns a tree whose labels have other names."""
+    if isinstance(tree, Leaf):
+        return tree
+    feature = tuple(names[label] for label in tree.feature)
+    return Split(feature, tree.most, named(tree.holds, names), named(tree.fails, names))
+
+
 def renumbered(tree: Tree, numbers: Mapping[int, int]) -> Tree:
     """Returns a tree whose schedules have other numbers."""
     if isinstance(tree, Leaf):

@@ -43,7 +43,7 @@ def table(outcome: Outcome, most: int = 10) -> str:
             lines.append(f"  … and {len(reasons) - 5} more reasons")
     if not ranked:
         return "\n".join([*lines, "no schedule has a time", ""])
-    best = ranked[0].milliseconds or 0.0
+    best = (outcome.best or ranked[0]).milliseconds or 0.0
     rows = [["ms", "of best", "rounds", "registers", "spilled", "shared", "schedule"]]
     rows += [_row(r, best, _shown(outcome.candidates[r.program].point)) for r in ranked[:most]]
     typical = {name: median(times) for name, times in outcome.comparison.items()}

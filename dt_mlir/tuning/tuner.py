@@ -20,7 +20,7 @@ from dt_mlir.autoscheduling.least import Least
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.baselines import Baseline, measure_baseline
 from dt_mlir.tuning.compilation import Built
-from dt_mlir.tuning.database import Database, Record, Setting, ranked
+from dt_mlir.tuning.database import Database, Record, Setting
 from dt_mlir.tuning.measuring import (
     GRAPH_BELOW_MS,
     LOOK_MS,
@@ -37,6 +37,22 @@ from dt_mlir.tuning.workers.workers import Wanted, Workers
 
 FINAL = ("refused", "unfit", "wrong")
 """The statuses that another search finds again; what failed or was late may have had bad luck."""
+
+
+NO_GPU = "what was measured is kept: search again when there is one"
+"""The help where the last GPU is lost."""
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A step of a search that is under way."""
+
+    text: str
+    """The candidate."""
+    place: int | None
+    """The process that measures it; None while it is compiled."""
+    again: bool = False
+    """True if it was looked at before."""
 
 
 @dataclass(frozen=True)
@@ -176,77 +192,86 @@ class Tuner:
         """
         started = time.monotonic()
         left = self.options.trials
-        pending: dict[Future[Any], tuple[str, int | None]] = {}
+        pending: dict[Future[Any], _Step] = {}
         ready: deque[str] = deque()
         again: deque[str] = deque()
         free = set(self.workers.places())
         for place in free:
             self.workers.prepare(place, self._wanted)
-        ahead = self.strategy.ahead(self.workers.jobs)
+        ahead = self.strategy.ahead(self.workers.jobs) + len(free)
         while True:
             spent = time.monotonic() - started
-            if self.options.budget is not None and spent > self.options.budget:
+            if self.options.budget is not None and spent > self.options.budget and self.tried:
                 left = 0
-            under_way = len(pending) + len(ready)
-            room = ahead + len(free) - under_way
+            room = ahead - len(pending) - len(ready)
             count = room if left is None else min(left, room)
             batch = self.strategy.ask(count) if count > 0 else []
             left = left if left is None else left - len(batch)
             self.progress.expect(len(batch))
             for candidate in batch:
-                self._begin(candidate, pending, ready)
+                self._begin(candidate, pending)
             while again and self._first in free:
-                self._look(again.popleft(), self._first, pending, free)
+                self._look(again.popleft(), self._first, True, pending, free)
             while ready and free:
                 text = ready.popleft()
                 if self._is_too_slow(text):
                     self.excluded.add(text)
                     self._looked(text)
                 else:
-                    self._look(text, min(free), pending, free)
+                    self._look(text, min(free), False, pending, free)
             if not pending:
-                if batch or ready or again:
+                if batch:
                     continue
+                if ready or again:
+                    raise CompileError("no GPU is left to measure on", None, NO_GPU)
                 return
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                text, place = pending.pop(future)
-                if place is None:
-                    if self._built(text, self.workers.built(future)):
-                        ready.append(text)
+                step = pending.pop(future)
+                if step.place is None:
+                    if self._built(step.text, self.workers.built(future)):
+                        ready.append(step.text)
+                    else:
+                        self._looked(step.text)
                     continue
                 best = self._best()
-                found = self._timed(text, self.workers.measured(place, future))
-                free.update({place}.intersection(self.workers.places()))
-                rounds = len(self.records[text].times)
-                if found is not None and rounds == 1 and (best is None or found < best):
-                    again.extend([text] * (self.options.rounds - 1))
-                    self.progress.expect(self.options.rounds - 1)
-                if rounds <= 1:
-                    self._looked(text)
-                else:
+                found = self._timed(step.text, self.workers.measured(step.place, future))
+                free.update({step.place}.intersection(self.workers.places()))
+                if step.again:
                     self.progress.step(self._best())
+                    if found is None:
+                        # What fails once does not win.
+                        again = self._without(step.text, again)
+                    continue
+                self._looked(step.text)
+                if found is not None and (best is None or found < best):
+                    repeats = max(self.options.rounds - len(self.records[step.text].times), 0)
+                    again.extend([step.text] * repeats)
+                    self.progress.expect(repeats)
 
-    def _begin(
-        self, candidate: Candidate, pending: dict[Future[Any], tuple[str, int | None]],
-        ready: deque[str],
-    ) -> None:
+    def _without(self, text: str, again: deque[str]) -> deque[str]:
+        """Returns what is to be timed again but for one candidate."""
+        for _ in range(again.count(text)):
+            self.progress.step(self._best())
+        return deque(other for other in again if other != text)
+
+    def _begin(self, candidate: Candidate, pending: dict[Future[Any], _Step]) -> None:
         """Compiles a candidate, unless what is known of it will do."""
         text = candidate.text
         self.tried[text] = candidate
         if self._is_done(text, 1):
+            self._predict(candidate)
             self._looked(text)
-        elif text in self.built:
-            ready.append(text)
         else:
-            pending[self.workers.build(text, self.setting.sizes, self.on_gpu)] = text, None
+            future = self.workers.build(text, self.setting.sizes, self.on_gpu)
+            pending[future] = _Step(text, None)
 
     def _look(
-        self, text: str, place: int, pending: dict[Future[Any], tuple[str, int | None]],
+        self, text: str, place: int, again: bool, pending: dict[Future[Any], _Step],
         free: set[int],
     ) -> None:
         """Lets a process time a candidate."""
         free.remove(place)
-        pending[self._start_measuring(text, place)] = text, place
+        pending[self._start_measuring(text, place)] = _Step(text, place, again)
 
     def _looked(self, text: str) -> None:
         """Tells what came of a candidate's first look."""
@@ -259,7 +284,7 @@ class Tuner:
         """Returns whether the bytes that a candidate moves take longer than the best one."""
         best = self._best()
         # Replays of a graph may find the inputs in the cache.
-        sound = self.method == "events"
+        sound = self.method == "events" and self.strategy.excludes
         return sound and best is not None and self.built[text].least_milliseconds > best
 
     def _is_done(self, text: str, rounds: int) -> bool:
@@ -288,7 +313,6 @@ class Tuner:
         if built.status == "ok":
             return True
         self._save(Record(text, built.status, built.message, built.resources))
-        self._looked(text)
         return False
 
     def _build_all(self, texts: Iterable[str]) -> None:
@@ -312,7 +336,7 @@ class Tuner:
         """The process that measures all rounds but the first look: GPUs differ."""
         places = self.workers.places()
         if not places:
-            raise CompileError("no GPU is left to measure on")
+            raise CompileError("no GPU is left to measure on", None, NO_GPU)
         return places[0]
 
     def _note(self, text: str, status: str) -> None:
@@ -359,8 +383,13 @@ class Tuner:
             record.times = known.times
         self.records[record.program] = record
         self.database.save(self.setting, record)
-        if candidate is not None and candidate.prediction is not None:
-            self.database.add_prediction(self.setting, record.program, candidate.prediction)
+        if candidate is not None:
+            self._predict(candidate)
+
+    def _predict(self, candidate: Candidate) -> None:
+        """Remembers what was predicted about a candidate, from which other searches learn."""
+        if candidate.prediction is not None:
+            self.database.add_prediction(self.setting, candidate.text, candidate.prediction)
 
     def _change_method(self) -> None:
         """Times short kernels as graphs: launching takes longer than they do."""
@@ -405,7 +434,10 @@ class Tuner:
         known = self._times()
         if not self.baselines or not known:
             return
-        best = ranked(self.records[text] for text in known)[0].program
+        record = self.outcome().best
+        if record is None:
+            return
+        best = record.program
         self._build_all([best])
         self.comparison = {BEST: [], **{baseline.name: [] for baseline in self.baselines}}
         contenders: list[Baseline | None] = [None, *self.baselines]

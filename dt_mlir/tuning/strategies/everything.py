@@ -13,6 +13,8 @@ class Everything(Listed):
         task: what is tuned.
     """
 
+    excludes = True
+
     def __init__(self, task: Task) -> None:
         super().__init__(task.candidates())
         self.size = len(task.space)

@@ -17,6 +17,7 @@ class Listed:
     pruned: Mapping[str, int] = {}
     seconds = None
     keep = 1.5
+    excludes = False
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self.size = len(candidates)

@@ -25,6 +25,8 @@ LEAST_GAIN = 0.001
 """The expected gain, as a part of the time, below which it does."""
 AHEAD = 6
 """The most candidates under way at once: what is measured decides what is tried next."""
+ALIKE = 1.02
+"""The factor within which predicted times are alike."""
 POOL = 1000
 """The most candidates among which the next one is chosen."""
 
@@ -47,6 +49,7 @@ class Predicted:
     """
 
     keep = 1.1
+    excludes = True
 
     def __init__(
         self, module: ModuleOp, sizes: Mapping[str, int], device: Device,
@@ -81,7 +84,7 @@ class Predicted:
         """See `Strategy`: there are none when little is to be expected of any."""
         found: list[Candidate] = []
         if not self._choices:
-            found.append(self._registered(self.proposals.best, self.proposals.first))
+            found.append(self._registered(self._choice_of_first(), self.proposals.first))
         while len(found) < count:
             choice = self._next()
             if choice is None:
@@ -106,6 +109,18 @@ class Predicted:
         self._surrogate.learn(features, prediction.seconds, seconds)
         if milliseconds is not None and milliseconds < self._milliseconds:
             self._best, self._milliseconds = self._choices[candidate.text], milliseconds
+
+    def _choice_of_first(self) -> Choice:
+        """Returns the choice that is the schedule of `auto`, or the one that is like it."""
+        wanted = {item.text for item in self.proposals.first}
+        found: list[int] = []
+        for place, slot in enumerate(self.proposals.slots):
+            # `auto` takes one of those that are predicted to be alike.
+            near = [n for n, item in enumerate(slot) if item.seconds <= ALIKE * slot[0].seconds]
+            found.append(
+                next((n for n in near if wanted.issuperset(self.proposals.directives(place, n))), 0)
+            )
+        return tuple(found)
 
     def _next(self) -> Choice | None:
         """Returns the choice that promises most; None if none promises much."""

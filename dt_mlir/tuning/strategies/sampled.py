@@ -29,6 +29,7 @@ class Sampled:
     pruned: Mapping[str, int] = {}
     seconds = None
     keep = 1.5
+    excludes = True
 
     def __init__(self, task: Task, seed: int) -> None:
         try:

@@ -31,6 +31,11 @@ class Strategy(Protocol):
         """The factor by which candidates may be slower than the best to be timed again."""
         ...
 
+    @property
+    def excludes(self) -> bool:
+        """True if what cannot be the fastest need not be timed."""
+        ...
+
     def ahead(self, jobs: int) -> int:
         """Returns how many candidates may be under way at once.
 

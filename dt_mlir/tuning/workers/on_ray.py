@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import ray
-from ray.exceptions import RayError
+from ray.exceptions import RayError, RayTaskError
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.compilation import Built, build
@@ -161,14 +161,13 @@ class RayWorkers:
         began = self._began.pop(future)
         try:
             return future.result()
+        except RayTaskError as error:
+            return "failed", f"{type(error.cause).__name__}: {error.cause}"
         except RayError as error:
             if time.monotonic() - began >= self.timeout:
                 return "late", "it took too long"
             cause = str(error).strip().splitlines()
             return "failed", f"its worker was lost: {cause[0] if cause else type(error).__name__}"
-        except Exception as error:
-            # What a worker raises comes here as it is.
-            return "failed", f"{type(error).__name__}: {error}"
 
 
 def _check_answers(address: str) -> None:
@@ -243,8 +242,13 @@ class _Measurer:
         """Makes up inputs; returns what is wrong with them if they cannot be made up."""
         if self.ready != wanted:
             signal.setitimer(signal.ITIMER_REAL, PREPARATION)
-            found = warm(wanted[0], dict(wanted[1]), wanted[2])
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            try:
+                found = warm(wanted[0], dict(wanted[1]), wanted[2])
+            except Exception as error:
+                # Tensors that do not fit are PyTorch's error.
+                return f"{type(error).__name__}: {error}"
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
             if found.status != "ok":
                 return found.message
             self.ready = wanted
