@@ -36,6 +36,7 @@ from dt_mlir.dialects.numbers import constant
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
 from dt_mlir.element_types import is_float
 from dt_mlir.passes.convert_loop_to_tile_domain import Domain, Part
+from dt_mlir.traversal import operations_of
 
 
 class Nests(Protocol):
@@ -280,6 +281,10 @@ class Products:
             nests.step(op, first, scope)
             operands = self._restricted(product, scope, list(op.constraints))
             found = self._step_over(product, operands, acc, scope, True)
+            if _reads_what_is_held(op) and is_float(product.type) and not self.by_steps:
+                # Single elements of such a tile are nowhere to be read again.
+                bad = not_finite(scope, found)
+                return self._by_elements(product, scope, bad, acc, found)
             return self._checked(product, scope, (first, last), acc, found)
         domain = nests.domain(op)
         start, end, _ = domain.narrowed(first, last, op.step_size, scope.index)
@@ -524,6 +529,14 @@ def not_finite(scope: Scope, found: SSAValue, apart: bool = False) -> SSAValue:
         total = tile.ReduceOp(ReductionKind.ADD, sign, axis.name, apart)
         sign = scope.builder.insert(total).result
     return scope.builder.insert(arith.CmpfOp(sign, sign, "une")).result
+
+
+def _reads_what_is_held(op: loop.ReductionLoop) -> bool:
+    """Returns whether the element of a sum is computed of what its kernel holds along its loop."""
+    return any(
+        op.iv in read.indices and not _is_of_tensor(read, op.iv)
+        for read in operations_of(op, loop.ReadOp)
+    )
 
 
 def _is_of_tensor(read: loop.ReadOp, index: SSAValue) -> bool:

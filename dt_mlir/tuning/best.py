@@ -33,10 +33,12 @@ def recorded_best(
         CompileError: if there is no record, or what is given does not choose one.
     """
     interface = Interface.of(module)
-    others = [label for label in interface.labels if label not in interface.derived()]
-    # Where sizes follow from others, those that are not given do not go together at 1.
-    sizes = interface.sizes(given) if interface.derived() else dict.fromkeys(others, 1)
-    task = Task(module, {**sizes, **_equal(module, given)})
+    derived = interface.derived()
+    sizes = _equal(module, given)
+    if derived:
+        # Sizes of 1 need not go together with those that follow from them.
+        sizes = {x: size for x, size in interface.sizes(given).items() if x not in derived}
+    task = Task(module, sizes if derived else {**dict.fromkeys(interface.labels, 1), **sizes})
     if not path.is_file():
         raise CompileError(f"there is no database {path}", None, "search with dt-tune first")
     with Database(path) as database:

@@ -56,6 +56,17 @@ def test_every_proposal_is_a_legal_schedule(text: str, sizes: Mapping[str, int])
     assert tried >= 8
 
 
+def test_a_search_begins_with_the_schedule_of_auto() -> None:
+    strategy = predicted(SOFTMAX, ROWS)
+    first, second = strategy.ask(2)
+    assert all(text in first.text for text in texts(strategy.proposals.first))
+    assert first.text != second.text
+    assert first.prediction is not None
+    choice = strategy._choice_of_first()
+    assert strategy.proposals.features(choice) == first.prediction.features
+    assert {*texts(strategy.proposals.first)} == {*strategy.proposals.directives(0, choice[0])}
+
+
 def test_other_structures_are_proposed() -> None:
     ways = {
         tuple(d.text for c in option.way for d in c.decisions)
@@ -162,6 +173,13 @@ def test_the_least_time_is_that_of_the_busiest_resource() -> None:
     # Half of the products of a triangle count.
     part = MATMUL.replace("k);", "k, k <= x);")
     assert least(part, SQUARE)[0] == pytest.approx(4096**3 / H200.product_rates["f16"], rel=0.02)
+    # Nor is all of a triangle read.
+    part = "Func f; In A; Var x; RVar k; f[x] = rsum(exp(A[x, k]), k, k <= x); f.compile();"
+    module = algorithm(part)
+    sizes = Interface.of(module).sizes({"x": 16384, "k": 16384})
+    bounds = least_time(module, sizes, H200).bounds
+    assert bounds["memory"] == pytest.approx(2 * 16384**2 / H200.memory_rate, rel=0.02)
+    assert bounds["special functions"] == pytest.approx(16384**2 / 2 / H200.special_rate, rel=0.02)
     # Of a table only the rows that are asked for are read.
     gather = (
         "Func f; In T : f32, I : i32; Var x, c; f[x, c] = T[I[x], c]; f.compile();"

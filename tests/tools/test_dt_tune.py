@@ -11,6 +11,8 @@ import pytest
 from command import Done, Tools
 from variants import vary
 
+from dt_mlir.diagnostics import CompileError
+
 BASELINES = """\
 import torch
 
@@ -265,3 +267,27 @@ def test_a_best_schedule_keeps_the_rounding_of_the_program(tool: Tools) -> None:
 def test_arguments_about_devices_are_refused(arguments: str, message: str, tool: Tools) -> None:
     done = tool(f"dt-tune two_blocks.dt {arguments}")
     done.refuses(message)
+
+
+def test_a_best_schedule_is_found_where_sizes_follow_from_others(tool: Tools) -> None:
+    text = "Func f; In X; Var p = size(X, 0) // 2;\nf[p] = X[2 * p] + X[2 * p + 1];\nf.compile();\n"
+    (tool.folder / "halves.dt").write_text(text)
+    tool("dt-tune halves.dt --auto X_0=12 --cpu --jobs 1 --database db --trials 2 --rounds 1").prints("")
+    tool("dtc halves.dt --best X_0=12 --database db -o best.py").remarks("measured at ")
+
+
+def test_an_address_is_no_size(tool: Tools) -> None:
+    done = tool("dt-tune two_blocks.dt --cpu --ray x=8 x=9")
+    done.refuses("error: --ray: 'x=8' is no address", "help: write sizes in front of --ray")
+
+
+def test_a_gpu_without_figures_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dt_mlir.tools.dt_tune import _predicted
+
+    assert _predicted(None, "NVIDIA GeForce RTX 4090", False) is None
+    with pytest.raises(CompileError, match="there are no figures of the device") as error:
+        _predicted(None, "NVIDIA GeForce RTX 4090", True)
+    assert error.value.hint == "name one that is like it, as in --device h100"
+    found = _predicted("h100", "NVIDIA GeForce RTX 4090", True)
+    assert found is not None
+    assert found.name == "NVIDIA H100"

@@ -228,3 +228,64 @@ def test_a_derived_space_is_searched_from_python(options: dict[str, Any]) -> Non
     assert torch.equal(found.compile()(given, 2.0), given * 2)
     with pytest.raises(CompileError, match="'all' is not a space"):
         dt.tune(doubled(), given, space="all", **options)
+
+
+def test_limits_of_a_search_do_not_limit_the_comparison(options: dict[str, Any]) -> None:
+    given = torch.rand(50, device=DEVICE)
+    several = [{"x": x} for x in (8, 40, 500, 3000)]
+    found = dt.tune(doubled(), given, sizes=several, trials=1, **options)
+    assert isinstance(found, dt.TunedForSizes)
+    assert all(time is not None for row in found.milliseconds for time in row)
+    assert all(best <= min(filter(None, row)) for best, row in zip(found.best, found.milliseconds))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ([{"x": -3}], "the size of 'x' is a number of 0 or more, not -3"),
+        ([{"x": 8.0}], "the size of 'x' is a number of 0 or more, not 8.0"),
+        (["x"], "sizes is a mapping of labels to sizes, or a list of such"),
+        (5, "sizes is a mapping of labels to sizes, or a list of such"),
+    ],
+)
+def test_sizes_that_are_none_are_refused(
+    sizes: Any, message: str, options: dict[str, Any]
+) -> None:
+    with pytest.raises(CompileError, match=message):
+        dt.tune(doubled(), torch.rand(50, device=DEVICE), sizes=sizes, **options)
+
+
+def test_a_label_that_no_tensor_has_needs_a_size(options: dict[str, Any]) -> None:
+    program = dt.parse("Func f; In A; Var c, x; f[c, x] = A[x] + c; f.block(c:{1, 2}); f.compile();")
+    given = torch.rand(8, device=DEVICE)
+    with pytest.raises(CompileError, match="there is no size of 'c'"):
+        dt.tune(program, given, sizes=[{"x": 8}], **options)
+
+
+def test_kernels_that_tune_themselves_take_no_list_of_sizes() -> None:
+    with pytest.raises(CompileError, match="searches at the sizes that it meets"):
+        doubled().autotuned(sizes=[{"x": 8}])
+
+
+def test_a_package_takes_any_names(options: dict[str, Any], tmp_path: Path) -> None:
+    text = (
+        "Func choose; In schedule_0, class; SIn _choose; Var lambda, c;\n"
+        "choose[c, lambda] = schedule_0[lambda] * _choose + class[lambda] + c;\n"
+        "choose.block(lambda:{1, 8}); choose.compile();\n"
+    )
+    A, B = torch.rand(9, device=DEVICE), torch.rand(9, device=DEVICE)
+    several = [{"lambda": 9, "c": 3}, {"lambda": 600, "c": 3}]
+    found = dt.tune(dt.parse(text), A, B, sizes=several, **options)
+    assert isinstance(found, dt.TunedForSizes)
+    (tmp_path / "named").mkdir()
+    (tmp_path / "named" / "schedule_9.py").write_text("stale")
+    found.save(tmp_path / "named")
+    assert not (tmp_path / "named" / "schedule_9.py").exists()
+    code = (
+        "import sys, torch, named; A, B = torch.rand(2, 40, device=sys.argv[1]);"
+        "R = named.choose(A, B, 2.0, c=5);"
+        "assert torch.allclose(R, 2 * A + B + torch.arange(5, device=A.device)[:, None])"
+    )
+    subprocess.run([sys.executable, "-c", code, DEVICE], cwd=tmp_path, check=True)
+    with pytest.raises(CompileError, match="'class' is not the name of a Python package"):
+        found.save(tmp_path / "class")

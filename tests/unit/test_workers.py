@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from texts import text_of
@@ -22,16 +22,18 @@ from dt_mlir.tuning.task import Task
 from dt_mlir.tuning.tuner import Options, Tuner
 from dt_mlir.tuning.workers.local import visible_gpus
 
-pytest.importorskip("ray")
-
-from dt_mlir.tuning.workers.on_ray import RayWorkers
+if TYPE_CHECKING:
+    from dt_mlir.tuning.workers.on_ray import RayWorkers
 
 SPACE = text_of("space_of_eight_schedules")
 
 
 @pytest.fixture
-def cluster() -> Iterator[RayWorkers]:
+def cluster() -> "Iterator[RayWorkers]":
     """Starts a cluster on this machine."""
+    pytest.importorskip("ray")
+    from dt_mlir.tuning.workers.on_ray import RayWorkers
+
     with RayWorkers("local", 2, timeout=60.0, cpu=True) as found:
         yield found
 
@@ -40,7 +42,7 @@ def task() -> Task:
     return Task(compile_text(SPACE, "-")[0], {"x": 9, "y": 17, "k": 17})
 
 
-def tuner(found: Task, database: Database, workers: RayWorkers, **options: Any) -> Tuner:
+def tuner(found: Task, database: Database, workers: "RayWorkers", **options: Any) -> Tuner:
     setting = Setting(found.algorithm, found.sizes, "cpu", "1")
     return Tuner(found, setting, database, Options(**options), Silent(), (), workers)
 
@@ -50,7 +52,7 @@ def _end(pid: int) -> None:
 
 
 def test_a_search_on_a_cluster_loses_the_candidates_of_lost_workers_alone(
-    cluster: RayWorkers,
+    cluster: "RayWorkers",
 ) -> None:
     found = task()
     wanted = (found.algorithm, found.sizes, "interpreter")
@@ -92,6 +94,9 @@ def test_a_search_on_a_cluster_loses_the_candidates_of_lost_workers_alone(
 
 
 def test_what_takes_too_long_on_a_cluster_is_ended() -> None:
+    pytest.importorskip("ray")
+    from dt_mlir.tuning.workers.on_ray import RayWorkers
+
     found = task()
     wanted = (found.algorithm, found.sizes, "interpreter")
     hangs: Any = time.sleep
@@ -102,11 +107,17 @@ def test_what_takes_too_long_on_a_cluster_is_ended() -> None:
 
 
 def test_a_cluster_that_is_not_there_is_refused() -> None:
+    pytest.importorskip("ray")
+    from dt_mlir.tuning.workers.on_ray import RayWorkers
+
     with pytest.raises(CompileError, match="--ray: there is no cluster at 127.0.0.1:1"):
         RayWorkers("127.0.0.1:1", 1)
 
 
 def test_a_cluster_without_gpus_is_refused() -> None:
+    pytest.importorskip("ray")
+    from dt_mlir.tuning.workers.on_ray import RayWorkers
+
     with pytest.raises(CompileError, match="--ray: the cluster has no GPU"):
         RayWorkers("local", 1)
 

@@ -1,0 +1,132 @@
+"""The steps of a search, where what compiles and measures is made up."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+from texts import text_of
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.tuning.compilation import Built
+from dt_mlir.tuning.database import Database, Setting
+from dt_mlir.tuning.measuring import Measured
+from dt_mlir.tuning.outcome import Outcome
+from dt_mlir.tuning.report import table
+from dt_mlir.tuning.strategies.sampled import Sampled
+from dt_mlir.tuning.strategies.strategy import Strategy
+from dt_mlir.tuning.task import Task
+from dt_mlir.tuning.tuner import Options, Tuner
+from dt_mlir.tuning.workers.workers import Wanted
+
+
+class Made:
+    """Workers whose results are told: what is the number of a measurement, on which process."""
+
+    def __init__(self, result: Callable[[int, int], Measured], places: int = 1) -> None:
+        self.result, self.left = result, set(range(places))
+        self.jobs = 2
+        self.measured_at: list[int] = []
+
+    def places(self) -> list[int]:
+        return sorted(self.left)
+
+    def device_name(self) -> str:
+        return "cpu"
+
+    def versions(self) -> str:
+        return "1"
+
+    def prepare(self, place: int, wanted: Wanted) -> None:
+        """Does nothing."""
+
+    def build(self, text: str, sizes: Mapping[str, int], on_gpu: bool) -> Future[Any]:
+        return _done(Built("ok", source=text))
+
+    def built(self, future: Future[Any]) -> Built:
+        return future.result()
+
+    def start(self, place: int, wanted: Wanted, function: Any, *args: object, cache: Any = None) -> Future[Any]:
+        self.measured_at.append(place)
+        return _done(self.result(len(self.measured_at), place))
+
+    def measured(self, place: int, future: Future[Any]) -> Measured:
+        return future.result()
+
+    def stop(self) -> None:
+        """Does nothing."""
+
+
+def _done(value: object) -> Future[Any]:
+    future: Future[Any] = Future()
+    future.set_result(value)
+    return future
+
+
+def searched(workers: Made, sampled: bool = False, **options: Any) -> Outcome:
+    task = Task(compile_text(text_of("space_of_eight_schedules"), "-")[0], {"x": 9, "y": 17, "k": 17})
+    strategy: Strategy | None = Sampled(task, 0) if sampled else None
+    setting = Setting(task.algorithm, task.sizes, "cpu", "1")
+    with Database(":memory:") as database:
+        return Tuner(
+            task, setting, database, Options(**options), _Silent(), (), workers, strategy
+        ).run()
+
+
+class _Silent:
+    def __init__(self) -> None:
+        self.left = 0
+
+    def expect(self, steps: int) -> None:
+        self.left += steps
+
+    def step(self, best: float | None) -> None:
+        self.left -= 1
+        assert self.left >= 0, "more steps than were expected"
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_a_winner_that_fails_later_is_told_of_once(sampled: bool) -> None:
+    def result(number: int, place: int) -> Measured:
+        return Measured("late", "slow") if number == 2 else Measured("ok", "", 10.0 + number)
+
+    workers = Made(result)
+    found = searched(workers, sampled, rounds=4, trials=6, keep=1.0)
+    # The first look was the fastest; what failed in its second round does not win by one.
+    assert all(len(record.times) >= 4 for record in [found.best] if record is not None)
+    # It is not tried again, which would take as long once more.
+    assert workers.measured_at.count(0) == len(workers.measured_at) == 7
+
+
+def test_several_processes_measure_and_one_decides() -> None:
+    workers = Made(lambda number, place: Measured("ok", "", 100.0 + number), 3)
+    found = searched(workers, rounds=3, keep=1e9)
+    assert found.statuses() == {"ok": 8}
+    assert found.best is not None
+    assert {1, 2} & set(workers.measured_at)
+    assert set(workers.measured_at[-10:]) == {0}
+    assert all(len(record.times) == 3 for record in found.records.values())
+
+
+def test_a_search_without_a_gpu_left_ends() -> None:
+    workers = Made(lambda number, place: Measured("failed", "its worker was lost"), 1)
+    lose = workers.measured
+
+    def measured(place: int, future: Future[Any]) -> Measured:
+        workers.left.discard(place)
+        return lose(place, future)
+
+    workers.measured = measured
+    with pytest.raises(CompileError, match="no GPU is left to measure on"):
+        searched(workers)
+
+
+def test_what_was_not_measured_in_all_rounds_does_not_win() -> None:
+    def result(number: int, place: int) -> Measured:
+        return Measured("ok", "", 5.0) if number == 1 else Measured("failed", "broken")
+
+    found = searched(Made(result), rounds=2)
+    assert found.best is None
+    assert len(found.ranked()) == 1
+    assert "no schedule was measured in 2 rounds, so that none has won" in table(found)
