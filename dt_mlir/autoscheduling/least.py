@@ -17,6 +17,7 @@ from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.work import Loops, Work
+from dt_mlir.dialects import sched
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ def least_time(module: ModuleOp, sizes: Mapping[str, int], device: Device) -> Le
     """Returns the least time of an algorithm.
 
     Args:
-        module: the program at the `dt` level; its schedule does not matter.
+        module: the program at the `dt` level; of its schedule it matters whether it says how to
+            round.
         sizes: a size for each label.
         device: the device.
 
@@ -53,11 +55,15 @@ def least_time(module: ModuleOp, sizes: Mapping[str, int], device: Device) -> Le
     algorithm = Algorithm(module, sizes)
     interface = Interface.of(module)
     inputs = {item.name for item in interface.inputs}
-    # A schedule may round factors of f32, to the type of the others at most.
+    # Factors of f32 are rounded where a schedule says so, to the type of the others at most.
+    rounds = any(
+        op.directive_name == "precision" for op in module.walk()
+        if isinstance(op, sched.DirectiveOp)
+    )  # fmt: skip
     halves = any(
         isinstance(item.element, Float16Type | BFloat16Type) for item in interface.inputs
     )
-    rounded = {"f32": "f16" if halves else "tf32"}
+    rounded = {"f32": "f16" if halves else "tf32"} if rounds else {}
     moved: dict[str, float] = {}
     products = special = 0.0
     for name in algorithm.functions:

@@ -196,8 +196,6 @@ class Tuner:
         ready: deque[str] = deque()
         again: deque[str] = deque()
         free = set(self.workers.places())
-        for place in free:
-            self.workers.prepare(place, self._wanted)
         ahead = self.strategy.ahead(self.workers.jobs) + len(free)
         while True:
             spent = time.monotonic() - started
@@ -262,6 +260,10 @@ class Tuner:
             self._predict(candidate)
             self._looked(text)
         else:
+            if not self.built and not pending:
+                # Inputs are made up while the first candidates are compiled.
+                for place in self.workers.places():
+                    self.workers.prepare(place, self._wanted)
             future = self.workers.build(text, self.setting.sizes, self.on_gpu)
             pending[future] = _Step(text, None)
 

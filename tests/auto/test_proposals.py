@@ -167,6 +167,11 @@ def test_the_least_time_is_that_of_the_busiest_resource() -> None:
     seconds, limit = least(MATMUL, SQUARE)
     assert limit == "tensor cores"
     assert seconds == pytest.approx(2 * 4096**3 / H200.product_rates["f16"])
+    # Factors of f32 are multiplied as such, unless a schedule says otherwise.
+    single = MATMUL.replace("f16", "f32")
+    assert least(single, SQUARE)[0] == pytest.approx(2 * 4096**3 / H200.product_rates["f32"])
+    rounded = single.replace("mm.compile", "mm.precision(tf32); mm.compile")
+    assert least(rounded, SQUARE)[0] == pytest.approx(2 * 4096**3 / H200.product_rates["tf32"])
     seconds, limit = least(SOFTMAX, {"x": 4096, "y": 16384})
     assert limit == "memory"
     assert seconds == pytest.approx(2 * 4 * 4096 * 16384 / H200.memory_rate)

@@ -242,7 +242,8 @@ def test_a_space_is_derived_and_searched_by_prediction(tool: Tools) -> None:
     tool("dtc product.dt --auto x=64,y=32,k=64 -o auto.py").prints("")
     done = tool(f"{search} --trials 6")
     shows(done, r"schedules, 6 tried, 6 timed")
-    shows(tool("dtc product.dt --best x=64 --database db -o best.py --run x=9,y=9,k=9"), "right")
+    tool("dtc product.dt --best x=64 --database db -o best.py").remarks("remark: f=", "measured at ")
+    assert "def f(A, B, *, out=None):" in Path("best.py").read_text()
 
 
 def test_a_best_schedule_keeps_the_rounding_of_the_program(tool: Tools) -> None:
