@@ -248,6 +248,10 @@ def tune(
     Raises:
         CompileError: if the program is wrong, or no schedule of the space has a time.
     """
+    _check_limits(
+        {"jobs": jobs, "rounds": rounds, "trials": trials},
+        {"keep": (keep, 1.0), "timeout": (timeout, 0.0), "budget": (budget, 0.0)},
+    )
     several = None if sizes is None or isinstance(sizes, Mapping) else sizes
     if several is not None and not (
         is_a(several, list, tuple) and all(is_a(item, Mapping) for item in several)
@@ -279,6 +283,27 @@ def tune(
     assert best is not None
     assert best.milliseconds is not None
     return Tuned(parse(best.program), best.milliseconds, found)
+
+
+def _check_limits(
+    counts: Mapping[str, Any], numbers: Mapping[str, tuple[Any, float]]
+) -> None:
+    """Refuses options of a search that are none.
+
+    Args:
+        counts: options that count something, by name; None for one that is not given.
+        numbers: other options, each with the number that it does not fall short of.
+
+    Raises:
+        CompileError: at the first one.
+    """
+    for name, value in counts.items():
+        if value is not None and (not is_a(value, int) or is_a(value, bool) or value < 1):
+            raise refusal(f"{name} is a number of 1 or more, not {value!r}")
+    for name, (value, least) in numbers.items():
+        if value is not None and not (is_a(value, int, float) and value >= least and value > 0):
+            wanted = f"at least {least:g}" if least else "more than 0"
+            raise refusal(f"{name} is {wanted}, not {value!r}")
 
 
 def best(

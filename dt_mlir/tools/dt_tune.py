@@ -176,7 +176,7 @@ def _check(args: Namespace) -> None:
         raise CompileError(f"{args.file}: dt-tune takes programs, FILE.dt")
     if args.ray is not None and "=" in args.ray:
         raise CompileError(
-            f"--ray: '{args.ray}' is no address", None, "write sizes in front of --ray"
+            f"--ray: '{args.ray}' is not an address", None, "write sizes in front of --ray"
         )
     if args.device is not None and not args.auto:
         raise CompileError("--device is about what --auto is for")

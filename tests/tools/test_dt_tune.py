@@ -279,7 +279,7 @@ def test_a_best_schedule_is_found_where_sizes_follow_from_others(tool: Tools) ->
 
 def test_an_address_is_no_size(tool: Tools) -> None:
     done = tool("dt-tune two_blocks.dt --cpu --ray x=8 x=9")
-    done.refuses("error: --ray: 'x=8' is no address", "help: write sizes in front of --ray")
+    done.refuses("error: --ray: 'x=8' is not an address", "help: write sizes in front of --ray")
 
 
 def test_a_gpu_without_figures_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

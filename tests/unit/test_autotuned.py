@@ -289,3 +289,21 @@ def test_a_package_takes_any_names(options: dict[str, Any], tmp_path: Path) -> N
     subprocess.run([sys.executable, "-c", code, DEVICE], cwd=tmp_path, check=True)
     with pytest.raises(CompileError, match="'class' is not the name of a Python package"):
         found.save(tmp_path / "class")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"jobs": -1}, "jobs is a number of 1 or more, not -1"),
+        ({"trials": 1.5}, "trials is a number of 1 or more, not 1.5"),
+        ({"rounds": 0}, "rounds is a number of 1 or more, not 0"),
+        ({"keep": 0.5}, "keep is at least 1, not 0.5"),
+        ({"budget": 0}, "budget is more than 0, not 0"),
+        ({"gpus": "7"}, "there is no GPU '7'"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(
+    given: dict[str, Any], message: str, options: dict[str, Any]
+) -> None:
+    with pytest.raises(CompileError, match=message):
+        dt.tune(doubled(), torch.rand(50, device=DEVICE), **{**options, **given})

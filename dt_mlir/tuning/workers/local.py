@@ -200,7 +200,7 @@ def visible_gpus(wanted: str) -> list[str]:
     for part in wanted.split(","):
         if not part.isdecimal() or int(part) >= count:
             raise CompileError(
-                f"--gpus: there is no GPU '{part}'", None,
+                f"there is no GPU '{part}'", None,
                 f"there are {count}, which are numbered from 0" if count else "there is none",
             )  # fmt: skip
         found.append(names[int(part)])
