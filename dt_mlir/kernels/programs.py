@@ -65,13 +65,16 @@ class Program(language_program.Program):
             )
         return kernel
 
-    def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
+    def autotuned(self, space: Schedule | str | None = None, **options: Any) -> Autotuned:
         """A kernel that finds the fastest schedule of its space for each type and size.
 
         Args:
-            space: a schedule that leaves something open; None for the program's own.
+            space: a schedule that leaves something open; "auto" for a space that is derived from
+                the algorithm; None for the program's own.
             options: how to search, as for `tune`.
         """
+        if isinstance(space, str):
+            return Autotuned(self, options, space)
         return Autotuned(self if space is None else self.with_schedule(space), options)
 
 
@@ -93,7 +96,7 @@ class Func(declarations.Func):
         """
         return compile(self, dynamic=dynamic, static=static, schedule=schedule)
 
-    def autotuned(self, space: Schedule | None = None, **options: Any) -> Autotuned:
+    def autotuned(self, space: Schedule | str | None = None, **options: Any) -> Autotuned:
         """A kernel that finds the fastest schedule of its space for each type and size.
 
         Args:
@@ -464,10 +467,15 @@ class Autotuned(ChosenKernel):
     Args:
         program: the program, its schedule a space.
         options: how to search, as for `tune`.
+        space: "auto" for a space that is derived from the algorithm; None for the program's own.
     """
 
-    def __init__(self, program: Program, options: Mapping[str, Any]) -> None:
-        self.options = dict(options)
+    def __init__(
+        self, program: Program, options: Mapping[str, Any], space: str | None = None
+    ) -> None:
+        self.options, self.space = dict(options), space
+        if space not in (None, "auto"):
+            raise refusal(f"{space!r} is not a space", "write 'auto', or give a Schedule")
         self.found: dict[tuple[Any, ...], Tuned] = {}
         """The kernels found, by the tensors' types and shapes, and by sizes that no tensor has."""
         known = inspect.signature(tune).parameters.values()
@@ -485,17 +493,17 @@ class Autotuned(ChosenKernel):
 
     @property
     def _variant(self) -> str:
-        return f"autotuned {sorted(self.options.items())}"
+        return f"autotuned {self.space} {sorted(self.options.items())}"
 
     def _choose(
         self, key: tuple[Any, ...], given: Sequence[Any], labels: dict[str, Any]
     ) -> Program:
         labels = {**self.options.get("sizes", {}), **labels}
         options: dict[str, Any] = {**self.options, "sizes": labels}
-        found = tune(self, *given, **options)
+        found = tune(self, *given, space=self.space, **options)
         assert isinstance(found, Tuned), "its sizes are those of a call"
         self.found[key] = found
         return found.program
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return copied, (Autotuned, (self.program, self.options), self._backward)
+        return copied, (Autotuned, (self.program, self.options, self.space), self._backward)

@@ -228,6 +228,10 @@ def test_a_derived_space_is_searched_from_python(options: dict[str, Any]) -> Non
     assert torch.equal(found.compile()(given, 2.0), given * 2)
     with pytest.raises(CompileError, match="'all' is not a space"):
         dt.tune(doubled(), given, space="all", **options)
+    kernel = doubled().autotuned("auto", trials=2, **options)
+    assert torch.equal(pickle.loads(pickle.dumps(kernel))(given, 2.0), given * 2)
+    with pytest.raises(CompileError, match="'all' is not a space"):
+        doubled().autotuned("all")
 
 
 def test_limits_of_a_search_do_not_limit_the_comparison(options: dict[str, Any]) -> None:
