@@ -121,12 +121,19 @@ class TunedForSizes:
         labels = [label for label in self.sizes[0] if any(label in f for f in tested(self.tree))]
         sizes = {label: f"size_{place}" for place, label in enumerate(labels)}
         count = range(len(self.programs))
+        private = "_"
+        while any(name.startswith(private) for name in (*names, *options, function)):
+            private += "_"
         said = ", ".join(f"{made} is the size of '{label}'" for label, made in sizes.items())
         defaults = [f"{name}=None" if name == "out" else name for name in options]
         return _PACKAGE.format(
-            function=function, modules=", ".join(f"schedule_{n} as _schedule_{n}" for n in count),
+            function=function,
+            modules=", ".join(f"schedule_{n} as {private}schedule_{n}" for n in count),
+            private=private,
             labels=", ".join(sizes.values()), said=f"; {said}" if said else "",
-            tree=text_of(named(self.tree, sizes), "    ", lambda n: f"_schedule_{n}.{function}"),
+            tree=text_of(
+                named(self.tree, sizes), "    ", lambda n: f"{private}schedule_{n}.{function}"
+            ),
             parameters=", ".join([*names, "*", *defaults]),
             passed=", ".join([*names, *(f"{name}={name}" for name in options)]),
             sizes=", ".join(known.get(label, label) for label in labels),
@@ -138,13 +145,13 @@ _PACKAGE = '''"""{function}: one of several schedules, by the sizes of its tenso
 from . import {modules}
 
 
-def _choose({labels}):
+def {private}choose({labels}):
     """Returns the function that is fast at some sizes{said}."""
 {tree}
 
 def {function}({parameters}):
     """Computes what the functions of the modules do; see there."""
-    return _choose({sizes})({passed})
+    return {private}choose({sizes})({passed})
 '''
 
 

@@ -163,8 +163,10 @@ class Tuner:
     def outcome(self) -> Outcome:
         """Returns what has come of the search so far."""
         found = {text: self.records[text] for text in self.tried if text in self.records}
+        # A search that was interrupted may have begun to compare.
+        compared = {name: times for name, times in self.comparison.items() if times}
         return Outcome(
-            found, self.tried, self.strategy.size, self.method, self.comparison, self.missing,
+            found, self.tried, self.strategy.size, self.method, compared, self.missing,
             self.excluded, self.options.rounds, self.strategy.pruned, self.least,
             not self.finished,
         )  # fmt: skip

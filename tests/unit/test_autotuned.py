@@ -224,7 +224,8 @@ def test_sizes_choose_among_schedules(options: dict[str, Any], tmp_path: Path) -
 def test_a_derived_space_is_searched_from_python(options: dict[str, Any]) -> None:
     given = torch.rand(50, device=DEVICE)
     found = dt.tune(doubled(), given, space="auto", trials=3, **options)
-    assert found.outcome.statuses() == {"ok": 3}
+    # There are no more.
+    assert found.outcome.statuses() == {"ok": 2}
     assert torch.equal(found.compile()(given, 2.0), given * 2)
     with pytest.raises(CompileError, match="'all' is not a space"):
         dt.tune(doubled(), given, space="all", **options)

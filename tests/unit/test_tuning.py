@@ -162,8 +162,9 @@ def test_an_interrupted_search_ends_at_once_and_leaves_nothing_running(tmp_path:
             break
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "2 schedules, 2 tried, 2 timed (interpreter), then interrupted" in out
     assert errors.strip().endswith("interrupted")
     for _ in range(100):
         if not _is_running(process.pid):

@@ -126,8 +126,8 @@ class Predicted:
         """Returns the choice that promises most; None if none promises much."""
         if not self.patient and len(self._choices) >= TRIALS:
             return None
-        neighbours = (c for c in self.proposals.neighbours(self._best) if c not in self._asked)
-        pool = sorted(neighbours, key=self.proposals.seconds)[:POOL]
+        near = (self._best, *self.proposals.neighbours(self._best))
+        pool = sorted((c for c in near if c not in self._asked), key=self.proposals.seconds)[:POOL]
         if not pool:
             return None
         gains = self._surrogate.gains(
