@@ -212,15 +212,18 @@ class Tuner:
                 self._begin(candidate, pending)
             while again and self._first in free:
                 self._look(again.popleft(), self._first, True, pending, free)
+            left_out = False
             while ready and free:
                 text = ready.popleft()
                 if self._is_too_slow(text):
+                    # It has made room for others.
+                    left_out = True
                     self.excluded.add(text)
                     self._looked(text)
                 else:
                     self._look(text, min(free), False, pending, free)
             if not pending:
-                if batch:
+                if batch or left_out:
                     continue
                 if ready or again:
                     raise CompileError("no GPU is left to measure on", None, NO_GPU)
