@@ -13,7 +13,6 @@ from xdsl.rewriter import Rewriter
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision
-from dt_mlir.autoscheduling.directives import tile_directives
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, Kernel
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.storage import aligned
@@ -21,11 +20,11 @@ from dt_mlir.autoscheduling.tilings import ranked_tilings
 from dt_mlir.autoscheduling.variants import finished
 from dt_mlir.compiling import compiling
 from dt_mlir.costs.device import Device
+from dt_mlir.costs.model import Cost, Tiling
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import sched
 from dt_mlir.passes.apply_schedule import ApplySchedulePass
 from dt_mlir.passes.convert_dt_to_loop import ConvertDtToLoopPass
-from dt_mlir.passes.convert_loop_to_tile import ConvertLoopToTilePass
 
 KEPT = ("precision", "math", "deterministic")
 """The directives of a program that stay: they say which rounding is wanted."""
@@ -157,22 +156,28 @@ def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
 
     Where no tiles of a few can, its functions get kernels of their own.
     """
-    ranked = [
-        [(k.tiling, k.cost)] if cluster.decided
-        else ranked_tilings(k.work, evaluator.device, TRIALS)
-        for k in cluster.kernels
-    ]  # fmt: skip
-    for number in range(TRIALS):
+    ranked = [[(k.tiling, k.cost), *_others(evaluator, cluster, k)] for k in cluster.kernels]
+    for number in range(max(map(len, ranked))):
         kernels = tuple(
             Kernel(k.work, *found[min(number, len(found) - 1)])
             for k, found in zip(cluster.kernels, ranked)
         )
-        schedule = schedule_of(evaluator, replace(cluster, kernels=kernels))
+        schedule = evaluator.schedule(replace(cluster, kernels=kernels))
         if schedule is not None:
             return schedule
     if len(cluster.members) == 1 and not cluster.decisions:
         return evaluator.rounding(cluster.members, ()) or []
     return _apart_from_each_other(evaluator, reversed(cluster.members))
+
+
+def _others(
+    evaluator: Evaluator, cluster: Cluster, kernel: Kernel
+) -> list[tuple[Tiling, Cost]]:
+    """Returns tilings of a kernel for where its own cannot be lowered."""
+    if cluster.decided:
+        return []
+    plain = replace(kernel.work, specializes=False)
+    return ranked_tilings(plain, evaluator.device, TRIALS)
 
 
 def _apart_from_each_other(evaluator: Evaluator, functions: Iterable[str]) -> list[Decision]:
@@ -183,33 +188,6 @@ def _apart_from_each_other(evaluator: Evaluator, functions: Iterable[str]) -> li
         assert single is not None, "a function by itself is legal, or was refused before"
         found += _lowered(evaluator, single)
     return found
-
-
-def schedule_of(evaluator: Evaluator, cluster: Cluster) -> list[Decision] | None:
-    """Returns the directives of a cluster; None where its tiles cannot be lowered.
-
-    Args:
-        evaluator: the program, and the device.
-        cluster: the cluster, its kernels with their tiles.
-    """
-    schedule = directives_of(evaluator, cluster)
-    try:
-        module = evaluator.algorithm.scheduled(cluster.members, schedule)
-        ConvertLoopToTilePass().apply(Context(), module)
-    except CompileError:
-        return None
-    # By itself the root is an output, which cannot be padded.
-    return [*schedule, *cluster.storage]
-
-
-def directives_of(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
-    """Returns the directives of a cluster but for those of its storage, legal or not."""
-    tiles = [
-        decision for k in cluster.kernels
-        for decision in tile_directives(k.work, k.tiling, k.cost, evaluator.device, evaluator.taken)
-    ]  # fmt: skip
-    rounding = evaluator.rounding(cluster.members, cluster.decisions) or []
-    return [*cluster.decisions, *rounding, *tiles]
 
 
 def with_schedule(module: ModuleOp, decisions: list[Decision]) -> ModuleOp:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dt_mlir.autoscheduling.decisions import Decision, plain, sized
 from dt_mlir.autoscheduling.tilings import UNROLLED
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.model import Cost, Tiling
+from dt_mlir.costs.model import CONSUMER_REGISTERS, Cost, Tiling
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects.sched import Argument
 
@@ -38,6 +38,13 @@ def tile_directives(
     order = [item for item in tiling.order if item[0] in blocks]
     if len(blocks) > 1 or any(part == "descending" for _, part, _ in order):
         found.append(Decision(root, "map", tuple(_walks(order, taken)), _order(order)))
+    if tiling.persistent:
+        reason = "the next block is copied while this one is stored"
+        found.append(plain(root, "persistent", reason=reason))
+    if tiling.consumers:
+        numbers = {"consumers": tiling.consumers, "registers": CONSUMER_REGISTERS}
+        reason = "a group of warps copies what the others multiply"
+        found.append(sized(root, "warp_specialize", numbers, reason))
     registers = f"about {cost.registers:.0f} registers a thread"
     found.append(plain(root, "num_warps", tiling.warps, reason=registers))
     if cost.shared:

@@ -5,18 +5,31 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from xdsl.context import Context
+
 from dt_mlir.autoscheduling.decisions import Decision
+from dt_mlir.autoscheduling.directives import tile_directives
 from dt_mlir.autoscheduling.slices import Algorithm
-from dt_mlir.autoscheduling.tilings import best_tiling
+from dt_mlir.autoscheduling.tilings import all_tilings, best_tiling
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.model import Cost, Tiling
 from dt_mlir.costs.work import Work
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
 from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.passes.convert_loop_to_tile import ConvertLoopToTilePass
+from dt_mlir.pipeline import ALGORITHM, STAGES, run_pipeline
 
 _Key = tuple[tuple[str, ...], tuple[Decision, ...]]
 """The functions of a cluster, the root first, and the directives that put them together."""
+REPORTS = ("loop-report-costs", "tile-report-spills")
+"""The passes that only warn."""
+SCHEDULED = (*ALGORITHM, "convert-dt-to-loop", "apply-schedule")
+"""The passes up to a scheduled module of the `loop` level."""
+REST = [name for name in STAGES["warp"] if name not in (*SCHEDULED, *REPORTS)]
+"""The passes that lower a scheduled module of the `loop` level to what groups of warps do."""
+TRIED = 2
+"""The number of tilings with which a specialized kernel is tried."""
 LEAST_GAIN = 0.02
 """The part of a time that a change must save to be made, where that is short."""
 ENOUGH = 5e-7
@@ -84,6 +97,8 @@ class Evaluator:
         self._works: dict[_Key, list[Work] | None] = {}
         self._found: dict[tuple[_Key, bool], Cluster] = {}
         self._tilings: dict[tuple[Hashable, bool], tuple[Tiling, Cost]] = {}
+        self._specialized: dict[Hashable, bool] = {}
+        """Whether groups of warps may have tasks of their own, by the signature of a kernel."""
 
     def evaluated(
         self, root: str, members: Iterable[str], decisions: Sequence[Decision], coarse: bool = True
@@ -103,6 +118,9 @@ class Evaluator:
         if works is None:
             return None
         if (key, coarse) not in self._found:
+            if not coarse:
+                for work in works:
+                    work.specializes = self._specializes(key, work)
             kernels = tuple(Kernel(work, *self._best(work, coarse)) for work in works)
             self._found[key, coarse] = Cluster(root, *key, kernels)
         return self._found[key, coarse]
@@ -113,6 +131,65 @@ class Evaluator:
         if key not in self._tilings:
             self._tilings[key] = best_tiling(work, self.device, coarse)
         return self._tilings[key]
+
+    def _specializes(self, key: _Key, work: Work) -> bool:
+        """Returns whether groups of warps may have tasks of their own in a kernel.
+
+        It is tried with the best tiles; others may still be too large.
+
+        Args:
+            key: the functions and directives that the kernel is of.
+            work: what it does.
+        """
+        if not work.specializes:
+            return False
+        signature = work.signature()
+        if signature not in self._specialized:
+            tilings = [
+                item for item in all_tilings(work, self.device)
+                if item[0].consumers
+            ][:TRIED]  # fmt: skip
+            self._specialized[signature] = any(
+                self._lowers(key, Cluster(key[0][0], *key, (Kernel(work, *item),)))
+                for item in tilings
+            )
+        return self._specialized[signature]
+
+    def _lowers(self, key: _Key, cluster: Cluster) -> bool:
+        """Returns whether a cluster can be lowered with the tiles of its kernels."""
+        try:
+            module = self.algorithm.scheduled(key[0], self.directives(cluster))
+            run_pipeline(module, REST)
+        except CompileError:
+            return False
+        return True
+
+    def schedule(self, cluster: Cluster) -> list[Decision] | None:
+        """Returns the directives of a cluster; None where its tiles cannot be lowered.
+
+        Args:
+            cluster: the cluster, its kernels with their tiles.
+        """
+        schedule = self.directives(cluster)
+        try:
+            module = self.algorithm.scheduled(cluster.members, schedule)
+            if any(kernel.tiling.consumers for kernel in cluster.kernels):
+                run_pipeline(module, REST)
+            else:
+                ConvertLoopToTilePass().apply(Context(), module)
+        except CompileError:
+            return None
+        # By itself the root is an output, which cannot be padded.
+        return [*schedule, *cluster.storage]
+
+    def directives(self, cluster: Cluster) -> list[Decision]:
+        """Returns the directives of a cluster but for those of its storage, legal or not."""
+        tiles = [
+            decision for k in cluster.kernels
+            for decision in tile_directives(k.work, k.tiling, k.cost, self.device, self.taken)
+        ]  # fmt: skip
+        rounding = self.rounding(cluster.members, cluster.decisions) or []
+        return [*cluster.decisions, *rounding, *tiles]
 
     def known(self, root: str, members: Iterable[str]) -> list[Cluster]:
         """Returns the clusters of a root and its members that have been evaluated.

@@ -17,10 +17,8 @@ from xdsl.dialects.builtin import ModuleOp
 from dt_mlir.autoscheduling.alternatives import SLOWER, Way, alternatives
 from dt_mlir.autoscheduling.auto import (
     auto_schedule,
-    directives_of,
     evaluator_of,
     is_legal,
-    schedule_of,
 )
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision
@@ -128,7 +126,7 @@ class Proposals:
             number: the number of the option.
         """
         way = self.slots[place][number].way
-        found = [item for cluster in way for item in directives_of(self._evaluator, cluster)]
+        found = [item for cluster in way for item in self._evaluator.directives(cluster)]
         return [item.text for item in dict.fromkeys(found)]
 
     @compiling()
@@ -137,7 +135,7 @@ class Proposals:
         clusters = [c for slot, number in zip(self.slots, choice) for c in slot[number].way]
         found: list[Decision] = []
         for cluster in aligned(self._evaluator, clusters):
-            part = schedule_of(self._evaluator, cluster)
+            part = self._evaluator.schedule(cluster)
             if part is None:
                 return None
             found += part
@@ -211,7 +209,8 @@ def _signature(option: Option) -> object:
     return tuple(
         (
             kernel.work.root, tuple(sorted(kernel.tiling.tiles.items())), kernel.tiling.warps,
-            kernel.tiling.stages, kernel.tiling.order, kernel.cost.seconds, kernel.cost.registers,
+            kernel.tiling.stages, kernel.tiling.order, kernel.tiling.consumers,
+            kernel.cost.seconds, kernel.cost.registers,
         ) for kernel in option.kernels
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from math import log2, prod
 from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.model import Cost, Tiling, cost_of
+from dt_mlir.costs.model import GROUP, Cost, Tiling, cost_of
 from dt_mlir.costs.work import Work
 
 MOST_LANES = 2**16
@@ -38,6 +38,12 @@ MOST_OF_PRODUCTS = 160
 """The most elements of a thread that accumulates products."""
 WHOLE_DEPTH = 256
 """The largest extent that a product beside others takes whole."""
+WARPS = 8
+"""The warps of a kernel of Triton beside a specialized one."""
+CONSUMERS = 2
+"""The groups of warps that multiply in a specialized kernel."""
+ROWS_OF_CONSUMER = 64
+"""The rows that an instruction multiplies, of which a group takes a multiple."""
 
 
 class Choices:
@@ -57,6 +63,7 @@ class Choices:
         }
         self.rows, self.columns, self.depths = self._sides()
         self.in_product = bool(self.rows and self.columns)
+        self.specializes = not coarse and self.in_product and self._may_specialize()
         self.fastest = self._fastest()
 
     def _sides(self) -> tuple[list[str], list[str], list[str]]:
@@ -176,6 +183,50 @@ class Choices:
                     continue
                 for depth in stages:
                     yield Tiling(tiles, blocked, count, depth, order)
+            if self.specializes and self._divides(tiles):
+                persistent = self._streams(tiles)
+                for depth in stages:
+                    for walk in dict.fromkeys((order, self._by_batch(order))):
+                        yield Tiling(tiles, blocked, WARPS, depth, walk, CONSUMERS, persistent)
+
+    def _may_specialize(self) -> bool:
+        """Returns whether groups of warps may have tasks of their own.
+
+        What the copy engine moves are factors as they are in memory, of 8 or 16 bits, whose rows
+        start at multiples of 16 bytes.
+        """
+        work = self.work
+        factors = [item for item in work.accesses if item.feeds_product and not item.stores]
+        return (
+            self.device.specializes and work.specializes
+            and len(self.rows) == 1 and bool(factors)
+            and all(item.kind in ("f8", "f16") for item in work.products)
+            and all(work.tensors[item.tensor].width == 16 for item in factors)
+        )
+
+    def _streams(self, tiles: Mapping[str, int]) -> bool:
+        """Returns whether all factors are copied anew in each step of a loop.
+
+        One that is held for a block has one buffer, which the next block would wait for.
+        """
+        loops = self.work.loops
+        walked = {
+            place for place, walk in enumerate(loops)
+            if walk.label not in self.work.grid and 0 < tiles[walk.label] < walk.extent
+        }
+        return all(
+            walked.intersection(item.around, item.depends)
+            for item in self.work.accesses if item.feeds_product and not item.stores
+        )
+
+    def _divides(self, tiles: Mapping[str, int]) -> bool:
+        """Returns whether each group of warps that multiplies can have a part of the rows."""
+        rows = tiles[self.rows[0]]
+        each = self.lanes(tiles) / (CONSUMERS * GROUP * self.device.warp)
+        return (
+            rows >= CONSUMERS * ROWS_OF_CONSUMER and each <= MOST_OF_PRODUCTS
+            and any(tiles[label] >= ROWS_OF_CONSUMER for label in self.columns)
+        )
 
     def lanes(self, tiles: Mapping[str, int]) -> int:
         """Returns the elements of the largest tile that is held."""
@@ -192,6 +243,13 @@ class Choices:
         if not self.in_product:
             held += [{*i.depends} for i in work.accesses]
         return max(map(size, held), default=1)
+
+    def _by_batch(
+        self, order: tuple[tuple[str, str, int], ...]
+    ) -> tuple[tuple[str, str, int], ...]:
+        """Returns a walk in which all rows of a batch come before those of the next, which share
+        its columns."""
+        return tuple(sorted(order, key=lambda item: item[1] == "descending"))
 
     def order(self, blocked: frozenset[str]) -> tuple[tuple[str, str, int], ...]:
         """Returns the walk over the blocks of the labels that are partitioned, slowest first.

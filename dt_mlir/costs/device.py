@@ -54,6 +54,8 @@ class Device:
     the type of factors: `f8`, `f16`, `i8`, `tf32`, `f32`."""
     asynchronous: bool
     """True if products read shared memory while threads go on, as on Hopper."""
+    specializes: bool = False
+    """True if `warp_specialize` has an effect."""
 
 
 @cache

@@ -34,6 +34,7 @@ def features(work: Work, tiling: Tiling, cost: Cost, device: Device) -> dict[str
     found["shared memory"] = cost.shared / device.shared_memory
     found["warps"] = log2(tiling.warps) / 4
     found["stages"] = tiling.stages / 4
+    found["consumers"] = tiling.consumers / 2
     lanes = {
         label: tiling.tiles.get(label, 1) or max(work.loops[p].extent for p in places)
         for label, places in work.labels().items()

@@ -44,6 +44,17 @@ START_OF_A_WARP = 9e-9
 """The seconds between warps that start on a multiprocessor."""
 SPREAD = 5e-8
 """The seconds for each warp in which warps that share a sum over slow elements exchange parts."""
+SPECIALIZED = 1.5e-6
+"""The seconds that a specialized kernel takes beside its work: barriers, tensor descriptors, and
+groups of warps that are told their tasks."""
+BESIDE = 16.0
+"""The trips of a loop that overlap where a group of warps does nothing but copy."""
+GROUP = 4
+"""The warps of a group."""
+CONSUMER_REGISTERS = 240
+"""The registers of a thread that multiplies in a specialized kernel."""
+PRODUCER_REGISTERS = 24
+"""The registers of a thread that copies in one."""
 CACHED = 0.8
 """The part of the latency that a load from the shared cache takes."""
 
@@ -61,6 +72,10 @@ class Tiling:
     stages: int
     order: tuple[tuple[str, str, int], ...] = ()
     """The walk over the grid, slowest first, as `Work.order`."""
+    consumers: int = 0
+    """The groups of four warps that multiply in a specialized kernel; 0 where none is."""
+    persistent: bool = False
+    """True if an instance on each multiprocessor walks the blocks."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +107,9 @@ class Cost:
 def scheduled(work: Work) -> Tiling:
     """Returns the tiling that a kernel has as it is scheduled."""
     tiles = {walk.label: walk.step for walk in work.loops}
-    return Tiling(tiles, frozenset(), work.warps, work.stages, work.order)
+    return Tiling(
+        tiles, frozenset(), work.warps, work.stages, work.order, work.consumers, work.persistent
+    )
 
 
 class _Evaluation:
@@ -100,7 +117,10 @@ class _Evaluation:
 
     def __init__(self, work: Work, tiling: Tiling, device: Device) -> None:
         self.work, self.tiling, self.device = work, tiling, device
-        self.threads = tiling.warps * device.warp
+        # A device that does not specialize runs Triton's kernel of the same tiles.
+        self.consumers = tiling.consumers if device.specializes else 0
+        self.warps = GROUP * self.consumers or tiling.warps
+        self.threads = self.warps * device.warp
         lanes: list[int] = []
         trips: list[float] = []
         points: list[float] = []
@@ -164,20 +184,22 @@ class _Evaluation:
                 # Threads exchange what they have, and warps by way of shared memory.
                 left = elements // self.lanes[item.over]
                 arithmetic += 5 * count * max(left, self.threads)
-                rounds += count * (4e-8 + 3e-8 * log2(self.tiling.warps))
+                rounds += count * (4e-8 + 3e-8 * log2(self.warps))
                 if left < WIDTH * self.threads and item.over not in self.near:
-                    rounds += count * SPREAD * self.tiling.warps
+                    rounds += count * SPREAD * self.warps
         products, multiplied = self._products()
         arithmetic += multiplied
         waves = -(-self.programs // (each * resident))
         bounds["memory"] = memory / device.memory_rate
         bounds["cache"] = busiest * loads * each / device.cache_rate
         bounds["products"] = busiest * each * products
-        running = min(resident, busiest) * self.tiling.warps
-        idle = max(ENOUGH_WARPS / max(running, 1), 1.0)
+        running = min(resident, busiest) * self.warps
+        # Groups that multiply take turns: the products of one run beside the elements of another.
+        idle = max(ENOUGH_WARPS / max(running, 1), 1.0) if self.consumers < 2 else 1.0
         bounds["arithmetic"] = idle * busiest * each * arithmetic / device.arithmetic_rate
         bounds["special"] = idle * busiest * each * special / device.special_rate
-        bounds["starting"] = busiest * max(INSTANCE, START_OF_A_WARP * self.tiling.warps)
+        starts = 1 if self.tiling.persistent else busiest
+        bounds["starting"] = starts * max(INSTANCE, START_OF_A_WARP * self.warps)
         bounds["waiting"] = waves * (device.start + waits * device.latency + rounds)
         units = [bounds[name] for name in ("products", "arithmetic", "special")]
         local = [bounds["cache"], max(units), max(bounds["waiting"], bounds["starting"])]
@@ -186,6 +208,7 @@ class _Evaluation:
         if shared > device.shared_memory:
             seconds = inf
         seconds *= 1 + spilled
+        seconds += SPECIALIZED if self.consumers else 0.0
         return Cost(
             seconds + device.launch, bounds, self.programs, resident, registers, shared, memory,
             spilled > 0,
@@ -197,6 +220,8 @@ class _Evaluation:
             self.count(item.around) for item in self.work.accesses
             if item.feeds_product and not item.stores
         ]  # fmt: skip
+        if self.consumers:
+            return BESIDE
         pipelined = self.tiling.stages > 1 and self._makes_dots()
         return min(max([1.0, *ahead]), MOST_OVERLAP) if pipelined else 1.0
 
@@ -230,7 +255,8 @@ class _Evaluation:
                 ahead = 1.0
                 if pipelined:
                     # An asynchronous product still reads its stage while the next one begins.
-                    ahead = self.tiling.stages - (1.75 if device.asynchronous else 1.0)
+                    held = 1.75 if device.asynchronous and not self.consumers else 1.0
+                    ahead = max(self.tiling.stages - held, 0.25)
                 elif item.feeds_product:
                     # What goes through registers is stored to shared memory, and waited for again.
                     ahead = 0.5
@@ -310,11 +336,11 @@ class _Evaluation:
                 # their part of the tile is wide.
                 wide = (rows * columns / self.threads) ** 0.5
                 rate *= 0.6 * min(wide / 8, 1.0)
-            elif self.device.asynchronous and (max(rows, columns) < 64 or self.tiling.warps < 4):
+            elif self.device.asynchronous and (max(rows, columns) < 64 or self.warps < 4):
                 # Products of few rows take the instruction that reads registers.
                 rate *= 0.6
             # Warps beyond the least products of a tile repeat those of others.
-            again = max(self.tiling.warps / (max(rows, 16) / 16 * max(columns, 8) / 8), 1.0)
+            again = max(self.warps / (max(rows, 16) / 16 * max(columns, 8) / 8), 1.0)
             work = again * 2.0 * batch * max(rows, 16) * max(columns, 8) * max(depth, 16)
             if self.device.asynchronous and max(rows, columns) >= 64 and rows < 64:
                 work *= 64 / max(rows, 16) if rows < columns else 1.0
@@ -339,8 +365,9 @@ class _Evaluation:
         for item in work.products:
             outside = ({*item.left} | {*item.right}) - {*item.depth}
             if any(self.trips[p] > 1 for p in item.depth) or self.sides(item):
-                # Steps at the edge of a domain are summed apart, and added to the others.
-                apart = any(work.loops[p].share < 1 for p in item.depth)
+                # Steps at the edge of a domain are summed apart, and added to the others; where
+                # groups of warps have tasks of their own, only if what they sum is not finite.
+                apart = not self.consumers and any(work.loops[p].share < 1 for p in item.depth)
                 held += self.tile(tuple(outside)) / threads * (1 + apart)
         # A buffer may hold what a product has accumulated.
         accumulated = held
@@ -370,25 +397,33 @@ class _Evaluation:
             # Elements take registers of those that they are computed of.
             registers = 8 + held + 0.5 * sum(loaded.values()) + widest
         most = min(MOST_REGISTERS, self.device.registers // threads)
+        if self.consumers:
+            most = CONSUMER_REGISTERS
         return registers, max(0.0, registers / most - 1.0) * SPILLS
 
     def _shared(self) -> int:
         """Returns the bytes of shared memory of an instance: factors of products, in stages."""
         rings = largest = 0.0
         for item in self.work.accesses:
-            if item.feeds_product and not item.stores:
+            if self.consumers and item.stores:
+                # Results go through shared memory.
+                largest += self.tile(item.depends) * item.bits / 8
+            elif item.feeds_product and not item.stores:
                 size = self.tile(item.depends) * item.bits / 8
                 if any(self.trips[p] > 1 for p in item.depends if p in item.around):
                     rings += size * self.tiling.stages
                 else:
                     # One that is copied once leaves its place to the next.
-                    largest = max(largest, size)
+                    largest = largest + size if self.consumers else max(largest, size)
         return int(rings + largest) + SCRATCH if self._makes_dots() else 0
 
     def _resident(self, registers: float, shared: int) -> int:
         """Returns how many instances a multiprocessor holds."""
         device = self.device
         taken = max(min(registers, MOST_REGISTERS), 16) * self.threads
+        if self.consumers:
+            taken = CONSUMER_REGISTERS * self.threads
+            taken += PRODUCER_REGISTERS * GROUP * device.warp
         found = min(device.threads // self.threads, device.programs, int(device.registers // taken))
         if shared:
             found = min(found, device.shared_memory // (shared + 1024))

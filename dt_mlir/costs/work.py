@@ -149,7 +149,13 @@ class Work:
     tensors: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
     warps: int = 4
     stages: int = 3
+    consumers: int = 0
+    """The groups of warps that multiply, as the schedule has it; 0 where it does not specialize."""
+    persistent: bool = False
+    """True if the schedule lets instances walk the blocks."""
     precision: str = "ieee"
+    specializes: bool = True
+    """False where it is known that groups of warps cannot have tasks of their own."""
 
     def labels(self) -> dict[str, list[int]]:
         """Returns the loops over each label."""
@@ -157,7 +163,6 @@ class Work:
         for place, item in enumerate(self.loops):
             found.setdefault(item.label, []).append(place)
         return found
-
 
     def signature(self) -> Hashable:
         """Returns what is equal for kernels that do the same to tensors of other names."""
@@ -167,7 +172,8 @@ class Work:
             tuple((numbers[item.tensor], replace(item, tensor="")) for item in self.accesses),
             tuple(self.products), tuple(self.reductions), tuple(self.scalars),
             tuple(self.buffers), frozenset(self.whole), frozenset(self.single), self.order,
-            tuple(self.tensors.values()), self.warps, self.stages, self.precision,
+            tuple(self.tensors.values()), self.warps, self.stages, self.consumers,
+            self.persistent, self.precision, self.specializes,
         )  # fmt: skip
 
 
@@ -203,6 +209,8 @@ class _Reader:
         for name, default in (("num_warps", 4), ("num_stages", 3)):
             value = kernel.int_hint(name) if kernel.properties.get(name) is not None else default
             setattr(work, name.removeprefix("num_"), value)
+        work.consumers = kernel.specialization.get("consumers", 0)
+        work.persistent = kernel.properties.get("persistent") is not None
         precision = kernel.properties.get("precision")
         work.precision = precision.data if isinstance(precision, StringAttr) else "ieee"
         blocks = kernel.grid.block_sizes

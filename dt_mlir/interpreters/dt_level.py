@@ -101,10 +101,14 @@ class DtFunctions(LevelFunctions):
         source = self.values[name]
         if not isinstance(source, Buffer):
             return (source,)
-        dims = [self._indices(label) for label in op.used_labels]
+        dims = [self._numbers(label) for label in op.used_labels]
         dims += [self.arithmetic.integers(value) for value in args]
         sizes = [self.sizes[label] for label in op.size_labels]
-        places = [expr.eval(dims, sizes) for expr in op.indices]
+        places: list[Any] = []
+        for axis, expr in enumerate(op.indices):
+            # What a label indexes by itself is sampled as the label is; any other axis is whole.
+            label = op.label_alone(axis)
+            places.append(expr.eval(dims, sizes) if label is None else self._indices(label))
         if self.domain is None or op.boundary is not None:
             boundary, exterior = op.boundary, op.exterior
             return (read_under(self.arithmetic, op, source, places, boundary, exterior),)

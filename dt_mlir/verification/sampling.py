@@ -14,16 +14,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir.affine import AffineDimExpr
+from xdsl.utils.disjoint_set import DisjointSet
 
+from dt_mlir.analysis.equivalence import classes_of
 from dt_mlir.analysis.interface import Input, Interface
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
 from dt_mlir.interpreters.bounded import Array
-from dt_mlir.traversal import operations
+from dt_mlir.traversal import operations, operations_of
 
 MOST_POINTS = 2**31
 """The points of a sample beyond which nothing is computed."""
+MANY = 2**25
+"""The points of a sample beyond which the first and the last index of a label are enough."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +52,14 @@ class Sample:
 
 
 def sample(
-    module: ModuleOp, sizes: Mapping[str, int], most: int = 2**22, seed: int = 0
+    module: ModuleOp, sizes: Mapping[str, int], most: int = 2**20, seed: int = 0
 ) -> Sample:
     """Chooses indices, so that there is not too much to compute.
 
     Args:
         module: a program at the `dt` level.
         sizes: a size for each label.
-        most: about how many points of all labels' index space may be computed.
+        most: about how many points of the functions' index spaces may be computed.
         seed: the seed of the choice; the first and the last index are always there.
 
     Raises:
@@ -64,23 +67,26 @@ def sample(
     """
     interface = Interface.of(module)
     free = _free_groups(module, interface)
-    used = [group for group in interface.groups if interface.used & set(group)]
-    # Each label of a group is walked by itself.
-    ranks = {group[0]: len(interface.used & set(group)) for group in used}
-    fixed = 1.0
-    for group in used:
-        if group not in free:
-            fixed *= max(1, sizes[group[0]]) ** ranks[group[0]]
+    first = {label: group[0] for group in free for label in group}
     counts = {group[0]: sizes[group[0]] for group in free}
-    while counts and fixed * math.prod(float(n) ** ranks[x] for x, n in counts.items()) > most:
-        largest = max(counts, key=lambda label: counts[label])
-        if counts[largest] <= 4:
-            break
-        counts[largest] = max(4, counts[largest] // 2)
-    points = fixed * math.prod(float(n) ** ranks[x] for x, n in counts.items())
-    if points > MOST_POINTS:
+    spaces = [_walked(op) for op in module.ops if isinstance(op, dt.FuncOp)]
+
+    def points() -> float:
+        return sum(
+            math.prod(
+                float(counts[first[x]] if x in first else max(1, sizes[x])) for x in labels
+            ) for labels in spaces
+        )  # fmt: skip
+
+    for least, enough in ((4, most), (2, MANY)):
+        while counts and points() > enough:
+            largest = max(counts, key=lambda label: counts[label])
+            if counts[largest] <= least:
+                break
+            counts[largest] = max(least, counts[largest] // 2)
+    if points() > MOST_POINTS:
         raise CompileError(
-            f"checking a result needs {points:.0e} points, of which no part can be chosen", module,
+            f"checking a result needs {points():.0e} points, of which no part can be chosen", module,
             "choose smaller sizes; labels that are reduced over or sizes count whole",
         )  # fmt: skip
     generator = np.random.default_rng(seed)
@@ -98,11 +104,19 @@ def sample(
     return Sample(found, indices)
 
 
+def _walked(function: dt.FuncOp) -> list[str]:
+    """The labels whose index space a function computes: its own, and those that it reduces over."""
+    found = dict.fromkeys(function.label_names)
+    for op in operations_of(function, dt.ReduceOp):
+        found.update(dict.fromkeys(op.label_names))
+    return list(found)
+
+
 def _free_groups(module: ModuleOp, interface: Interface) -> list[list[str]]:
-    """The groups of labels that only say which element is meant."""
+    """The labels that only say which element is meant; those of one group mean the same one."""
     bound: set[str] = set()
-    numbered: set[tuple[str, int]] = set()
     axes: dict[str, list[str | int]] = {i.name: i.axes or [] for i in interface.inputs}
+    reads: list[dt.ReadOp] = []
     for op in operations(module):
         match op:
             case dt.FuncOp():
@@ -113,26 +127,34 @@ def _free_groups(module: ModuleOp, interface: Interface) -> list[list[str]]:
                 bound.add(op.label.data)
             case dt.ReadOp():
                 bound.update(op.size_labels)
-                for axis, expr in enumerate(op.indices):
-                    alone = isinstance(expr, AffineDimExpr) and expr.position < len(op.labels)
-                    if alone and not op.is_guarded:
-                        continue
-                    numbered.add((op.source_name, axis))
-                    bound.update(
-                        op.used_labels[i] for i in expr.used_dims() if i < len(op.labels)
-                    )
+                reads.append(op)
             case _:
                 pass
-    for name, axis in numbered:
-        # What is not needed has no axes.
-        label = axes[name][axis] if axis < len(axes[name]) else None
-        if isinstance(label, str):
-            bound.add(label)
     for item in interface.definitions:
-        bound.update((item.label, *item.sizes))
+        bound.update(item.sizes)
+    groups: DisjointSet[str] = DisjointSet(interface.labels)
+    for op in reads:
+        for axis in range(len(op.indices)):
+            # What is not needed has no axes.
+            names = axes[op.source_name]
+            name = names[axis] if axis < len(names) else None
+            if not isinstance(name, str):
+                continue
+            label = op.label_alone(axis)
+            if label is not None and _same_size(interface, label, name):
+                groups.union(label, name)
+            else:
+                # An element is found by its number: all of the axis has to be there.
+                bound.add(name)
+                if label is not None:
+                    bound.add(label)
     outer = {label for names in axes.values() for label in names if isinstance(label, str)}
     return [
-        group
-        for group in interface.groups
+        group for group in classes_of(groups, interface.labels)
         if interface.used & set(group) and set(group) & outer and not bound & set(group)
     ]
+
+
+def _same_size(interface: Interface, label: str, other: str) -> bool:
+    """Returns whether two labels have one size, so that one never leaves the axis of the other."""
+    return any(label in group and other in group for group in interface.groups)

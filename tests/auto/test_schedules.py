@@ -24,7 +24,56 @@ def test_a_product() -> None:
     found = texts(schedule(MATMUL, {"x": 4096, "y": 4096, "k": 4096}))
     assert found[0] in ("mm.block(x:128, y:256);", "mm.block(x:256, y:128);")
     assert found[2] == "mm.map(x:x1/8, y, x1);"
-    assert found[3:] == ["mm.num_warps(8);", "mm.num_stages(4);"]
+    assert found[3:] == [
+        "mm.persistent();", "mm.warp_specialize(registers:240);", "mm.num_warps(8);",
+        "mm.num_stages(3);",
+    ]  # fmt: skip
+
+
+def test_a_product_elsewhere() -> None:
+    found = texts(schedule(MATMUL, {"x": 4096, "y": 4096, "k": 4096}, "a100"))
+    assert not {line.partition("(")[0] for line in found} & {"mm.persistent", "mm.warp_specialize"}
+
+
+def test_attention_whose_head_is_fixed_is_specialized() -> None:
+    text = ATTENTION.replace("i, d;", "i, d = 128;").replace("j, c;", "j, c = 128;")
+    found = texts(schedule(text, {"h": 64, "i": 4096, "j": 4096}))
+    # Queries are held, so that a persistent grid would wait for them.
+    assert found[2:] == [
+        "o.block(h:1, i:128);", "o.tensorize(i:128, d:0, j:128, c:0);", "o.map(h, i);",
+        "o.warp_specialize(registers:240);", "o.num_warps(8);", "o.num_stages(2);",
+    ]  # fmt: skip
+    for of_keys in ("rmax(s[h, i, j], j", "rsum(p[h, i, j], j", "rdot(p[h, i, j], V[h, j, d], j"):
+        text = text.replace(of_keys, f"{of_keys}, j <= i")
+    found = texts(schedule(text, {"h": 64, "i": 4096, "j": 4096}))
+    assert "o.map(h, i:descending);" in found
+    assert "o.warp_specialize(registers:240);" in found
+
+
+CONVOLUTION = """
+Func f : f16; In X : f16, W : f16; Var n, p = size(X, 1), q = size(X, 2), o; RVar r = 3, s = 3, c;
+f[n, p, q, o] = rdot(constant_exterior(X[n, p + r - 1, q + s - 1, c], 0), W[o, r, s, c], r, s, c);
+f.compile();
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        # Rows are no multiples of 16 bytes.
+        (MATMUL, {"x": 4096, "y": 4100, "k": 4100}),
+        # Tensor cores take no f32 from shared memory.
+        (MATMUL.replace(": f16", ""), {"x": 4096, "y": 4096, "k": 4096}),
+        # The head size is open.
+        (ATTENTION, {"h": 64, "i": 4096, "j": 4096, "c": 128, "d": 128}),
+        # What the copy engine would have to move is no box of its tensor.
+        (CONVOLUTION, {"n": 32, "X_1": 56, "X_2": 56, "X_3": 256, "o": 256, "c": 256}),
+        # Too little to do.
+        (MATMUL, {"x": 256, "y": 256, "k": 256}),
+    ],
+)
+def test_what_is_not_specialized(text: str, sizes: dict[str, int]) -> None:
+    assert "warp_specialize" not in " ".join(texts(schedule(text, sizes)))
 
 
 def test_a_flat_product_is_split() -> None:

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -136,6 +136,12 @@ class ReadOp(IRDLOperation):
     def indices(self) -> tuple[AffineExpr, ...]:
         """The index of each axis."""
         return self.map.data.results
+
+    def label_alone(self, axis: int) -> str | None:
+        """Returns the label that is an axis' index by itself; None where the index is another."""
+        expr = self.indices[axis]
+        alone = isinstance(expr, AffineDimExpr) and expr.position < len(self.labels)
+        return self.used_labels[expr.position] if alone else None
 
     @property
     def is_guarded(self) -> bool:
