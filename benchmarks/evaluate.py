@@ -1,11 +1,14 @@
-"""Measures the workloads of the evaluation: each schedule of its space, and what it meets.
+"""Measures the workloads of the evaluation, and writes its page and plots.
 
-    python benchmarks/evaluate.py                      # everything that is not yet measured
+    python benchmarks/evaluate.py                        # everything that is not yet measured
+    python benchmarks/evaluate.py --seconds 540          # a part of it
     python benchmarks/evaluate.py --group softmax --again
     python benchmarks/evaluate.py --list
 
-A workload's ratios are taken within one process. Its result is a file in `results/`; what is there
-with the same versions is left out, so that the suite can be run in parts. `tables.py` shows them.
+Of each workload the derived space is searched, from `auto`'s schedule and the winner of an earlier
+evaluation on. Then `auto`, the winner and the baselines are timed in rounds of one process. The
+outcome is a file in `results/`; one with the same compiler, versions and device is left as it is,
+so that the suite can be run in parts.
 """
 
 from __future__ import annotations
@@ -17,75 +20,167 @@ import json
 import os
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from suite import WORKLOADS, Workload
+from contest import Contest, Module, contest
+from seeded import Seeded
+from workloads import WORKLOADS, Workload
 
+from dt_mlir.autoscheduling.least import least_time
+from dt_mlir.costs.device import present_device
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.files import write_output
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.tuning import measuring
-from dt_mlir.tuning.baselines import Baseline
 from dt_mlir.tuning.database import Database, Setting
-from dt_mlir.tuning.outcome import Outcome
 from dt_mlir.tuning.progress import Silent
-from dt_mlir.tuning.report import table
-from dt_mlir.tuning.task import Task
+from dt_mlir.tuning.strategies.predicted import Predicted
+from dt_mlir.tuning.task import Candidate, Task
 from dt_mlir.tuning.tuner import Options, Tuner
 from dt_mlir.tuning.workers.local import LocalWorkers
 
 HERE = Path(__file__).resolve().parent
-UNCHECKED = ("copy", "triangular_product", "cross_entropy_liger")
-"""The beginnings of the names of baselines that compute something else on random inputs, or to the
-precision of another type."""
+AUTO, TUNED = "auto", "tuned"
+"""The names of the schedules in results."""
+TIMEOUT = 300.0
+"""The seconds after which a comparison is ended."""
 
 
-def contenders(workload: Workload) -> list[Baseline]:
-    """The baselines that can be run here."""
-    found: list[Baseline] = []
-    for name in workload.baselines:
-        if name.endswith("_liger") and importlib.util.find_spec("liger_kernel") is None:
-            print(f"  {name} is left out: liger_kernel is not installed")
-            continue
-        checked = not name.startswith(UNCHECKED)
-        found.append(Baseline(name, str(HERE / "baselines.py"), name, checked=checked))
-    return found
+@dataclass(frozen=True)
+class Effort:
+    """The effort of an evaluation."""
+
+    jobs: int
+    trials: int
+    rounds: int
 
 
-def evaluate(
-    workload: Workload, database: Database, options: Options, workers: LocalWorkers
-) -> Outcome:
-    """Searches a workload's space, and compare the best schedule with the baselines."""
+def contenders(workload: Workload) -> tuple[list[str], dict[str, str]]:
+    """Returns the baselines that can be run here, and why others cannot."""
+    found, missing = list(workload.baselines), dict[str, str]()
+    if importlib.util.find_spec("liger_kernel") is None:
+        missing = {name: "liger_kernel is not installed" for name in found if _is_liger(name)}
+    return [name for name in found if name not in missing], missing
+
+
+def _is_liger(name: str) -> bool:
+    return name.endswith("_liger")
+
+
+def task_of(workload: Workload) -> Task:
+    """Returns a workload's program at its sizes."""
     path = HERE / "programs" / f"{workload.program}.dt"
     module, _ = compile_text(path.read_text(), path.name)
     run_pipeline(module, default_pipeline("dt", list(workload.types.items())))
-    task = Task(module, workload.sizes)
-    setting = Setting(
-        task.algorithm, task.sizes, measuring.device_name(), measuring.versions()
+    return Task(module, workload.sizes)
+
+
+def known_winners(workload: Workload, task: Task, results: Path) -> list[Candidate]:
+    """Returns the schedule that won an earlier evaluation of the same algorithm."""
+    path = results / f"{workload.name}.json"
+    text = json.loads(path.read_text())["program"] if path.exists() else None
+    if text is None:
+        return []
+    try:
+        module, _ = compile_text(text, path.name)
+        run_pipeline(module, default_pipeline("dt"))
+        earlier = Task(module, workload.sizes)
+    except CompileError:
+        # The language, or the program, is not what it was then.
+        return []
+    return [Candidate({}, text)] if earlier.algorithm == task.algorithm else []
+
+
+def evaluate(
+    workload: Workload, database: Database, effort: Effort, workers: LocalWorkers, results: Path
+) -> dict[str, Any]:
+    """Searches a workload's space, and compares `auto` and the winner with the baselines.
+
+    Raises:
+        CompileError: if there is no schedule with a time.
+    """
+    task, device = task_of(workload), present_device()
+    setting = Setting(task.algorithm, task.sizes, measuring.device_name(), measuring.versions())
+    derived = Predicted(task.module, task.sizes, device, patient=True)
+    strategy = Seeded(known_winners(workload, task, results), derived)
+    least = least_time(task.module, task.sizes, device)
+    options = Options(jobs=effort.jobs, rounds=3, trials=effort.trials)
+    started = time.monotonic()
+    tuner = Tuner(
+        task, setting, database, options, Silent(), (), workers, strategy, least
     )
-    found = contenders(workload)
-    return Tuner(task, setting, database, options, Silent(), found, workers).run()
-
-
-def result(workload: Workload, outcome: Outcome) -> dict[str, object]:
-    """Returns the parts of an outcome that are kept."""
+    outcome = tuner.run()
     best = outcome.best
+    if best is None:
+        reasons = [text for status in outcome.statuses() for text in outcome.reasons(status)]
+        raise CompileError("no schedule has a time", None, "; ".join(reasons[:3]))
+    searched = time.monotonic() - started
+    baselines, missing = contenders(workload)
+    texts = {AUTO: strategy.first.text, TUNED: best.program}
+    futures = {
+        name: workers.build(text, task.sizes, True) for name, text in texts.items()
+    }
+    modules: list[Module] = []
+    for name, future in futures.items():
+        built = workers.built(future)
+        if built.status == "ok":
+            modules.append(Module(name, built.source, built.accuracy))
+        else:
+            missing[name] = built.message
+    place = workers.places()[0]
+    future = workers.start(
+        place, (task.algorithm, task.sizes, "graph"), contest, task.algorithm, task.sizes, modules,
+        baselines, best.program, effort.rounds, least.operations > 0,
+    )
+    found = workers.measured(place, future)
+    if not isinstance(found, Contest):
+        raise CompileError(f"the comparison has no result: {found.message}")
     return {
         "workload": workload.name,
         "sizes": dict(workload.sizes),
-        "device": measuring.device_name(),
-        "versions": measuring.versions(),
+        "device": setting.device,
+        "versions": setting.versions,
         "date": datetime.date.today().isoformat(),
-        "method": outcome.method,
-        "size": outcome.size,
-        "statuses": dict(outcome.statuses()),
-        "milliseconds": [record.milliseconds for record in outcome.ranked()],
-        "program": None if best is None else best.program,
-        "resources": None if best is None else best.resources,
-        "comparison": outcome.comparison,
-        "missing": outcome.missing,
-    }
+        "search": {
+            "seconds": searched,
+            "size": outcome.size,
+            "pruned": dict(outcome.pruned),
+            "statuses": dict(outcome.statuses()),
+            "milliseconds": [record.milliseconds for record in outcome.ranked()],
+        },
+        "auto": texts[AUTO],
+        "program": texts[TUNED],
+        "resources": best.resources,
+        "rounds": effort.rounds,
+        "sets": found.sets,
+        "times": found.times,
+        "missing": {**missing, **found.missing},
+        "least": {
+            "milliseconds": 1000 * least.seconds, "limit": least.limit, "bytes": least.bytes,
+            "operations": least.operations,
+        },
+    }  # fmt: skip
+
+
+def chosen(groups: list[str] | None, parts: list[str] | None) -> list[Workload]:
+    """Returns the workloads of some groups whose names contain one of some texts."""
+    return [
+        w for w in WORKLOADS
+        if (not groups or w.group in groups)
+        and (not parts or any(part in w.name for part in parts))
+    ]  # fmt: skip
+
+
+def is_known(path: Path) -> bool:
+    """Returns whether a workload has been measured by this compiler on this device."""
+    if not path.exists():
+        return False
+    known = json.loads(path.read_text())
+    place = measuring.versions(), measuring.device_name()
+    return (known["versions"], known["device"]) == place and "times" in known
 
 
 def main() -> int:
@@ -96,54 +191,58 @@ def main() -> int:
     parser.add_argument("--again", action="store_true", help="measure what is known, too")
     parser.add_argument("--list", action="store_true", help="list the workloads")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--trials", type=int, default=16, help="the candidates of a search")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--keep", type=float, default=1.03)
     parser.add_argument("--seconds", type=float, help="begin no workload after this time")
     parser.add_argument("--results", type=Path, default=HERE / "results")
     args = parser.parse_args()
-    chosen = [
-        w
-        for w in WORKLOADS
-        if (not args.group or w.group in args.group)
-        and (not args.only or any(part in w.name for part in args.only))
-    ]
+    workloads = chosen(args.group, args.only)
     if args.list:
-        print("\n".join(f"{w.group}: {w.name}" for w in chosen))
+        print("\n".join(f"{w.group}: {w.name}" for w in workloads))
         return 0
     if measuring.device_name() == "cpu":
         print("there is no GPU: no kernel is measured")
         return 0
     args.results.mkdir(exist_ok=True)
-    sys.path.insert(0, str(HERE))
+    # Processes that measure import what is beside this file.
     os.environ["PYTHONPATH"] = f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    started, failed = time.monotonic(), 0
-    path = args.results / "tuning.sqlite"
-    with Database(path) as database, LocalWorkers(args.jobs) as workers:
-        for workload in chosen:
+    started, failed, left = time.monotonic(), 0, 0
+    effort = Effort(args.jobs, args.trials, args.rounds)
+    with (
+        Database(args.results / "tuning.sqlite") as database,
+        LocalWorkers(args.jobs, timeout=TIMEOUT) as workers,
+    ):
+        for workload in workloads:
             path = args.results / f"{workload.name}.json"
-            if path.exists() and not args.again:
-                known = json.loads(path.read_text())
-                if known["versions"] == measuring.versions():
-                    continue
+            if is_known(path) and not args.again:
+                continue
             if args.seconds is not None and time.monotonic() - started > args.seconds:
-                print(f"{workload.name}: not begun")
+                left += 1
                 continue
             begun = time.monotonic()
-            print(workload.name, flush=True)
-            options = Options(jobs=args.jobs, rounds=args.rounds, keep=args.keep)
             try:
-                outcome = evaluate(workload, database, options, workers)
+                found = evaluate(workload, database, effort, workers, args.results)
             except CompileError as error:
-                print(f"  failed: {error.message}")
+                print(f"{workload.name}: failed: {error}", flush=True)
                 failed += 1
                 continue
-            print(table(outcome, 3), end="")
-            for name, message in outcome.missing.items():
-                print(f"  {name} has no time: {message}")
-            print(f"  {time.monotonic() - begun:.0f} s", flush=True)
-            text = json.dumps(result(workload, outcome), indent=1, sort_keys=True)
-            write_output(str(path), text + "\n")
+            write_output(str(path), json.dumps(found, indent=1, sort_keys=True) + "\n")
+            print(shown(found, time.monotonic() - begun), flush=True)
+    if left:
+        print(f"{left} workloads are left: run it again")
     return 1 if failed else 0
+
+
+def shown(found: dict[str, Any], seconds: float) -> str:
+    """Returns a line about a workload's outcome."""
+    cold = {name: min(times["cold"]) for name, times in found["times"].items()}
+    best = cold.get(TUNED)
+    ratios = [
+        f"{name} {time / best:.2f}" for name, time in cold.items() if name != TUNED and best
+    ]
+    missing = [f"{name}: {reason}" for name, reason in found["missing"].items()]
+    time_of_best = f"{1000 * best:.2f} us" if best else "no time"
+    return f"{found['workload']}: {time_of_best}; {', '.join(ratios + missing)} ({seconds:.0f} s)"
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from suite import WORKLOADS
+from workloads import WORKLOADS
 
 from dt_mlir.costs.device import find_device
 from dt_mlir.frontend.emit import compile_text

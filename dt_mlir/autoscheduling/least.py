@@ -28,6 +28,10 @@ class Least:
     """The seconds for which each resource is busy."""
     launch: float
     """The seconds of a launch."""
+    bytes: float = 0.0
+    """The bytes of inputs and outputs that have to be moved."""
+    operations: float = 0.0
+    """The multiplications and additions of products."""
 
     @property
     def seconds(self) -> float:
@@ -65,15 +69,20 @@ def least_time(module: ModuleOp, sizes: Mapping[str, int], device: Device) -> Le
     )
     rounded = {"f32": "f16" if halves else "tf32"} if rounds else {}
     moved: dict[str, float] = {}
-    products = special = 0.0
-    for name in algorithm.functions:
+    products = operations = special = 0.0
+    needed = dict.fromkeys(algorithm.outputs, 1.0)
+    # A function whose readers reduce over a domain need not be computed outside of it.
+    for name in reversed(algorithm.functions):
         for work in algorithm.works([name], []):
 
-            def points(places: Loops, work: Work = work) -> float:
+            def points(places: Loops, work: Work = work, part: float = needed[name]) -> float:
                 walks = [work.loops[place] for place in places]
-                return prod(float(walk.extent) * walk.share for walk in walks)
+                return part * prod(float(walk.extent) * walk.share for walk in walks)
 
             for item in work.accesses:
+                if item.tensor in algorithm.functions and not item.stores:
+                    share = needed[name] * prod(work.loops[place].share for place in item.around)
+                    needed[item.tensor] = max(needed.get(item.tensor, 0.0), share)
                 if item.tensor in inputs or item.stores and name in algorithm.outputs:
                     # An index that data give may meet few elements, or one more than once.
                     asked = points(item.depends) * item.bits / 8
@@ -82,7 +91,9 @@ def least_time(module: ModuleOp, sizes: Mapping[str, int], device: Device) -> Le
             for item in work.products:
                 places = {*item.left, *item.right, *item.depth}
                 rate = device.product_rates[rounded.get(item.kind, item.kind)]
-                products += 2.0 * points(tuple(places)) / rate
+                count = 2.0 * points(tuple(places))
+                operations += count
+                products += count / rate
             for item in work.scalars:
                 special += item.special * points(item.depends)
     bytes = sum(moved.values())
@@ -91,4 +102,4 @@ def least_time(module: ModuleOp, sizes: Mapping[str, int], device: Device) -> Le
         "memory" if rate == device.memory_rate else "the cache": bytes / rate,
         "tensor cores": products, "special functions": special / device.special_rate,
     }  # fmt: skip
-    return Least(bounds, device.launch)
+    return Least(bounds, device.launch, bytes, operations)

@@ -49,6 +49,8 @@ SPECIALIZED = 1.5e-6
 groups of warps that are told their tasks."""
 BESIDE = 16.0
 """The trips of a loop that overlap where a group of warps does nothing but copy."""
+RUNS_AHEAD = 4.0
+"""The factor by which a group of warps that only copies hides more of the latency than a stage."""
 GROUP = 4
 """The warps of a group."""
 CONSUMER_REGISTERS = 240
@@ -184,6 +186,10 @@ class _Evaluation:
                 # Threads exchange what they have, and warps by way of shared memory.
                 left = elements // self.lanes[item.over]
                 arithmetic += 5 * count * max(left, self.threads)
+                if self.consumers:
+                    # Four threads share a row, and the other group goes on meanwhile.
+                    rounds += count * 4e-8 / self.consumers
+                    continue
                 rounds += count * (4e-8 + 3e-8 * log2(self.warps))
                 if left < WIDTH * self.threads and item.over not in self.near:
                     rounds += count * SPREAD * self.warps
@@ -255,8 +261,10 @@ class _Evaluation:
                 ahead = 1.0
                 if pipelined:
                     # An asynchronous product still reads its stage while the next one begins.
-                    held = 1.75 if device.asynchronous and not self.consumers else 1.0
-                    ahead = max(self.tiling.stages - held, 0.25)
+                    ahead = self.tiling.stages - (1.75 if device.asynchronous else 1.0)
+                    if self.consumers:
+                        # Copies run ahead by themselves; more stages even out what they take.
+                        ahead = RUNS_AHEAD * max(self.tiling.stages - 1.0, 0.25)
                 elif item.feeds_product:
                     # What goes through registers is stored to shared memory, and waited for again.
                     ahead = 0.5

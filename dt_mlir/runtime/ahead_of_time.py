@@ -20,6 +20,7 @@ from dt_mlir.dialects import host
 from dt_mlir.element_types import type_name
 from dt_mlir.runtime.execute import loaded
 from dt_mlir.runtime.machine_code import fault, resource_usage
+from dt_mlir.runtime.triton_errors import reason_of
 
 TRITON_TYPES = {
     "f64": "fp64", "f32": "fp32", "f16": "fp16", "bf16": "bf16", "f8e4m3": "fp8e4nv",
@@ -218,10 +219,8 @@ def compile_for(
                 compiled = triton.compile(ast_source, target=gpu, options=launch.options)
             except Exception as error:
                 # Triton and its backends raise errors of many kinds.
-                lines = [line for line in str(error).splitlines() if line.strip()]
                 raise CompileError(
-                    f"Triton cannot compile '{launch.name}' for {architecture}: "
-                    f"{lines[-1] if lines else type(error).__name__}"
+                    f"Triton cannot compile '{launch.name}' for {architecture}: {reason_of(error)}"
                 ) from error
             found.append(compiled_kernel(launch.name, target, compiled))
     return found

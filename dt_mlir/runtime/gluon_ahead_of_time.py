@@ -20,6 +20,7 @@ from dt_mlir.runtime.ahead_of_time import (
     compiled_kernel,
 )
 from dt_mlir.runtime.execute import loaded
+from dt_mlir.runtime.triton_errors import reason_of
 
 
 def compile_gluon(
@@ -75,6 +76,7 @@ def compile_gluon(
                 extents = [sizes.get(same.get(label, label), 1) for label in axes]
                 for number, stride in enumerate(common.strides[arg]):
                     constants[stride] = math.prod(extents[number + 1 :])
+            constants.update(dict.fromkeys(common.moderate.values(), True))
             types.update(dict.fromkeys(constants, "constexpr"))
             name = common.name
             ast_source = GluonASTSource(getattr(emitted, name), types, constants)
@@ -86,10 +88,8 @@ def compile_gluon(
                 )  # fmt: skip
             except Exception as error:
                 # Triton and its backends raise errors of many kinds.
-                lines = [line for line in str(error).splitlines() if line.strip()]
                 raise CompileError(
-                    f"Triton cannot compile '{name}' for sm_90: "
-                    f"{lines[-1] if lines else type(error).__name__}"
+                    f"Triton cannot compile '{name}' for sm_90: {reason_of(error)}"
                 ) from error
             found.append(compiled_kernel(name, target, compiled))
     return found

@@ -26,6 +26,7 @@ from dt_mlir.runtime.ahead_of_time import launches
 from dt_mlir.runtime.execute import check_tiles, loaded, torch_dtype, wrapper_name
 from dt_mlir.runtime.interpreted_types import miscomputed
 from dt_mlir.runtime.machine_code import fault, resource_usage
+from dt_mlir.runtime.triton_errors import reason_of
 from dt_mlir.tuning.bounds import Traffic, least_milliseconds
 from dt_mlir.tuning.gpu import Files, Gpu, stand_in
 
@@ -86,8 +87,7 @@ def build(text: str, file: str, sizes: Mapping[str, int], gpu: Gpu | None) -> Bu
         return Built("refused", error.message)
     except Exception as error:
         # Triton, its backends and LLVM raise errors of many kinds.
-        lines = [line for line in str(error).splitlines() if line.strip()]
-        return Built("failed", lines[-1] if lines else type(error).__name__)
+        return Built("failed", reason_of(error))
     problem = _too_much(resources)
     if problem:
         return Built("unfit", problem, program.source, resources)

@@ -86,7 +86,8 @@ def sample(
             counts[largest] = max(least, counts[largest] // 2)
     if points() > MOST_POINTS:
         raise CompileError(
-            f"checking a result needs {points():.0e} points, of which no part can be chosen", module,
+            f"checking a result needs {points():.0e} points, of which no part can be chosen",
+            module,
             "choose smaller sizes; labels that are reduced over or sizes count whole",
         )  # fmt: skip
     generator = np.random.default_rng(seed)
@@ -130,8 +131,6 @@ def _free_groups(module: ModuleOp, interface: Interface) -> list[list[str]]:
                 reads.append(op)
             case _:
                 pass
-    for item in interface.definitions:
-        bound.update(item.sizes)
     groups: DisjointSet[str] = DisjointSet(interface.labels)
     for op in reads:
         for axis in range(len(op.indices)):

@@ -30,6 +30,10 @@ f[i, x] = rsum(A[i, j], j, j <= x); f.compile();
 PAIRS = """
 Func f; In A; Var i, x; f[i, x] = A[i, x] + A[i // 2, x]; f.compile();
 """
+RECURRENCE = """
+Func h; In A, B; Var n, t = size(A, 1); RVar j = len(t), i;
+h[n, t] = rsum(B[n, j] * rprod(A[n, i], i, i > j, i <= t), j, j <= t); h.compile();
+"""
 NEIGHBOURS = """
 Func f, g; In A; Var i, x;
 f[i, x] = A[i, x] * 2; g[i, x] = f[i, x] + repeat_edge(f[i, x - 1]) + x; g.compile();
@@ -43,6 +47,7 @@ f[i, x] = A[i, x] * 2; g[i, x] = f[i, x] + repeat_edge(f[i, x - 1]) + x; g.compi
         (STRIDED, {"n": 9, "X_1": 40, "c": 7}, ["c", "n", "p"]),
         (PREFIX, {"i": 9, "j": 40}, ["i", "x"]),
         (PAIRS, {"i": 20, "x": 30}, ["x"]),
+        (RECURRENCE, {"n": 9, "i": 11}, ["n", "t"]),
         (NEIGHBOURS, {"i": 20, "x": 30}, ["i"]),
     ],
 )

@@ -20,6 +20,7 @@ from dt_mlir.runtime.gluon_ahead_of_time import compile_gluon
 PLAIN = "rdot(Q[h, i, c], K[h, j, c], c) * 0.125"
 FORMS = {
     "plain": PLAIN,
+    "with a scale": "rdot(Q[h, i, c], K[h, j, c], c) * scale",
     "capped": "tanh(rdot(Q[h, i, c], K[h, j, c], c) * 0.02) * 5",
     "with a bias": f"{PLAIN} + cast(j - i, f32) * 0.5",
     "of groups": "rdot(Q[h, i, c], K[h // 2, j, c], c) * 0.125",
@@ -42,11 +43,12 @@ def text(form: str, schedule: str, head: int = 64) -> str:
     # A step at an edge holds the sums before it beside those with it, which leaves less for keys.
     keys = 32 if form in DOMAINS and head == 128 else 64
     mask = ", M : bool" if "M[" in FORMS[form] else ""
+    scalar = " SIn scale : f32;" if "scale" in FORMS[form] else ""
     values = "V[h // 2, j, d]" if "h // 2" in FORMS[form] else "V[h, j, d]"
     domain = DOMAINS.get(form, "")
     heads = "h = 2" if "h // 2" in FORMS[form] else "h"
     return f"""
-    Func s, top, p, total, o : bf16; In Q : bf16, K : bf16, V : bf16{mask};
+    Func s, top, p, total, o : bf16; In Q : bf16, K : bf16, V : bf16{mask};{scalar}
     Var {heads}, i, d = {head}; RVar j, c = {head};
     s[h, i, j]  = {FORMS[form]};
     top[h, i]   = rmax(s[h, i, j], j{domain});

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from gluon_shim import DeadlockError, loaded_on_the_shim
-from test_attention import SCHEDULES
+from test_attention import DOMAINS, SCHEDULES
 from test_attention import lowered as lowered_attention
 from test_products import FORMS, lowered
 
@@ -54,21 +54,24 @@ def test_products(name: str) -> None:
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=list(SCHEDULES))
-@pytest.mark.parametrize("form", ["plain", "causal", "in a window"])
+@pytest.mark.parametrize("form", ["plain", "with a scale", "causal", "in a window"])
 def test_attention(form: str, schedule: str) -> None:
     module = lowered_attention(form, schedule)
-    with loaded_on_the_shim(emit_module(specialized(module))) as emitted:
-        q, k, v = (torch.randn(2, n, 64).bfloat16() for n in (136, 200, 200))
-        i, j = torch.arange(136)[:, None], torch.arange(200)
-        sees = {"causal": j <= i, "in a window": (j <= i) & (j > i - 70)}.get(form, i + j >= 0)
-        if form != "plain":
-            # No query before it sees this key.
-            v[:, 100] = float("inf")
-        found = emitted.o(q, k, v)
-    scores = (q.float() @ k.float().mT * 0.125).masked_fill(~sees, float("-inf"))
-    weights, values = scores.softmax(-1), v.float()
-    wanted = torch.where(sees[..., None], weights[..., None] * values[:, None], 0.0).sum(2)
-    torch.testing.assert_close(found.float(), wanted, atol=2e-2, rtol=2e-2)
+    q, k, v = (torch.randn(2, n, 64).bfloat16() for n in (136, 200, 200))
+    i, j = torch.arange(136)[:, None], torch.arange(200)
+    sees = {"causal": j <= i, "in a window": (j <= i) & (j > i - 70)}.get(form, i + j >= 0)
+    if form in DOMAINS:
+        # No query before it sees this key.
+        v[:, 100] = float("inf")
+    # One that is negative cannot be moved behind the maximum.
+    for scale in (0.125, -0.125) if form == "with a scale" else (0.125,):
+        given = (scale,) if form == "with a scale" else ()
+        with loaded_on_the_shim(emit_module(specialized(module))) as emitted:
+            found = emitted.o(q, k, v, *given)
+        scores = (q.float() @ k.float().mT * scale).masked_fill(~sees, float("-inf"))
+        weights, values = scores.softmax(-1), v.float()
+        wanted = torch.where(sees[..., None], weights[..., None] * values[:, None], 0.0).sum(2)
+        torch.testing.assert_close(found.float(), wanted, atol=2e-2, rtol=2e-2)
 
 
 FAULTS = {

@@ -32,7 +32,7 @@ class GluonSignature:
     """The parameters of a kernel.
 
     Descriptors come first, then pointers to what threads load and store, scalars, sizes by label in
-    declared order, and strides.
+    declared order, strides, and whether scalars are of moderate size.
     """
 
     common: Signature
@@ -63,9 +63,9 @@ class GluonSignature:
 
     @property
     def constants(self) -> list[str]:
-        """The parameters that are constants of the compiled kernel: sizes and strides."""
+        """The parameters that are constants of the compiled kernel."""
         strides = (stride for arg in self.accessed for stride in self.common.strides[arg])
-        return [*self.common.sizes.values(), *strides]
+        return [*self.common.sizes.values(), *strides, *self.common.moderate.values()]
 
     @property
     def arguments(self) -> list[code.Parameter]:

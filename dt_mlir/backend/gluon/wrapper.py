@@ -83,6 +83,7 @@ class GluonWrapperPrinter(WrapperPrinter):
             stride = code.path(f"{self.tensors[given[arg]].variable}.stride")
             for axis in range(len(signature.strides[arg])):
                 args.append(ast.Call(stride, [code.constant(axis)], []))
+        args += [self._is_moderate(given[scalar]) for scalar in signature.moderate]
         warps = kernel.int_hint("num_warps")
         return args, {} if warps is None else {"num_warps": code.constant(warps)}
 

@@ -140,8 +140,9 @@ class ReadOp(IRDLOperation):
     def label_alone(self, axis: int) -> str | None:
         """Returns the label that is an axis' index by itself; None where the index is another."""
         expr = self.indices[axis]
-        alone = isinstance(expr, AffineDimExpr) and expr.position < len(self.labels)
-        return self.used_labels[expr.position] if alone else None
+        if isinstance(expr, AffineDimExpr) and expr.position < len(self.labels):
+            return self.used_labels[expr.position]
+        return None
 
     @property
     def is_guarded(self) -> bool:

@@ -1,0 +1,163 @@
+"""Compares schedules of a program with baselines, in rounds of one process on one GPU."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.runtime import launch
+from dt_mlir.runtime.execute import loaded, wrapper_name
+from dt_mlir.tuning.inputs import Prepared
+from dt_mlir.tuning.measuring import Measured, prepared
+
+MOST_SETS = 2000
+"""The most sets of tensors through which a cold call rotates."""
+SHARE = 0.5
+"""The part of the memory that the sets of all contenders may take."""
+
+Times = dict[str, dict[str, list[float]]]
+"""The milliseconds of each round, by contender and kind of time."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """A schedule that takes part."""
+
+    name: str
+    source: str
+    """The emitted module."""
+    accuracy: Accuracy
+
+
+@dataclass(frozen=True)
+class Contest(Measured):
+    """The outcome of a comparison."""
+
+    times: Times = field(default_factory=dict[str, dict[str, list[float]]])
+    missing: dict[str, str] = field(default_factory=dict[str, str])
+    """The contenders that have no times, each with the reason."""
+    sets: int = 1
+    """The sets of tensors through which cold calls rotated."""
+
+
+def contest(
+    algorithm: str, sizes: Mapping[str, int], modules: Sequence[Module],
+    baselines: Sequence[str], winner: str, rounds: int, singly: bool, seed: int = 0,
+) -> Contest:
+    """Times schedules and baselines in rounds, in each of which the order is drawn anew.
+
+    Args:
+        algorithm: the program without its schedule.
+        sizes: a size for each label.
+        modules: the schedules.
+        baselines: the names of functions of the package `baselines`.
+        winner: the program whose parameters the hand-written kernels take over.
+        rounds: the number of rounds.
+        singly: whether single and sustained calls are timed too.
+        seed: the seed of orders.
+    """
+    import torch
+    from timing import Clock
+
+    inputs = prepared(algorithm, tuple(sizes.items()), "graph")
+    arguments = _sets(inputs, len(modules) + len(baselines))
+    missing: dict[str, str] = {}
+    clocks: dict[str, Clock] = {}
+    with ExitStack() as stack:
+        makers: dict[str, Callable[[], list[Callable[[], Any]]]] = {}
+        for module in modules:
+            makers[module.name] = lambda m=module: _scheduled(m, inputs, arguments, stack)
+        for name in baselines:
+            makers[name] = lambda n=name: _baseline(n, winner, inputs, arguments)
+        for name, maker in makers.items():
+            try:
+                clocks[name] = Clock(maker(), singly)
+            except (Exception, SystemExit) as error:
+                # What a baseline can raise is anything; it has no time then.
+                missing[name] = _first_line(error)
+                torch.cuda.synchronize()
+        order = random.Random(seed)
+        times: Times = {
+            name: {kind: [] for kind in clock.kinds} for name, clock in clocks.items()
+        }
+        for _ in range(rounds):
+            for kind in next(iter(clocks.values())).kinds if clocks else ():
+                names = [*clocks]
+                order.shuffle(names)
+                for name in names:
+                    times[name][kind].append(clocks[name].milliseconds(kind))
+        clocks.clear()
+    torch.cuda.empty_cache()
+    return Contest("ok", "", None, times, missing, len(arguments))
+
+
+def _sets(inputs: Prepared, contenders: int) -> list[tuple[Any, ...]]:
+    """Returns copies of the inputs that are together twice as large as the L2 cache, and more."""
+    import torch
+
+    cache = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
+    tensors = [item for item in inputs.arguments if isinstance(item, torch.Tensor)]
+    taken = sum(item.nbytes for item in tensors)
+    results = sum(torch.empty(shape, dtype=dtype, device="meta").nbytes
+                  for shape, dtype in inputs.outputs)  # fmt: skip
+    free, _ = torch.cuda.mem_get_info()
+    count = 2 * cache // max(taken + results, 1) + 1
+    room = int(SHARE * free / (taken + contenders * results + 1))
+    count = max(min(count, MOST_SETS, room), 1)
+    copies = [
+        tuple(a.clone() if isinstance(a, torch.Tensor) else a for a in inputs.arguments)
+        for _ in range(count - 1)
+    ]
+    return [tuple(inputs.arguments), *copies]
+
+
+def _scheduled(
+    module: Module, inputs: Prepared, arguments: Sequence[tuple[Any, ...]], stack: ExitStack
+) -> list[Callable[[], Any]]:
+    """Returns the calls of a schedule's kernels, as they are made from Python."""
+    emitted = stack.enter_context(loaded(module.source))
+    wrapper = getattr(emitted, wrapper_name(module.source))
+    first = inputs.poisoned()
+    found: list[Callable[[], Any]] = []
+    for given in arguments:
+        out = inputs.poisoned() if found else first
+        options = {"out": out, **inputs.labels}
+        _, plan = launch.record(wrapper, given, options)
+        known = launch.key_of(given, options)
+
+        def run(
+            given: Any = given, options: Any = options, plan: Any = plan, known: Any = known
+        ) -> None:
+            planned = plan is not None and known is not None
+            if not planned or plan(given, known[1], options["out"]) is launch.MISSED:
+                wrapper(*given, **options)
+
+        found.append(run)
+    found[0]()
+    inputs.check(first, module.accuracy)
+    return found
+
+
+def _baseline(
+    name: str, winner: str, inputs: Prepared, arguments: Sequence[tuple[Any, ...]]
+) -> list[Callable[[], Any]]:
+    """Returns the calls of a baseline, whose results are compared with the program's."""
+    from baselines import EXPERTS, FUNCTIONS, UNCHECKED, Winner
+
+    function = EXPERTS[name](Winner.of(winner)) if name in EXPERTS else FUNCTIONS[name]
+    results = function(*inputs.arguments)
+    if not name.startswith(UNCHECKED):
+        inputs.check_roughly(results)
+    return [lambda given=given: function(*given) for given in arguments]
+
+
+def _first_line(error: BaseException) -> str:
+    if isinstance(error, CompileError):
+        return error.message
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

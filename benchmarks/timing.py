@@ -1,0 +1,108 @@
+"""Times of contenders on a GPU, all of them taken alike: replays of CUDA graphs.
+
+A graph's memory is there before it is replayed, for baselines that allocate their results as for
+kernels that are given theirs. *Hot* is one call after the other on the same tensors. *Cold* goes
+through sets of tensors that are together more than twice as large as the L2 cache. *Single* is one
+call after a pause and a flush of the cache, before the GPU reaches its power limit, and *sustained*
+calls without a pause for 400 ms.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Any
+
+import torch
+
+Run = Callable[[], Any]
+
+LENGTH = 2e-3
+"""The seconds that a graph should take at least."""
+MOST_CALLS = 200
+"""The most calls of a hot graph."""
+MEASURED = 0.025
+"""The seconds for which replays are timed."""
+SUSTAINED = 0.4
+"""The seconds for which a GPU is kept busy to see what it sustains."""
+SINGLES = 9
+"""The number of single calls of which the median counts."""
+PAUSE = 2e-3
+"""The seconds before a single call."""
+FLUSHED = 2**28
+"""The bytes that are written to flush the cache."""
+
+
+class Clock:
+    """The times of one contender.
+
+    Args:
+        runs: the call on each set of tensors.
+        singly: whether single and sustained calls are timed too.
+    """
+
+    def __init__(self, runs: Sequence[Run], singly: bool) -> None:
+        runs[0]()
+        torch.cuda.synchronize()
+        self._cold = _Graph(runs)
+        self._one = _Graph(runs[:1])
+        seconds = self._one.seconds(1)
+        calls = min(max(int(LENGTH / seconds), 1), MOST_CALLS)
+        self._hot = _Graph([runs[0]] * calls)
+        self.kinds = ("hot", "cold", "single", "sustained") if singly else ("hot", "cold")
+        self._flushed = torch.empty(FLUSHED, dtype=torch.uint8, device="cuda") if singly else None
+
+    def milliseconds(self, kind: str) -> float:
+        """Returns the time of a call.
+
+        Args:
+            kind: one of `kinds`.
+        """
+        match kind:
+            case "hot":
+                return 1000 * self._hot.steady(MEASURED)
+            case "cold":
+                return 1000 * self._cold.steady(MEASURED)
+            case "single":
+                return 1000 * self._single()
+            case _:
+                return 1000 * self._hot.steady(SUSTAINED)
+
+    def _single(self) -> float:
+        found: list[float] = []
+        assert self._flushed is not None
+        for _ in range(SINGLES):
+            self._flushed.zero_()
+            torch.cuda.synchronize()
+            time.sleep(PAUSE)
+            found.append(self._one.seconds(1))
+        return median(found)
+
+
+class _Graph:
+    """A graph of calls."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._count = len(runs)
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self._graph):
+            # What they return stays, so that no call takes the memory of another's results.
+            self._results = [run() for run in runs]
+        self._graph.replay()
+        torch.cuda.synchronize()
+
+    def steady(self, length: float) -> float:
+        """Returns the seconds of a call in replays that take about so many seconds."""
+        once = self.seconds(1) * self._count
+        return self.seconds(max(round(length / once), 1))
+
+    def seconds(self, replays: int) -> float:
+        """Returns the seconds of a call, the mean of all replays."""
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        for _ in range(replays):
+            self._graph.replay()
+        end.record()
+        end.synchronize()
+        return start.elapsed_time(end) / 1000 / replays / self._count
