@@ -43,6 +43,8 @@ class Contest(Measured):
     """The contenders that have no times, each with the reason."""
     sets: int = 1
     """The sets of tensors through which cold calls rotated."""
+    culprit: str = ""
+    """The contender after which the GPU could not be used any more."""
 
 
 def contest(
@@ -80,7 +82,10 @@ def contest(
             except (Exception, SystemExit) as error:
                 # What a baseline can raise is anything; it has no time then.
                 missing[name] = _first_line(error)
-                torch.cuda.synchronize()
+                try:
+                    torch.cuda.synchronize()
+                except RuntimeError:
+                    return Contest("failed", missing[name], culprit=name)
         order = random.Random(seed)
         times: Times = {
             name: {kind: [] for kind in clock.kinds} for name, clock in clocks.items()

@@ -2,6 +2,7 @@
 
     python benchmarks/evaluate.py                        # everything that is not yet measured
     python benchmarks/evaluate.py --seconds 540          # a part of it
+    python benchmarks/evaluate.py --gpus all             # shared among GPUs
     python benchmarks/evaluate.py --group softmax --again
     python benchmarks/evaluate.py --list
 
@@ -18,6 +19,7 @@ import datetime
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -34,17 +36,20 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.files import write_output
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.runtime.cache import compiler_digest
 from dt_mlir.tuning import measuring
 from dt_mlir.tuning.database import Database, Setting
 from dt_mlir.tuning.progress import Silent
 from dt_mlir.tuning.strategies.predicted import Predicted
 from dt_mlir.tuning.task import Candidate, Task
 from dt_mlir.tuning.tuner import Options, Tuner
-from dt_mlir.tuning.workers.local import LocalWorkers
+from dt_mlir.tuning.workers.local import LocalWorkers, visible_gpus
 
 HERE = Path(__file__).resolve().parent
 AUTO, TUNED = "auto", "tuned"
 """The names of the schedules in results."""
+NOT_COMPILING = ("drawing", "interpreters", "kernels", "reducer", "tools", "verification")
+"""The parts of the compiler that neither kernels nor schedules depend on."""
 TIMEOUT = 300.0
 """The seconds after which a comparison is ended."""
 
@@ -56,6 +61,11 @@ class Effort:
     jobs: int
     trials: int
     rounds: int
+
+
+def compiler() -> str:
+    """Returns the versions of everything that a row depends on."""
+    return f"{measuring.versions()}, autoscheduler {compiler_digest(NOT_COMPILING)[:12]}"
 
 
 def contenders(workload: Workload) -> tuple[list[str], dict[str, str]]:
@@ -131,18 +141,25 @@ def evaluate(
         else:
             missing[name] = built.message
     place = workers.places()[0]
-    future = workers.start(
-        place, (task.algorithm, task.sizes, "graph"), contest, task.algorithm, task.sizes, modules,
-        baselines, best.program, effort.rounds, least.operations > 0,
-    )
-    found = workers.measured(place, future)
-    if not isinstance(found, Contest):
-        raise CompileError(f"the comparison has no result: {found.message}")
+    while True:
+        future = workers.start(
+            place, (task.algorithm, task.sizes, "graph"), contest, task.algorithm, task.sizes,
+            modules, baselines, best.program, effort.rounds, least.operations > 0,
+        )
+        found = workers.measured(place, future)
+        if isinstance(found, Contest) and found.status == "ok":
+            break
+        # Its process is a new one now, and the others are compared without the one that broke it.
+        culprit = found.culprit if isinstance(found, Contest) else ""
+        if culprit not in baselines:
+            raise CompileError(f"the comparison has no result: {culprit} {found.message}")
+        baselines.remove(culprit)
+        missing[culprit] = found.message
     return {
         "workload": workload.name,
         "sizes": dict(workload.sizes),
         "device": setting.device,
-        "versions": setting.versions,
+        "versions": compiler(),
         "date": datetime.date.today().isoformat(),
         "search": {
             "seconds": searched,
@@ -174,12 +191,29 @@ def chosen(groups: list[str] | None, parts: list[str] | None) -> list[Workload]:
     ]  # fmt: skip
 
 
-def is_known(path: Path) -> bool:
+def shared_out(gpus: list[str], jobs: int) -> int:
+    """Runs this program once for each GPU, with its part of the workloads; 1 if one failed."""
+    kept = [text for text in sys.argv[1:] if not text.startswith("--gpus=")]
+    if "--gpus" in kept:
+        place = kept.index("--gpus")
+        del kept[place : place + 2]
+    each = str(max(jobs // len(gpus), 1))
+    running = [
+        subprocess.Popen(
+            [sys.executable, __file__, *kept, "--jobs", each, "--share", f"{n}/{len(gpus)}"],
+            env={**os.environ, "CUDA_VISIBLE_DEVICES": gpu},
+        ) for n, gpu in enumerate(gpus)
+    ]  # fmt: skip
+    return max(process.wait() for process in running)
+
+
+def is_known(results: Path, workload: Workload) -> bool:
     """Returns whether a workload has been measured by this compiler on this device."""
+    path = results / f"{workload.name}.json"
     if not path.exists():
         return False
     known = json.loads(path.read_text())
-    place = measuring.versions(), measuring.device_name()
+    place = compiler(), measuring.device_name()
     return (known["versions"], known["device"]) == place and "times" in known
 
 
@@ -194,8 +228,13 @@ def main() -> int:
     parser.add_argument("--trials", type=int, default=16, help="the candidates of a search")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, help="begin no workload after this time")
+    parser.add_argument(
+        "--gpus", help="share the workloads among GPUs: 'all', or numbers, as in 0,1"
+    )
+    parser.add_argument("--share", default="0/1", help=argparse.SUPPRESS)
     parser.add_argument("--results", type=Path, default=HERE / "results")
     args = parser.parse_args()
+    share, shares = map(int, args.share.split("/"))
     workloads = chosen(args.group, args.only)
     if args.list:
         print("\n".join(f"{w.group}: {w.name}" for w in workloads))
@@ -204,25 +243,30 @@ def main() -> int:
         print("there is no GPU: no kernel is measured")
         return 0
     args.results.mkdir(exist_ok=True)
+    if args.gpus is not None:
+        return shared_out(visible_gpus(args.gpus), args.jobs)
     # Processes that measure import what is beside this file.
     os.environ["PYTHONPATH"] = f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    left_to_do = [
+        w for number, w in enumerate(workloads)
+        if number % shares == share and (args.again or not is_known(args.results, w))
+    ]  # fmt: skip
     started, failed, left = time.monotonic(), 0, 0
     effort = Effort(args.jobs, args.trials, args.rounds)
     with (
-        Database(args.results / "tuning.sqlite") as database,
+        Database(args.results / f"tuning.sqlite.{share}") as database,
         LocalWorkers(args.jobs, timeout=TIMEOUT) as workers,
     ):
-        for workload in workloads:
+        for workload in left_to_do:
             path = args.results / f"{workload.name}.json"
-            if is_known(path) and not args.again:
-                continue
             if args.seconds is not None and time.monotonic() - started > args.seconds:
                 left += 1
                 continue
             begun = time.monotonic()
             try:
                 found = evaluate(workload, database, effort, workers, args.results)
-            except CompileError as error:
+            except Exception as error:
+                # One workload's failure is not that of the others.
                 print(f"{workload.name}: failed: {error}", flush=True)
                 failed += 1
                 continue

@@ -6,15 +6,21 @@ Of every operation there are three: eager, `torch.compile`, and `torch.compile` 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 import torch
+import torch._inductor.config
 
 Function = Callable[..., Any]
 
 # Products of f32 may take tf32, as those of the programs that they are compared with do.
 torch.set_float32_matmul_precision("high")
+
+# What its autotuner tries is of no interest here.
+torch._inductor.config.autotune_num_choices_displayed = 0
+logging.getLogger("torch._inductor.select_algorithm").setLevel(logging.CRITICAL)
 
 # A function is compiled anew for each of its workloads' sizes; beyond a few PyTorch gives up.
 torch._dynamo.config.recompile_limit = 64
