@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -43,6 +44,8 @@ class Contest(Measured):
     """The contenders that have no times, each with the reason."""
     sets: int = 1
     """The sets of tensors through which cold calls rotated."""
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    """The seconds until each contender was ready."""
     culprit: str = ""
     """The contender after which the GPU could not be used any more."""
 
@@ -70,6 +73,7 @@ def contest(
     arguments = _sets(inputs, len(modules) + len(baselines))
     missing: dict[str, str] = {}
     clocks: dict[str, Clock] = {}
+    seconds: dict[str, float] = {}
     with ExitStack() as stack:
         makers: dict[str, Callable[[], list[Callable[[], Any]]]] = {}
         for module in modules:
@@ -77,6 +81,7 @@ def contest(
         for name in baselines:
             makers[name] = lambda n=name: _baseline(n, winner, inputs, arguments)
         for name, maker in makers.items():
+            begun = time.monotonic()
             try:
                 clocks[name] = Clock(maker(), singly)
             except (Exception, SystemExit) as error:
@@ -86,6 +91,7 @@ def contest(
                     torch.cuda.synchronize()
                 except RuntimeError:
                     return Contest("failed", missing[name], culprit=name)
+            seconds[name] = time.monotonic() - begun
         order = random.Random(seed)
         times: Times = {
             name: {kind: [] for kind in clock.kinds} for name, clock in clocks.items()
@@ -98,7 +104,7 @@ def contest(
                     times[name][kind].append(clocks[name].milliseconds(kind))
         clocks.clear()
     torch.cuda.empty_cache()
-    return Contest("ok", "", None, times, missing, len(arguments))
+    return Contest("ok", "", None, times, missing, len(arguments), seconds)
 
 
 def _sets(inputs: Prepared, contenders: int) -> list[tuple[Any, ...]]:

@@ -39,6 +39,7 @@ from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.runtime.cache import compiler_digest
 from dt_mlir.tuning import measuring
 from dt_mlir.tuning.database import Database, Setting
+from dt_mlir.tuning.outcome import TIMELESS, Outcome
 from dt_mlir.tuning.progress import Silent
 from dt_mlir.tuning.strategies.predicted import Predicted
 from dt_mlir.tuning.task import Candidate, Task
@@ -167,12 +168,14 @@ def evaluate(
             "pruned": dict(outcome.pruned),
             "statuses": dict(outcome.statuses()),
             "milliseconds": [record.milliseconds for record in outcome.ranked()],
+            "problems": problems(outcome),
         },
         "auto": texts[AUTO],
         "program": texts[TUNED],
         "resources": best.resources,
         "rounds": effort.rounds,
         "sets": found.sets,
+        "ready": {name: round(seconds, 2) for name, seconds in found.seconds.items()},
         "times": found.times,
         "missing": {**missing, **found.missing},
         "least": {
@@ -180,6 +183,14 @@ def evaluate(
             "operations": least.operations,
         },
     }  # fmt: skip
+
+
+def problems(outcome: Outcome) -> list[dict[str, str]]:
+    """Returns an example of each reason for which candidates have no time."""
+    return [
+        {"status": status, "reason": reason, "program": outcome.example(status, reason).program}
+        for status in TIMELESS for reason in outcome.reasons(status)
+    ]  # fmt: skip
 
 
 def chosen(groups: list[str] | None, parts: list[str] | None) -> list[Workload]:
