@@ -30,19 +30,19 @@ def attention_bias_sdpa(q, k, v, bias):
 
 
 def _backend(backend, **options):
-    def function(q, k, v, scale):
+    def function(q, k, v):
         with sdpa_kernel(backend):
             batch = q[None], k[None], v[None]
-            return F.scaled_dot_product_attention(*batch, scale=scale, **options)[0]
+            return F.scaled_dot_product_attention(*batch, **options)[0]
 
     return function
 
 
 def _decoding(backend):
-    def function(q, k, v, scale):
+    def function(q, k, v):
         heads = q.flatten(1, 2)[:, :, None]
         with sdpa_kernel(backend):
-            found = F.scaled_dot_product_attention(heads, k, v, scale=scale, enable_gqa=True)
+            found = F.scaled_dot_product_attention(heads, k, v, enable_gqa=True)
         return found.view(q.shape)
 
     return function
@@ -64,10 +64,10 @@ def _window(b, h, i, j):
 def _flex(mask=None, **options):
     compiled = torch.compile(flex_attention, dynamic=False)
 
-    def function(q, k, v, scale):
+    def function(q, k, v):
         live = None if mask is None else _blocks(mask, q.shape[1], q.device)
         batch = q[None], k[None], v[None]
-        return compiled(*batch, scale=scale, block_mask=live, **options)[0]
+        return compiled(*batch, block_mask=live, **options)[0]
 
     return function
 
@@ -75,11 +75,11 @@ def _flex(mask=None, **options):
 def _flex_alibi():
     compiled = torch.compile(flex_attention, dynamic=False)
 
-    def function(q, k, v, slope, scale):
+    def function(q, k, v, slope):
         def biased(score, b, h, i, j):
             return score + slope[h] * (j - i)
 
-        return compiled(q[None], k[None], v[None], score_mod=biased, scale=scale)[0]
+        return compiled(q[None], k[None], v[None], score_mod=biased)[0]
 
     return function
 
@@ -102,8 +102,8 @@ def _flex_soft_cap():
     def capped(score, b, h, i, j):
         return 20 * torch.tanh(score / 20)
 
-    def function(q, k, v, scale):
-        return compiled(q[None], k[None], v[None], score_mod=capped, scale=scale)[0]
+    def function(q, k, v):
+        return compiled(q[None], k[None], v[None], score_mod=capped)[0]
 
     return function
 
