@@ -43,13 +43,18 @@ def check_owner(path: Path) -> None:
 
 
 def private_file(name: str) -> Path | None:
-    """Returns a file's path in the folder, which is made; None where others may write to it."""
+    """Returns a file's path in the folder, which is made; None where others may write to it.
+
+    Args:
+        name: the file's name, or that of a folder in it and the file's, as in `sound/0a1b`.
+    """
     folder = default_folder()
     path = folder / name
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        check_owner(folder)
-        check_owner(path)
+        path.parent.mkdir(exist_ok=True, mode=0o700)
+        for place in (folder, path.parent, path):
+            check_owner(place)
     except (OSError, CompileError):
         return None
     return path

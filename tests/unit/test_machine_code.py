@@ -81,7 +81,8 @@ class Compiled:
 
 
 @pytest.fixture
-def faulty(monkeypatch: pytest.MonkeyPatch) -> Compiled:
+def faulty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compiled:
+    monkeypatch.setenv("DT_MLIR_CACHE", str(tmp_path))
     said = "/*0000*/ UIADD3 UR5, UR4, 0x1, URZ ;"
     monkeypatch.setattr("dt_mlir.runtime.machine_code._output", lambda *_: said)
     return Compiled(b"")
@@ -98,12 +99,37 @@ def test_faulty_kernels_are_not_launched(faulty: Any) -> None:
             launch._check(faulty)
 
 
-def test_without_nvdisasm_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_has_no_fault_is_inspected_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DT_MLIR_CACHE", str(tmp_path))
+    inspected: list[bytes] = []
+
+    def disassembled(tool: str, option: str, cubin: bytes) -> str:
+        inspected.append(cubin)
+        return "/*0000*/ EXIT ;"
+
+    monkeypatch.setattr("dt_mlir.runtime.machine_code._output", disassembled)
+    for cubin in (b"one", b"other", b"one"):
+        assert fault(cubin) is None
+    assert inspected == [b"one", b"other"]
+    # What others may write to says nothing.
+    (tmp_path / "sound").chmod(0o777)
+    assert fault(b"one") is None
+    assert inspected == [b"one", b"other", b"one"]
+
+
+def test_without_nvdisasm_nothing_is_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DT_MLIR_CACHE", str(tmp_path))
+
     def missing(*_: object) -> str:
         raise FileNotFoundError("nvdisasm")
 
     monkeypatch.setattr("dt_mlir.runtime.machine_code._output", missing)
     assert fault(b"") is None
+    assert not [*(tmp_path / "sound").iterdir()]
 
 
 def test_faulty_candidates_fail(faulty: Any) -> None:
