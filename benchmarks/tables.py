@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -133,14 +134,15 @@ def page(rows: Sequence[Row], left: Sequence[Workload]) -> str:
     dates = sorted({row.data["date"] for row in rows})
     when = " to ".join(dict.fromkeys([dates[0], dates[-1]]))
     rounds = sorted({row.data["rounds"] for row in rows})
-    unmeasured = [f"Not measured by this compiler: {', '.join(w.name for w in left)}.", ""]
+    names = ", ".join(w.name for w in left)
+    text = f"{len(left)} workloads are not measured by this compiler: {names}."
+    place = f"{first['device']}, {first['versions']}, {when}; {len(rows)} workloads"
     lines = [
         "<!-- Written by benchmarks/tables.py from benchmarks/results. Do not edit. -->", "",
         "# Evaluation", "",
-        f"{first['device']}, {first['versions']}, {when};",
-        f"{len(rows)} workloads, {' or '.join(map(str, rounds))} rounds of one process each.", "",
+        _wrapped(f"{place}, {' or '.join(map(str, rounds))} rounds of one process each."), "",
         METHOD,
-        *(unmeasured if left else []),
+        *([_wrapped(text), ""] if left else []),
         "## Goals", "", *of_all(rows), "", *of_workloads(rows), "",
         "## What is slower than a baseline", "", *misses(rows), "",
     ]  # fmt: skip
@@ -152,6 +154,10 @@ def page(rows: Sequence[Row], left: Sequence[Workload]) -> str:
     lines += ["## Without times", "", *absent(rows), ""]
     lines += ["## Experiments", "", FINDINGS.read_text(encoding="utf-8")]
     return "\n".join(lines)
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
 
 
 def main() -> int:

@@ -11,6 +11,7 @@ import pytest
 FULL = (
     # further sizes and layouts of what runs at ragged sizes already
     "*/test_language.py::test_program_for_fixed_sizes*",
+    "*/test_evaluation.py::test_other_sizes*",
     "*/test_language.py::test_program*-aligned]",
     "*/test_language.py::test_fused*-aligned]",
     "*/test_language.py::test_aligned_storage*",

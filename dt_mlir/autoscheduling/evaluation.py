@@ -98,7 +98,7 @@ class Evaluator:
         self._found: dict[tuple[_Key, bool], Cluster] = {}
         self._tilings: dict[tuple[Hashable, bool], tuple[Tiling, Cost]] = {}
         self._specialized: dict[Hashable, bool] = {}
-        """Whether groups of warps may have tasks of their own, by the signature of a kernel."""
+        """True for kernels whose groups of warps may have tasks of their own, by signature."""
 
     def evaluated(
         self, root: str, members: Iterable[str], decisions: Sequence[Decision], coarse: bool = True

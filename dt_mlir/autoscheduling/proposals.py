@@ -83,7 +83,11 @@ class Proposals:
         clusters = [finished(self._evaluator, c) for c in Clusters(self._evaluator).run()]
         self._tilings: dict[int, list[Kernel]] = {}
         self._features: dict[tuple[int, int], list[tuple[float, dict[str, float]]]] = {}
-        self.slots = [self._options(alternatives(self._evaluator, item)) for item in clusters]
+        self.slots = [
+            # Tiles that follow from those of readers are no choice.
+            self._options(alternatives(self._evaluator, cluster))[: 1 if known.decided else None]
+            for cluster, known in zip(clusters, aligned(self._evaluator, clusters))
+        ]
         """The options of each slot, those that are predicted to be fastest first."""
 
     def __len__(self) -> int:

@@ -73,6 +73,7 @@ class Searches:
             self._workers = stack.enter_context(
                 workers_for(self._options, not self._on_gpu, self._gpus)
             )
+            self._workers.begin(self._on_gpu)
             self._open = stack.pop_all()
         return self
 

@@ -133,6 +133,7 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
     path = Path(args.database) if args.database else default_path()
     bar = Bar()
     with Database(path) as database, workers_for(options, args.cpu, args.gpus, args.ray) as workers:
+        workers.begin(not args.cpu)
         device = "cpu" if args.cpu else workers.device_name()
         setting = Setting(task.algorithm, task.sizes, device, workers.versions())
         predicted = _predicted(args.device, device, args.auto)

@@ -8,6 +8,7 @@ Kernels that are too short for that are timed as replays of a CUDA graph.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -112,6 +113,14 @@ def prepare_process(load: list[str], gpu: str | None = None) -> None:
     sys.setrecursionlimit(DEEPEST)
     for path in load:
         load_file(path)
+
+
+def import_for_gpu() -> None:
+    """Imports what measuring on a GPU needs, which takes seconds, and asks for the GPU."""
+    import torch
+
+    importlib.import_module("triton.testing")
+    torch.cuda.init()
 
 
 def warm(algorithm: str, sizes: Mapping[str, int], method: str) -> Measured:

@@ -195,3 +195,41 @@ def test_the_least_time_is_that_of_the_busiest_resource() -> None:
     assert least_time(module, sizes, H200).bounds["memory"] == pytest.approx(
         (2 * rows + 4 * 4096) / H200.memory_rate
     )
+
+
+COPIED = """
+Func mm : f16, A_copy : f16; In A : f16, B : f16; Var x, y; RVar k;
+A_copy[x, k] = A[x, k];
+mm[x, y] = rdot(A_copy[x, k], B[k, y], k);
+mm.compile();
+"""
+
+
+def test_tiles_that_follow_from_others_are_no_choice() -> None:
+    found = proposals(COPIED, {"x": 4096, "y": 4096, "k": 4100})
+    assert [len(slot) for slot in found.slots][0] == 1
+    assert len(found.slots[1]) > 10
+    even = proposals(COPIED, SQUARE)
+    assert all(len(slot) > 1 for slot in even.slots)
+
+
+CAUSAL = """
+Func s, top, p, total, o : bf16; In Q : bf16, K : bf16, V : bf16;
+Var h, i, d = 128; RVar j, c = 128;
+s[h, i, j] = rdot(Q[h, i, c], K[h, j, c], c) * 0.088;
+top[h, i] = rmax(s[h, i, j], j, j <= i);
+p[h, i, j] = exp(s[h, i, j] - top[h, i]);
+total[h, i] = rsum(p[h, i, j], j, j <= i);
+o[h, i, d] = rdot(p[h, i, j], V[h, j, d], j, j <= i) / total[h, i];
+o.precision(narrow); o.compile();
+"""
+
+
+def test_what_no_reader_needs_is_not_in_the_least_time() -> None:
+    sizes = {"h": 64, "i": 4096, "j": 4096}
+    module, all_keys = algorithm(CAUSAL), algorithm(CAUSAL.replace(", j <= i", ""))
+    half, whole = (
+        least_time(m, Interface.of(m).sizes(sizes), H200).operations for m in (module, all_keys)
+    )
+    assert whole == 4 * 64 * 4096**2 * 128
+    assert half == pytest.approx(whole / 2, rel=0.01)

@@ -8,7 +8,9 @@ Where nothing was measured nearby, the prediction of the model of costs remains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log
+from functools import cached_property
+from importlib.util import find_spec
+from math import log, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -39,24 +41,26 @@ class Surrogate:
     """
 
     def __init__(self, known: Sequence[tuple[Features, float]] = ()) -> None:
-        try:
-            from sklearn.gaussian_process import GaussianProcessRegressor
-            from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
-        except ImportError:
+        if find_spec("sklearn") is None:
             raise CompileError(
                 "a search in the order of predicted time needs scikit-learn", None,
                 "pip install 'dt-mlir[tune]'",
-            ) from None
-        kernel: Any = ConstantKernel(DEVIATION**2) * Matern(DISTANCE, nu=2.5)
-        fixed: Any = None
-        self._process: Any = GaussianProcessRegressor(
-            kernel + WhiteKernel(NOISE**2), optimizer=fixed
-        )
+            )
         self._known = list(known)
         self._measured: list[tuple[Features, float]] = []
         self._failed: list[Features] = []
         self._times: list[float] = []
         """The logarithms of measured times."""
+
+    @cached_property
+    def _process(self) -> Any:
+        # Importing it takes seconds, in which the first candidates are compiled.
+        from sklearn.gaussian_process import GaussianProcessRegressor
+        from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+
+        kernel: Any = ConstantKernel(DEVIATION**2) * Matern(DISTANCE, nu=2.5)
+        fixed: Any = None
+        return GaussianProcessRegressor(kernel + WhiteKernel(NOISE**2), optimizer=fixed)
 
     def learn(self, features: Features, predicted: float, measured: float | None) -> None:
         """Hears a time.
@@ -112,7 +116,8 @@ class Surrogate:
 
 def _expected_improvement(times: Any, deviation: Any, best: float) -> Any:
     """Returns the expected improvement of normal variables over a value that is to be undercut."""
-    from scipy.stats import norm
+    from scipy.special import ndtr
 
     distance = (best - times) / deviation
-    return deviation * (distance * norm.cdf(distance) + norm.pdf(distance))
+    density = np.exp(-(distance**2) / 2) / sqrt(2 * pi)
+    return deviation * (distance * ndtr(distance) + density)

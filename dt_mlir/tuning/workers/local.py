@@ -18,7 +18,14 @@ from pebble import ProcessExpired, ProcessPool
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.compilation import Built, build
 from dt_mlir.tuning.gpu import Files, Gpu, present_gpu
-from dt_mlir.tuning.measuring import Measured, device_name, prepare_process, versions, warm
+from dt_mlir.tuning.measuring import (
+    Measured,
+    device_name,
+    import_for_gpu,
+    prepare_process,
+    versions,
+    warm,
+)
 from dt_mlir.tuning.workers.processes import FreshContext, PreparedContext
 from dt_mlir.tuning.workers.workers import PREPARATION, Wanted
 
@@ -68,6 +75,13 @@ class _Measurer:
     ) -> Future[Any]:
         """See `Workers.start`."""
         return self.prepared(wanted).schedule(function, args=list(args), timeout=self.timeout)
+
+    def begin(self) -> _Pool:
+        """Starts the process, if there is none, and returns it; see `Workers.begin`."""
+        if self._pool is None:
+            self._pool = _Pool(1, self.load, self.gpu)
+            self._pool.schedule(import_for_gpu, timeout=PREPARATION)
+        return self._pool
 
     def prepared(self, wanted: Wanted) -> _Pool:
         """Lets the process make up inputs, and returns it; see `Workers.prepare`."""
@@ -150,15 +164,28 @@ class LocalWorkers:
         for measurer in self._measurers:
             measurer.stop()
 
+    def begin(self, on_gpu: bool) -> None:
+        """See `Workers`."""
+        if on_gpu:
+            # Any task starts the process that the others are copies of.
+            self._compiling(on_gpu).schedule(prepare_process, args=[self.load])
+            for measurer in self._measurers:
+                measurer.begin()
+
     def build(self, text: str, sizes: Mapping[str, int], on_gpu: bool) -> Future[Any]:
         """See `Workers`."""
         if on_gpu and self._gpu is None:
             self._gpu = present_gpu()
+        gpu = self._gpu if on_gpu else None
+        arguments = [text, "-", sizes, gpu]
+        return self._compiling(on_gpu).schedule(build, args=arguments, timeout=self.timeout)
+
+    def _compiling(self, on_gpu: bool) -> _Pool:
+        """Returns the processes that compile, which are started if there are none."""
         if self._compilers is None:
             # Triton's interpreter has to be chosen before Triton is imported.
             self._compilers = _Pool(self.jobs, self.load, None, COMPILERS if on_gpu else ())
-        gpu = self._gpu if on_gpu else None
-        return self._compilers.schedule(build, args=[text, "-", sizes, gpu], timeout=self.timeout)
+        return self._compilers
 
     def built(self, future: Future[Any]) -> Built:
         """See `Workers`."""

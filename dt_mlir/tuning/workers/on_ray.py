@@ -85,6 +85,11 @@ class RayWorkers:
     ) -> None:  # fmt: skip
         self.stop()
 
+    def begin(self, on_gpu: bool) -> None:
+        """See `Workers`: actors start, each on its GPU."""
+        for place in self.places():
+            self._actor(place)
+
     def places(self) -> list[int]:
         """See `Workers`."""
         return [place for place in range(len(self._actors)) if place not in self._lost]

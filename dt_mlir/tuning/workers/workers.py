@@ -28,6 +28,14 @@ class Workers(Protocol):
         """The number of candidates that are compiled at once."""
         ...
 
+    def begin(self, on_gpu: bool) -> None:
+        """Starts processes, which import what they need while the caller goes on.
+
+        Args:
+            on_gpu: whether they compile for a GPU, and measure on one.
+        """
+        ...
+
     def places(self) -> list[int]:
         """Returns the numbers of the processes that measure."""
         ...

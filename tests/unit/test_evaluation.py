@@ -1,0 +1,145 @@
+"""The evaluation: its workloads can be compiled and checked, and its page says what was measured."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from dt_mlir.autoscheduling.auto import auto_schedule, with_schedule
+from dt_mlir.compiler import compile_program
+from dt_mlir.costs.device import find_device
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.tuning.task import canonical
+from dt_mlir.verification.sampling import sample
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def benchmarks() -> Iterator[None]:
+    sys.path.insert(0, str(BENCHMARKS))
+    yield
+    sys.path.remove(str(BENCHMARKS))
+
+
+def module_of(name: str) -> ModuleType:
+    return importlib.import_module(name)
+
+
+def names_of_workloads() -> list[str]:
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        return [workload.name for workload in module_of("workloads").WORKLOADS]
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+
+
+NAMES = names_of_workloads()
+
+
+def test_names_are_unique() -> None:
+    workloads = module_of("workloads").WORKLOADS
+    assert len({(w.name, w.model) for w in workloads}) == len(workloads)
+    programs = {path.stem for path in (BENCHMARKS / "programs").glob("*.dt")}
+    assert programs == {workload.program for workload in workloads}
+
+
+def test_models_have_forty_operators() -> None:
+    assert sum(w.group == "models" for w in module_of("workloads").WORKLOADS) >= 40
+
+
+FIRST = {name.partition("-")[0]: name for name in reversed(NAMES)}
+OTHERS = sorted({*NAMES} - {*FIRST.values()})
+
+
+def check(name: str) -> None:
+    workload = next(w for w in module_of("workloads").WORKLOADS if w.name == name)
+    task = module_of("evaluate").task_of(workload)
+    schedule = auto_schedule(task.module, task.sizes, find_device("h200"))
+    assert compile_program(canonical(with_schedule(task.module, schedule)), name).source
+    algorithm, _ = compile_text(task.algorithm, name)
+    # What is too large to be checked is refused.
+    sample(algorithm, task.sizes)
+
+
+@pytest.mark.parametrize("name", FIRST.values())
+def test_a_program_is_scheduled_and_can_be_checked(name: str) -> None:
+    check(name)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_sizes_are_scheduled_and_can_be_checked(name: str) -> None:
+    check(name)
+
+
+def test_every_baseline_is_there() -> None:
+    wanted = {name for w in module_of("workloads").WORKLOADS for name in w.baselines}
+    baselines = module_of("baselines")
+    assert wanted <= {*baselines.FUNCTIONS, *baselines.EXPERTS}
+
+
+def test_experts_take_the_parameters_of_the_winner() -> None:
+    winner = module_of("baselines").Winner.of("""
+    Func mm : f16; In A : f16, B : f16; Var x, y; RVar k;
+    mm[x, y] = rdot(A[x, k], B[k, y], k);
+    mm.block(x:64, y:256); mm.tensorize(x:64, y:256, k:32); mm.map(x:x1/16, y, x1);
+    mm.num_warps(8); mm.num_stages(4);
+    mm.compile();
+    """)
+    assert dict(winner.tiles) == {"x": 64, "y": 256, "k": 32}
+    assert (winner.warps, winner.stages, winner.group) == (8, 4, 16)
+
+
+def measured(name: str, tuned: float, auto: float, **baselines: float) -> dict[str, Any]:
+    """What is written of a workload."""
+    times = {"tuned": tuned, "auto": auto, **baselines}
+    return {
+        "workload": name, "device": "NVIDIA H200", "versions": "dt-mlir 1", "date": "2026-11-25",
+        "rounds": 3, "times": {n: {"cold": [t, t * 1.1, t], "hot": [t / 2] * 3}
+                               for n, t in times.items()},
+        "missing": {"softmax_liger": "liger_kernel is not installed"},
+        "least": {"milliseconds": tuned / 2, "limit": "memory", "bytes": 3e7, "operations": 0.0},
+        "search": {"seconds": 9.0, "size": 77, "pruned": {"spill registers": 5},
+                   "statuses": {"ok": 6, "wrong": 1}, "milliseconds": [tuned], "problems": []},
+        "auto": "", "program": "", "resources": {}, "sets": 3, "sizes": {},
+    }  # fmt: skip
+
+
+def test_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = {
+        "softmax_stable-4096x1024": measured(
+            "softmax_stable-4096x1024", 0.01, 0.0125, softmax_eager=0.02, softmax_compile=0.009
+        ),
+        "softmax_stable-4096x4096": measured(
+            "softmax_stable-4096x4096", 0.04, 0.04, softmax_eager=0.05, softmax_compile=0.044
+        ),
+        # Another compiler's.
+        "softmax-4096x16384": measured("softmax-4096x16384", 1, 1) | {"versions": "dt-mlir 0"},
+    }
+    for name, data in results.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(data))
+    rows, left = module_of("row").load(tmp_path)
+    assert [row.name for row in rows] == [*results][:2]
+    assert {"softmax-4096x16384", "matmul-1024x1024x1024"} < {w.name for w in left}
+    text = module_of("tables").page(rows, left)
+    assert "NVIDIA H200, dt-mlir 1, 2026-11-25; 2 workloads, 3 rounds" in text
+    assert "| `auto` / tuned, geometric mean | ≥ 0.9 | 0.89 (2 rows) | missed |" in text
+    assert (
+        "| `auto` / tuned, least | ≥ 0.7 | 0.80 (softmax_stable-4096x1024) | reached |" in text
+    )
+    assert "as fast as the best baseline, a part of all | ≥ 0.8 | 0.50 (2 rows) | missed |" in text
+    assert (
+        "| softmax_stable-4096x1024 | 10.00 | 5.00 | 10.0 % | 3000 GB/s (hot 6000: L2) | 0.50 | "
+        "0.80 / 0.80 | 2.00 / 2.00 | 0.90 / 0.90 | 7 of 77 | 5 |"
+    ) in text
+    assert "| softmax_stable-4096x1024 | 0.90 (compile) | 0.50 | not explained yet |" in text
+    assert "- softmax_stable-4096x1024: softmax_liger: liger_kernel is not installed" in text
+    module_of("plots").draw(rows, tmp_path / "softmax")
+    assert (tmp_path / "softmax.svg").stat().st_size > 1000
