@@ -4,9 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Gluon changes between versions of Triton: the oldest one that is supported stands beside the usual.
+OLDEST := 3.6.0
+OLD := .venv-triton-$(OLDEST)
+OLD_STAMP := $(OLD)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full filecheck fuzz mutate coverage lint types docs goldens bench accuracy clean
+.PHONY: help demo test test-full test-oldest filecheck fuzz mutate coverage lint types docs goldens bench accuracy clean
 
 help: ## Say what there is to do
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -16,6 +20,15 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch triton numpy
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[run,tune,ray,dev]'
 	touch $(STAMP)
+
+# Everything but Triton is that of the usual environment.
+$(OLD_STAMP): $(STAMP) Makefile
+	test -x $(OLD)/bin/python || $(BIN)/python -m venv $(OLD)
+	$(OLD)/bin/python -m pip install --quiet --disable-pip-version-check triton==$(OLDEST)
+	$(OLD)/bin/python -c "import site, sysconfig; \
+	  print('import site; site.addsitedir(%r)' % '$(abspath $(VENV))/lib/python%s/site-packages' % sysconfig.get_python_version())" \
+	  > $$($(OLD)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/others.pth
+	touch $(OLD_STAMP)
 
 demo: $(STAMP) ## Compile an example, run it (on a GPU, or else on the CPU) and compare with PyTorch
 	$(BIN)/python examples/demo.py
@@ -27,6 +40,10 @@ test: $(STAMP) ## Run the quick tests: every pass and example once
 test-full: $(STAMP) ## Run all tests: all sizes and targets, drawn programs, searches
 	$(BIN)/lit -q tests/filecheck examples/plugin/tests
 	$(BIN)/pytest -n auto --full
+
+test-oldest: $(OLD_STAMP) ## Compile the specialized kernels ahead of time with the oldest Triton that is supported
+	$(OLD)/bin/python -c "import triton; assert triton.__version__ == '$(OLDEST)', triton.__version__"
+	$(OLD)/bin/python -m pytest -n auto tests/warp/test_ahead_of_time.py tests/warp -k "machine_code or test_a_product"
 
 filecheck: $(STAMP) ## Run the tests on textual IR alone
 	$(BIN)/lit -v tests/filecheck examples/plugin/tests
@@ -62,4 +79,4 @@ accuracy: $(STAMP) ## Measure the errors of elementwise functions (on a GPU, if 
 	$(BIN)/python benchmarks/accuracy.py
 
 clean: ## Remove what was built
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OLD) build dist .pytest_cache .ruff_cache
