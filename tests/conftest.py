@@ -12,6 +12,7 @@ FULL = (
     # further sizes and layouts of what runs at ragged sizes already
     "*/test_language.py::test_program_for_fixed_sizes*",
     "*/test_evaluation.py::test_other_sizes*",
+    "*/test_dt_reduce.py::test_*_level_of_warps*",
     "*/test_language.py::test_program*-aligned]",
     "*/test_language.py::test_fused*-aligned]",
     "*/test_language.py::test_aligned_storage*",

@@ -103,7 +103,9 @@ def reduce_file(args: Namespace, sources: SourceTexts) -> None:
         return found == first
 
     def experiment(kept: tuple[int, ...]) -> Experiment:
-        return Experiment([passes[i] for i in kept], mode, args.kernel, characters)
+        at_a_pass = first.item in {item.name for item in passes}
+        compares = first.kind in ("changes", "breaks") or not at_a_pass
+        return Experiment([passes[i] for i in kept], mode, args.kernel, characters, compares)
 
     sizes = dict(first.sizes or given)
     if args.file.endswith(".dt"):

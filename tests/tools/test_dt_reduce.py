@@ -5,6 +5,8 @@ from pathlib import Path
 
 from command import Tools
 
+from dt_mlir.pipeline import default_pipeline
+
 WRONG = Path(__file__).parents[1] / "semantics" / "wrong_passes.py"
 LOAD = f"--load '{WRONG}'"
 
@@ -108,3 +110,42 @@ def test_a_module_needs_passes(tool: Tools) -> None:
         "error: labels.mlir: a module does not say which passes to run",
         "help: give them with -p; a reproducer has them in its line '// run:'",
     )
+
+
+SPECIALIZED = """
+Func s, mm : bf16; In A : bf16, B : bf16, bias; Var x, y; RVar k;
+s[x, y] = rdot(A[x, k], B[k, y], k);
+mm[x, y] = exp(s[x, y] * 2.0) + bias[y];
+s.fuse_at(mm, y); mm.block(x:128, y:16); mm.tensorize(x:128, y:16, k:16);
+mm.warp_specialize(); mm.num_stages(2); mm.compile();
+"""
+WRONG_WARPS = Path(__file__).parent / "wrong_warp_passes.py"
+LOWERED = ",".join([*default_pipeline("tile"), "convert-tile-to-warp"])
+
+
+def test_a_program_that_is_wrong_at_the_level_of_warps_becomes_small(tool: Tools) -> None:
+    Path("warps.dt").write_text(SPECIALIZED)
+    done = tool.in_a_process(
+        f"dt-reduce warps.dt --load '{WRONG_WARPS}' -o small.dt"
+        f" -p {LOWERED},warp-split-producer,warp-sink-store-waits,warp-forget-releases"
+    )
+    # Interpreted, groups of warps wait for each other.
+    done.prints("warp-forget-releases breaks; to see it: dt-opt small.dt")
+    small = Path("small.dt").read_text()
+    assert "bias" not in small
+    assert "mm.warp_specialize();" in small
+    assert "warp-split-producer,warp-forget-releases --verify-semantics" in small
+
+
+def test_a_module_of_the_level_of_warps_becomes_small(tool: Tools) -> None:
+    Path("warps.dt").write_text(SPECIALIZED)
+    tool(f"dt-opt warps.dt -p {LOWERED} -o in.mlir").prints()
+    assert "math.exp" in Path("in.mlir").read_text()
+    done = tool.in_a_process(
+        f"dt-reduce in.mlir x=9 y=9 k=9 --load '{WRONG_WARPS}' -o small.mlir"
+        " -p warp-forget-sums --time-limit 60"
+    )
+    done.prints("warp-forget-sums changes; to see it: dt-opt small.mlir")
+    small = Path("small.mlir").read_text()
+    assert "math.exp" not in small
+    assert "arith.addf" in small
