@@ -43,7 +43,7 @@ test-full: $(STAMP) ## Run all tests: all sizes and targets, drawn programs, sea
 
 test-oldest: $(OLD_STAMP) ## Compile the specialized kernels ahead of time with the oldest Triton that is supported
 	$(OLD)/bin/python -c "import triton; assert triton.__version__ == '$(OLDEST)', triton.__version__"
-	$(OLD)/bin/python -m pytest -n auto tests/warp/test_ahead_of_time.py tests/warp -k "machine_code or test_a_product"
+	$(OLD)/bin/python -m pytest -n auto tests/warp -k "machine_code or test_a_product"
 
 filecheck: $(STAMP) ## Run the tests on textual IR alone
 	$(BIN)/lit -v tests/filecheck examples/plugin/tests

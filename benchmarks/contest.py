@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from dt_mlir.diagnostics import CompileError
@@ -46,13 +47,12 @@ class Contest(Measured):
     """The sets of tensors through which cold calls rotated."""
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     """The seconds until each contender was ready."""
-    culprit: str = ""
-    """The contender after which the GPU could not be used any more."""
 
 
 def contest(
     algorithm: str, sizes: Mapping[str, int], modules: Sequence[Module],
-    baselines: Sequence[str], winner: str, rounds: int, singly: bool, seed: int = 0,
+    baselines: Sequence[str], winner: str, rounds: int, singly: bool, under_way: str,
+    seed: int = 0,
 ) -> Contest:
     """Times schedules and baselines in rounds, in each of which the order is drawn anew.
 
@@ -64,6 +64,7 @@ def contest(
         winner: the program whose parameters the hand-written kernels take over.
         rounds: the number of rounds.
         singly: whether single and sustained calls are timed too.
+        under_way: a file that names the contender under way, should the process end with it.
         seed: the seed of orders.
     """
     import torch
@@ -82,15 +83,14 @@ def contest(
             makers[name] = lambda n=name: _baseline(n, winner, inputs, arguments)
         for name, maker in makers.items():
             begun = time.monotonic()
+            Path(under_way).write_text(name)
             try:
                 clocks[name] = Clock(maker(), singly)
             except (Exception, SystemExit) as error:
                 # What a baseline can raise is anything; it has no time then.
                 missing[name] = _first_line(error)
-                try:
-                    torch.cuda.synchronize()
-                except RuntimeError:
-                    return Contest("failed", missing[name], culprit=name)
+                # One that leaves the GPU unusable ends the comparison.
+                torch.cuda.synchronize()
             seconds[name] = time.monotonic() - begun
         order = random.Random(seed)
         times: Times = {
@@ -101,6 +101,7 @@ def contest(
                 names = [*clocks]
                 order.shuffle(names)
                 for name in names:
+                    Path(under_way).write_text(name)
                     times[name][kind].append(clocks[name].milliseconds(kind))
         clocks.clear()
     torch.cuda.empty_cache()

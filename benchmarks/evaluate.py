@@ -16,14 +16,17 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import importlib.util
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from contest import Contest, Module, contest
@@ -65,14 +68,14 @@ class Effort:
 
 
 def compiler() -> str:
-    """Returns the versions of everything that a row depends on."""
+    """Returns the versions of what compiles, and of what writes schedules."""
     return f"{measuring.versions()}, autoscheduler {compiler_digest(NOT_COMPILING)[:12]}"
 
 
 def contenders(workload: Workload) -> tuple[list[str], dict[str, str]]:
     """Returns the baselines that can be run here, and why others cannot."""
     found, missing = list(workload.baselines), dict[str, str]()
-    if importlib.util.find_spec("liger_kernel") is None:
+    if find_spec("liger_kernel") is None:
         missing = {name: "liger_kernel is not installed" for name in found if _is_liger(name)}
     return [name for name in found if name not in missing], missing
 
@@ -142,16 +145,18 @@ def evaluate(
         else:
             missing[name] = built.message
     place = workers.places()[0]
+    under_way = results / f"{workload.name}.under_way"
     while True:
         future = workers.start(
             place, (task.algorithm, task.sizes, "graph"), contest, task.algorithm, task.sizes,
-            modules, baselines, best.program, effort.rounds, least.operations > 0,
+            modules, baselines, best.program, effort.rounds, least.operations > 0, str(under_way),
         )
         found = workers.measured(place, future)
-        if isinstance(found, Contest) and found.status == "ok":
+        culprit = under_way.read_text() if under_way.exists() else ""
+        under_way.unlink(missing_ok=True)
+        if isinstance(found, Contest):
             break
         # Its process is a new one now, and the others are compared without the one that broke it.
-        culprit = found.culprit if isinstance(found, Contest) else ""
         if culprit not in baselines:
             raise CompileError(f"the comparison has no result: {culprit} {found.message}")
         baselines.remove(culprit)
@@ -161,6 +166,7 @@ def evaluate(
         "sizes": dict(workload.sizes),
         "device": setting.device,
         "versions": compiler(),
+        "measure": measure_of(workload),
         "date": datetime.date.today().isoformat(),
         "search": {
             "seconds": searched,
@@ -215,22 +221,36 @@ def shared_out(gpus: list[str], jobs: int) -> int:
             env={**os.environ, "CUDA_VISIBLE_DEVICES": gpu},
         ) for n, gpu in enumerate(gpus)
     ]  # fmt: skip
-    return max(process.wait() for process in running)
+    statuses = [process.wait() for process in running]
+    return int(any(statuses))
+
+
+def measure_of(workload: Workload) -> str:
+    """Returns a digest of what is measured of a workload, and how."""
+    digest = hashlib.sha256(task_of(workload).algorithm.encode())
+    digest.update(repr((workload.sizes, workload.types, workload.baselines)).encode())
+    for path in (HERE / "timing.py", HERE / "contest.py", *sorted(HERE.glob("baselines/*.py"))):
+        digest.update(path.read_bytes())
+    if any(map(_is_liger, workload.baselines)) and find_spec("liger_kernel") is not None:
+        digest.update(version("liger_kernel").encode())
+    return digest.hexdigest()[:12]
 
 
 def is_known(results: Path, workload: Workload) -> bool:
-    """Returns whether a workload has been measured by this compiler on this device."""
+    """Returns whether a workload has been measured so, by this compiler on this device."""
     path = results / f"{workload.name}.json"
     if not path.exists():
         return False
     known = json.loads(path.read_text())
-    place = compiler(), measuring.device_name()
-    return (known["versions"], known["device"]) == place and "times" in known
+    wanted = compiler(), measuring.device_name(), measure_of(workload)
+    return (known["versions"], known["device"], known.get("measure")) == wanted
 
 
 def main() -> int:
     """Runs the suite, or a part of it; 1 if a workload failed."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    description = (__doc__ or "").partition("\n")[0]
+    # What is left of '--gpus' in a child's arguments would start children of its own.
+    parser = argparse.ArgumentParser(description=description, allow_abbrev=False)
     parser.add_argument("--group", action="append", help="only these groups")
     parser.add_argument("--only", action="append", help="only workloads whose names contain this")
     parser.add_argument("--again", action="store_true", help="measure what is known, too")
@@ -290,7 +310,7 @@ def main() -> int:
 
 def shown(found: dict[str, Any], seconds: float) -> str:
     """Returns a line about a workload's outcome."""
-    cold = {name: min(times["cold"]) for name, times in found["times"].items()}
+    cold = {name: median(times["cold"]) for name, times in found["times"].items()}
     best = cold.get(TUNED)
     ratios = [
         f"{name} {time / best:.2f}" for name, time in cold.items() if name != TUNED and best

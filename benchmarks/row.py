@@ -61,17 +61,21 @@ class Row:
             kind: `hot`, `cold`, `single` or `sustained`.
         """
         ends = tuple(f"_{way}" for way in ways)
-        times = [
-            time for name in self.baselines
-            if (not ends or name.endswith(ends)) and (time := self.time(name, kind)) is not None
+        found = [
+            ratio for name in self.baselines
+            if (not ends or name.endswith(ends)) and (ratio := self._over(name, TUNED, kind))
         ]  # fmt: skip
-        best = self.time(TUNED, kind)
-        return min(times) / best if times and best is not None else None
+        return min(found, default=None)
+
+    def _over(self, name: str, other: str, kind: str) -> float | None:
+        """Returns a contender's time over another's, the median of the rounds."""
+        pairs = zip(self.times(name, kind), self.times(other, kind))
+        ratios = [time / of for time, of in pairs]
+        return median(ratios) if ratios else None
 
     def of_tuned(self, kind: str = "cold") -> float | None:
         """Returns the tuned schedule's time over that of `auto`."""
-        auto, tuned = self.time(AUTO, kind), self.time(TUNED, kind)
-        return tuned / auto if auto is not None and tuned is not None else None
+        return self._over(TUNED, AUTO, kind)
 
     @property
     def spread(self) -> float:

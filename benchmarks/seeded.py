@@ -23,7 +23,7 @@ class Seeded:
 
     def __init__(self, known: Sequence[Candidate], others: Predicted) -> None:
         self.others = others
-        (self.first,) = others.ask(1)
+        (self.first,) = others.ask(1)  # There always is one: that of `auto`.
         """The schedule of `auto`."""
         self._ready = [self.first, *(c for c in known if c.text != self.first.text)]
 

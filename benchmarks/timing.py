@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from statistics import median
 from typing import Any
 
@@ -21,7 +22,7 @@ Run = Callable[[], Any]
 LENGTH = 2e-3
 """The seconds that a graph should take at least."""
 MOST_CALLS = 200
-"""The most calls of a hot graph."""
+"""The most calls of a graph, but for one on each set of tensors."""
 MEASURED = 0.025
 """The seconds for which replays are timed."""
 SUSTAINED = 0.4
@@ -47,13 +48,12 @@ class Clock:
         self._runs = runs
         runs[0]()
         torch.cuda.synchronize()
-        self._cold = _Graph(runs)
-        self._one = _Graph(runs[:1])
+        self._one = _Graph(runs[:1], 1)
         seconds = self._one.seconds(1)
         calls = min(max(int(LENGTH / seconds), 1), MOST_CALLS)
-        self._hot = _Graph([runs[0]] * calls)
+        self._hot = _Graph(runs[:1], calls)
+        self._cold = _Graph(runs, -(-calls // len(runs)))
         self.kinds = ("hot", "cold", "single", "sustained") if singly else ("hot", "cold")
-        self._flushed = torch.empty(FLUSHED, dtype=torch.uint8, device="cuda") if singly else None
 
     def milliseconds(self, kind: str) -> float:
         """Returns the time of a call.
@@ -73,25 +73,39 @@ class Clock:
 
     def _single(self) -> float:
         found: list[float] = []
-        assert self._flushed is not None
         for _ in range(SINGLES):
             torch.cuda.synchronize()
             time.sleep(PAUSE)
             # The call is launched while the cache is flushed, so that nothing waits for the host.
-            self._flushed.zero_()
+            _flushed().zero_()
             found.append(self._one.seconds(1))
         return median(found)
 
 
-class _Graph:
-    """A graph of calls."""
+@cache
+def _flushed() -> torch.Tensor:
+    return torch.empty(FLUSHED, dtype=torch.uint8, device="cuda")
 
-    def __init__(self, runs: Sequence[Run]) -> None:
-        self._count = len(runs)
+
+class _Graph:
+    """A graph of calls.
+
+    Args:
+        runs: the calls.
+        times: how often all of them are made.
+    """
+
+    def __init__(self, runs: Sequence[Run], times: int) -> None:
+        self._count = len(runs) * times
         self._graph = torch.cuda.CUDAGraph()
+        results: list[Any] = [None] * len(runs)
         with torch.cuda.graph(self._graph):
-            # What they return stays, so that no call takes the memory of another's results.
-            self._results = [run() for run in runs]
+            for place, run in [*enumerate(runs)] * times:
+                # Each set has results of its own, which a call that allocates them takes over
+                # from the one before on that set.
+                results[place] = None
+                results[place] = run()
+        self._results = results
         self._graph.replay()
         torch.cuda.synchronize()
 

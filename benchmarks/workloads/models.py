@@ -32,7 +32,7 @@ MODELS = [
     _product(f"{_LLAMA}, gate and up", "swiglu_product", 2048, 14336, 4096),
     _product(f"{_LLAMA}, down", "matmul", 2048, 4096, 14336),
     _product(f"{_LLAMA}, vocabulary, decoding", "matmul_split", 16, 128256, 4096),
-    _product(f"{_LLAMA}, down, decoding", "matmul_split", 16, 4096, 14336),
+    _product(f"{_LLAMA}, output, decoding", "matmul_split", 16, 4096, 4096),
     _product(f"{_LLAMA}, adapter", "low_rank_product", 2048, 4096, 4096),
     _of(
         f"{_LLAMA}, attention", "attention_grouped",

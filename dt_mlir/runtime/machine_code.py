@@ -22,7 +22,10 @@ def resource_usage(cubin: bytes) -> tuple[int | None, int | None]:
     """Registers and bytes of local memory of a cubin, as the toolkit's cuobjdump says."""
     from triton import knobs
 
-    said = _output(knobs.nvidia.cuobjdump.path, "-res-usage", cubin)
+    try:
+        said = _output(knobs.nvidia.cuobjdump.path, "-res-usage", cubin)
+    except subprocess.SubprocessError:
+        return None, None
     # What is spilled lies in the stack frame.
     return _number(r"REG:(\d+)", said), _number(r"STACK:(\d+)", said)
 
@@ -40,14 +43,19 @@ def fault(cubin: bytes) -> str | None:
     """
     from triton import knobs
 
-    digest = hashlib.sha256(Path(__file__).read_bytes() + cubin).hexdigest()[:32]
-    note = private_file(f"sound/{digest}")
+    try:
+        tool = knobs.nvidia.nvdisasm.path
+    except RuntimeError:
+        # There is no nvdisasm here, and nothing is known.
+        return None
+    # Another way to look, or another tool, may find what this one did not.
+    looked = Path(__file__).read_bytes() + tool.encode()
+    note = private_file(f"sound/{hashlib.sha256(looked + cubin).hexdigest()[:32]}")
     if note is not None and note.exists():
         return None
     try:
-        assembly = _output(knobs.nvidia.nvdisasm.path, "-c", cubin)
-    except (OSError, RuntimeError):
-        # There is no nvdisasm here, and nothing is known.
+        assembly = _output(tool, "-c", cubin)
+    except (OSError, subprocess.SubprocessError):
         return None
     unwritten = unwritten_registers(assembly)
     if unwritten:
@@ -121,7 +129,7 @@ def _output(tool: str, option: str, cubin: bytes) -> str:
         file.write(cubin)
         file.flush()
         command = [tool, option, file.name]
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def _number(pattern: str, text: str) -> int | None:

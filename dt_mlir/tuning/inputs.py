@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp
 
 from dt_mlir.analysis.interface import Input, Interface
@@ -17,6 +18,7 @@ from dt_mlir.element_types import type_name
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded import Bounded
 from dt_mlir.runtime.execute import compare, reference, torch_dtype
+from dt_mlir.traversal import operations_of
 from dt_mlir.verification.sampling import Sample, sample
 
 
@@ -108,7 +110,8 @@ def _taken(tensor: Any, places: list[tuple[int, Any]]) -> Any:
 def prepare(module: ModuleOp, sizes: Mapping[str, int], device: str, seed: int = 0) -> Prepared:
     """Makes up inputs and computes a part of what is expected of them.
 
-    Floats are uniform in [-1, 1), integers small.
+    Floats are uniform in [-1, 1), integers small; those that choose a place along an axis are
+    uniform over the axis, as data would spread them.
 
     Args:
         module: the program at the `dt` level.
@@ -119,12 +122,14 @@ def prepare(module: ModuleOp, sizes: Mapping[str, int], device: str, seed: int =
     import torch
 
     interface = Interface.of(module)
+    places = _chosen_places(module, sizes)
     generator = torch.Generator(device).manual_seed(seed)
     chosen = sample(module, sizes, seed=seed)
     values: dict[str, Any] = {}
     parts: dict[str, Any] = {}
     for item in interface.inputs:
-        value = _random(item, interface.shape(item, sizes), generator, device)
+        shape = interface.shape(item, sizes)
+        value = _random(item, shape, generator, device, places.get(item.name))
         if item.axes is None:
             values[item.name] = parts[item.name] = value.item()
             continue
@@ -148,7 +153,23 @@ def prepare(module: ModuleOp, sizes: Mapping[str, int], device: str, seed: int =
     return Prepared(arguments, labels, chosen, expected, axes, outputs, device)
 
 
-def _random(item: Input, shape: list[int], generator: Any, device: str) -> Any:
+def _chosen_places(module: ModuleOp, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Returns the extents of axes along which elements of inputs choose a place, by input."""
+    found: dict[str, int] = {}
+    for op in operations_of(module, dt.ClampOp):
+        value = op.value.owner
+        # An index of 32 bits may be extended before.
+        while isinstance(value, arith.ExtSIOp):
+            value = value.input.owner
+        if isinstance(value, dt.ReadOp):
+            size = sizes[op.label.data]
+            found[value.source_name] = min(found.get(value.source_name, size), size)
+    return found
+
+
+def _random(
+    item: Input, shape: list[int], generator: Any, device: str, places: int | None
+) -> Any:
     import torch
 
     element = item.element
@@ -160,6 +181,8 @@ def _random(item: Input, shape: list[int], generator: Any, device: str) -> Any:
     assert isinstance(element, IntegerType)
     if element.width.data == 1:
         return torch.rand(shape, generator=generator, device=device) < 0.5
-    least = 0 if type_name(element) == "u8" else -9
-    values = torch.randint(least, 10, shape, generator=generator, device=device)
+    least, end = (0 if type_name(element) == "u8" else -9), 10
+    if places is not None:
+        least, end = 0, max(min(places, 2 ** (element.width.data - 1)), 1)
+    values = torch.randint(least, end, shape, generator=generator, device=device)
     return values.to(torch_dtype(element))

@@ -9,15 +9,16 @@ those of the index.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block
 from xdsl.utils.disjoint_set import DisjointSet
 
 from dt_mlir.analysis.equivalence import classes_of
-from dt_mlir.analysis.interface import Input, Interface
+from dt_mlir.analysis.interface import Input, Interface, output_names
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
 from dt_mlir.interpreters.bounded import Array
@@ -69,24 +70,30 @@ def sample(
     free = _free_groups(module, interface)
     first = {label: group[0] for group in free for label in group}
     counts = {group[0]: sizes[group[0]] for group in free}
-    spaces = [_walked(op) for op in module.ops if isinstance(op, dt.FuncOp)]
+    functions = _needed(module)
 
-    def points() -> float:
+    def points(counts: Mapping[str, int]) -> float:
+        def extent(label: str) -> float:
+            return counts[first[label]] if label in first else max(1, sizes[label])
+
         return sum(
-            math.prod(
-                float(counts[first[x]] if x in first else max(1, sizes[x])) for x in labels
-            ) for labels in spaces
-        )  # fmt: skip
+            math.prod(map(extent, op.label_names)) * (1 + _reduced(op.body.block, extent))
+            for op in functions
+        )
 
     for least, enough in ((4, most), (2, MANY)):
-        while counts and points() > enough:
-            largest = max(counts, key=lambda label: counts[label])
-            if counts[largest] <= least:
+        while points(counts) > enough:
+            smaller = [
+                {**counts, label: max(least, count // 2)}
+                for label, count in counts.items() if count > least
+            ]  # fmt: skip
+            if not smaller:
                 break
-            counts[largest] = max(least, counts[largest] // 2)
-    if points() > MOST_POINTS:
+            # Of labels that save as much, the one with most indices is left with fewer.
+            counts = min(smaller, key=lambda found: (points(found), max(found.values())))
+    if points(counts) > MOST_POINTS:
         raise CompileError(
-            f"checking a result needs {points():.0e} points, of which no part can be chosen",
+            f"checking a result needs {points(counts):.0e} points, of which no part can be chosen",
             module,
             "choose smaller sizes; labels that are reduced over or sizes count whole",
         )  # fmt: skip
@@ -105,12 +112,25 @@ def sample(
     return Sample(found, indices)
 
 
-def _walked(function: dt.FuncOp) -> list[str]:
-    """The labels whose index space a function computes: its own, and those that it reduces over."""
-    found = dict.fromkeys(function.label_names)
-    for op in operations_of(function, dt.ReduceOp):
-        found.update(dict.fromkeys(op.label_names))
-    return list(found)
+def _needed(module: ModuleOp) -> list[dt.FuncOp]:
+    """The functions that the outputs read, themselves among them."""
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
+    found: dict[str, None] = {}
+    pending = list(output_names(module))
+    while pending:
+        name = pending.pop()
+        if name in functions and name not in found:
+            found[name] = None
+            pending += [read.source_name for read in operations_of(functions[name], dt.ReadOp)]
+    return [functions[name] for name in found]
+
+
+def _reduced(block: Block, extent: Callable[[str], float]) -> float:
+    """The points over which the reductions of a block go, one beside the other."""
+    return sum(
+        math.prod(map(extent, op.label_names)) * (1 + _reduced(op.body.block, extent))
+        for op in block.ops if isinstance(op, dt.ReduceOp)
+    )
 
 
 def _free_groups(module: ModuleOp, interface: Interface) -> list[list[str]]:
@@ -118,10 +138,10 @@ def _free_groups(module: ModuleOp, interface: Interface) -> list[list[str]]:
     bound: set[str] = set()
     axes: dict[str, list[str | int]] = {i.name: i.axes or [] for i in interface.inputs}
     reads: list[dt.ReadOp] = []
-    for op in operations(module):
+    functions = _needed(module)
+    axes.update({op.sym_name.data: list(op.label_names) for op in functions})
+    for op in (inner for function in functions for inner in operations(function)):
         match op:
-            case dt.FuncOp():
-                axes[op.sym_name.data] = list(op.label_names)
             case dt.ReduceOp():
                 bound.update((*op.label_names, *op.size_labels))
             case dt.SizeOp() | dt.ClampOp():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +17,12 @@ from dt_mlir.autoscheduling.auto import auto_schedule, with_schedule
 from dt_mlir.compiler import compile_program
 from dt_mlir.costs.device import find_device
 from dt_mlir.frontend.emit import compile_text
+from dt_mlir.runtime.execute import prepare_triton
+from dt_mlir.tuning.strategies.predicted import Predicted
 from dt_mlir.tuning.task import canonical
 from dt_mlir.verification.sampling import sample
+
+prepare_triton()
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -46,7 +51,7 @@ NAMES = names_of_workloads()
 
 def test_names_are_unique() -> None:
     workloads = module_of("workloads").WORKLOADS
-    assert len({(w.name, w.model) for w in workloads}) == len(workloads)
+    assert len({w.name for w in workloads}) == len(workloads)
     programs = {path.stem for path in (BENCHMARKS / "programs").glob("*.dt")}
     assert programs == {workload.program for workload in workloads}
 
@@ -143,3 +148,52 @@ def test_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "- softmax_stable-4096x1024: softmax_liger: liger_kernel is not installed" in text
     module_of("plots").draw(rows, tmp_path / "softmax")
     assert (tmp_path / "softmax.svg").stat().st_size > 1000
+
+
+def test_what_was_measured_otherwise_is_not_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate = module_of("evaluate")
+    (workload,) = evaluate.chosen(None, ["softmax_stable-4096x1024"])
+    assert not evaluate.is_known(tmp_path, workload)
+    known = measured(workload.name, 0.01, 0.01) | {
+        "device": "cpu", "versions": evaluate.compiler(), "measure": evaluate.measure_of(workload),
+    }  # fmt: skip
+    path = tmp_path / f"{workload.name}.json"
+    path.write_text(json.dumps(known))
+    assert evaluate.is_known(tmp_path, workload)
+    for changed in ({"versions": "dt-mlir 0"}, {"device": "NVIDIA H200"}, {"measure": "else"}):
+        path.write_text(json.dumps(known | changed))
+        assert not evaluate.is_known(tmp_path, workload)
+    (other,) = evaluate.chosen(None, ["softmax_stable-4096x4096"])
+    assert evaluate.measure_of(workload) != evaluate.measure_of(other)
+
+
+def test_the_winner_before_is_tried_again(tmp_path: Path) -> None:
+    evaluate, seeded = module_of("evaluate"), module_of("seeded")
+    (workload,) = evaluate.chosen(None, ["softmax_stable-4096x1024"])
+    task = evaluate.task_of(workload)
+    assert evaluate.known_winners(workload, task, tmp_path) == []
+    schedule = "softmax.tensorize(y:0); softmax.num_warps(2);"
+    text = task.algorithm.replace("softmax.compile", f"{schedule} softmax.compile")
+    path = tmp_path / f"{workload.name}.json"
+    path.write_text(json.dumps({"program": text}))
+    known = evaluate.known_winners(workload, task, tmp_path)
+    assert [candidate.text for candidate in known] == [text]
+    # One of another algorithm is none of this one's.
+    path.write_text(json.dumps({"program": text.replace("exp(", "exp2(")}))
+    assert evaluate.known_winners(workload, task, tmp_path) == []
+    derived = Predicted(task.module, task.sizes, find_device("h200"), patient=True)
+    strategy = seeded.Seeded(known, derived)
+    asked = strategy.ask(4)
+    assert asked[0].text == strategy.first.text
+    assert asked[1].text == text
+    assert len({candidate.text for candidate in asked}) == 4
+
+
+def test_gpus_are_not_shared_out_again() -> None:
+    command = [sys.executable, "benchmarks/evaluate.py", "--gpu", "all"]
+    root = BENCHMARKS.parent
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
+    assert done.returncode == 2
+    assert "unrecognized arguments: --gpu all" in done.stderr

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dt_mlir.analysis.interface import Interface
+from dt_mlir.dialects import dt
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
@@ -26,6 +27,9 @@ f[n, p, c] = rmax(X[n, 2 * p + r, c], r); f.compile();
 PREFIX = """
 Func f; In A; Var i, x = size(A, 1); RVar j;
 f[i, x] = rsum(A[i, j], j, j <= x); f.compile();
+"""
+UNNEEDED = """
+Func g, f; In A; Var z, i; g[z] = A[z]; f[i] = A[i] * 2; f.compile();
 """
 PAIRS = """
 Func f; In A; Var i, x; f[i, x] = A[i, x] + A[i // 2, x]; f.compile();
@@ -46,6 +50,8 @@ f[i, x] = A[i, x] * 2; g[i, x] = f[i, x] + repeat_edge(f[i, x - 1]) + x; g.compi
         (WINDOW, {"n": 9, "X_1": 20, "o": 8, "c": 3}, ["n", "o", "p"]),
         (STRIDED, {"n": 9, "X_1": 40, "c": 7}, ["c", "n", "p"]),
         (PREFIX, {"i": 9, "j": 40}, ["i", "x"]),
+        # What no output reads has no sizes.
+        (UNNEEDED, {"i": 40}, ["i"]),
         (PAIRS, {"i": 20, "x": 30}, ["x"]),
         (RECURRENCE, {"n": 9, "i": 11}, ["n", "t"]),
         (NEIGHBOURS, {"i": 20, "x": 30}, ["i"]),
@@ -69,9 +75,29 @@ def test_a_part_is_that_of_the_whole(
     }  # fmt: skip
     ((name, whole),) = run_module(module, inputs, sizes, arithmetic).items()
     part = run_module(module, parts, chosen.sizes, arithmetic, sampled=chosen.indices)[name]
-    labels = next(op for op in module.ops if getattr(op, "sym_name", None) is not None
-                  and op.sym_name.data == name).label_names  # fmt: skip
-    assert np.array_equal(part.value, _taken(whole.value, chosen.places([*labels])))
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
+    places = chosen.places([*functions[name].label_names])
+    assert np.array_equal(part.value, _taken(whole.value, places))
+    assert np.array_equal(part.error, _taken(whole.error, places))
+
+
+def test_reductions_beside_each_other_are_counted_one_by_one() -> None:
+    module, _ = compile_text(
+        "Func f; In A, B; Var i; RVar j, k; f[i] = rsum(A[i, j], j) + rsum(B[i, k], k); f.compile();",
+        "-",
+    )
+    size = 65536
+    assert sample(module, {"i": size, "j": size, "k": size}).sizes["i"] == 4
+
+
+def test_labels_are_sampled_that_save_most() -> None:
+    module, _ = compile_text(
+        "Func s, f; In A, B; Var i, d; RVar j, c; s[i, j] = rsum(A[i, c] * B[j, c], c);"
+        "f[i, d] = rsum(s[i, j] * B[j, d], j); f.compile();", "-",
+    )  # fmt: skip
+    found = sample(module, Interface.of(module).sizes({"i": 4096, "j": 256, "c": 64, "d": 64}))
+    # A place along `d` saves half of what a row does.
+    assert found.sizes == {"i": 16, "j": 256, "c": 64, "d": 64}
 
 
 def _taken(array: Any, places: list[tuple[int, Any]]) -> Any:

@@ -26,6 +26,7 @@ from dt_mlir.tuning.best import recorded_best
 from dt_mlir.tuning.bounds import Traffic
 from dt_mlir.tuning.compilation import build, replace_kernels
 from dt_mlir.tuning.database import Database, Record, Setting
+from dt_mlir.tuning.inputs import prepare
 from dt_mlir.tuning.measuring import Measured, measure, prepared, timed, warm
 from dt_mlir.tuning.outcome import BEST, Outcome
 from dt_mlir.tuning.progress import Silent
@@ -320,6 +321,18 @@ def _taken(array: Any, places: list[tuple[int, Any]]) -> Any:
     for axis, indices in places:
         array = np.take(array, indices, axis)
     return array
+
+
+def test_places_along_an_axis_are_drawn_from_all_of_it() -> None:
+    module, _ = compile_text(
+        "Func f; In T, ids : i64, n : i32; Var t, c; f[t, c] = T[ids[t], c] * cast(n[t], f32);"
+        "f.compile();", "-",
+    )  # fmt: skip
+    sizes = {"T_0": 5000, "t": 600, "c": 4}
+    _, ids, n = prepare(module, sizes, "cpu").arguments
+    assert 0 <= int(ids.min()) < 100
+    assert 4900 < int(ids.max()) < 5000
+    assert (int(n.min()), int(n.max())) == (-9, 9)
 
 
 def test_bytes_moved() -> None:
