@@ -1,4 +1,4 @@
-"""What has been measured of a workload."""
+"""The measurements of a workload, and those of all that one compiler measured on one device."""
 
 from __future__ import annotations
 

@@ -24,9 +24,9 @@ from dt_mlir.files import write_output
 
 HERE = Path(__file__).resolve().parent
 FINDINGS = HERE / "findings.md"
-"""What experiments have shown, written by hand."""
+"""Experiments and what they have shown, written by hand."""
 MISSES = HERE / "misses.toml"
-"""Why workloads are slower than a baseline, written by hand: a reason by the name of each."""
+"""Reasons why workloads are slower than a baseline, written by hand, by the name of each."""
 
 METHOD = """\
 The derived space of each program (`benchmarks/programs`) is searched, from the schedule of `auto`
@@ -122,7 +122,7 @@ def misses(rows: Sequence[Row]) -> list[str]:
 def absent(rows: Sequence[Row]) -> list[str]:
     """Returns the contenders without times, each with the reason."""
     found = [
-        f"- {row.name}: {name}: {reason}"
+        _wrapped(f"- {row.name}: {name}: {reason}", "  ")
         for row in rows for name, reason in row.data["missing"].items()
     ]
     return found or ["Every contender has times."]
@@ -156,8 +156,10 @@ def page(rows: Sequence[Row], left: Sequence[Workload]) -> str:
     return "\n".join(lines)
 
 
-def _wrapped(text: str) -> str:
-    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(
+        text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def main() -> int:

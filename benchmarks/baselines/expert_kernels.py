@@ -133,4 +133,4 @@ def softmax_expert(winner: Winner) -> Function:
 EXPERTS: dict[str, Callable[[Winner], Function]] = {
     "matmul_expert": matmul_expert, "softmax_expert": softmax_expert,
 }  # fmt: skip
-"""What makes a function of a winner's parameters, by name."""
+"""Makers of functions that take a winner's parameters, by name."""
