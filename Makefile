@@ -70,9 +70,9 @@ docs: $(STAMP) ## Write the reference pages of dialects, passes and directives a
 goldens: $(STAMP) ## Write the expected kernels of the golden tests anew
 	$(BIN)/python tests/unit/test_goldens.py --write
 
-bench: $(STAMP) ## Time the compiler against xdsl-opt, and on a GPU the kernels (docs/evaluation.md)
+bench: $(STAMP) ## Time the compiler against xdsl-opt, and on a GPU the kernels; PART=540 ends after so many seconds
 	$(BIN)/python benchmarks/compile_time.py
-	$(BIN)/python benchmarks/evaluate.py
+	$(BIN)/python benchmarks/evaluate.py --gpus all $(if $(PART),--seconds $(PART))
 	$(BIN)/python benchmarks/tables.py
 
 accuracy: $(STAMP) ## Measure the errors of elementwise functions (on a GPU, if there is one)

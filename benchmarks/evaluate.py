@@ -1,4 +1,4 @@
-"""Measures the workloads of the evaluation, and writes its page and plots.
+"""Measures the workloads of the evaluation; `tables.py` shows what was measured.
 
     python benchmarks/evaluate.py                        # everything that is not yet measured
     python benchmarks/evaluate.py --seconds 540          # a part of it
@@ -22,6 +22,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -108,6 +109,84 @@ def known_winners(workload: Workload, task: Task, results: Path) -> list[Candida
     return [Candidate({}, text)] if earlier.algorithm == task.algorithm else []
 
 
+def searched(
+    task: Task, known: list[Candidate], database: Database, effort: Effort, workers: LocalWorkers
+) -> tuple[str, Outcome]:
+    """Searches the derived space of a program.
+
+    Args:
+        task: the program, and its sizes.
+        known: schedules to try behind that of `auto`.
+        database: where results go.
+        effort: how many candidates are tried.
+        workers: the processes that compile and measure.
+
+    Returns:
+        The program with the schedule of `auto`, and what came of the search.
+
+    Raises:
+        CompileError: if there is no schedule with a time.
+    """
+    setting = Setting(task.algorithm, task.sizes, measuring.device_name(), measuring.versions())
+    strategy = Seeded(known, Predicted(task.module, task.sizes, present_device(), patient=True))
+    options = Options(jobs=effort.jobs, rounds=3, trials=effort.trials)
+    outcome = Tuner(
+        task, setting, database, options, Silent(), (), workers, strategy
+    ).run()
+    if outcome.best is None:
+        reasons = [text for status in outcome.statuses() for text in outcome.reasons(status)]
+        raise CompileError("no schedule has a time", None, "; ".join(reasons[:3]))
+    return strategy.first.text, outcome
+
+
+def compared(
+    task: Task, programs: Mapping[str, str], baselines: list[str], effort: Effort, singly: bool,
+    workers: LocalWorkers, under_way: Path,
+) -> tuple[Contest, dict[str, str]]:
+    """Compares schedules with baselines.
+
+    Args:
+        task: the program, and its sizes.
+        programs: the program with each schedule, by the schedule's name.
+        baselines: the names of the baselines.
+        effort: how many rounds there are.
+        singly: whether single and sustained calls are timed too.
+        workers: the processes that compile and measure.
+        under_way: a file that names the contender under way meanwhile.
+
+    Returns:
+        The times, and why other contenders have none.
+
+    Raises:
+        CompileError: if a schedule ends the process that measures.
+    """
+    missing: dict[str, str] = {}
+    futures = {name: workers.build(text, task.sizes, True) for name, text in programs.items()}
+    modules: list[Module] = []
+    for name, future in futures.items():
+        built = workers.built(future)
+        if built.status == "ok":
+            modules.append(Module(name, built.source, built.accuracy))
+        else:
+            missing[name] = built.message
+    place, left = workers.places()[0], [*baselines]
+    while True:
+        future = workers.start(
+            place, (task.algorithm, task.sizes, "graph"), contest, task.algorithm, task.sizes,
+            modules, left, programs[TUNED], effort.rounds, singly, str(under_way),
+        )
+        found = workers.measured(place, future)
+        culprit = under_way.read_text() if under_way.exists() else ""
+        under_way.unlink(missing_ok=True)
+        if isinstance(found, Contest):
+            return found, {**missing, **found.missing}
+        # Its process is a new one now, and the others are compared without the one that broke it.
+        if culprit not in left:
+            raise CompileError(f"the comparison has no result: {culprit} {found.message}")
+        left.remove(culprit)
+        missing[culprit] = found.message
+
+
 def evaluate(
     workload: Workload, database: Database, effort: Effort, workers: LocalWorkers, results: Path
 ) -> dict[str, Any]:
@@ -116,74 +195,43 @@ def evaluate(
     Raises:
         CompileError: if there is no schedule with a time.
     """
-    task, device = task_of(workload), present_device()
-    setting = Setting(task.algorithm, task.sizes, measuring.device_name(), measuring.versions())
-    derived = Predicted(task.module, task.sizes, device, patient=True)
-    strategy = Seeded(known_winners(workload, task, results), derived)
-    least = least_time(task.module, task.sizes, device)
-    options = Options(jobs=effort.jobs, rounds=3, trials=effort.trials)
+    task = task_of(workload)
+    least = least_time(task.module, task.sizes, present_device())
     started = time.monotonic()
-    tuner = Tuner(
-        task, setting, database, options, Silent(), (), workers, strategy, least
-    )
-    outcome = tuner.run()
+    known = known_winners(workload, task, results)
+    auto, outcome = searched(task, known, database, effort, workers)
+    taken = time.monotonic() - started
     best = outcome.best
-    if best is None:
-        reasons = [text for status in outcome.statuses() for text in outcome.reasons(status)]
-        raise CompileError("no schedule has a time", None, "; ".join(reasons[:3]))
-    searched = time.monotonic() - started
-    baselines, missing = contenders(workload)
-    texts = {AUTO: strategy.first.text, TUNED: best.program}
-    futures = {
-        name: workers.build(text, task.sizes, True) for name, text in texts.items()
-    }
-    modules: list[Module] = []
-    for name, future in futures.items():
-        built = workers.built(future)
-        if built.status == "ok":
-            modules.append(Module(name, built.source, built.accuracy))
-        else:
-            missing[name] = built.message
-    place = workers.places()[0]
-    under_way = results / f"{workload.name}.under_way"
-    while True:
-        future = workers.start(
-            place, (task.algorithm, task.sizes, "graph"), contest, task.algorithm, task.sizes,
-            modules, baselines, best.program, effort.rounds, least.operations > 0, str(under_way),
-        )
-        found = workers.measured(place, future)
-        culprit = under_way.read_text() if under_way.exists() else ""
-        under_way.unlink(missing_ok=True)
-        if isinstance(found, Contest):
-            break
-        # Its process is a new one now, and the others are compared without the one that broke it.
-        if culprit not in baselines:
-            raise CompileError(f"the comparison has no result: {culprit} {found.message}")
-        baselines.remove(culprit)
-        missing[culprit] = found.message
+    assert best is not None, "a search without a winner is an error"
+    programs = {AUTO: auto, TUNED: best.program}
+    baselines, absent = contenders(workload)
+    found, missing = compared(
+        task, programs, baselines, effort, least.operations > 0, workers,
+        results / f"{workload.name}.under_way",
+    )
     return {
         "workload": workload.name,
         "sizes": dict(workload.sizes),
-        "device": setting.device,
+        "device": measuring.device_name(),
         "versions": compiler(),
         "measure": measure_of(workload),
         "date": datetime.date.today().isoformat(),
         "search": {
-            "seconds": searched,
+            "seconds": taken,
             "size": outcome.size,
             "pruned": dict(outcome.pruned),
             "statuses": dict(outcome.statuses()),
             "milliseconds": [record.milliseconds for record in outcome.ranked()],
             "problems": problems(outcome),
         },
-        "auto": texts[AUTO],
-        "program": texts[TUNED],
+        "auto": programs[AUTO],
+        "program": programs[TUNED],
         "resources": best.resources,
         "rounds": effort.rounds,
         "sets": found.sets,
         "ready": {name: round(seconds, 2) for name, seconds in found.seconds.items()},
         "times": found.times,
-        "missing": {**missing, **found.missing},
+        "missing": {**absent, **missing},
         "least": {
             "milliseconds": 1000 * least.seconds, "limit": least.limit, "bytes": least.bytes,
             "operations": least.operations,
