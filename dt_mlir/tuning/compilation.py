@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from xdsl.dialects.builtin import AnyFloat
+from xdsl.dialects.builtin import AnyFloat, ModuleOp
 from xdsl.ir import Attribute
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import Compiled, compile_program
 from dt_mlir.diagnostics import CompileError, showing_warnings
-from dt_mlir.dialects import warp
+from dt_mlir.dialects import sched, warp
 from dt_mlir.element_types import is_bool
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.runtime.ahead_of_time import launches
@@ -27,6 +27,7 @@ from dt_mlir.runtime.execute import check_tiles, loaded, torch_dtype, wrapper_na
 from dt_mlir.runtime.interpreted_types import miscomputed
 from dt_mlir.runtime.machine_code import fault, resource_usage
 from dt_mlir.runtime.triton_errors import reason_of
+from dt_mlir.traversal import operations_of
 from dt_mlir.tuning.bounds import Traffic, least_milliseconds
 from dt_mlir.tuning.gpu import Files, Gpu, stand_in
 
@@ -46,6 +47,8 @@ class Built:
     """The registers, spilled bytes, bytes of shared memory and threads of each kernel."""
     accuracy: Accuracy = field(default_factory=Accuracy)
     """The accuracy of its kernels."""
+    repeatable: bool = True
+    """True if its kernels compute the same bits in each run: none adds in memory."""
     checked: bool = False
     """True if the result was compared with the algorithm when it was compiled."""
     least_milliseconds: float = 0.0
@@ -72,14 +75,15 @@ def build(text: str, file: str, sizes: Mapping[str, int], gpu: Gpu | None) -> Bu
     except Exception as error:
         return Built("failed", f"internal fault of the compiler: {type(error).__name__}: {error}")
     accuracy = Accuracy.of(program.algorithm)
+    repeatable = not _adds_in_memory(program.algorithm)
     if gpu is None:
         if miscomputed(program.module) is None:
-            return Built("ok", "", program.source, {}, accuracy)
+            return Built("ok", "", program.source, {}, accuracy, repeatable)
         try:
             check_tiles(program.algorithm, program.module, sizes)
         except CompileError as error:
             return Built("wrong", error.message, program.source)
-        return Built("ok", "", program.source, {}, accuracy, checked=True)
+        return Built("ok", "", program.source, {}, accuracy, repeatable, checked=True)
     stand_in(gpu)
     try:
         resources = _warm(program, sizes)
@@ -92,7 +96,17 @@ def build(text: str, file: str, sizes: Mapping[str, int], gpu: Gpu | None) -> Bu
     if problem:
         return Built("unfit", problem, program.source, resources)
     least = least_milliseconds(Traffic.of(program.module, sizes))
-    return Built("ok", "", program.source, resources, accuracy, least_milliseconds=least)
+    return Built(
+        "ok", "", program.source, resources, accuracy, repeatable, least_milliseconds=least
+    )
+
+
+def _adds_in_memory(program: ModuleOp) -> bool:
+    """Returns whether program instances add to the same elements, in an order of their own."""
+    return any(
+        op.directive_name == "rfactor" and any(a.value == "atomic" for a in op.argument_list)
+        for op in operations_of(program, sched.DirectiveOp)
+    )
 
 
 def _too_much(resources: Mapping[str, Mapping[str, int | None]]) -> str:

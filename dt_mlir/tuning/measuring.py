@@ -139,8 +139,12 @@ def measure(
     method: str,
     check: Accuracy | None,
     repetition: int = REPETITION_MS,
+    repeatable: bool = True,
 ) -> Measured:
     """Runs an emitted module, check its result if that is wanted, and time it.
+
+    Of a result that is checked a part is compared with the algorithm, and all of it with that of
+    the last run: kernels whose groups of warps race, or read what nothing wrote, differ somewhere.
 
     Args:
         algorithm: the program without its schedule.
@@ -150,7 +154,10 @@ def measure(
         check: how accurately its kernels compute, to compare its result with the algorithm; None
             for no comparison.
         repetition: for how many milliseconds to repeat it.
+        repeatable: whether it computes the same bits in each run.
     """
+    import torch
+
     from dt_mlir.runtime import launch
 
     inputs = prepared(algorithm, tuple(sizes.items()), method)
@@ -174,13 +181,26 @@ def measure(
             run()
             if check is not None:
                 inputs.check(out, check)
-            return Measured("ok", "", timed(run, method, repetition))
+            first = _bits(out) if check is not None and repeatable else []
+            milliseconds = timed(run, method, repetition)
+            if first and not all(map(torch.equal, first, _bits(out, copied=False))):
+                return Measured("wrong", "it computes something else in another run")
+            return Measured("ok", "", milliseconds)
         except CompileError as error:
             return Measured("wrong", error.message)
         except (Exception, SystemExit) as error:
             # What a launch can raise is Triton's, PyTorch's or the driver's.
             lines = [line for line in str(error).splitlines() if line.strip()]
             return Measured("failed", lines[0] if lines else type(error).__name__)
+
+
+def _bits(results: Any, copied: bool = True) -> list[Any]:
+    """Returns the bytes of results, in which a NaN is like itself."""
+    import torch
+
+    tensors = results if isinstance(results, tuple) else (results,)
+    found = [tensor.reshape(-1).view(torch.uint8) for tensor in tensors]
+    return [item.clone() for item in found] if copied else found
 
 
 def timed(run: Callable[[], Any], method: str, repetition: int = REPETITION_MS) -> float:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,37 @@ def test_a_wrong_result_and_a_launch_that_fails_are_seen() -> None:
     )
     assert unchecked.status == "ok"
     assert unchecked.milliseconds is not None
+
+
+def test_a_result_that_changes_between_runs_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = task()
+    built = build(found.candidates()[0].text, "-", found.sizes, None)
+    assert built.repeatable
+    inputs = prepared(found.algorithm, tuple(found.sizes.items()), "interpreter")
+
+    def in_a_race(run: Callable[[], None], method: str, repetition: int) -> float:
+        inputs.arguments[0][-1] += 1
+        run()
+        inputs.arguments[0][-1] -= 1
+        return 1.0
+
+    monkeypatch.setattr("dt_mlir.tuning.measuring.timed", in_a_race)
+
+    def tried(check: Accuracy | None, repeatable: bool) -> tuple[str, str]:
+        result = measure(
+            found.algorithm, built.source, found.sizes, "interpreter", check, 1, repeatable
+        )
+        return result.status, result.message
+
+    assert tried(Accuracy(), True) == ("wrong", "it computes something else in another run")
+    # Sums in memory have no order, and what was checked before is not checked again.
+    assert tried(Accuracy(), False) == ("ok", "")
+    assert tried(None, True) == ("ok", "")
+
+
+def test_sums_in_memory_are_not_repeatable() -> None:
+    text = text_of("product", ("f.compile", "f.rfactor(k:2, parts, atomic); f.compile"))
+    assert not build(text, "-", {"x": 16, "y": 16, "k": 16}, None).repeatable
 
 
 def test_results_are_held_to_the_precision_of_their_schedule() -> None:
