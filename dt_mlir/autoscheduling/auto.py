@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -20,7 +21,6 @@ from dt_mlir.autoscheduling.tilings import ranked_tilings
 from dt_mlir.autoscheduling.variants import finished
 from dt_mlir.compiling import compiling
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.model import Cost, Tiling
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import sched
 from dt_mlir.passes.apply_schedule import ApplySchedulePass
@@ -156,12 +156,7 @@ def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
 
     Where no tiles of a few can, its functions get kernels of their own.
     """
-    ranked = [[(k.tiling, k.cost), *_others(evaluator, cluster, k)] for k in cluster.kernels]
-    for number in range(max(map(len, ranked))):
-        kernels = tuple(
-            Kernel(k.work, *found[min(number, len(found) - 1)])
-            for k, found in zip(cluster.kernels, ranked)
-        )
+    for kernels in chain([cluster.kernels], _others(evaluator, cluster)):
         schedule = evaluator.schedule(replace(cluster, kernels=kernels))
         if schedule is not None:
             return schedule
@@ -170,14 +165,19 @@ def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
     return _apart_from_each_other(evaluator, reversed(cluster.members))
 
 
-def _others(
-    evaluator: Evaluator, cluster: Cluster, kernel: Kernel
-) -> list[tuple[Tiling, Cost]]:
-    """Returns tilings of a kernel for where its own cannot be lowered."""
+def _others(evaluator: Evaluator, cluster: Cluster) -> Iterator[tuple[Kernel, ...]]:
+    """Yields a cluster's kernels with other tiles, for where its own cannot be lowered."""
     if cluster.decided:
-        return []
-    plain = replace(kernel.work, specializes=False)
-    return ranked_tilings(plain, evaluator.device, TRIALS)
+        return
+    ranked = [
+        ranked_tilings(replace(k.work, specializes=False), evaluator.device, TRIALS)
+        for k in cluster.kernels
+    ]
+    for number in range(max(map(len, ranked))):
+        yield tuple(
+            Kernel(k.work, *found[min(number, len(found) - 1)])
+            for k, found in zip(cluster.kernels, ranked)
+        )
 
 
 def _apart_from_each_other(evaluator: Evaluator, functions: Iterable[str]) -> list[Decision]:

@@ -10,7 +10,7 @@ from xdsl.context import Context
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.directives import tile_directives
 from dt_mlir.autoscheduling.slices import Algorithm
-from dt_mlir.autoscheduling.tilings import all_tilings, best_tiling
+from dt_mlir.autoscheduling.tilings import best_tiling, specialized_tilings
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.model import Cost, Tiling
 from dt_mlir.costs.work import Work
@@ -145,13 +145,9 @@ class Evaluator:
             return False
         signature = work.signature()
         if signature not in self._specialized:
-            tilings = [
-                item for item in all_tilings(work, self.device)
-                if item[0].consumers
-            ][:TRIED]  # fmt: skip
             self._specialized[signature] = any(
                 self._lowers(key, Cluster(key[0][0], *key, (Kernel(work, *item),)))
-                for item in tilings
+                for item in specialized_tilings(work, self.device)[:TRIED]
             )
         return self._specialized[signature]
 

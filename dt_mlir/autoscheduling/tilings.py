@@ -297,6 +297,17 @@ def all_tilings(work: Work, device: Device) -> list[tuple[Tiling, Cost]]:
     return _costs(Choices(work, device))
 
 
+def specialized_tilings(work: Work, device: Device) -> list[tuple[Tiling, Cost]]:
+    """Returns the candidates whose groups of warps have tasks of their own, as `all_tilings`."""
+    choices = Choices(work, device)
+    if not choices.specializes:
+        return []
+    found = [
+        (tiling, cost_of(work, tiling, device)) for tiling in choices.tilings() if tiling.consumers
+    ]
+    return sorted(found, key=lambda item: item[1].seconds)
+
+
 def _costs(choices: Choices) -> list[tuple[Tiling, Cost]]:
     work, device = choices.work, choices.device
     tilings = list(choices.tilings()) or [
