@@ -31,6 +31,7 @@ from statistics import median
 from typing import Any
 
 from contest import Contest, Module, contest
+from row import AUTO, TUNED
 from seeded import Seeded
 from workloads import WORKLOADS, Workload
 
@@ -51,8 +52,6 @@ from dt_mlir.tuning.tuner import Options, Tuner
 from dt_mlir.tuning.workers.local import LocalWorkers, visible_gpus
 
 HERE = Path(__file__).resolve().parent
-AUTO, TUNED = "auto", "tuned"
-"""The names of the schedules in results."""
 NOT_COMPILING = ("drawing", "interpreters", "kernels", "reducer", "tools", "verification")
 """The parts of the compiler that neither kernels nor schedules depend on."""
 TIMEOUT = 300.0

@@ -14,6 +14,7 @@ from typing import Any
 from workloads import WORKLOADS, Workload
 
 AUTO, TUNED, COPY = "auto", "tuned", "copy"
+"""The names of the schedules in results, and of the copy that bounds them."""
 WAYS = (
     "eager", "compile", "max_autotune", "cudnn", "flash", "sdpa", "flex", "liger", "expert",
 )  # fmt: skip

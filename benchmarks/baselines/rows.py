@@ -144,7 +144,7 @@ def dyt_liger(x, weight, bias, alpha):
 
 @cache
 def _scale(alpha, dtype, device):
-    """Liger takes the factor from memory; bringing it there is no part of the operation."""
+    """Returns the factor in memory, where Liger takes it from; it is brought there once."""
     return torch.tensor([alpha], dtype=dtype, device=device)
 
 

@@ -161,8 +161,9 @@ def _chosen_places(module: ModuleOp, sizes: Mapping[str, int]) -> dict[str, int]
         # An index of 32 bits may be extended before.
         while isinstance(value, arith.ExtSIOp):
             value = value.input.owner
-        if isinstance(value, dt.ReadOp):
-            size = sizes[op.label.data]
+        # What no output reads has no sizes.
+        size = sizes.get(op.label.data)
+        if isinstance(value, dt.ReadOp) and size is not None:
             found[value.source_name] = min(found.get(value.source_name, size), size)
     return found
 

@@ -103,7 +103,7 @@ def test_experts_take_the_parameters_of_the_winner() -> None:
 
 
 def measured(name: str, tuned: float, auto: float, **baselines: float) -> dict[str, Any]:
-    """What is written of a workload."""
+    """Returns a result as `evaluate.py` writes it."""
     times = {"tuned": tuned, "auto": auto, **baselines}
     return {
         "workload": name, "device": "NVIDIA H200", "versions": "dt-mlir 1", "date": "2026-11-25",

@@ -367,6 +367,16 @@ def test_places_along_an_axis_are_drawn_from_all_of_it() -> None:
     assert (int(n.min()), int(n.max())) == (-9, 9)
 
 
+def test_places_of_what_no_output_reads_are_left_aside() -> None:
+    module, _ = compile_text(
+        "Func h, g, f; In ids : i64, A; Var z, t, i; h[z] = 0.5; g[t] = h[ids[t]]; f[i] = A[i];"
+        "f.compile();", "-",
+    )  # fmt: skip
+    # `z` has no size.
+    found = prepare(module, Interface.of(module).sizes({"i": 9}), "cpu")
+    assert [shape for shape, _ in found.outputs] == [(9,)]
+
+
 def test_bytes_moved() -> None:
     program = compile_program(text_of("matrix_and_scaled_vector"))
     traffic = Traffic.of(program.module, {"x": 10, "y": 20})
