@@ -52,7 +52,10 @@ from dt_mlir.tuning.tuner import Options, Tuner
 from dt_mlir.tuning.workers.local import LocalWorkers, visible_gpus
 
 HERE = Path(__file__).resolve().parent
-NOT_COMPILING = ("drawing", "interpreters", "kernels", "reducer", "tools", "verification")
+NOT_COMPILING = (
+    "certificates", "drawing", "editor", "explorer", "interpreters", "kernels", "reducer", "tools",
+    "verification",
+)  # fmt: skip
 """The parts of the compiler that neither kernels nor schedules depend on."""
 TIMEOUT = 300.0
 """The seconds after which a comparison is ended."""

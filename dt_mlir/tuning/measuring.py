@@ -34,8 +34,8 @@ REPETITION_MS = 100
 LOOK_MS = 20
 """The time of a candidate that was never timed, which decides whether it is timed again."""
 _OTHERS = (
-    "autoscheduling", "costs", "drawing", "interpreters", "kernels", "language", "reducer", "tools",
-    "tuning", "verification",
+    "autoscheduling", "certificates", "costs", "drawing", "editor", "explorer", "interpreters",
+    "kernels", "language", "reducer", "tools", "tuning", "verification",
 )  # fmt: skip
 """The settings that no kernel's code depends on."""
 GRAPH_BELOW_MS = 0.05
