@@ -102,6 +102,25 @@ def default_pipeline(
     return passes
 
 
+def remaining(module: ModuleOp, last: str | None) -> list[str]:
+    """Returns the passes that lead from a module to block programs that the emitter prints.
+
+    Args:
+        module: a program of any level but `warp`.
+        last: the last pass that made it, if it is known.
+    """
+    passes = default_pipeline("tile")
+    if last in passes:
+        return passes[len(passes) - passes[::-1].index(last) :]
+    names = {op.name for op in module.walk()}
+    if "dt.func" in names:
+        return passes
+    if "loop.kernel" in names:
+        return passes[passes.index("loop-order-reductions") :]
+    bounded = any(op.name == "tile.range" and len(op.operands) > 1 for op in module.walk())
+    return passes[passes.index("tile-place-masks") :] if bounded else []
+
+
 def _with_placed(passes: list[str]) -> list[str]:
     """Inserts the passes of loaded files and other packages behind those that they name.
 

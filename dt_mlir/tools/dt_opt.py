@@ -20,7 +20,15 @@ from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, Note, SourceTexts, did_you_mean, showing_warnings
 from dt_mlir.files import write_output
 from dt_mlir.loading import load_file
+from dt_mlir.pipeline import remaining, run_pipeline
 from dt_mlir.printing import module_text
+from dt_mlir.tools.certification import (
+    add_certification,
+    certificate_of,
+    check_options,
+    refusal,
+    show,
+)
 from dt_mlir.tools.command_line import ArgumentParser, run_tool
 from dt_mlir.tools.verification import Verification, add_verification
 from dt_mlir.verifier import verify_module
@@ -112,6 +120,7 @@ class DtOptMain(xDSLOptMain):
         add("--override", action="store_true", help="loaded passes may take built-in ones' names")
         add("--disable-verify", action="store_true", help="do not verify the IR")
         add_verification(arg_parser)
+        add_certification(arg_parser)
         add("--allow-unregistered-dialect", action="store_true", help="take unknown operations")
         add("--no-implicit-module", action="store_true", help="add no module around the input")
         add("-v", "--version", action="store_true", help="print versions")
@@ -192,6 +201,7 @@ class DtOptMain(xDSLOptMain):
                 f"the target '{target}' does not have the options {options}", None,
                 f"write '-t {target}'",
             ) from None
+        check_options(self.args.certify, self.args.certificate)
         passes = self.passes()
         name, kind, chunks = self._read()
         results: list[str] = []
@@ -213,7 +223,18 @@ class DtOptMain(xDSLOptMain):
             verify_module(module)
         with Verification(self.args, module) as self.verification:
             self._run_passes(passes, module)
+        if self.args.certify:
+            self._certify(module, passes)
         return self._result(module)
+
+    def _certify(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
+        """Prints the certificate of a module, which is lowered to block programs for it."""
+        lowered = module.clone()
+        run_pipeline(lowered, remaining(lowered, passes[-1].name if passes else None))
+        certificate = certificate_of(lowered)
+        print(show(certificate, self.args.certificate), end="", file=sys.stderr)
+        if certificate.refuted:
+            raise refusal(certificate)
 
     def _expecting(
         self,

@@ -13,6 +13,14 @@ from dt_mlir.files import write_output
 from dt_mlir.loading import load_file
 from dt_mlir.pipeline import default_pipeline, pipeline_text, run_pipeline
 from dt_mlir.registry import PASSES
+from dt_mlir.tools.certification import (
+    add_certification,
+    certificate_of,
+    check_options,
+    guilty,
+    refusal,
+    show,
+)
 from dt_mlir.tools.command_line import (
     ArgumentParser,
     parse_choices,
@@ -86,6 +94,7 @@ def _parser() -> ArgumentParser:
         help="the target of ttir, ptx, amdgcn and stats: sm_80, sm_90, sm_100, gfx942, …",
     )
     add_verification(parser)
+    add_certification(parser)
     add("--load", action="append", default=[], metavar="FILE.py", help="load directives and passes")
     add("--override", action="store_true", help="loaded passes may take the names of built-in ones")
     add("--print-pipeline", action="store_true", help="print the passes that are run")
@@ -209,6 +218,20 @@ def _costs(module: ModuleOp, args: Namespace) -> str:
     return cost_report(module, sizes, find_device(args.device))
 
 
+def _certify(
+    algorithm: ModuleOp, module: ModuleOp, types: list[tuple[str, str]], args: Namespace
+) -> None:
+    """Prints the certificate of a program.
+
+    Raises:
+        CompileError: if an obligation does not hold, at the directive that breaks it.
+    """
+    certificate = certificate_of(module)
+    print(show(certificate, args.certificate), end="")
+    if certificate.refuted:
+        raise refusal(certificate, guilty(algorithm, types))
+
+
 def compile_file(args: Namespace, sources: SourceTexts) -> None:
     """Do what the command line asks for.
 
@@ -242,6 +265,9 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         raise CompileError(f"--draw: {args.draw} does not end in .svg")
     if args.explain and (args.emit != "triton" or args.print_pipeline or args.run is not None):
         raise CompileError("--explain does not go with --emit, --print-pipeline or --run")
+    check_options(args.certify, args.certificate)
+    if args.certify and (args.emit != "triton" or args.print_pipeline):
+        raise CompileError("--certify does not go with --emit or --print-pipeline")
     given = parse_sizes(args.run, "--run")
     for path in args.load:
         _load(path, args.override)
@@ -276,6 +302,10 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     if args.emit in IR:
         write_output(args.output, _show(module, args))
         return
+    if args.certify:
+        _certify(algorithm, module, types, args)
+        if args.output is None and args.run is None:
+            return
     from dt_mlir.backend.python_module import emit_module
 
     if args.emit == "gluon":

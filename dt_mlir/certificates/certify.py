@@ -1,0 +1,301 @@
+"""Makes the certificate of a compiled program."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import z3
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.certificates.algorithm import Algorithm
+from dt_mlir.certificates.attribution import attributed, kernels_of
+from dt_mlir.certificates.equality import Equality, Finding
+from dt_mlir.certificates.obligation import Certificate, Kind, Obligation, Verdict
+from dt_mlir.certificates.parts import Parts
+from dt_mlir.certificates.proving import SECONDS, Prover, Query, State
+from dt_mlir.certificates.scalars import Scalars
+from dt_mlir.certificates.terms import Choice, Number, Term
+from dt_mlir.certificates.tests import Tests
+from dt_mlir.certificates.tiles import Access, Program, stores_to
+from dt_mlir.certificates.universe import Integer, Universe, evaluated, least
+from dt_mlir.certificates.walks import Domain, Walk, all_visited, foreign, visited_once
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import host, tile
+from dt_mlir.dialects.elem import ReductionKind, identity
+from dt_mlir.dialects.formats import names
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.traversal import operations_of
+
+_KINDS = {
+    "value": Kind.VALUE, "neutral": Kind.NEUTRAL, "once": Kind.REDUCED, "all": Kind.REDUCED,
+}  # fmt: skip
+APPROXIMATED = (
+    "the expansions of elementwise functions approximate them, by as much as is measured"
+)
+"""The assumption on elementwise functions."""
+CHECKED = "the wrapper checks the extent of an axis that no label indexes"
+"""The assumption on axes without a label."""
+
+
+def certify(module: ModuleOp, seconds: float = SECONDS, test: bool = True) -> Certificate:
+    """Returns the certificate of a program.
+
+    Args:
+        module: the program at the `tile` level, with its algorithm as an attribute of the wrapper.
+        seconds: the time for a question to the solver.
+        test: whether to run the program where an obligation is not proved.
+
+    Raises:
+        CompileError: if the module has no wrapper, or kernels of another level.
+    """
+    return _Certifier(module, seconds).certificate(test)
+
+
+class _Certifier:
+    def __init__(self, module: ModuleOp, seconds: float) -> None:
+        self.module = module
+        wrappers = operations_of(module, host.FuncOp)
+        if len(wrappers) != 1:
+            raise CompileError(
+                "a certificate is that of a program with a wrapper", module,
+                "let an output compile(), not only its kernel",
+            )  # fmt: skip
+        self.wrapper = wrappers[0]
+        text = "\n".join(
+            line.data
+            for lines in (self.wrapper.algorithm, self.wrapper.schedule, self.wrapper.compiled)
+            for line in lines or ()
+        )
+        self.source, _ = compile_text(text, "the algorithm of the module")
+        run_pipeline(self.source, default_pipeline("dt"), verify=False)
+        self.universe = Universe()
+        self.prover = Prover(self.universe, seconds)
+        self.scalars = Scalars(self.prover)
+        self.parts = Parts(self.universe)
+        self.equality = Equality(self.prover)
+        self.obligations: list[Obligation] = []
+        self.kernels = self._kernels()
+        roots = [kernel.root.data for kernel in self.kernels]
+        self.algorithm = Algorithm(self.source, self.scalars, roots)
+        self.allocs = {op.tensor.data: op for op in operations_of(module, host.AllocOp)}
+        self._sizes()
+
+    def _kernels(self) -> list[tile.KernelOp]:
+        """Returns the kernels in the order in which they are launched."""
+        found: list[tile.KernelOp] = []
+        for launch in operations_of(self.module, host.LaunchOp):
+            kernel = launch.kernel_op()
+            if not isinstance(kernel, tile.KernelOp):
+                level = "no" if kernel is None else f"a '{kernel.name}'"
+                raise CompileError(
+                    f"a certificate is that of block programs, and '{launch.kernel_name}' is "
+                    f"{level} operation", launch, "run the pipeline to the 'tile' level",
+                )  # fmt: skip
+            found.append(kernel)
+        return found
+
+    def _sizes(self) -> None:
+        """Notes what the wrapper makes sure of: sizes of labels that follow from others."""
+        own = {op.sym_name.data for op in self.source.ops if op.name == "dt.label"}
+        for op in operations_of(self.module, host.DefineOp):
+            if op.label.data in own:
+                continue
+            symbols = [self.universe.size(label) for label in names(op.sizes)]
+            size = least([evaluated(expr, [], symbols) for expr in op.size.data.results])
+            self.universe.define(op.label.data, z3.If(size > 0, size, 0) if op.inferred else size)
+        for group in self.wrapper.same or ():
+            first, *rest = names(group)
+            for label in rest:
+                self.universe.define(label, self.universe.size(first))
+
+    def certificate(self, test: bool) -> Certificate:
+        """Returns the certificate."""
+        written: list[str] = []
+        for kernel in self.kernels:
+            self._kernel(kernel, written)
+            written.append(kernel.root.data)
+        if test:
+            Tests(self.source, self.module).run(self.obligations)
+        lines = "\n".join(line.data for line in self.wrapper.algorithm or ())
+        kernels = kernels_of(self.source, [kernel.root.data for kernel in self.kernels])
+        return Certificate(
+            lines, tuple(self.obligations), attributed(self.source, self.obligations, kernels)
+        )
+
+    def _extents(self, tensor: str) -> list[Integer | None]:
+        """Returns the sizes of a tensor's axes, without padding."""
+        alloc = self.allocs.get(tensor)
+        if alloc is None:
+            return self.algorithm.axes(tensor)
+        return [self.universe.size(label) for label in alloc.axis_names]
+
+    def _stored_extents(self, tensor: str) -> list[Integer | None]:
+        """Returns the extents of a tensor's axes in memory."""
+        alloc = self.allocs.get(tensor)
+        found = self._extents(tensor)
+        if alloc is None:
+            return found
+        result: list[Integer | None] = []
+        for extent, multiple in zip(found, alloc.alignment):
+            assert extent is not None
+            padded = (extent + (multiple - 1)) / multiple * multiple
+            result.append(extent if multiple == 1 else padded)
+        if alloc.summed is not None:
+            result[0] = z3.IntVal(1)
+        return result
+
+    def _padded(self) -> dict[str, list[Integer]]:
+        return {
+            name: [self.universe.size(label) for label in alloc.axis_names]
+            for name, alloc in self.allocs.items()
+            if any(multiple > 1 for multiple in alloc.alignment)
+        }
+
+    def _kernel(self, kernel: tile.KernelOp, written: Sequence[str]) -> None:
+        root = kernel.root.data
+        program = Program(kernel, self.scalars, self._padded())
+        for load in program.loads:
+            self._load(root, load, written)
+        for tensor in dict.fromkeys(store.tensor for store in program.stores):
+            self._stores(root, tensor, stores_to(program.stores, tensor), program)
+
+    def _load(self, root: str, load: Access, written: Sequence[str]) -> None:
+        tensor = load.tensor
+        if tensor in self.allocs and tensor not in written:
+            self._add(
+                Kind.VALUE, root, f"'{tensor}' is read after the kernel that writes it",
+                Verdict.REFUTED, "its kernel is launched later",
+            )  # fmt: skip
+        self._inside(root, load, "loads")
+
+    def _inside(self, root: str, access: Access, does: str) -> None:
+        """Adds the obligation that an access is inside of its tensor."""
+        text = f"what '{root}' {does} of '{access.tensor}' is inside of it"
+        extents = self._stored_extents(access.tensor)
+        pairs = list(zip(access.indices, extents))
+        if len(access.indices) < len(access.op.indices):
+            self._open(Kind.IN_BOUNDS, root, text, "an index is computed from data")
+            return
+        claims = [z3.And(i >= 0, i < n) for i, n in pairs if n is not None]
+        fixed = all(z3.is_int_value(i) for i, n in pairs if n is None)
+        if len(claims) < len(pairs) and not fixed:
+            self._open(Kind.IN_BOUNDS, root, text, "an axis has no label")
+            return
+        given = [*self.universe.closure(access.binders), access.mask]
+        query = self.prover.ask(given, z3.And(*claims))
+        if len(claims) < len(pairs) and query.state is State.PROVED:
+            self._add(Kind.IN_BOUNDS, root, text, Verdict.ASSUMED, CHECKED, (query.text,))
+            return
+        self._asked(Kind.IN_BOUNDS, root, text, query)
+
+    def _stores(
+        self, root: str, tensor: str, stores: Sequence[Access], program: Program
+    ) -> None:
+        alloc = self.allocs.get(tensor)
+        extents = self._stored_extents(tensor)
+        if alloc is not None and alloc.summed is not None:
+            extents = self._extents(tensor)
+        for store in stores:
+            if alloc is None or alloc.summed is None:
+                self._inside(root, store, "stores")
+            if len(store.indices) < len(store.op.indices):
+                self._open(
+                    Kind.WRITTEN, root, f"each element of '{tensor}' is written once",
+                    "an index is computed from data",
+                )  # fmt: skip
+                return
+        if any(extent is None for extent in extents):
+            self._open(Kind.WRITTEN, root, f"'{tensor}' is written", "an axis has no label")
+            return
+        walks = [Walk(s.binders, s.mask, s.indices) for s in stores]
+        axes = [] if alloc is None else alloc.axis_names
+        points = [
+            self.universe.variable(label, lambda v, n=extent: [v >= 0, v < n])
+            for label, extent in zip(axes or ["i"] * len(extents), extents)
+        ]
+        constants = [*self.universe.sizes.values(), *program.extents.values()]
+        once = f"no element of '{tensor}' is written twice"
+        every = f"each element of '{tensor}' is written"
+        if any(foreign(walk, self.universe, constants) for walk in walks) or len(walks) > 1:
+            self._open(Kind.WRITTEN, root, once, "it is written in a way that has no term")
+            self._open(Kind.WRITTEN, root, every, "it is written in a way that has no term")
+        else:
+            self._asked(Kind.WRITTEN, root, once, visited_once(self.prover, walks[0]))
+            query = all_visited(self.prover, walks, Domain(tuple(points)), [])
+            self._asked(Kind.WRITTEN, root, every, query)
+        if tensor not in self.algorithm.functions:
+            extent = self._extents(tensor)[0]
+            self.parts.add(tensor, stores, extent if alloc and alloc.summed else None)
+            return
+        for store in stores:
+            self._value(root, tensor, store)
+
+    def _value(self, root: str, tensor: str, store: Access) -> None:
+        assert store.value is not None
+        theirs: Term = self.algorithm.value(tensor, store.indices)
+        alloc = self.allocs.get(tensor)
+        if alloc is not None and any(multiple > 1 for multiple in alloc.alignment):
+            sizes = [self.universe.size(label) for label in alloc.axis_names]
+            inner = z3.And(*(i < n for i, n in zip(store.indices, sizes)))
+            zero = Number(identity(ReductionKind.ADD, self._type(store)))
+            theirs = Choice(inner, theirs, zero)
+        mine = self.parts.inlined(store.value)
+        given = [*self.universe.closure(store.binders), store.mask]
+        text = f"what is stored in '{tensor}' is its value"
+        for found in self.equality.compare(mine, theirs, given, text):
+            self._found(root, found)
+
+    @staticmethod
+    def _type(store: Access) -> object:
+        from dt_mlir.dialects.tile.types import element_of
+
+        assert isinstance(store.op, tile.StoreOp)
+        return element_of(store.op.value.type)
+
+    def _found(self, root: str, found: Finding) -> None:
+        query = Query(found.state, "", found.sizes, found.values)
+        texts = tuple(found.texts)
+        kind = _KINDS[found.kind]
+        if found.state is State.ASSUMED:
+            self._add(kind, root, found.statement, Verdict.ASSUMED, APPROXIMATED, texts)
+        elif found.state is State.REFUTED:
+            # Another way to pair the values may exist, so that only a run refutes the value.
+            self._open(kind, root, found.statement, f"it fails with {shown(found.sizes)}", texts)
+        else:
+            self._asked(kind, root, found.statement, query, texts)
+
+    def _asked(
+        self, kind: Kind, root: str, text: str, query: Query, texts: tuple[str, ...] | None = None
+    ) -> None:
+        texts = (query.text,) if texts is None else texts
+        if query.state is State.PROVED:
+            self._add(kind, root, text, Verdict.PROVED, "", texts)
+        elif query.state is State.REFUTED:
+            reason = f"not with {shown(query.sizes)}"
+            self._add(kind, root, text, Verdict.REFUTED, reason, texts, query.sizes)
+        else:
+            self._open(kind, root, text, "", texts)
+
+    def _open(
+        self, kind: Kind, root: str, text: str, reason: str, texts: tuple[str, ...] = ()
+    ) -> None:
+        self._add(kind, root, text, Verdict.TESTED, reason, texts)
+
+    def _add(
+        self, kind: Kind, root: str, text: str, verdict: Verdict, reason: str,
+        texts: tuple[str, ...] = (), sizes: dict[str, int] | None = None,
+    ) -> None:  # fmt: skip
+        found = Obligation(kind, root, text, verdict, reason, texts, sizes or {})
+        if found.key not in {item.key for item in self.obligations}:
+            self.obligations.append(found)
+
+
+def shown(sizes: dict[str, int]) -> str:
+    """Returns sizes of labels in words."""
+    return ", ".join(f"{label} = {size}" for label, size in sizes.items()) or "any sizes"
+
+

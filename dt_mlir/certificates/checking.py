@@ -1,0 +1,36 @@
+"""Compares a certificate with the obligations that a program has."""
+
+from __future__ import annotations
+
+from dt_mlir.certificates.obligation import Certificate, Verdict
+
+_STRENGTH = {Verdict.PROVED: 3, Verdict.ASSUMED: 2, Verdict.TESTED: 1, Verdict.REFUTED: 0}
+
+
+def difference(given: Certificate, found: Certificate) -> str | None:
+    """Returns why a certificate is not accepted; None if it is.
+
+    Args:
+        given: the certificate.
+        found: what is known of the program by itself.
+    """
+    if given.algorithm != found.algorithm:
+        return "the certificate is that of another algorithm"
+    known = {item.key: item for item in given.obligations}
+    for item in found.obligations:
+        claimed = known.pop(item.key, None)
+        if claimed is None:
+            return (
+                f"the certificate lacks an obligation of '{item.kernel}': {item.statement}, or "
+                "has it of another program"
+            )
+        if item.verdict is Verdict.REFUTED:
+            return f"'{item.kernel}' is wrong: {item.statement}: {item.reason}"
+        if _STRENGTH[claimed.verdict] > _STRENGTH[item.verdict]:
+            return (
+                f"the certificate claims that it is {claimed.verdict.value} what is only "
+                f"{item.verdict.value} here: {item.statement}"
+            )
+    for item in known.values():
+        return f"the program has no obligation such as: {item.statement}"
+    return None

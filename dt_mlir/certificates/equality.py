@@ -1,0 +1,476 @@
+"""Whether a program's term is the algorithm's, for all values of their variables.
+
+Choices are resolved by cases. What remains are operations on atoms: elements of tensors, which are
+equal where their indices are, and reductions, which are equal where both combine equal values, each
+once. Expressions over equal atoms are compared by evaluating them in exact arithmetic at random
+points (DeMillo, Lipton, Schwartz and Zippel), where sums may be reassociated and exp(a + b) is
+exp(a) exp(b).
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+import numpy as np
+import z3
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i1
+from xdsl.ir import Attribute
+
+from dt_mlir.certificates.proving import Prover, Query, State
+from dt_mlir.certificates.scalars import operation
+from dt_mlir.certificates.terms import (
+    Apply,
+    Choice,
+    Element,
+    Index,
+    Number,
+    Piece,
+    Reduction,
+    Term,
+    Unknown,
+    renamed,
+    substituted,
+)
+from dt_mlir.certificates.universe import Condition, Integer, Universe
+from dt_mlir.certificates.walks import Domain, Walk, all_visited, apart, visited_once
+from dt_mlir.dialects.elem import identity
+from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.interpreters.arithmetic import Arithmetic, Value
+from dt_mlir.interpreters.bounded import Bounded
+from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
+from dt_mlir.interpreters.exact import ExactArithmetic
+from dt_mlir.interpreters.exact_codes import (
+    EXPONENTS,
+    has_exponents,
+    packed,
+    residues,
+    symbol,
+)
+
+POINTS = 64
+"""The random points at which expressions are compared."""
+CLOSE = 2e-5
+"""The difference, relative to the largest value, of what approximates an elementwise function."""
+_CASES = 48
+"""The cases into which choices may split an equality."""
+
+
+@dataclass
+class Finding:
+    """A claim that an equality rests on."""
+
+    kind: str
+    """`value`, `neutral`, `once` or `all`."""
+    statement: str
+    """The claim in words."""
+    state: State
+    """What is known of it."""
+    texts: list[str] = field(default_factory=list[str])
+    """The questions to the solver, or the expressions that were evaluated."""
+    sizes: dict[str, int] = field(default_factory=dict[str, int])
+    """The sizes of a counterexample."""
+    values: dict[str, int] = field(default_factory=dict[str, int])
+    """The other values of it."""
+
+
+def _proved(findings: Sequence[Finding]) -> int:
+    return sum(f.state.holds for f in findings)
+
+
+def of_query(kind: str, statement: str, query: Query) -> Finding:
+    """Returns a finding that the solver decided."""
+    return Finding(kind, statement, query.state, [query.text], query.sizes, query.values)
+
+
+class Equality:
+    """Compares terms of a program with terms of its algorithm.
+
+    Args:
+        prover: decides claims about indices.
+    """
+
+    def __init__(self, prover: Prover) -> None:
+        self.prover = prover
+        self.universe: Universe = prover.universe
+        self.generator = np.random.default_rng(20)
+        self.exact = [ExactArithmetic(), ExactArithmetic(exponentials=True)]
+
+    def compare(
+        self, mine: Term, theirs: Term, given: Sequence[Condition], what: str
+    ) -> list[Finding]:
+        """Returns the claims by which two terms are equal; one that is not proved if they are not.
+
+        Args:
+            mine: the program's term.
+            theirs: the algorithm's.
+            given: what holds where they have to be equal.
+            what: the value in words.
+        """
+        findings: list[Finding] = []
+        cases = 0
+        pending: list[list[Condition]] = [list(given)]
+        while pending:
+            case = pending.pop()
+            a, open_a = self._resolved(mine, case)
+            b, open_b = self._resolved(theirs, case)
+            condition = open_b if open_b is not None else open_a
+            if condition is not None:
+                cases += 1
+                if cases > _CASES:
+                    return [Finding("value", f"{what}: it has too many cases", State.UNKNOWN)]
+                for holds in (z3.Not(condition), condition):
+                    if self.prover.possible([*case, holds]):
+                        pending.append([*case, holds])
+                continue
+            findings.extend(self._plain(a, b, case, what))
+            if any(not found.state.holds for found in findings):
+                return findings
+        return findings
+
+    def _resolved(
+        self, term: Term, given: list[Condition]
+    ) -> tuple[Term, Condition | None]:
+        """Returns a term without the choices that are decided, and a condition that is open."""
+        known: dict[int, Term] = {}
+        undecided: list[Condition] = []
+
+        def walk(term: Term) -> Term:
+            if id(term) in known:
+                return known[id(term)]
+            result = term
+            if isinstance(term, Choice):
+                if self.prover.implied(given, term.condition):
+                    result = walk(term.then)
+                elif self.prover.implied(given, z3.Not(term.condition)):
+                    result = walk(term.otherwise)
+                else:
+                    undecided.append(term.condition)
+            elif isinstance(term, Apply):
+                operands = tuple(walk(x) for x in term.operands)
+                result = Apply(term.op, operands)
+            known[id(term)] = result
+            return result
+
+        found = walk(term)
+        return found, undecided[0] if undecided else None
+
+    def _plain(
+        self, mine: Term, theirs: Term, given: list[Condition], what: str
+    ) -> list[Finding]:
+        """Compares terms without choices outside of reductions."""
+        for term in (*_surface(mine), *_surface(theirs)):
+            if isinstance(term, Unknown):
+                return [Finding("value", f"{what}: {term.reason} is no term", State.UNKNOWN)]
+        findings: list[Finding] = []
+        classes: list[tuple[Term, list[Term]]] = []
+        atoms_a, atoms_b = list(_atoms(mine)), list(_atoms(theirs))
+        names: dict[int, int] = {}
+        for atom in atoms_b:
+            number = self._place(atom, [c[0] for c in classes], given, None)
+            if number is None:
+                number = len(classes)
+                classes.append((atom, []))
+            names[id(atom)] = number
+        for atom in atoms_a:
+            number = self._place(atom, [c[0] for c in classes], given, findings)
+            if number is None:
+                number = len(classes)
+                classes.append((atom, []))
+            names[id(atom)] = number
+        state = self._same(mine, theirs, names, [c[0] for c in classes])
+        text = f"{_shown(mine, names)} = {_shown(theirs, names)}"
+        if state.holds:
+            kept = [f for f in findings if f.state.holds]
+            return [*kept, Finding("value", what, state, [text])]
+        # The claims that failed on the way say more than that the whole is not equal.
+        failed = [f for f in findings if not f.state.holds]
+        return failed or [Finding("value", f"{what}: {text}", state, [text])]
+
+    def _place(
+        self, atom: Term, known: Sequence[Term], given: list[Condition],
+        findings: list[Finding] | None,
+    ) -> int | None:  # fmt: skip
+        """Returns which of some atoms one is equal to."""
+        best: list[Finding] = []
+        for number, other in enumerate(known):
+            if atom is other:
+                return number
+            if isinstance(atom, Element) and isinstance(other, Element):
+                if atom.tensor == other.tensor and self.prover.implied(
+                    given, z3.And(*(a == b for a, b in zip(atom.indices, other.indices)))
+                ):
+                    return number
+            elif isinstance(atom, Index) and isinstance(other, Index):
+                same = atom.expr.sort() == other.expr.sort()
+                if same and self.prover.implied(given, atom.expr == other.expr):
+                    return number
+            elif isinstance(atom, Reduction) and isinstance(other, Reduction):
+                if atom.kind is not other.kind or atom.type != other.type:
+                    continue
+                found = self.reductions(atom, other, given)
+                if all(f.state.holds for f in found):
+                    if findings is not None:
+                        findings.extend(found)
+                    return number
+                if _proved(found) >= _proved(best):
+                    best = found
+        if findings is not None:
+            findings.extend(f for f in best if not f.state.holds)
+        return None
+
+    def _same(
+        self, mine: Term, theirs: Term, names: dict[int, int], atoms: Sequence[Term]
+    ) -> State:
+        """Returns whether expressions over atoms agree at random points."""
+        if mine is theirs:
+            return State.PROVED
+        for arithmetic in self.exact:
+            values = [self._random(arithmetic, atom) for atom in atoms]
+            try:
+                a = self._evaluated(mine, arithmetic, names, values)
+                b = self._evaluated(theirs, arithmetic, names, values)
+            except (KeyError, TypeError, ValueError):
+                return State.UNKNOWN
+            type = _type_of(mine)
+            a, b = (arithmetic.result(x, type) for x in (a, b))
+            if not np.any(arithmetic.differ(a, b)) and not np.any(arithmetic.undecided(a, b)):
+                return State.PROVED
+        return self._near(mine, theirs, names, atoms)
+
+    def _near(
+        self, mine: Term, theirs: Term, names: dict[int, int], atoms: Sequence[Term]
+    ) -> State:
+        """Returns whether expressions are close, where they are computed in floating point."""
+        if not isinstance(_type_of(mine), AnyFloat):
+            return State.UNKNOWN
+        arithmetic = BoundedArithmetic(Accuracy())
+        values = [self._random(arithmetic, atom) for atom in atoms]
+        a = self._evaluated(mine, arithmetic, names, values).value
+        b = self._evaluated(theirs, arithmetic, names, values).value
+        with np.errstate(all="ignore"):
+            close = np.isclose(a, b, rtol=CLOSE, atol=CLOSE * np.nanmax(np.abs(b), initial=0.0))
+        return State.ASSUMED if bool(np.all(close)) else State.UNKNOWN
+
+    def _random(self, arithmetic: Arithmetic, atom: Term) -> Value:
+        type = _type_of(atom)
+        if isinstance(type, IntegerType) and type != i1:
+            # A size that is 0 or negative would divide by 0.
+            return arithmetic.from_array(self.generator.integers(2, 2**20, POINTS), type)
+        return arithmetic.random(type, (POINTS,), self.generator)
+
+    def _evaluated(
+        self, term: Term, arithmetic: Arithmetic, names: dict[int, int], atoms: list[Value]
+    ) -> Value:
+        known: dict[int, Value] = {}
+
+        def walk(term: Term) -> Value:
+            if id(term) not in known:
+                if id(term) in names:
+                    known[id(term)] = atoms[names[id(term)]]
+                elif isinstance(term, Number):
+                    known[id(term)] = arithmetic.constant(term.value)
+                else:
+                    assert isinstance(term, Apply)
+                    known[id(term)] = applied(term, [walk(x) for x in term.operands], arithmetic)
+            return known[id(term)]
+
+        return walk(term)
+
+    def reductions(
+        self, mine: Reduction, theirs: Reduction, given: list[Condition]
+    ) -> list[Finding]:
+        """Returns the claims by which two reductions are equal."""
+        if len(theirs.pieces) != 1:
+            return [Finding("all", "a reduction of several parts", State.UNKNOWN)]
+        # What is bound may be bound around, too.
+        piece = renamed(theirs.pieces[0], self.universe)
+        pieces = [renamed(own, self.universe) for own in mine.pieces]
+        points = [self._point(own, piece) for own in pieces]
+        if any(point is None for point in points):
+            text = f"no index of the program walks {_names(piece)}"
+            return [Finding("all", text, State.UNKNOWN)]
+        facts = [fact for v in piece.binders for fact in self.universe.facts(v)]
+        walks: list[Walk] = []
+        for own, point in zip(pieces, points):
+            assert point is not None
+            at = list(zip(piece.binders, point))
+            walks.append(Walk(own.binders, z3.And(*(z3.substitute(f, *at) for f in facts)), point))
+        found = self._combined_once(walks, piece, given)
+        if not _hold(found):
+            # Lanes may be masked that are not beyond the end: those that another tile has.
+            walks = [
+                Walk(walk.binders, z3.And(walk.active, *_conditions(own.body)), walk.targets)
+                for own, walk in zip(pieces, walks)
+            ]
+            masked = self._combined_once(walks, piece, given)
+            if not _hold(masked):
+                return found
+            found = masked
+        neutral = Number(identity(mine.kind, mine.type))
+        for own, walk in zip(pieces, walks):
+            known = [*given, *self.universe.closure(own.binders)]
+            body = substituted(
+                piece.body, list(zip(piece.binders, walk.targets)), self.universe
+            )
+            text = f"the element that is combined along {_names(piece)}"
+            found += self.compare(own.body, body, [*known, walk.active], text)
+            outside = [*known, z3.Not(walk.active)]
+            if _hold(found) and self.prover.possible(outside):
+                text = f"what is combined beyond the end of {_names(piece)} is neutral"
+                for item in self.compare(own.body, neutral, outside, text):
+                    found.append(replace(item, kind="neutral"))
+            if not _hold(found):
+                break
+        return found
+
+    def _combined_once(
+        self, walks: Sequence[Walk], piece: Piece, given: Sequence[Condition]
+    ) -> list[Finding]:
+        """Returns the claims by which walks visit each point of a reduction once."""
+        label = _names(piece)
+        found: list[Finding] = []
+        for number, walk in enumerate(walks):
+            text = f"no element along {label} is combined twice"
+            found.append(of_query("once", text, visited_once(self.prover, walk)))
+            text = f"no element along {label} is combined by two loops"
+            for other in walks[:number]:
+                found.append(of_query("once", text, apart(self.prover, walk, other)))
+        query = all_visited(self.prover, walks, Domain(piece.binders), given)
+        found.append(of_query("all", f"each element along {label} is combined", query))
+        return found
+
+    def _point(self, mine: Piece, theirs: Piece) -> tuple[Integer, ...] | None:
+        """Returns the point of the algorithm's reduction that a program's variables stand for."""
+        found: dict[int, Integer] = {}
+        wanted = {v.get_id(): v for v in theirs.binders}
+        # An element of a tensor says which index is which.
+        for a, b in product(_elements(mine.body), _elements(theirs.body)):
+            if a.tensor == b.tensor and len(a.indices) == len(b.indices):
+                for left, right in zip(a.indices, b.indices):
+                    if right.get_id() in wanted:
+                        found.setdefault(right.get_id(), left)
+        # Where none does, the label that a variable walks says it.
+        for variable in theirs.binders:
+            walked = self.universe.walked(variable)
+            label = None if walked is None else walked[0]
+            for own in mine.binders:
+                other = self.universe.walked(own)
+                if other is not None and other[0] == label:
+                    found.setdefault(variable.get_id(), other[1])
+        if len(found) < len(wanted):
+            return None
+        return tuple(found[v.get_id()] for v in theirs.binders)
+
+
+def applied(term: Apply, operands: Sequence[Value], arithmetic: Arithmetic) -> Value:
+    """Returns an operation's value in exact arithmetic.
+
+    A power with a whole number is a product. Where exponentials turn sums into products, functions
+    that are symbols have exponents, too: equal values have equal ones.
+    """
+    if term.op.name == "math.powf" and isinstance(term.operands[1], Number):
+        power = term.operands[1].value.value.data
+        if power == int(power) and 1 <= power <= 8:
+            found = operands[0]
+            type = term.op.results[0].type
+            times = operation(arith.MulfOp, type, type)
+            for _ in range(int(power) - 1):
+                found = arithmetic.apply(times, [found, operands[0]])
+            return found
+    found = arithmetic.apply(term.op, operands)
+    exact = isinstance(arithmetic, ExactArithmetic) and arithmetic.exponentials
+    if not exact or not isinstance(term.op.results[0].type, AnyFloat):
+        return found
+    codes = np.asarray(found.value)
+    exponents = symbol("exponent", [residues(codes)]) % EXPONENTS
+    kept = np.where(has_exponents(codes), codes, packed(codes, exponents))
+    return Bounded(kept, found.error)
+
+
+def _elements(term: Term) -> list[Element]:
+    """Returns the elements of tensors in a term, but for those in reductions."""
+    match term:
+        case Element():
+            return [term]
+        case Apply():
+            return [x for operand in term.operands for x in _elements(operand)]
+        case Choice():
+            return [*_elements(term.then), *_elements(term.otherwise)]
+        case _:
+            return []
+
+
+def _conditions(term: Term) -> list[Condition]:
+    """Returns the conditions of the choices in a term, but for those in reductions."""
+    match term:
+        case Apply():
+            return [x for operand in term.operands for x in _conditions(operand)]
+        case Choice():
+            inner = [*_conditions(term.then), *_conditions(term.otherwise)]
+            return [term.condition, *inner]
+        case _:
+            return []
+
+
+def _names(piece: Piece) -> str:
+    """Returns the labels that a piece of the algorithm reduces."""
+    return ", ".join(_name(v) for v in piece.binders)
+
+
+def _hold(findings: Sequence[Finding]) -> bool:
+    return all(f.state.holds for f in findings)
+
+
+def _surface(term: Term) -> Iterator[Term]:
+    """Yields a term and its operands, but not what reductions combine."""
+    yield term
+    if isinstance(term, Apply):
+        for operand in term.operands:
+            yield from _surface(operand)
+
+
+def _atoms(term: Term) -> Iterator[Term]:
+    """Yields the atoms that an expression is made of."""
+    seen: set[int] = set()
+    for found in _surface(term):
+        if not isinstance(found, Apply | Number) and id(found) not in seen:
+            seen.add(id(found))
+            yield found
+
+
+def _type_of(term: Term) -> Attribute:
+    match term:
+        case Number():
+            return term.value.type
+        case Apply():
+            return term.op.results[0].type
+        case Element() | Index() | Reduction():
+            return term.type
+        case _:
+            raise TypeError(f"{type(term).__name__} has no type of its own")
+
+
+def _name(variable: Integer) -> str:
+    return variable.decl().name().split("!")[0]
+
+
+def _shown(term: Term, names: dict[int, int]) -> str:
+    """Returns an expression as text, its atoms numbered."""
+    if id(term) in names:
+        return f"a{names[id(term)]}"
+    match term:
+        case Number():
+            return f"{term.value.value.data:g}"
+        case Apply():
+            function = term.op.properties.get("function")
+            name = getattr(function, "data", None) or term.op.name.split(".")[1]
+            return f"{name}({', '.join(_shown(x, names) for x in term.operands)})"
+        case _:
+            return type(term).__name__.lower()
+

@@ -1,0 +1,168 @@
+"""Obligations: what has to hold of a compiled program, and what is known of each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from xdsl.ir import Attribute
+
+from dt_mlir.diagnostics import CompileError
+
+VERSION = 1
+"""The version of the form in which certificates are written."""
+
+
+class Kind(StrEnum):
+    """A class of obligations."""
+
+    WRITTEN = "written once"
+    """Every element of an output is written exactly once, by one program instance."""
+    IN_BOUNDS = "in bounds"
+    """Every access is inside of its tensor."""
+    NEUTRAL = "neutral"
+    """What masked lanes hold does not change what they are combined with."""
+    VALUE = "value"
+    """A value is the one that the algorithm defines."""
+    REDUCED = "reduced once"
+    """A reduction combines each point of its domain exactly once."""
+    PROTOCOL = "protocol"
+    """The barriers of a specialized kernel are live, and its stages free of races."""
+
+
+class Verdict(StrEnum):
+    """What is known of an obligation."""
+
+    PROVED = "proved"
+    """It holds for all sizes."""
+    TESTED = "tested"
+    """It held wherever it was tried."""
+    ASSUMED = "assumed"
+    """It is taken to hold, for a reason that the documentation gives."""
+    REFUTED = "refuted"
+    """It does not hold: there is a counterexample."""
+
+
+@dataclass(frozen=True)
+class Obligation:
+    """A claim about a compiled program."""
+
+    kind: Kind
+    """Its class."""
+    kernel: str
+    """The function whose kernel it is about."""
+    statement: str
+    """The claim in words."""
+    verdict: Verdict
+    """What is known of it."""
+    reason: str = ""
+    """The assumption, where it was tested, or the counterexample."""
+    questions: tuple[str, ...] = ()
+    """What was asked: SMT-LIB, or expressions that were evaluated at random points."""
+    sizes: dict[str, int] = field(default_factory=dict[str, int])
+    """The sizes of labels in the counterexample."""
+
+    @property
+    def key(self) -> tuple[str, str, str, tuple[str, ...]]:
+        """What an independent checker must find again."""
+        return self.kind.value, self.kernel, self.statement, self.questions
+
+
+@dataclass(frozen=True)
+class DirectiveNote:
+    """A directive of the schedule, and the obligations that it has to keep."""
+
+    text: str
+    """The directive, as it is written."""
+    function: str
+    """The function that it is applied to."""
+    obligations: tuple[int, ...]
+    """The numbers of the obligations that rest on it, from 0."""
+    location: Attribute | None = None
+    """Its place in the program."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known of a compiled program."""
+
+    algorithm: str
+    """The algorithm, in canonical form."""
+    obligations: tuple[Obligation, ...]
+    """The obligations, in a fixed order."""
+    directives: tuple[DirectiveNote, ...]
+    """The directives of the schedule."""
+
+    def count(self) -> Counter[Verdict]:
+        """Counts the obligations by what is known of them."""
+        return Counter(item.verdict for item in self.obligations)
+
+    @property
+    def refuted(self) -> list[Obligation]:
+        """The obligations that do not hold."""
+        return [item for item in self.obligations if item.verdict is Verdict.REFUTED]
+
+    @property
+    def digest(self) -> str:
+        """A digest of the algorithm, the schedule and all obligations, 16 hexadecimal digits."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
+
+    def to_json(self) -> str:
+        """Returns the certificate as JSON."""
+        return json.dumps(
+            {
+                "version": VERSION,
+                "algorithm": self.algorithm,
+                "directives": [
+                    {"text": d.text, "function": d.function, "obligations": d.obligations}
+                    for d in self.directives
+                ],
+                "obligations": [asdict(item) for item in self.obligations],
+            },
+            indent=1,
+        )
+
+    @staticmethod
+    def from_json(text: str, name: str) -> Certificate:
+        """Reads a certificate.
+
+        Args:
+            text: the JSON.
+            name: what to call it in messages.
+
+        Raises:
+            CompileError: if it is not one.
+        """
+        try:
+            found: Any = json.loads(text)
+            if found["version"] != VERSION:
+                raise CompileError(
+                    f"{name}: the certificate is of version {found['version']}", None,
+                    f"this checker reads version {VERSION}: write it anew with dtc --certify",
+                )  # fmt: skip
+            return Certificate(
+                str(found["algorithm"]),
+                tuple(_obligation(item) for item in found["obligations"]),
+                tuple(
+                    DirectiveNote(str(d["text"]), str(d["function"]), tuple(d["obligations"]))
+                    for d in found["directives"]
+                ),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CompileError(
+                f"{name}: this is not a certificate ({type(error).__name__}: {error})", None,
+                "dtc FILE --certify --certificate FILE.json writes one",
+            ) from None  # fmt: skip
+
+
+def _obligation(found: Any) -> Obligation:
+    return Obligation(
+        Kind(found["kind"]), str(found["kernel"]), str(found["statement"]),
+        Verdict(found["verdict"]), str(found["reason"]),
+        tuple(str(text) for text in found["questions"]),
+        {str(label): int(size) for label, size in found["sizes"].items()},
+    )  # fmt: skip

@@ -1,0 +1,109 @@
+"""Proofs by an SMT solver: claims about integers, for all values of their variables."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import z3
+
+from dt_mlir.certificates.universe import Condition, Universe
+
+SECONDS = 2.0
+"""The seconds that the solver has for a claim."""
+_SMALL = 300
+"""Counterexamples are looked for with sizes up to here first."""
+
+
+class State(StrEnum):
+    """What is known of a claim."""
+
+    PROVED = "proved"
+    """It holds for all values of its variables."""
+    REFUTED = "refuted"
+    """It does not hold for some."""
+    ASSUMED = "assumed"
+    """It is not proved here, and the documentation says why it is taken to hold."""
+    UNKNOWN = "unknown"
+    """The solver does not say within its time, or no term says what is claimed."""
+
+    @property
+    def holds(self) -> bool:
+        """True if what rests on the claim may be concluded."""
+        return self in (State.PROVED, State.ASSUMED)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A claim under assumptions, and what the solver said."""
+
+    state: State
+    """What is known of it."""
+    text: str
+    """The question in SMT-LIB: whether there is a counterexample."""
+    sizes: dict[str, int]
+    """The sizes of labels in a counterexample."""
+    values: dict[str, int]
+    """The values of the other variables in it."""
+
+
+class Prover:
+    """Proves claims about the variables of a universe.
+
+    Args:
+        universe: the variables.
+        seconds: the time for a claim.
+    """
+
+    def __init__(self, universe: Universe, seconds: float = SECONDS) -> None:
+        self.universe = universe
+        self.seconds = seconds
+        self._known: dict[tuple[int, ...], Query] = {}
+        self._kept: list[Any] = []
+
+    def ask(self, assumptions: Sequence[Condition], claim: Condition) -> Query:
+        """Returns whether assumptions, and what is known of the variables, imply a claim."""
+        key = (*sorted({a.get_id() for a in assumptions}), claim.get_id())
+        if key not in self._known:
+            self._kept.extend([*assumptions, claim])
+            self._known[key] = self._ask(assumptions, claim)
+        return self._known[key]
+
+    def implied(self, assumptions: Sequence[Condition], claim: Condition) -> bool:
+        """Returns whether a claim is proved."""
+        if z3.is_true(z3.simplify(claim)):
+            return True
+        return self.ask(assumptions, claim).state is State.PROVED
+
+    def possible(self, assumptions: Sequence[Condition]) -> bool:
+        """Returns whether assumptions may hold together."""
+        return not self.implied(assumptions, z3.BoolVal(False))
+
+    def _ask(self, assumptions: Sequence[Condition], claim: Condition) -> Query:
+        solver = z3.Solver()
+        solver.set("timeout", int(1000 * self.seconds))
+        solver.add(*self.universe.closure([*assumptions, claim]), *assumptions, z3.Not(claim))
+        answer = solver.check()
+        text = solver.to_smt2()
+        if answer == z3.unsat:
+            return Query(State.PROVED, text, {}, {})
+        if answer != z3.sat:
+            return Query(State.UNKNOWN, text, {}, {})
+        model = solver.model()
+        sizes = self.universe.sizes
+        for bound in (3, 20, _SMALL):
+            solver.push()
+            solver.add(*(size <= bound for size in sizes.values()))
+            if solver.check() == z3.sat:
+                model = solver.model()
+                break
+            solver.pop()
+        found = {d.name(): model[d].as_long() for d in model if z3.is_int_value(model[d])}
+        named = {label: found[label] for label in sizes if label in found}
+        others = {name: value for name, value in found.items() if name not in sizes}
+        return Query(State.REFUTED, text, named, others)

@@ -1,0 +1,120 @@
+"""Scalar operations on what stands for values: integers of the solver, and terms of data."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import z3
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i1
+from xdsl.ir import Attribute, Block, Operation
+
+from dt_mlir.certificates.proving import Prover
+from dt_mlir.certificates.terms import Apply, Choice, Index, Number, Term, Unknown
+from dt_mlir.certificates.universe import Integer
+
+Value = Any
+"""An integer or a condition of the solver, or a term."""
+
+_INTEGERS: dict[type[Operation], Callable[[Integer, Integer], Integer]] = {
+    arith.AddiOp: lambda a, b: a + b,
+    arith.SubiOp: lambda a, b: a - b,
+    arith.MuliOp: lambda a, b: a * b,
+    arith.FloorDivSIOp: lambda a, b: a / b,
+    arith.CeilDivSIOp: lambda a, b: -((-a) / b),
+    arith.MinSIOp: lambda a, b: z3.If(a <= b, a, b),
+    arith.MaxSIOp: lambda a, b: z3.If(a >= b, a, b),
+}
+"""The operations on integers; divisors are positive."""
+_CONDITIONS: dict[type[Operation], Callable[..., Any]] = {
+    arith.AndIOp: lambda a, b: z3.And(a, b),
+    arith.OrIOp: lambda a, b: z3.Or(a, b),
+    arith.XOrIOp: lambda a, b: z3.Xor(a, b),
+}
+_COMPARISONS: dict[int, Callable[[Integer, Integer], Any]] = {
+    0: lambda a, b: a == b,
+    1: lambda a, b: a != b,
+    2: lambda a, b: a < b,
+    3: lambda a, b: a <= b,
+    4: lambda a, b: a > b,
+    5: lambda a, b: a >= b,
+}
+"""The comparisons of `arith.cmpi` by the number of their predicate."""
+_CASTS = (arith.IndexCastOp, arith.ExtSIOp, arith.TruncIOp)
+
+
+def is_condition(value: Value) -> bool:
+    """Returns whether a value is a condition of the solver."""
+    return isinstance(value, z3.BoolRef)
+
+
+def as_term(value: Value, type: Attribute) -> Term:
+    """Returns a value as a term of a type."""
+    return value if isinstance(value, Term) else Index(value, type)
+
+
+def operation(cls: Callable[..., Operation], *types: Attribute) -> Operation:
+    """Returns an operation of a class, on operands of some types."""
+    return cls(*Block(arg_types=types).args)
+
+
+class Scalars:
+    """Evaluates scalar operations.
+
+    Args:
+        prover: decides what is known of integers.
+    """
+
+    def __init__(self, prover: Prover) -> None:
+        self.prover = prover
+
+    def apply(self, op: Operation, operands: Sequence[Value]) -> Value:
+        """Returns the value of an operation of `arith`, `math` or `elem`."""
+        if isinstance(op, arith.ConstantOp):
+            return self._constant(op)
+        if isinstance(op, arith.SelectOp):
+            return self._select(op, *operands)
+        if any(isinstance(value, Term) for value in operands):
+            types = [operand.type for operand in op.operands]
+            return Apply(op, tuple(as_term(v, t) for v, t in zip(operands, types)))
+        if all(is_condition(value) for value in operands) and type(op) in _CONDITIONS:
+            return _CONDITIONS[type(op)](*operands)
+        if type(op) in _INTEGERS:
+            return _INTEGERS[type(op)](*operands)
+        if isinstance(op, _CASTS) and not is_condition(operands[0]):
+            return operands[0]
+        if isinstance(op, arith.DivSIOp | arith.RemSIOp):
+            return self._divided(op, *operands)
+        if isinstance(op, arith.CmpiOp) and op.predicate.value.data in _COMPARISONS:
+            return _COMPARISONS[op.predicate.value.data](*operands)
+        types = [operand.type for operand in op.operands]
+        return Apply(op, tuple(as_term(v, t) for v, t in zip(operands, types)))
+
+    def _divided(self, op: Operation, a: Integer, b: Integer) -> Integer:
+        # The solver's quotient is the floor, the operation's is truncated.
+        if self.prover.implied([], a >= 0):
+            return a / b if isinstance(op, arith.DivSIOp) else a % b
+        quotient = z3.If(a >= 0, a / b, -((-a) / b))
+        return quotient if isinstance(op, arith.DivSIOp) else a - quotient * b
+
+    @staticmethod
+    def _constant(op: arith.ConstantOp) -> Value:
+        if isinstance(op.value, IntegerAttr):
+            number = op.value.value.data
+            return z3.BoolVal(bool(number)) if op.result.type == i1 else z3.IntVal(number)
+        if isinstance(op.value, FloatAttr):
+            return Number(op.value)
+        return Unknown(f"a constant of {op.result.type}")
+
+    @staticmethod
+    def _select(op: arith.SelectOp, condition: Value, a: Value, b: Value) -> Value:
+        type = op.result.type
+        if not is_condition(condition):
+            return Apply(op, (condition, as_term(a, type), as_term(b, type)))
+        if isinstance(a, Term) or isinstance(b, Term):
+            return Choice(condition, as_term(a, type), as_term(b, type))
+        return z3.If(condition, a, b)

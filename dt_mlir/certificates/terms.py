@@ -1,0 +1,226 @@
+"""Terms: the value of a function or of a program at an index, over elements of tensors."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import z3
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Attribute, Operation
+
+from dt_mlir.certificates.universe import Condition, Integer, Universe
+from dt_mlir.dialects.elem import ReductionKind
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A value; what it is made of does not change."""
+
+
+@dataclass(frozen=True, eq=False)
+class Element(Term):
+    """An element of a tensor."""
+
+    tensor: str
+    """The tensor's name; that of a scalar argument, which has no indices."""
+    indices: tuple[Integer, ...]
+    """An index for each axis."""
+    type: Attribute
+    """The element's type."""
+
+
+@dataclass(frozen=True, eq=False)
+class Number(Term):
+    """A constant."""
+
+    value: FloatAttr | IntegerAttr
+    """The number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Index(Term):
+    """An integer or a truth value that indices and sizes decide, as data."""
+
+    expr: Integer
+    """The expression."""
+    type: Attribute
+    """The type that the data has."""
+
+
+@dataclass(frozen=True, eq=False)
+class Apply(Term):
+    """A scalar operation on values."""
+
+    op: Operation
+    """An operation of the kind; its own operands do not count."""
+    operands: tuple[Term, ...]
+    """The values that it is applied to."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice(Term):
+    """One of two values, as indices decide."""
+
+    condition: Condition
+    """The condition."""
+    then: Term
+    """The value where it holds."""
+    otherwise: Term
+    """The value where it does not."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A part of what a reduction combines: the values at all values of some variables."""
+
+    binders: tuple[Integer, ...]
+    """The variables, whose facts say which values they have."""
+    body: Term
+    """The value at each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction(Term):
+    """A combination of values; of none it is the neutral element."""
+
+    kind: ReductionKind
+    """The combination: `add`, `mul`, `maximum`, `minimum`, `and` or `or`."""
+    type: Attribute
+    """The type of the values."""
+    pieces: tuple[Piece, ...]
+    """The values that are combined."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unknown(Term):
+    """A value that terms cannot say."""
+
+    reason: str
+    """Why not."""
+
+
+def children(term: Term) -> tuple[Term, ...]:
+    """Returns the terms that a term is made of."""
+    match term:
+        case Apply():
+            return term.operands
+        case Choice():
+            return term.then, term.otherwise
+        case Reduction():
+            return tuple(piece.body for piece in term.pieces)
+        case _:
+            return ()
+
+
+def subterms(term: Term) -> Iterator[Term]:
+    """Yields a term and all that it is made of, each once."""
+    seen: set[int] = set()
+    pending = [term]
+    while pending:
+        found = pending.pop()
+        if id(found) not in seen:
+            seen.add(id(found))
+            yield found
+            pending.extend(children(found))
+
+
+def substituted(
+    term: Term,
+    pairs: Sequence[tuple[Integer, Integer]],
+    universe: Universe,
+    known: dict[int, Term] | None = None,
+) -> Term:
+    """Returns a term with expressions in place of variables; bound variables get new names.
+
+    Args:
+        term: the term.
+        pairs: the variables and what replaces them.
+        universe: where new variables come from.
+        known: the results for terms that were seen.
+    """
+    known = {} if known is None else known
+    if not pairs:
+        return term
+    result = known.get(id(term))
+    if result is None:
+        result = known[id(term)] = _substituted(term, pairs, universe, known)
+    return result
+
+
+def _substituted(
+    term: Term, pairs: Sequence[tuple[Integer, Integer]], universe: Universe, known: dict[int, Term]
+) -> Term:
+    match term:
+        case Element():
+            indices = tuple(z3.substitute(index, *pairs) for index in term.indices)
+            return Element(term.tensor, indices, term.type)
+        case Index():
+            return Index(z3.substitute(term.expr, *pairs), term.type)
+        case Apply():
+            operands = tuple(substituted(x, pairs, universe, known) for x in term.operands)
+            same = all(new is old for new, old in zip(operands, term.operands))
+            return term if same else Apply(term.op, operands)
+        case Choice():
+            return Choice(
+                z3.substitute(term.condition, *pairs),
+                substituted(term.then, pairs, universe, known),
+                substituted(term.otherwise, pairs, universe, known),
+            )
+        case Reduction():
+            pieces = tuple(renamed(piece, universe, pairs) for piece in term.pieces)
+            return Reduction(term.kind, term.type, pieces)
+        case _:
+            return term
+
+
+def renamed(
+    piece: Piece, universe: Universe, pairs: Sequence[tuple[Integer, Integer]] = ()
+) -> Piece:
+    """Returns a piece with new variables, and with expressions in place of others.
+
+    Args:
+        piece: the piece.
+        universe: where new variables come from.
+        pairs: variables and what replaces them; those that the piece binds are its own.
+    """
+    bound = {binder.get_id() for binder in piece.binders}
+    free = [pair for pair in pairs if pair[0].get_id() not in bound]
+    own = rebound(piece.binders, free, universe)
+    body = substituted(piece.body, [*free, *own], universe)
+    return Piece(tuple(new for _, new in own), body)
+
+
+def rebound(
+    binders: Sequence[Integer], pairs: Sequence[tuple[Integer, Integer]], universe: Universe
+) -> list[tuple[Integer, Integer]]:
+    """Returns new variables for bound ones, of which the same is known after a substitution."""
+    own = [(b, universe.variable(b.decl().name().split("!")[0])) for b in binders]
+    every = [*pairs, *own]
+    for old, new in own:
+        for fact in universe.facts(old):
+            universe.know(new, z3.substitute(fact, *every))
+        walked = universe.walked(old)
+        if walked is not None:
+            universe.walks(new, walked[0], z3.substitute(walked[1], *every))
+    return own
+
+
+def combined(kind: ReductionKind, type: Attribute, pieces: Sequence[Piece]) -> Reduction:
+    """Returns a reduction of pieces; a piece that is such a reduction itself is its pieces."""
+    found: list[Piece] = []
+    for piece in pieces:
+        body = piece.body
+        if isinstance(body, Reduction) and body.kind is kind:
+            found.extend(Piece((*piece.binders, *p.binders), p.body) for p in body.pieces)
+        else:
+            found.append(piece)
+    return Reduction(kind, type, tuple(found))
+
+
+def tensors(term: Term) -> frozenset[str]:
+    """Returns the names of the tensors whose elements occur in a term."""
+    return frozenset(x.tensor for x in subterms(term) if isinstance(x, Element))

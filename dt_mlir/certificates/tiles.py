@@ -1,0 +1,372 @@
+"""What block programs store, as terms."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import z3
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerType, MemRefType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+
+from dt_mlir.certificates.algorithm import integer_element, product
+from dt_mlir.certificates.numbering import Numbering
+from dt_mlir.certificates.scalars import Scalars, Value, as_term, operation
+from dt_mlir.certificates.terms import (
+    Apply,
+    Choice,
+    Element,
+    Number,
+    Piece,
+    Reduction,
+    Term,
+    Unknown,
+    combined,
+    substituted,
+    subterms,
+)
+from dt_mlir.certificates.universe import Condition, Integer, Universe
+from dt_mlir.dialects import tile
+from dt_mlir.dialects.elem import ReductionKind, identity
+from dt_mlir.dialects.tile.types import Axis, axes_of, element_of
+from dt_mlir.element_types import is_float
+
+COMBINING: dict[str, ReductionKind] = {
+    "arith.addf": ReductionKind.ADD, "arith.addi": ReductionKind.ADD,
+    "arith.mulf": ReductionKind.MUL, "arith.maximumf": ReductionKind.MAXIMUM,
+    "arith.minimumf": ReductionKind.MINIMUM, "arith.andi": ReductionKind.AND,
+    "arith.ori": ReductionKind.OR,
+}  # fmt: skip
+"""The operations that combine two elements of a reduction."""
+
+
+@dataclass(frozen=True, eq=False)
+class Carried(Term):
+    """A value that a loop carries, at the begin of a trip."""
+
+    loop: Operation
+    """The loop."""
+    position: int
+    """Which of its values."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """An access to a tensor: by every program instance, trip and lane whose mask holds."""
+
+    op: tile.AccessOp
+    """The operation."""
+    tensor: str
+    """The tensor's name."""
+    indices: tuple[Integer, ...]
+    """An index for each axis."""
+    mask: Condition
+    """Where it takes place."""
+    binders: tuple[Integer, ...]
+    """The variables for whose values it is made: blocks, trips and lanes."""
+    value: Term | None = None
+    """What is stored, if it is a store."""
+
+
+class Program:
+    """What all instances of a kernel do.
+
+    Args:
+        kernel: the kernel, with physical axes.
+        scalars: evaluates scalar operations.
+        padded: for each tensor whose storage is padded with zeros the size of each axis, without
+            the padding.
+    """
+
+    def __init__(
+        self,
+        kernel: tile.KernelOp,
+        scalars: Scalars,
+        padded: Mapping[str, Sequence[Integer]] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.padded = padded or {}
+        self.scalars = scalars
+        self.universe: Universe = scalars.prover.universe
+        self.numbering = Numbering(kernel, scalars.prover)
+        self.values: dict[SSAValue, Value] = {}
+        self.axes: dict[str, tuple[Integer, ...]] = {}
+        self.extents: dict[str, Integer] = {}
+        self.trips: list[Integer] = []
+        self.loads: list[Access] = []
+        self.stores: list[Access] = []
+        self.names = dict(zip(kernel.args, kernel.argument_names))
+        for argument, name in self.names.items():
+            if not isinstance(argument.type, MemRefType):
+                self.values[argument] = self._argument(name, argument.type)
+        self._block(kernel.body.block)
+
+    @staticmethod
+    def _argument(name: str, type: Attribute) -> Value:
+        if isinstance(type, IntegerType):
+            return integer_element(name, (), type)
+        return Element(name, (), type)
+
+    def _block(self, block: Block) -> list[Value]:
+        for op in block.ops:
+            if isinstance(op, scf.YieldOp | tile.YieldOp):
+                return [self.values[value] for value in op.operands]
+            self._operation(op)
+        return []
+
+    def _operation(self, op: Operation) -> None:
+        match op:
+            case tile.SizeOp():
+                self.values[op.result] = self.universe.size(op.label.data)
+            case tile.ProgramIdOp():
+                self.values[op.result] = self.numbering.instance
+            case tile.NumProgramsOp():
+                self.values[op.result] = self.numbering.programs
+            case tile.RangeOp():
+                self._range(op)
+            case tile.JoinedRangeOp():
+                self._joined_range(op)
+            case tile.MaskOp():
+                self.values[op.result] = self._mask(op)
+            case tile.LoadOp():
+                self.values[op.result] = self._load(op)
+            case tile.StoreOp():
+                tensor, indices, mask, binders = self._access(op)
+                value = as_term(self.values[op.value], element_of(op.value.type))
+                self.stores.append(Access(op, tensor, indices, mask, binders, value))
+            case tile.MapOp():
+                inner = op.body.block
+                self.values.update(zip(inner.args, (self.values[x] for x in op.inputs)))
+                self.values[op.result] = self._block(inner)[0]
+            case tile.FillOp() | tile.BroadcastOp() | tile.TransposeOp():
+                self.values[op.result] = self.values[op.value]
+            case tile.RenameOp():
+                self.values[op.result] = self._renamed(op)
+            case tile.ReduceOp():
+                type = element_of(op.value.type)
+                body = as_term(self.values[op.value], type)
+                self.values[op.result] = self._reduced(op.kind.data, body, op.axis.data, type)
+            case tile.DotOp():
+                self.values[op.result] = self._dot(op)
+            case scf.ForOp():
+                self._loop(op)
+            case _ if op.name.split(".")[0] in ("arith", "math", "elem"):
+                self.values[op.results[0]] = self._scalar(op)
+            case _:
+                for result in op.results:
+                    self.values[result] = Unknown(f"what '{op.name}' gives")
+
+    def _scalar(self, op: Operation) -> Value:
+        operands = [self.values[x] for x in op.operands]
+        if isinstance(op, arith.DivSIOp | arith.RemSIOp) and not any(
+            isinstance(x, Term) for x in operands
+        ):
+            found = self.numbering.taken_apart(*operands)
+            if found is not None:
+                return found[0] if isinstance(op, arith.DivSIOp) else found[1]
+        if isinstance(op, arith.MuliOp) and not any(isinstance(x, Term) for x in operands):
+            return self.numbering.multiplied(*operands)
+        return self.scalars.apply(op, operands)
+
+    def _lane(self, axis: Axis) -> tuple[Integer, ...]:
+        """Returns the variables of an axis: one, unless it joins the sides of a box."""
+        if axis.name not in self.axes:
+            if isinstance(axis.extent, int):
+                extent = z3.IntVal(axis.extent)
+            else:
+                extent = self._padded(axis.extent)
+            lane = self.universe.variable(axis.name, lambda v: [v >= 0, v < extent])
+            self.axes[axis.name] = (lane,)
+        return self.axes[axis.name]
+
+    def _padded(self, label: str) -> Integer:
+        """Returns the extent that the whole of a label is padded to."""
+        if label not in self.extents:
+            size = self.universe.size(label)
+            most = self.kernel.least_extents.get(label, 1)
+            self.extents[label] = self.universe.variable(
+                f"{label}_padded", lambda v: [v >= size, v >= most]
+            )
+        return self.extents[label]
+
+    def _range(self, op: tile.RangeOp) -> None:
+        (lane,) = self._lane(op.axis)
+        index = self.values[op.origin] + op.stride * lane
+        if op.bound is not None:
+            self.values[op.result] = Unknown("an axis that is not physical yet")
+            return
+        self.universe.walks(lane, op.label.data, index)
+        self.values[op.result] = index
+
+    def _joined_range(self, op: tile.JoinedRangeOp) -> None:
+        if op.axis.name not in self.axes:
+            self.axes[op.axis.name] = tuple(
+                self.universe.variable(label.data, lambda v, n=extent: [v >= 0, v < n])
+                for label, extent in zip(op.labels, op.extents)
+            )
+        lanes = self.axes[op.axis.name]
+        for lane, label, origin, result in zip(lanes, op.labels, op.origins, op.indices):
+            if op.bounds:
+                self.values[result] = Unknown("an axis that is not physical yet")
+                continue
+            index = self.values[origin] + lane
+            self.universe.walks(lane, label.data, index)
+            self.values[result] = index
+
+    def _mask(self, op: tile.MaskOp) -> Condition | Term:
+        index, bound = self.values[op.index], self.values[op.bound]
+        if isinstance(index, Term) or isinstance(bound, Term):
+            return Unknown("a mask of an index that is computed from data")
+        # Where the emitter prints no mask at all, every lane is let through.
+        ways = [index < bound]
+        if op.divisor is not None:
+            ways.append(bound % op.divisor.value.data == 0)
+        if op.end is not None:
+            ways.append(bound >= self.values[op.end])
+        if op.whole is not None:
+            extent = axes_of(op.index.type)[0].extent
+            assert isinstance(extent, str)
+            ways.append(bound == self._padded(extent))
+        return z3.Or(*ways)
+
+    def _access(
+        self, op: tile.AccessOp
+    ) -> tuple[str, tuple[Integer, ...], Condition, tuple[Integer, ...]]:
+        assert isinstance(op.base, BlockArgument)
+        indices = [self.values[index] for index in op.indices]
+        masks = [self.values[mask] for mask in op.masks]
+        lanes = [
+            lane
+            for index in op.indices
+            for axis in axes_of(index.type)
+            for lane in self._lane(axis)
+        ]
+        binders = dict.fromkeys([*self.numbering.blocks, *self.trips, *lanes])
+        data = any(isinstance(x, Term) for x in [*indices, *masks])
+        mask = z3.And(*masks) if masks and not data else z3.BoolVal(True)
+        place = () if data else tuple(indices)
+        return self.names[op.base], place, mask, tuple(binders)
+
+    def _load(self, op: tile.LoadOp) -> Value:
+        tensor, indices, mask, binders = self._access(op)
+        inside = [self.values[bound] for bound in op.inside]
+        if len(indices) < len(op.indices) or any(isinstance(x, Term) for x in inside):
+            return Unknown("an element at an index that is computed from data")
+        within = z3.And(*inside) if inside else z3.BoolVal(True)
+        self.loads.append(Access(op, tensor, indices, z3.And(mask, within), binders))
+        type = element_of(op.result.type)
+        if isinstance(type, IntegerType) and not op.masks and not inside:
+            return integer_element(tensor, indices, type)
+        found: Term
+        if isinstance(type, IntegerType):
+            found = as_term(integer_element(tensor, indices, type), type)
+        else:
+            found = Element(tensor, indices, type)
+        if tensor in self.padded:
+            sizes = self.padded[tensor]
+            inner = z3.And(*(index < size for index, size in zip(indices, sizes)))
+            found = Choice(inner, found, Number(identity(ReductionKind.ADD, type)))
+        if op.fill is not None:
+            found = Choice(within, found, Number(op.fill))
+        return found if op.pad is None else Choice(mask, found, Number(op.pad))
+
+    def _renamed(self, op: tile.RenameOp) -> Value:
+        value = self.values[op.value]
+        pairs: list[tuple[Integer, Integer]] = []
+        for old, new in zip(axes_of(op.value.type), axes_of(op.result.type)):
+            if old != new:
+                pairs.extend(zip(self._lane(old), self._lane(new)))
+        if isinstance(value, Term):
+            return substituted(value, pairs, self.universe)
+        return z3.substitute(value, *pairs) if pairs else value
+
+    def _reduced(self, kind: ReductionKind, body: Term, axis: str, type: Attribute) -> Term:
+        """Returns the combination of a value along an axis."""
+        return combined(kind, type, [Piece(self.axes[axis], body)])
+
+    def _dot(self, op: tile.DotOp) -> Term:
+        given, type = element_of(op.lhs.type), element_of(op.result.type)
+        factors = [as_term(self.values[x], given) for x in (op.lhs, op.rhs)]
+        axis = axes_of(op.lhs.type)[-1]
+        body = product(*factors, given, type)
+        found = self._reduced(ReductionKind.ADD, body, axis.name, type)
+        if op.acc is None:
+            return found
+        cls = arith.AddfOp if is_float(type) else arith.AddiOp
+        acc = as_term(self.values[op.acc], type)
+        return Apply(operation(cls, type, type), (acc, found))
+
+    def _loop(self, op: scf.ForOp) -> None:
+        lower, upper, step = (self.values[x] for x in (op.lb, op.ub, op.step))
+        ends = (lower, upper, step)
+        body = op.body.block
+        if any(isinstance(x, Term) for x in ends):
+            self._skip(op, "a loop whose ends are computed from data")
+            return
+        block = self.numbering.walked(lower, upper, step)
+        if block is not None:
+            self.values[body.args[0]] = block
+            self._block(body)
+            return
+        trip = self.universe.variable("trip", lambda v: [v >= 0, lower + step * v < upper])
+        self.values[body.args[0]] = lower + step * trip
+        carried = [Carried(op, i) for i in range(len(op.iter_args))]
+        self.values.update(zip(body.args[1:], carried))
+        self.trips.append(trip)
+        ends = self._block(body)
+        self.trips.pop()
+        for number, (start, result) in enumerate(zip(op.iter_args, op.results)):
+            type = element_of(result.type)
+            first, last = as_term(self.values[start], type), as_term(ends[number], type)
+            self.values[result] = self._accumulated(carried[number], first, last, trip, type)
+
+    def _skip(self, op: scf.ForOp, reason: str) -> None:
+        for result in (*op.results, *op.body.block.args):
+            self.values[result] = Unknown(reason)
+
+    def _accumulated(
+        self, carried: Carried, first: Term, last: Term, trip: Integer, type: Attribute
+    ) -> Term:
+        """Returns what a loop carries in the end, where each trip combines something with it."""
+        if last is carried:
+            return first
+        if not isinstance(last, Apply) or last.op.name not in COMBINING:
+            return Unknown("a value that a loop carries, and that is not a sum or an extreme")
+        kind = COMBINING[last.op.name]
+        parts = operands_of(last, last.op.name)
+        rest = [part for part in parts if part is not carried]
+        if len(rest) != len(parts) - 1 or any(
+            isinstance(x, Carried) for part in rest for x in subterms(part)
+        ):
+            return Unknown("a value that a loop carries, and that depends on another one")
+        found = combined(kind, type, [Piece((trip,), part) for part in rest])
+        if is_neutral(first, kind):
+            return found
+        if isinstance(first, Reduction) and first.kind is kind:
+            return Reduction(kind, type, (*first.pieces, *found.pieces))
+        return Apply(last.op, (first, found))
+
+
+def operands_of(term: Term, name: str) -> list[Term]:
+    """Returns what applications of one associative operation combine."""
+    if isinstance(term, Apply) and term.op.name == name:
+        return [x for operand in term.operands for x in operands_of(operand, name)]
+    return [term]
+
+
+def is_neutral(term: Term, kind: ReductionKind) -> bool:
+    """Returns whether a term is the neutral element of a combination."""
+    if isinstance(term, Number):
+        return term.value == identity(kind, term.value.type) or (
+            kind is ReductionKind.ADD and term.value.value.data == 0
+        )
+    return False
+
+
+def stores_to(stores: Sequence[Access], tensor: str) -> list[Access]:
+    """Returns the stores to a tensor."""
+    return [store for store in stores if store.tensor == tensor]
