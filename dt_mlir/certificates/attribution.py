@@ -13,7 +13,7 @@ from dt_mlir.language.schedule import Schedule
 from dt_mlir.registry import find_pass
 from dt_mlir.scheduling.directive import PASS_PREFIX, Directive, Phase
 
-_ALGEBRA = frozenset({Kind.VALUE, Kind.REDUCED, Kind.NEUTRAL})
+_ALGEBRA = frozenset({Kind.VALUE, Kind.REDUCED, Kind.NEUTRAL, Kind.LAW})
 _PLACES = frozenset({Kind.WRITTEN, Kind.IN_BOUNDS})
 RESTS_ON: dict[Phase, frozenset[Kind]] = {
     Phase.ALGEBRA: _ALGEBRA,

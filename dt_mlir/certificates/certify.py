@@ -160,6 +160,10 @@ class _Certifier:
         program = Program(kernel, self.scalars, self._padded())
         for load in program.loads:
             self._load(root, load, written)
+        for law in program.laws:
+            for found in self.equality.compare(law.left, law.right, [], law.statement):
+                kind = Kind.LAW if found.kind == "value" else _KINDS[found.kind]
+                self._found(root, found, kind)
         for tensor in dict.fromkeys(store.tensor for store in program.stores):
             self._stores(root, tensor, stores_to(program.stores, tensor), program)
 
@@ -256,10 +260,10 @@ class _Certifier:
         assert isinstance(store.op, tile.StoreOp)
         return element_of(store.op.value.type)
 
-    def _found(self, root: str, found: Finding) -> None:
+    def _found(self, root: str, found: Finding, kind: Kind | None = None) -> None:
         query = Query(found.state, "", found.sizes, found.values)
         texts = tuple(found.texts)
-        kind = _KINDS[found.kind]
+        kind = kind or _KINDS[found.kind]
         if found.state is State.ASSUMED:
             self._add(kind, root, found.statement, Verdict.ASSUMED, APPROXIMATED, texts)
         elif found.state is State.REFUTED:

@@ -30,6 +30,8 @@ class Kind(StrEnum):
     """A value is the one that the algorithm defines."""
     REDUCED = "reduced once"
     """A reduction combines each point of its domain exactly once."""
+    LAW = "law"
+    """A loop that repairs running values combines in the end what it would have without repairs."""
     PROTOCOL = "protocol"
     """The barriers of a specialized kernel are live, and its stages free of races."""
 

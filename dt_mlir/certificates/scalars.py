@@ -44,6 +44,8 @@ _COMPARISONS: dict[int, Callable[[Integer, Integer], Any]] = {
     5: lambda a, b: a >= b,
 }
 """The comparisons of `arith.cmpi` by the number of their predicate."""
+_UNE = 13
+"""The number of the predicate "not equal, or not a number"."""
 _CASTS = (arith.IndexCastOp, arith.ExtSIOp, arith.TruncIOp)
 
 
@@ -78,6 +80,14 @@ class Scalars:
             return self._constant(op)
         if isinstance(op, arith.SelectOp):
             return self._select(op, *operands)
+        if isinstance(op, arith.CmpfOp) and operands[0] is operands[1]:
+            # All values are numbers: what is not is tested.
+            if op.predicate.value.data == _UNE:
+                return z3.BoolVal(False)
+        if isinstance(op, arith.MulfOp):
+            for one, other in (operands, operands[::-1]):
+                if isinstance(one, Number) and one.value.value.data == 1.0:
+                    return other
         if any(isinstance(value, Term) for value in operands):
             types = [operand.type for operand in op.operands]
             return Apply(op, tuple(as_term(v, t) for v, t in zip(operands, types)))
@@ -113,6 +123,8 @@ class Scalars:
     @staticmethod
     def _select(op: arith.SelectOp, condition: Value, a: Value, b: Value) -> Value:
         type = op.result.type
+        if is_condition(condition) and (z3.is_true(condition) or z3.is_false(condition)):
+            return a if z3.is_true(condition) else b
         if not is_condition(condition):
             return Apply(op, (condition, as_term(a, type), as_term(b, type)))
         if isinstance(a, Term) or isinstance(b, Term):

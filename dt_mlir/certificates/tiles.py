@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import IntegerType, MemRefType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from dt_mlir.certificates.algorithm import integer_element, product
+from dt_mlir.certificates.folding import Carried, Fold, Folding, Law, carries, operands_of
 from dt_mlir.certificates.numbering import Numbering
 from dt_mlir.certificates.scalars import Scalars, Value, as_term, operation
 from dt_mlir.certificates.terms import (
@@ -27,7 +28,6 @@ from dt_mlir.certificates.terms import (
     Unknown,
     combined,
     substituted,
-    subterms,
 )
 from dt_mlir.certificates.universe import Condition, Integer, Universe
 from dt_mlir.dialects import tile
@@ -42,16 +42,6 @@ COMBINING: dict[str, ReductionKind] = {
     "arith.ori": ReductionKind.OR,
 }  # fmt: skip
 """The operations that combine two elements of a reduction."""
-
-
-@dataclass(frozen=True, eq=False)
-class Carried(Term):
-    """A value that a loop carries, at the begin of a trip."""
-
-    loop: Operation
-    """The loop."""
-    position: int
-    """Which of its values."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +89,8 @@ class Program:
         self.trips: list[Integer] = []
         self.loads: list[Access] = []
         self.stores: list[Access] = []
+        self.laws: list[Law] = []
+        self.folds: dict[int, Fold] = {}
         self.names = dict(zip(kernel.args, kernel.argument_names))
         for argument, name in self.names.items():
             if not isinstance(argument.type, MemRefType):
@@ -152,6 +144,15 @@ class Program:
                 self.values[op.result] = self._reduced(op.kind.data, body, op.axis.data, type)
             case tile.DotOp():
                 self.values[op.result] = self._dot(op)
+            case tile.FactorsOp():
+                # Either order gives the same: rounding keeps the order of products.
+                scalar = as_term(self.values[op.scalar], op.scalar.type)
+                type = op.before.type
+                if type != op.scalar.type:
+                    widen = operation(lambda x: arith.ExtFOp(x, type), op.scalar.type)
+                    scalar = Apply(widen, (scalar,))
+                self.values[op.before] = scalar
+                self.values[op.after] = Number(identity(ReductionKind.MUL, type))
             case scf.ForOp():
                 self._loop(op)
             case _ if op.name.split(".")[0] in ("arith", "math", "elem"):
@@ -312,6 +313,10 @@ class Program:
             self.values[body.args[0]] = block
             self._block(body)
             return
+        if self.scalars.prover.implied([], lower >= upper):
+            # What the loop carries is what it begins with.
+            self.values.update(zip(op.results, (self.values[x] for x in op.iter_args)))
+            return
         trip = self.universe.variable("trip", lambda v: [v >= 0, lower + step * v < upper])
         self.values[body.args[0]] = lower + step * trip
         carried = [Carried(op, i) for i in range(len(op.iter_args))]
@@ -319,10 +324,24 @@ class Program:
         self.trips.append(trip)
         ends = self._block(body)
         self.trips.pop()
-        for number, (start, result) in enumerate(zip(op.iter_args, op.results)):
-            type = element_of(result.type)
-            first, last = as_term(self.values[start], type), as_term(ends[number], type)
-            self.values[result] = self._accumulated(carried[number], first, last, trip, type)
+        types = [element_of(result.type) for result in op.results]
+        firsts = [as_term(self.values[x], t) for x, t in zip(op.iter_args, types)]
+        lasts = [as_term(x, t) for x, t in zip(ends, types)]
+        found = [
+            self._accumulated(carried[n], firsts[n], lasts[n], trip, types[n])
+            for n in range(len(carried))
+        ]
+        running = {n: x for n, x in enumerate(found) if not isinstance(x, Unknown)}
+        if len(running) < len(found):
+            folding = Folding(trip, carried, lasts, types, running)
+            for number, known in enumerate(found):
+                if isinstance(known, Unknown):
+                    zero = is_neutral(firsts[number], ReductionKind.ADD)
+                    result = folding.result(number, firsts, zero, self.folds)
+                    found[number] = known if result is None else result
+            self.laws.extend(folding.laws)
+            self.folds.update(folding.folds)
+        self.values.update(zip(op.results, found))
 
     def _skip(self, op: scf.ForOp, reason: str) -> None:
         for result in (*op.results, *op.body.block.args):
@@ -339,9 +358,7 @@ class Program:
         kind = COMBINING[last.op.name]
         parts = operands_of(last, last.op.name)
         rest = [part for part in parts if part is not carried]
-        if len(rest) != len(parts) - 1 or any(
-            isinstance(x, Carried) for part in rest for x in subterms(part)
-        ):
+        if len(rest) != len(parts) - 1 or any(carries(part) for part in rest):
             return Unknown("a value that a loop carries, and that depends on another one")
         found = combined(kind, type, [Piece((trip,), part) for part in rest])
         if is_neutral(first, kind):
@@ -349,13 +366,6 @@ class Program:
         if isinstance(first, Reduction) and first.kind is kind:
             return Reduction(kind, type, (*first.pieces, *found.pieces))
         return Apply(last.op, (first, found))
-
-
-def operands_of(term: Term, name: str) -> list[Term]:
-    """Returns what applications of one associative operation combine."""
-    if isinstance(term, Apply) and term.op.name == name:
-        return [x for operand in term.operands for x in operands_of(operand, name)]
-    return [term]
 
 
 def is_neutral(term: Term, kind: ReductionKind) -> bool:
