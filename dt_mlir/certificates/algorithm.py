@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import z3
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, ModuleOp, i1
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from dt_mlir.boundary_conditions import CONSTANT
 from dt_mlir.certificates.scalars import Scalars, Value, as_term, operation
+from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import (
     Apply,
     Choice,
@@ -31,11 +31,16 @@ from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.element_types import is_float
 
 
+def widened(value: Term, given: Attribute, type: Attribute) -> Term:
+    """Returns a float of a type in a wider one."""
+    operand = Block(arg_types=[given]).args[0]
+    return Apply(arith.ExtFOp(operand, type), (value,))
+
+
 def product(a: Term, b: Term, given: Attribute, type: Attribute) -> Term:
     """Returns the product that a dot adds: of two elements of a type, in the type of the sum."""
     if given != type:
-        widen = operation(lambda x: arith.ExtFOp(x, type), given)
-        a, b = Apply(widen, (a,)), Apply(widen, (b,))
+        a, b = widened(a, given, type), widened(b, given, type)
     cls = arith.MulfOp if is_float(type) else arith.MuliOp
     return Apply(operation(cls, type, type), (a, b))
 
@@ -138,7 +143,7 @@ class Algorithm:
         data = [values[x] for x in op.values]
         if any(isinstance(x, Term) for x in data):
             return Unknown("an index that is computed from data")
-        dims = [*(where[label] for label in op.used_labels), *data]
+        dims: list[Integer] = [*(where[label] for label in op.used_labels), *data]
         symbols = [self.universe.size(label) for label in op.size_labels]
         indices = [evaluated(expr, dims, symbols) for expr in op.indices]
         if op.boundary is None:
@@ -174,13 +179,12 @@ class Algorithm:
         for label in op.label_names:
             size = self.universe.size(label)
             binder = self.universe.variable(label, lambda v, n=size: [v >= 0, v < n])
-            self.universe.walks(binder, label, binder)
             inside[label] = binder
             binders.append(binder)
         data = [values[x] for x in op.values]
         if any(isinstance(x, Term) for x in data):
             return Unknown("a domain that depends on computed data")
-        dims = [*(inside[label] for label in op.constrained_labels), *data]
+        dims: list[Integer] = [*(inside[label] for label in op.constrained_labels), *data]
         symbols = [self.universe.size(label) for label in op.size_labels]
         for expr in op.constraints:
             self.universe.know(binders[-1], evaluated(expr, dims, symbols) >= 0)
@@ -192,10 +196,12 @@ class Algorithm:
         found = self._region(op.body.block, inside)
         terms = [as_term(v, x.type) for v, x in zip(found, last.values)]
         if kind is ReductionKind.DOT:
-            body = product(*terms, last.values[0].type, op.result.type)
+            left, right = terms
+            body = product(left, right, last.values[0].type, op.result.type)
             kind = ReductionKind.ADD
         else:
             body = terms[0]
-        return combined(kind, op.result.type, [Piece(tuple(binders), body)])
+        walks = tuple(zip(op.label_names, binders))
+        return combined(kind, op.result.type, [Piece(tuple(binders), body, walks)])
 
 

@@ -6,26 +6,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
-import z3
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 
 from dt_mlir.certificates.algorithm import Algorithm
 from dt_mlir.certificates.attribution import attributed, kernels_of
 from dt_mlir.certificates.equality import Equality, Finding
 from dt_mlir.certificates.obligation import Certificate, Kind, Obligation, Verdict
 from dt_mlir.certificates.parts import Parts
-from dt_mlir.certificates.proving import SECONDS, Prover, Query, State
+from dt_mlir.certificates.proving import SECONDS, WHOLE, Prover, Query, State
 from dt_mlir.certificates.scalars import Scalars
+from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import Choice, Number, Term
 from dt_mlir.certificates.tests import Tests
 from dt_mlir.certificates.tiles import Access, Program, stores_to
 from dt_mlir.certificates.universe import Integer, Universe, evaluated, least
-from dt_mlir.certificates.walks import Domain, Walk, all_visited, foreign, visited_once
+from dt_mlir.certificates.walks import Domain, Walk, all_visited, apart, foreign, visited_once
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects import host, tile
+from dt_mlir.dialects import dt, host, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.formats import names
+from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.traversal import operations_of
@@ -41,22 +44,25 @@ CHECKED = "the wrapper checks the extent of an axis that no label indexes"
 """The assumption on axes without a label."""
 
 
-def certify(module: ModuleOp, seconds: float = SECONDS, test: bool = True) -> Certificate:
+def certify(
+    module: ModuleOp, seconds: float = SECONDS, whole: float = WHOLE, test: bool = True
+) -> Certificate:
     """Returns the certificate of a program.
 
     Args:
         module: the program at the `tile` level, with its algorithm as an attribute of the wrapper.
         seconds: the time for a question to the solver.
+        whole: the time for all of them; what is not proved by then is tested.
         test: whether to run the program where an obligation is not proved.
 
     Raises:
         CompileError: if the module has no wrapper, or kernels of another level.
     """
-    return _Certifier(module, seconds).certificate(test)
+    return _Certifier(module, seconds, whole).certificate(test)
 
 
 class _Certifier:
-    def __init__(self, module: ModuleOp, seconds: float) -> None:
+    def __init__(self, module: ModuleOp, seconds: float, whole: float) -> None:
         self.module = module
         wrappers = operations_of(module, host.FuncOp)
         if len(wrappers) != 1:
@@ -73,7 +79,7 @@ class _Certifier:
         self.source, _ = compile_text(text, "the algorithm of the module")
         run_pipeline(self.source, default_pipeline("dt"), verify=False)
         self.universe = Universe()
-        self.prover = Prover(self.universe, seconds)
+        self.prover = Prover(self.universe, seconds, whole)
         self.scalars = Scalars(self.prover)
         self.parts = Parts(self.universe)
         self.equality = Equality(self.prover)
@@ -100,24 +106,38 @@ class _Certifier:
 
     def _sizes(self) -> None:
         """Notes what the wrapper makes sure of: sizes of labels that follow from others."""
-        own = {op.sym_name.data for op in self.source.ops if op.name == "dt.label"}
+        own = {op.sym_name.data for op in self.source.ops if isinstance(op, dt.LabelOp)}
         for op in operations_of(self.module, host.DefineOp):
             if op.label.data in own:
                 continue
             symbols = [self.universe.size(label) for label in names(op.sizes)]
             size = least([evaluated(expr, [], symbols) for expr in op.size.data.results])
             self.universe.define(op.label.data, z3.If(size > 0, size, 0) if op.inferred else size)
+        for op in operations_of(self.module, host.InBoundsOp):
+            self._checked(op)
         for group in self.wrapper.same or ():
             first, *rest = names(group)
             for label in rest:
                 self.universe.define(label, self.universe.size(first))
+
+    def _checked(self, op: host.InBoundsOp) -> None:
+        """Notes that an index that the wrapper checks is in bounds at the ends of its labels."""
+        bound = op.bound
+        axis = self.universe.size(bound.label)
+        sizes = [self.universe.size(label) for label in bound.sizes]
+        counts = [self.universe.size(label) for label in bound.over]
+        for ends in product(*([z3.IntVal(0), count - 1] for count in counts)):
+            index = evaluated(bound.expr, ends, sizes)
+            inside = [evaluated(expr, ends, sizes) >= 0 for expr in bound.constraints]
+            held = z3.And(*(count > 0 for count in counts), *inside)
+            self.universe.know(axis, z3.Implies(held, z3.And(index >= 0, index < axis)))
 
     def certificate(self, test: bool) -> Certificate:
         """Returns the certificate."""
         written: list[str] = []
         for kernel in self.kernels:
             self._kernel(kernel, written)
-            written.append(kernel.root.data)
+        self._protocols()
         if test:
             Tests(self.source, self.module).run(self.obligations)
         lines = "\n".join(line.data for line in self.wrapper.algorithm or ())
@@ -125,6 +145,19 @@ class _Certifier:
         return Certificate(
             lines, tuple(self.obligations), attributed(self.source, self.obligations, kernels)
         )
+
+    def _protocols(self) -> None:
+        """Adds the obligations of specialized kernels, of which all interleavings are explored."""
+        for launch in operations_of(self.module, host.LaunchOp):
+            kernel = launch.kernel_op()
+            if launch.specialized_name is not None and isinstance(kernel, tile.KernelOp):
+                self._open(
+                    Kind.PROTOCOL, kernel.root.data,
+                    f"the barriers of '{launch.specialized_name}' are live, and its stages free "
+                    "of races",
+                    "all interleavings were explored, up to so many trips of each loop that its "
+                    "rings wrap twice",
+                )  # fmt: skip
 
     def _extents(self, tensor: str) -> list[Integer | None]:
         """Returns the sizes of a tensor's axes, without padding."""
@@ -155,7 +188,7 @@ class _Certifier:
             if any(multiple > 1 for multiple in alloc.alignment)
         }
 
-    def _kernel(self, kernel: tile.KernelOp, written: Sequence[str]) -> None:
+    def _kernel(self, kernel: tile.KernelOp, written: list[str]) -> None:
         root = kernel.root.data
         program = Program(kernel, self.scalars, self._padded())
         for load in program.loads:
@@ -166,6 +199,7 @@ class _Certifier:
                 self._found(root, found, kind)
         for tensor in dict.fromkeys(store.tensor for store in program.stores):
             self._stores(root, tensor, stores_to(program.stores, tensor), program)
+            written.append(tensor)
 
     def _load(self, root: str, load: Access, written: Sequence[str]) -> None:
         tensor = load.tensor
@@ -224,13 +258,18 @@ class _Certifier:
         constants = [*self.universe.sizes.values(), *program.extents.values()]
         once = f"no element of '{tensor}' is written twice"
         every = f"each element of '{tensor}' is written"
-        if any(foreign(walk, self.universe, constants) for walk in walks) or len(walks) > 1:
+        if any(foreign(walk, self.universe, constants) for walk in walks):
             self._open(Kind.WRITTEN, root, once, "it is written in a way that has no term")
             self._open(Kind.WRITTEN, root, every, "it is written in a way that has no term")
         else:
-            self._asked(Kind.WRITTEN, root, once, visited_once(self.prover, walks[0]))
+            for number, walk in enumerate(walks):
+                self._asked(Kind.WRITTEN, root, once, visited_once(self.prover, walk))
+                for other in walks[:number]:
+                    self._asked(Kind.WRITTEN, root, once, apart(self.prover, walk, other))
             query = all_visited(self.prover, walks, Domain(tuple(points)), [])
-            self._asked(Kind.WRITTEN, root, every, query)
+            at = [str(query.values.get(p.decl().name(), 0)) for p in points]
+            left = f"{tensor}[{', '.join(at)}] is written by no program instance"
+            self._asked(Kind.WRITTEN, root, every, query, None, left)
         if tensor not in self.algorithm.functions:
             extent = self._extents(tensor)[0]
             self.parts.add(tensor, stores, extent if alloc and alloc.summed else None)
@@ -254,9 +293,7 @@ class _Certifier:
             self._found(root, found)
 
     @staticmethod
-    def _type(store: Access) -> object:
-        from dt_mlir.dialects.tile.types import element_of
-
+    def _type(store: Access) -> Attribute:
         assert isinstance(store.op, tile.StoreOp)
         return element_of(store.op.value.type)
 
@@ -273,13 +310,19 @@ class _Certifier:
             self._asked(kind, root, found.statement, query, texts)
 
     def _asked(
-        self, kind: Kind, root: str, text: str, query: Query, texts: tuple[str, ...] | None = None
+        self,
+        kind: Kind,
+        root: str,
+        text: str,
+        query: Query,
+        texts: tuple[str, ...] | None = None,
+        counterexample: str = "it does not hold",
     ) -> None:
         texts = (query.text,) if texts is None else texts
         if query.state is State.PROVED:
             self._add(kind, root, text, Verdict.PROVED, "", texts)
         elif query.state is State.REFUTED:
-            reason = f"not with {shown(query.sizes)}"
+            reason = f"with {shown(query.sizes)}, {counterexample}"
             self._add(kind, root, text, Verdict.REFUTED, reason, texts, query.sizes)
         else:
             self._open(kind, root, text, "", texts)

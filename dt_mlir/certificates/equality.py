@@ -12,18 +12,18 @@ exp(a) exp(b).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
-import z3
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IntegerType, i1
 from xdsl.ir import Attribute
 
 from dt_mlir.certificates.proving import Prover, Query, State
 from dt_mlir.certificates.scalars import operation
+from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import (
     Apply,
     Choice,
@@ -38,8 +38,15 @@ from dt_mlir.certificates.terms import (
     substituted,
 )
 from dt_mlir.certificates.universe import Condition, Integer, Universe
-from dt_mlir.certificates.walks import Domain, Walk, all_visited, apart, visited_once
-from dt_mlir.dialects.elem import identity
+from dt_mlir.certificates.walks import (
+    Domain,
+    Walk,
+    all_visited,
+    apart,
+    linear_form,
+    visited_once,
+)
+from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value
 from dt_mlir.interpreters.bounded import Bounded
@@ -57,6 +64,13 @@ POINTS = 64
 """The random points at which expressions are compared."""
 CLOSE = 2e-5
 """The difference, relative to the largest value, of what approximates an elementwise function."""
+UNROLLED = 32
+"""The number of points up to which a reduction is written out."""
+COMBINATIONS = {
+    ReductionKind.ADD: arith.AddfOp, ReductionKind.MUL: arith.MulfOp,
+    ReductionKind.MAXIMUM: arith.MaximumfOp, ReductionKind.MINIMUM: arith.MinimumfOp,
+}  # fmt: skip
+"""The operation that combines two floats."""
 _CASES = 48
 """The cases into which choices may split an equality."""
 
@@ -99,6 +113,7 @@ class Equality:
         self.prover = prover
         self.universe: Universe = prover.universe
         self.generator = np.random.default_rng(20)
+        self._drawn: dict[int, np.ndarray] = {}
         self.exact = [ExactArithmetic(), ExactArithmetic(exponentials=True)]
 
     def compare(
@@ -117,6 +132,8 @@ class Equality:
         pending: list[list[Condition]] = [list(given)]
         while pending:
             case = pending.pop()
+            if self.prover.is_over:
+                return [Finding("value", f"{what}: it takes too long", State.UNKNOWN)]
             a, open_a = self._resolved(mine, case)
             b, open_b = self._resolved(theirs, case)
             condition = open_b if open_b is not None else open_a
@@ -184,6 +201,10 @@ class Equality:
                 classes.append((atom, []))
             names[id(atom)] = number
         state = self._same(mine, theirs, names, [c[0] for c in classes])
+        if not state.holds:
+            unrolled = self._unrolled(theirs)
+            if unrolled is not theirs:
+                return self.compare(mine, unrolled, given, what)
         text = f"{_shown(mine, names)} = {_shown(theirs, names)}"
         if state.holds:
             kept = [f for f in findings if f.state.holds]
@@ -191,6 +212,32 @@ class Equality:
         # The claims that failed on the way say more than that the whole is not equal.
         failed = [f for f in findings if not f.state.holds]
         return failed or [Finding("value", f"{what}: {text}", state, [text])]
+
+    def _unrolled(self, term: Term) -> Term:
+        """Returns a term with the elements of reductions over few points written out."""
+        if isinstance(term, Apply):
+            operands = tuple(self._unrolled(x) for x in term.operands)
+            same = all(a is b for a, b in zip(operands, term.operands))
+            return term if same else Apply(term.op, operands)
+        if not isinstance(term, Reduction) or term.kind not in COMBINATIONS:
+            return term
+        if not isinstance(term.type, AnyFloat) or len(term.pieces) != 1:
+            return term
+        (piece,) = term.pieces
+        counts = [self.prover.count(binder, UNROLLED) for binder in piece.binders]
+        total = 1
+        for count in counts:
+            total *= count or UNROLLED + 1
+        if total > UNROLLED:
+            return term
+        combine = operation(COMBINATIONS[term.kind], term.type, term.type)
+        found: Term = Number(identity(term.kind, term.type))
+        for point in product(*(range(count or 0) for count in counts)):
+            at = [(b, z3.IntVal(i)) for b, i in zip(piece.binders, point)]
+            inside = z3.And(*(f for b in piece.binders for f in self.universe.facts(b)))
+            body = Choice(inside, piece.body, Number(identity(term.kind, term.type)))
+            found = Apply(combine, (found, substituted(body, at, self.universe)))
+        return found
 
     def _place(
         self, atom: Term, known: Sequence[Term], given: list[Condition],
@@ -260,9 +307,26 @@ class Equality:
     def _random(self, arithmetic: Arithmetic, atom: Term) -> Value:
         type = _type_of(atom)
         if isinstance(type, IntegerType) and type != i1:
-            # A size that is 0 or negative would divide by 0.
-            return arithmetic.from_array(self.generator.integers(2, 2**20, POINTS), type)
+            return arithmetic.from_array(self._integers(atom), type)
         return arithmetic.random(type, (POINTS,), self.generator)
+
+    def _integers(self, atom: Term) -> np.ndarray:
+        """Returns values of an integer: those of its expression at random values of variables."""
+        found = self.generator.integers(2, 2**20, POINTS)
+        if not isinstance(atom, Index):
+            return found
+        variables = self.universe.free(atom.expr)
+        for v in variables:
+            # A size that is 0 or negative would divide by 0.
+            self._drawn.setdefault(v.get_id(), self.generator.integers(2, 2**20, POINTS))
+        drawn = [self._drawn[v.get_id()] for v in variables]
+        for point in range(POINTS):
+            at = [(v, z3.IntVal(int(values[point]))) for v, values in zip(variables, drawn)]
+            value = z3.simplify(z3.substitute(atom.expr, *at)) if at else z3.simplify(atom.expr)
+            if not z3.is_int_value(value):
+                return found
+            found[point] = value.as_long()
+        return found
 
     def _evaluated(
         self, term: Term, arithmetic: Arithmetic, names: dict[int, int], atoms: list[Value]
@@ -353,19 +417,27 @@ class Equality:
         for a, b in product(_elements(mine.body), _elements(theirs.body)):
             if a.tensor == b.tensor and len(a.indices) == len(b.indices):
                 for left, right in zip(a.indices, b.indices):
-                    if right.get_id() in wanted:
-                        found.setdefault(right.get_id(), left)
+                    self._solve(left, right, wanted, found)
         # Where none does, the label that a variable walks says it.
-        for variable in theirs.binders:
-            walked = self.universe.walked(variable)
-            label = None if walked is None else walked[0]
-            for own in mine.binders:
-                other = self.universe.walked(own)
-                if other is not None and other[0] == label:
-                    found.setdefault(variable.get_id(), other[1])
+        for label, variable in theirs.walks:
+            for other, index in mine.walks:
+                if other == label and variable.get_id() in wanted:
+                    found.setdefault(variable.get_id(), index)
         if len(found) < len(wanted):
             return None
         return tuple(found[v.get_id()] for v in theirs.binders)
+
+    def _solve(
+        self, left: Integer, right: Integer, wanted: Mapping[int, Integer],
+        found: dict[int, Integer],
+    ) -> None:  # fmt: skip
+        """Notes what a variable is, if two indices are to be equal and one is a sum with it."""
+        own = [v for v in self.universe.free(right) if v.get_id() in wanted]
+        if len(own) != 1 or own[0].get_id() in found:
+            return
+        form = linear_form(right, own)
+        if form is not None and form[0][own[0].get_id()] == 1:
+            found[own[0].get_id()] = z3.simplify(left - form[1])
 
 
 def applied(term: Apply, operands: Sequence[Value], arithmetic: Arithmetic) -> Value:
@@ -383,6 +455,8 @@ def applied(term: Apply, operands: Sequence[Value], arithmetic: Arithmetic) -> V
             for _ in range(int(power) - 1):
                 found = arithmetic.apply(times, [found, operands[0]])
             return found
+    if term.op.name in ("arith.truncf", "arith.extf"):
+        return operands[0]
     found = arithmetic.apply(term.op, operands)
     exact = isinstance(arithmetic, ExactArithmetic) and arithmetic.exponentials
     if not exact or not isinstance(term.op.results[0].type, AnyFloat):

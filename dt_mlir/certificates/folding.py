@@ -1,9 +1,9 @@
 """Loops whose values depend on running values: what they hold in the end, and by which law.
 
 A loop carries values M that do not depend on the others, such as a maximum, and values a that each
-trip repairs: a' = L(M, M'; a) + sum of f(l, M') over the elements l of the trip, where M' is the new
-M. If L is linear in a, and L(M, M'; f(l, M)) = f(l, M') for every element, then in the end a is the
-sum of f(l, M) over all elements, for the last M.
+trip repairs: a' = L(M, M'; a) + sum of f(l, M') over the elements l of the trip, where M' is the
+new M. If L is linear in a, and L(M, M'; f(l, M)) = f(l, M') for every element, then in the end a is
+the sum of f(l, M) over all elements, for the last M.
 
 Proof by induction over the trips. Before the first one the sum is empty, and a is 0. If a is the
 sum of f(l, M) over the elements so far, then L(M, M'; a) is the sum of L(M, M'; f(l, M)), as L is
@@ -105,7 +105,7 @@ def replaced(term: Term, others: Mapping[int, Term], known: dict[int, Term] | No
                 known[id(term)] = Choice(term.condition, then, otherwise)
             case Reduction():
                 pieces = tuple(
-                    Piece(p.binders, replaced(p.body, others, known)) for p in term.pieces
+                    p.with_body(replaced(p.body, others, known)) for p in term.pieces
                 )
                 known[id(term)] = Reduction(term.kind, term.type, pieces)
             case _:
@@ -182,7 +182,7 @@ class Folding:
                 for result, symbol in fold.symbols.items()
                 if result == id(firsts[n])
             }
-            earlier = [Piece(p.binders, replaced(p.body, moved)) for p in fold.pieces]
+            earlier = [p.with_body(replaced(p.body, moved)) for p in fold.pieces]
         pieces = self._pieces[number]
         back = {id(self.new[n]): self.old[n] for n in self.running}
         used = [n for n in self._repairs if any(_has(x, self.carried[n]) for x in repair)]
@@ -200,10 +200,11 @@ class Folding:
                 Law("an element that was combined before is repaired as a new one is combined",
                     self._sum([replaced(x, at) for x in repair], number), piece.body)
             )  # fmt: skip
-        kept = [Piece((*p.binders, self.trip), p.body) for p in pieces]
+        around = Piece((self.trip,), firsts[number])
+        kept = [around.around(p) for p in pieces]
         ends = {id(self.new[n]): self.running[n] for n in self.running}
-        every = tuple([*earlier, *kept])
-        done = [Piece(p.binders, replaced(p.body, ends)) for p in every]
+        every = (*earlier, *kept)
+        done = [p.with_body(replaced(p.body, ends)) for p in every]
         found = combined(ReductionKind.ADD, self.types[number], done)
         symbols = {id(value): self.new[n] for n, value in self.running.items()}
         self.folds[id(found)] = Fold(every, symbols)

@@ -15,10 +15,9 @@ is bounded by a linear expression: the solver never sees a product of two sizes.
 
 from __future__ import annotations
 
-import z3
-
 from dt_mlir.certificates.proving import Prover
-from dt_mlir.certificates.universe import Integer
+from dt_mlir.certificates.solver import z3
+from dt_mlir.certificates.universe import Condition, Integer
 from dt_mlir.dialects import tile
 
 
@@ -51,7 +50,7 @@ class Numbering:
 
     def _number(self, hint: str, factors: list[Integer]) -> Integer:
         """Returns a new variable from 0 to below a product."""
-        def facts(variable: Integer) -> list[z3.BoolRef]:
+        def facts(variable: Integer) -> list[Condition]:
             if not factors:
                 return [variable == 0]
             below = factors[0]

@@ -72,7 +72,7 @@ class Parts:
                 then = self._inlined(term.then, seen)
                 result = Choice(term.condition, then, self._inlined(term.otherwise, seen))
             case Reduction():
-                pieces = [Piece(p.binders, self._inlined(p.body, seen)) for p in term.pieces]
+                pieces = [p.with_body(self._inlined(p.body, seen)) for p in term.pieces]
                 result = combined(term.kind, term.type, [_apart(p) for p in pieces])
             case _:
                 pass
@@ -103,8 +103,8 @@ def _apart(piece: Piece) -> Piece:
     body = piece.body
     if isinstance(body, Choice) and isinstance(body.then, Reduction):
         inner = tuple(
-            Piece(p.binders, Choice(body.condition, p.body, body.otherwise))
+            p.with_body(Choice(body.condition, p.body, body.otherwise))
             for p in body.then.pieces
         )
-        return Piece(piece.binders, Reduction(body.then.kind, body.then.type, inner))
+        return piece.with_body(Reduction(body.then.kind, body.then.type, inner))
     return piece

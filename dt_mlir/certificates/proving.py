@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from time import monotonic
 from typing import Any
 
-import z3
-
+from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.universe import Condition, Universe
 
 SECONDS = 2.0
 """The seconds that the solver has for a claim."""
+WHOLE = 20.0
+"""The seconds that it has for all claims about a program."""
 _SMALL = 300
 """Counterexamples are looked for with sizes up to here first."""
 
@@ -58,13 +60,22 @@ class Prover:
     Args:
         universe: the variables.
         seconds: the time for a claim.
+        whole: the time for all of them, after which nothing is known of the others.
     """
 
-    def __init__(self, universe: Universe, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, universe: Universe, seconds: float = SECONDS, whole: float = WHOLE
+    ) -> None:
         self.universe = universe
         self.seconds = seconds
+        self.end = monotonic() + whole
         self._known: dict[tuple[int, ...], Query] = {}
         self._kept: list[Any] = []
+
+    @property
+    def is_over(self) -> bool:
+        """True if the time for all claims is over."""
+        return monotonic() > self.end
 
     def ask(self, assumptions: Sequence[Condition], claim: Condition) -> Query:
         """Returns whether assumptions, and what is known of the variables, imply a claim."""
@@ -84,9 +95,21 @@ class Prover:
         """Returns whether assumptions may hold together."""
         return not self.implied(assumptions, z3.BoolVal(False))
 
+    def count(self, variable: Any, most: int) -> int | None:
+        """Returns below which number a variable from 0 on is known to stay, up to a limit."""
+        count = 1
+        while count <= most:
+            if self.implied([], variable < count):
+                return count
+            count += 1 if count < 4 else count // 4
+        return None
+
     def _ask(self, assumptions: Sequence[Condition], claim: Condition) -> Query:
+        left = self.end - monotonic()
+        if left <= 0:
+            return Query(State.UNKNOWN, "", {}, {})
         solver = z3.Solver()
-        solver.set("timeout", int(1000 * self.seconds))
+        solver.set("timeout", int(1000 * min(self.seconds, left)) + 1)
         solver.add(*self.universe.closure([*assumptions, claim]), *assumptions, z3.Not(claim))
         answer = solver.check()
         text = solver.to_smt2()

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import z3
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i1
 from xdsl.ir import Attribute, Block, Operation
 
 from dt_mlir.certificates.proving import Prover
+from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import Apply, Choice, Index, Number, Term, Unknown
 from dt_mlir.certificates.universe import Integer
 
@@ -80,10 +80,10 @@ class Scalars:
             return self._constant(op)
         if isinstance(op, arith.SelectOp):
             return self._select(op, *operands)
-        if isinstance(op, arith.CmpfOp) and operands[0] is operands[1]:
+        same = len(operands) == 2 and operands[0] is operands[1]
+        if isinstance(op, arith.CmpfOp) and op.predicate.value.data == _UNE and same:
             # All values are numbers: what is not is tested.
-            if op.predicate.value.data == _UNE:
-                return z3.BoolVal(False)
+            return z3.BoolVal(False)
         if isinstance(op, arith.MulfOp):
             for one, other in (operands, operands[::-1]):
                 if isinstance(one, Number) and one.value.value.data == 1.0:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import z3
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
+from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.universe import Condition, Integer, Universe
 from dt_mlir.dialects.elem import ReductionKind
 
@@ -81,6 +81,16 @@ class Piece:
     """The variables, whose facts say which values they have."""
     body: Term
     """The value at each."""
+    walks: tuple[tuple[str, Integer], ...] = ()
+    """The labels that the variables walk, with their indices."""
+
+    def around(self, inner: Piece) -> Piece:
+        """Returns the values of another piece at all values of this one's variables."""
+        return Piece((*self.binders, *inner.binders), inner.body, (*inner.walks, *self.walks))
+
+    def with_body(self, body: Term) -> Piece:
+        """Returns a piece over the same variables."""
+        return Piece(self.binders, body, self.walks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +201,8 @@ def renamed(
     free = [pair for pair in pairs if pair[0].get_id() not in bound]
     own = rebound(piece.binders, free, universe)
     body = substituted(piece.body, [*free, *own], universe)
-    return Piece(tuple(new for _, new in own), body)
+    walks = [(label, z3.substitute(index, *free, *own)) for label, index in piece.walks]
+    return Piece(tuple(new for _, new in own), body, tuple(walks))
 
 
 def rebound(
@@ -203,9 +214,6 @@ def rebound(
     for old, new in own:
         for fact in universe.facts(old):
             universe.know(new, z3.substitute(fact, *every))
-        walked = universe.walked(old)
-        if walked is not None:
-            universe.walks(new, walked[0], z3.substitute(walked[1], *every))
     return own
 
 
@@ -215,7 +223,7 @@ def combined(kind: ReductionKind, type: Attribute, pieces: Sequence[Piece]) -> R
     for piece in pieces:
         body = piece.body
         if isinstance(body, Reduction) and body.kind is kind:
-            found.extend(Piece((*piece.binders, *p.binders), p.body) for p in body.pieces)
+            found.extend(piece.around(p) for p in body.pieces)
         else:
             found.append(piece)
     return Reduction(kind, type, tuple(found))

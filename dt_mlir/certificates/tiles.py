@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import z3
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerType, MemRefType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from dt_mlir.certificates.algorithm import integer_element, product
+from dt_mlir.certificates.algorithm import integer_element, product, widened
 from dt_mlir.certificates.folding import Carried, Fold, Folding, Law, carries, operands_of
 from dt_mlir.certificates.numbering import Numbering
 from dt_mlir.certificates.scalars import Scalars, Value, as_term, operation
+from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import (
     Apply,
     Choice,
@@ -86,6 +86,7 @@ class Program:
         self.values: dict[SSAValue, Value] = {}
         self.axes: dict[str, tuple[Integer, ...]] = {}
         self.extents: dict[str, Integer] = {}
+        self.walks: dict[str, tuple[tuple[str, Integer], ...]] = {}
         self.trips: list[Integer] = []
         self.loads: list[Access] = []
         self.stores: list[Access] = []
@@ -149,8 +150,7 @@ class Program:
                 scalar = as_term(self.values[op.scalar], op.scalar.type)
                 type = op.before.type
                 if type != op.scalar.type:
-                    widen = operation(lambda x: arith.ExtFOp(x, type), op.scalar.type)
-                    scalar = Apply(widen, (scalar,))
+                    scalar = widened(scalar, op.scalar.type, type)
                 self.values[op.before] = scalar
                 self.values[op.after] = Number(identity(ReductionKind.MUL, type))
             case scf.ForOp():
@@ -200,7 +200,7 @@ class Program:
         if op.bound is not None:
             self.values[op.result] = Unknown("an axis that is not physical yet")
             return
-        self.universe.walks(lane, op.label.data, index)
+        self.walks[op.axis.name] = ((op.label.data, index),)
         self.values[op.result] = index
 
     def _joined_range(self, op: tile.JoinedRangeOp) -> None:
@@ -210,13 +210,15 @@ class Program:
                 for label, extent in zip(op.labels, op.extents)
             )
         lanes = self.axes[op.axis.name]
+        walks: list[tuple[str, Integer]] = []
         for lane, label, origin, result in zip(lanes, op.labels, op.origins, op.indices):
             if op.bounds:
                 self.values[result] = Unknown("an axis that is not physical yet")
                 continue
             index = self.values[origin] + lane
-            self.universe.walks(lane, label.data, index)
+            walks.append((label.data, index))
             self.values[result] = index
+        self.walks[op.axis.name] = tuple(walks)
 
     def _mask(self, op: tile.MaskOp) -> Condition | Term:
         index, bound = self.values[op.index], self.values[op.bound]
@@ -287,13 +289,13 @@ class Program:
 
     def _reduced(self, kind: ReductionKind, body: Term, axis: str, type: Attribute) -> Term:
         """Returns the combination of a value along an axis."""
-        return combined(kind, type, [Piece(self.axes[axis], body)])
+        return combined(kind, type, [Piece(self.axes[axis], body, self.walks.get(axis, ()))])
 
     def _dot(self, op: tile.DotOp) -> Term:
         given, type = element_of(op.lhs.type), element_of(op.result.type)
-        factors = [as_term(self.values[x], given) for x in (op.lhs, op.rhs)]
+        left, right = (as_term(self.values[x], given) for x in (op.lhs, op.rhs))
         axis = axes_of(op.lhs.type)[-1]
-        body = product(*factors, given, type)
+        body = product(left, right, given, type)
         found = self._reduced(ReductionKind.ADD, body, axis.name, type)
         if op.acc is None:
             return found

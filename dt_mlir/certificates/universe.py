@@ -13,9 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import z3
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineSymExpr,
+)
 from xdsl.ir.affine import AffineBinaryOpKind as Kind
+
+from dt_mlir.certificates.solver import z3
 
 Integer = Any
 """An integer expression of the solver."""
@@ -32,7 +39,6 @@ class Universe:
         self._free: dict[int, tuple[Integer, ...]] = {}
         self._count = 0
         self._sizes: dict[str, Integer] = {}
-        self._labels: dict[int, tuple[str, Integer]] = {}
 
     def _id(self, expr: Any) -> int:
         # The identity of an expression is another's once the expression is gone.
@@ -73,14 +79,6 @@ class Universe:
         """Adds to what is known of a variable."""
         self._facts[self._id(variable)].append(fact)
 
-    def walks(self, variable: Integer, label: str, index: Integer) -> None:
-        """Notes that a variable walks a label, whose index is then an expression of it."""
-        self._labels[self._id(variable)] = label, index
-
-    def walked(self, variable: Integer) -> tuple[str, Integer] | None:
-        """Returns the label that a variable walks, and its index; None where nothing is noted."""
-        return self._labels.get(self._id(variable))
-
     def free(self, expr: Any) -> tuple[Integer, ...]:
         """Returns the variables in an expression."""
         key = self._id(expr)
@@ -112,20 +110,6 @@ class Universe:
                 pending.extend(self.free(fact))
         return list(found.values())
 
-    def copies(self, variables: Sequence[Integer]) -> list[tuple[Integer, Integer]]:
-        """Returns new variables for others, of which the same is known, as pairs of old and new."""
-        pairs: list[tuple[Integer, Integer]] = []
-        for variable in variables:
-            name = variable.decl().name().split("!")[0]
-            pairs.append((variable, self.variable(name)))
-        for old, new in pairs:
-            for fact in self.facts(old):
-                self.know(new, z3.substitute(fact, *pairs))
-            walked = self.walked(old)
-            if walked is not None:
-                self.walks(new, walked[0], z3.substitute(walked[1], *pairs))
-        return pairs
-
 
 def evaluated(expr: AffineExpr, dims: Sequence[Integer], symbols: Sequence[Integer]) -> Integer:
     """Returns an affine expression as the solver's.
@@ -153,8 +137,8 @@ def evaluated(expr: AffineExpr, dims: Sequence[Integer], symbols: Sequence[Integ
                 return -((-lhs) / rhs)
     if isinstance(expr, AffineDimExpr):
         return dims[expr.position]
-    position: int = expr.position
-    return symbols[position]
+    assert isinstance(expr, AffineSymExpr)
+    return symbols[expr.position]
 
 
 def least(values: Sequence[Integer]) -> Integer:

@@ -14,14 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import z3
-
 from dt_mlir.certificates.proving import Prover, Query, State
+from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import rebound
 from dt_mlir.certificates.universe import Condition, Integer, Universe
 
-_FEW = (1, 2, 4, 8, 16, 32)
-"""The numbers of values that are tried one by one."""
+_FEW = 32
+"""The number of values up to which each is tried."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def _witnesses(
     if found is not None:
         return [found]
     for binder in walk.binders:
-        count = next((c for c in _FEW if prover.implied([], binder < c)), None)
+        count = prover.count(binder, _FEW)
         if count is None:
             continue
         rest = tuple(b for b in walk.binders if b is not binder)
