@@ -1,0 +1,275 @@
+"""Checks the names of a program in spite of its mistakes.
+
+The compiler stops at the first mistake. Here each one is noted, mended in the tree in a way that
+says the least, and the program is checked again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from dt_mlir.diagnostics import CompileError, file_line_col
+from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES, analyse, check_names
+from dt_mlir.frontend.statements import copied
+from dt_mlir.frontend.symbols import Symbols
+from dt_mlir.frontend.syntax import (
+    NOWHERE,
+    Call,
+    Declaration,
+    Definition,
+    DirectiveCall,
+    Expr,
+    Name,
+    Number,
+    Read,
+    SyntaxTree,
+    parts_of,
+    with_parts,
+)
+
+MOST_ERRORS = 20
+"""The most mistakes that are looked for."""
+
+Place = tuple[int, int]
+"""A line and a column, from 1."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A program whose names are checked."""
+
+    symbols: Symbols | None
+    """The program, mended where that was necessary; None if that was not possible."""
+    errors: list[CompileError]
+    """The mistakes, those that only follow from others left out."""
+    is_whole: bool
+    """True if nothing was mended: it is the program that the text says."""
+
+
+def check(tree: SyntaxTree, unsure: Iterable[str]) -> Checked:
+    """Checks the names and sizes of a program.
+
+    Args:
+        tree: the program; it is not changed.
+        unsure: names that statements have which could not be parsed; what is said of these may
+            follow from that.
+    """
+    doubtful = set(unsure)
+    tree, errors, mended = copied(tree), [], bool(doubtful)
+    seen: set[tuple[str, Place | None]] = set()
+    while True:
+        try:
+            # Sizes follow from all reads, so that they are wrong where one was mended.
+            symbols = check_names(tree) if mended else analyse(copied(tree))
+        except CompileError as error:
+            place = place_of(error)
+            if not doubtful & set(_quoted(error)):
+                errors.append(error)
+            if (error.message, place) in seen or len(seen) == MOST_ERRORS or place is None:
+                return Checked(None, errors, False)
+            seen.add((error.message, place))
+            if not _Mender(tree, place, _meant(error), doubtful).mend():
+                return Checked(_names_of(tree, mended), errors, False)
+            mended = True
+            continue
+        if mended:
+            symbols = _sized(tree) or symbols
+        return Checked(symbols, errors, not mended)
+
+
+def _names_of(tree: SyntaxTree, mended: bool) -> Symbols | None:
+    """Returns a program whose sizes cannot be inferred, if its names are right."""
+    if mended:
+        return None
+    try:
+        return check_names(tree)
+    except CompileError:
+        return None
+
+
+def _sized(tree: SyntaxTree) -> Symbols | None:
+    """Returns a mended program with sizes, if they can be inferred."""
+    try:
+        return analyse(copied(tree))
+    except CompileError:
+        return None
+
+
+def place_of(error: CompileError) -> Place | None:
+    """Returns the line and the column of an error."""
+    found = file_line_col(error.location)
+    return None if found is None else found[1:]
+
+
+def _quoted(error: CompileError) -> list[str]:
+    """Returns the names that a message quotes; one about no name is about all of the program."""
+    if error.message == "nothing is compiled":
+        return [*OUTPUT_DIRECTIVES]
+    return re.findall(r"'(\w+)'", error.message)
+
+
+def _meant(error: CompileError) -> str | None:
+    """Returns the name that an error says was meant."""
+    found = re.match(r"did you mean '(\w+)'", error.hint or "")
+    return None if found is None else found[1]
+
+
+class _Mender:
+    """Mends the mistake at a place of a program, as its message proposes where it does."""
+
+    def __init__(
+        self, tree: SyntaxTree, place: Place, meant: str | None, doubtful: set[str]
+    ) -> None:
+        self.tree = tree
+        self.place = place
+        self.meant = meant
+        self.doubtful = doubtful
+
+    def mend(self) -> bool:
+        """Mends it; false if nothing at the place can be."""
+        return (
+            self._declaration() or self._definition() or self._expression() or self._directive()
+            or self._knob()
+        )  # fmt: skip
+
+    def _is(self, at: tuple[object, ...]) -> bool:
+        return tuple(at[:2]) == self.place
+
+    def _declaration(self) -> bool:
+        items = self.tree.declarations
+        for number, item in enumerate(items):
+            if self._is(item.type_at) and item.type is not None:
+                items[number] = replace(item, type=None)
+                return True
+            if self._is(item.at):
+                return self._mend_declaration(number, item)
+        return False
+
+    def _mend_declaration(self, number: int, item: Declaration) -> bool:
+        items = self.tree.declarations
+        if item.name in (other.name for other in items[:number]):
+            del items[number]
+        elif item.size is not None:
+            items[number] = replace(item, size=None)
+        elif item.kind == "Func":
+            # It is not defined; whatever reads it may.
+            self._forget(item.name)
+            items[number] = replace(item, kind="In")
+        else:
+            return False
+        return True
+
+    def _forget(self, name: str) -> None:
+        """Drops the directives of a function; what is said of it from now on does not count."""
+        self.doubtful.add(name)
+        tree = self.tree
+        tree.directives[:] = [item for item in tree.directives if item.function != name]
+        if not any(item.name in OUTPUT_DIRECTIVES for item in tree.directives):
+            self.doubtful.update(OUTPUT_DIRECTIVES)
+
+    def _definition(self) -> bool:
+        tree = self.tree
+        for number, item in enumerate(tree.definitions):
+            if self._is(item.at):
+                return self._mend_definition(number, item)
+            for label, at in zip(item.labels, item.label_positions):
+                if self._is(at):
+                    if all(d.name != label for d in tree.declarations):
+                        tree.declarations.append(Declaration("Var", label, None, at))
+                    else:
+                        self._forget(item.name)
+                        del tree.definitions[number]
+                        tree.declarations[:] = [
+                            replace(d, kind="In") if d.name == item.name else d
+                            for d in tree.declarations
+                        ]
+                    return True
+        return False
+
+    def _mend_definition(self, number: int, item: Definition) -> bool:
+        tree = self.tree
+        declared = [d for d in tree.declarations if d.name == item.name]
+        if not declared:
+            tree.declarations.append(Declaration("Func", item.name, None, item.at))
+        elif declared[0].kind != "Func" or any(
+            other.name == item.name for other in tree.definitions[:number]
+        ):
+            del tree.definitions[number]
+        elif not any(call.name in OUTPUT_DIRECTIVES for call in tree.directives):
+            tree.directives.append(DirectiveCall(item.name, "compile", (), NOWHERE))
+        elif isinstance(item.expression, Number):
+            return False
+        else:
+            tree.definitions[number] = replace(item, expression=Number(0.0, item.at))
+        return True
+
+    def _expression(self) -> bool:
+        tree = self.tree
+        for number, item in enumerate(tree.definitions):
+            changed = _with(item.expression, self._mended)
+            if changed is not item.expression:
+                tree.definitions[number] = replace(item, expression=changed)
+                return True
+        for number, item in enumerate(tree.declarations):
+            if item.size is not None and _with(item.size, self._mended) is not item.size:
+                tree.declarations[number] = replace(item, size=None)
+                return True
+        return False
+
+    def _mended(self, expr: Expr) -> Expr | None:
+        """Returns what takes the place of an expression, if it is the one at the place."""
+        if not self._is(expr.at):
+            return None
+        names = [d.name for d in self.tree.declarations]
+        match expr:
+            case Read() | Name() | Call() if self.meant is not None:
+                return replace(expr, name=self.meant)
+            case Read(name) if name not in names:
+                self.tree.declarations.append(Declaration("In", name, None, expr.at))
+                return replace(expr)
+            case _:
+                return Number(0, expr.at)
+
+    def _directive(self) -> bool:
+        tree = self.tree
+        calls = [item for item in tree.directives if not self._names_place(item)]
+        if len(calls) < len(tree.directives):
+            tree.directives[:] = calls
+            return True
+        for number, choice in enumerate(tree.alternatives):
+            branches = tuple(
+                tuple(item for item in branch if not self._names_place(item))
+                for branch in choice.branches
+            )
+            if branches != choice.branches:
+                tree.alternatives[number] = replace(choice, branches=branches)
+                return True
+        return False
+
+    def _names_place(self, item: DirectiveCall) -> bool:
+        return self._is(item.at) or self._is(item.name_at)
+
+    def _knob(self) -> bool:
+        for items in (self.tree.knobs, self.tree.alternatives):
+            for number, item in enumerate(items):
+                if self._is(item.at):
+                    if item.name is not None:
+                        self.doubtful.add(item.name)
+                    del items[number]
+                    return True
+        return False
+
+
+def _with(expr: Expr, mend: Callable[[Expr], Expr | None]) -> Expr:
+    """Returns an expression with the first part replaced that `mend` gives another one for."""
+    found = mend(expr)
+    if found is not None:
+        return found
+    parts = parts_of(expr)
+    for number, part in enumerate(parts):
+        changed = _with(part, mend)
+        if changed is not part:
+            return with_parts(expr, (*parts[:number], changed, *parts[number + 1 :]))
+    return expr
