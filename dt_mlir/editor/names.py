@@ -95,7 +95,21 @@ class Names:
             if item.role is Role.PART and item.name not in self.declared:
                 is_function = _names_a_function(item)
                 found.setdefault((None if is_function else item.function, item.name), item)
+        for item in self.occurrences:
+            # A directive that joins loops names the new one among the others.
+            key = (None, item.name)
+            if item.role is Role.USE and item.directive is not None and item.name not in self.declared:
+                if self.source_of(item.name) is None and (item.function, item.name) not in found:
+                    found.setdefault(key, item)
         return found
+
+    def source_of(self, name: str) -> str | None:
+        """Returns the declared name that a name is derived from: `x` of `x_outer`, `k` of `k_part`.
+
+        None if it is not derived from any.
+        """
+        heads = (name[:at] for at in range(len(name) - 1, 0, -1) if name[at] == "_")
+        return next((head for head in heads if head in self.declared), None)
 
     def origin(self, item: Occurrence) -> Occurrence | None:
         """Returns the place that gives a name: its declaration, or the directive that makes it."""
