@@ -20,6 +20,8 @@ _OPEN = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 _CLOSE = {")": "LPAR", "]": "LSQB", "}": "LBRACE"}
 _LAST = frozenset("NAME NONE INT FLOAT RPAR RSQB RBRACE UNKNOWN".split())
 """The types of tokens that may be the last of a statement."""
+_BEFORE_DIRECTIVES = frozenset("EQUAL BAR LPAR".split())
+"""The types of tokens behind which a directive may stand, besides the last of statements."""
 _MOST_TOKENS = 24
 """The most tokens that are dropped from the end of a statement to complete what is left."""
 
@@ -146,7 +148,7 @@ def _groups(text: str, tokens: Sequence[Token]) -> Iterator[tuple[Token, ...]]:
     group: list[Token] = []
     open_at: list[int] = []
     for number, token in enumerate(tokens):
-        begins = group and _begins(tokens, number)
+        begins = group and _begins(text, tokens, number)
         if begins and open_at and _starts_line(text, token):
             # In a choice of directives, parentheses hold statements.
             in_choice = token.type != "KIND" and tokens[number + 1].type == "DOT"
@@ -169,20 +171,25 @@ def _groups(text: str, tokens: Sequence[Token]) -> Iterator[tuple[Token, ...]]:
         yield tuple(group)
 
 
-def _begins(tokens: Sequence[Token], number: int) -> bool:
-    """Returns whether a token begins a statement, if the one before may be the last of another."""
+def _begins(text: str, tokens: Sequence[Token], number: int) -> bool:
+    """Returns whether a token begins a statement.
+
+    Behind a token that may not be the last of one, the token begins its line, and no program has
+    it there.
+    """
     token, before = tokens[number], tokens[number - 1]
     if token.type == "KIND":
         return True
-    if before.type not in _LAST and before.type != "SEMICOLON":
-        return False
     if token.type != "NAME" or number + 1 == len(tokens):
         return False
+    ends = before.type in _LAST or before.type == "SEMICOLON"
     match tokens[number + 1].type:
-        case "DOT" | "EQUAL":
-            return True
+        case "DOT":
+            return ends or (before.type not in _BEFORE_DIRECTIVES and _starts_line(text, token))
+        case "EQUAL":
+            return ends
         case "LSQB":
-            return _defines(tokens, number + 1)
+            return (ends or _starts_line(text, token)) and _defines(tokens, number + 1)
         case _:
             return False
 
