@@ -46,3 +46,8 @@ def dt_reduce() -> None:
 def dt_tune() -> None:
     """Runs `dt-tune`."""
     _run("dt_tune")
+
+
+def dt_lsp() -> None:
+    """Runs `dt-lsp`."""
+    _run("dt_lsp")

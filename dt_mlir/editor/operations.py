@@ -1,0 +1,80 @@
+"""Hovers in modules of this package's dialects: what an operation, a type or an attribute is."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import entry_points
+
+from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
+from xdsl.ir import Dialect, TypeAttribute
+from xdsl.universe import Universe
+
+from dt_mlir.dialects.reference import operation_lines
+from dt_mlir.dialects.sched import DirectiveOp
+from dt_mlir.editor.reference import directive_entry
+from dt_mlir.editor.texts import Text
+from dt_mlir.registry import DIALECTS
+
+_WORD = re.compile(r"[!#]?[A-Za-z_][\w$]*(?:\.[A-Za-z_][\w$]*)+")
+_SKIPPED = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
+
+
+def hover_in_module(text: Text, position: Position) -> Hover | None:
+    """Returns the documentation of the operation, type or attribute at a place, if it is known.
+
+    The text need not be a module that can be parsed.
+    """
+    index = text.index(position)
+    line = text.line(position.line)
+    start = index - text.index(Position(position.line, 0))
+    hidden = [m.span() for m in _SKIPPED.finditer(line) if not _WORD.fullmatch(m[0].strip('"'))]
+    for word in _WORD.finditer(line):
+        if not word.start() <= start <= word.end():
+            continue
+        if any(first <= word.start() < last for first, last in hidden):
+            continue
+        documentation = _documentation().get(word[0])
+        if documentation is None:
+            continue
+        begin = index - start + word.start()
+        shown = MarkupContent(MarkupKind.Markdown, documentation)
+        return Hover(shown, text.range(begin, begin + len(word[0])))
+    return None
+
+
+def _dialects() -> Iterator[Dialect]:
+    """Yields the dialects of this package and of others, xDSL's own left out."""
+    for load in DIALECTS.values():
+        yield load()
+    for point in entry_points(group="xdsl.universe"):
+        if point.value.startswith(("xdsl.", "dt_mlir.")):
+            continue
+        try:
+            universe = point.load()
+            others = [load() for load in universe.all_dialects.values()]
+        except Exception:
+            # What cannot be loaded documents nothing; the compiler says so where it is used.
+            continue
+        if isinstance(universe, Universe):
+            yield from others
+
+
+@cache
+def _documentation() -> dict[str, str]:
+    """Returns the documentation of operations, types and attributes by the names in text."""
+    found: dict[str, str] = {}
+    for dialect in _dialects():
+        for op in dialect.operations:
+            lines = [f"**`{op.name}`**", "", *operation_lines(op)]
+            if issubclass(op, DirectiveOp):
+                entry = directive_entry(op.name.partition(".")[2])
+                lines += [] if entry is None else ["---", "", entry.markdown]
+            found[op.name] = "\n".join(lines).rstrip()
+        for attribute in dialect.attributes:
+            mark = "!" if issubclass(attribute, TypeAttribute) else "#"
+            name = f"{mark}{attribute.name}"
+            found[name] = f"**`{name}`**\n\n{inspect.getdoc(attribute) or ''}".rstrip()
+    return found
