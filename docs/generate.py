@@ -27,6 +27,7 @@ from dt_mlir.drawing.svg import svg
 from dt_mlir.elementwise import FUNCTIONS
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.frontend.symbols import REDUCTIONS
+from dt_mlir.highlighting.textmate import grammar_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.printing import module_text
 from dt_mlir.registry import DIALECTS, PASSES
@@ -203,6 +204,7 @@ def pages() -> dict[Path, str]:
     found[DOCS / "api.md"] = HEADER + api_page()
     page = DOCS / "extending.md"
     found[page] = between(page.read_text(), "reference", extending_sections())
+    found[DOCS.parent / "editors" / "vscode" / "syntaxes" / "dt.tmLanguage.json"] = grammar_text()
     language = DOCS.parent / "dt_mlir" / "language"
     found[language / "functions.py"] = functions_module()
     found[language / "directives.py"] = directives_module()

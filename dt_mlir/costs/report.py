@@ -75,8 +75,8 @@ def _kernels(costs: Mapping[str, Cost], device: Device) -> list[str]:
     for root, cost in costs.items():
         rows.append([
             root, shown_time(cost.seconds), f"{cost.limit} {shown_time(cost.bounds[cost.limit])}",
-            shown_bytes(cost.memory), str(cost.programs), str(cost.resident), f"{cost.registers:.0f}",
-            shown_bytes(cost.shared),
+            shown_bytes(cost.memory), str(cost.programs), str(cost.resident),
+            f"{cost.registers:.0f}", shown_bytes(cost.shared),
         ])  # fmt: skip
     return _aligned(rows)
 

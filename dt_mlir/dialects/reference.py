@@ -22,15 +22,17 @@ def field_docs(cls: type) -> list[tuple[str, str, str]]:
         definition = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
         assert isinstance(definition, ast.ClassDef)
         for item, following in zip(definition.body, definition.body[1:]):
-            is_doc = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
-            if not is_doc or not isinstance(item, ast.Assign):
+            if not isinstance(following, ast.Expr) or not isinstance(item, ast.Assign):
                 continue
-            target = item.targets[0]
-            if isinstance(item.value, ast.Call) and isinstance(target, ast.Name):
+            target, doc = item.targets[0], following.value
+            is_field = isinstance(item.value, ast.Call) and isinstance(target, ast.Name)
+            if is_field and isinstance(doc, ast.Constant):
+                assert isinstance(item.value, ast.Call)
+                assert isinstance(target, ast.Name)
                 kind = ast.unparse(item.value.func).removesuffix("_def").replace("_", " ")
                 kind = kind.replace("prop", "property").replace("var ", "variadic ")
                 kind = kind.replace("opt ", "optional ")
-                found[target.id] = (target.id, kind, str(following.value.value))
+                found[target.id] = (target.id, kind, str(doc.value))
     return list(found.values())
 
 

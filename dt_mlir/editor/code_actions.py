@@ -198,7 +198,8 @@ class _Remedies:
 
     def _dropped(self) -> Iterator[_Change]:
         item = self.statement
-        if item is None or not re.search(r"\bdrop (?:it|the declaration)|\bleave .*out\b", self.hint):
+        drops = re.search(r"\bdrop (?:it|the declaration)|\bleave .*out\b", self.hint)
+        if item is None or drops is None:
             return
         if item.tokens[0].type == "KIND":
             yield from self._dropped_name(item)
@@ -210,7 +211,7 @@ class _Remedies:
     def _dropped_name(self, item: Statement) -> Iterator[_Change]:
         """Yields the change that takes a name out of its declaration."""
         tokens = [t for t in item.tokens if t.type != "SEMICOLON"]
-        if self.token not in tokens:
+        if self.token is None or self.token not in tokens:
             return
         at = tokens.index(self.token)
         commas = [i for i, t in enumerate(tokens) if t.type == "COMMA"]

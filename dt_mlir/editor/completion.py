@@ -12,6 +12,7 @@ from lsprotocol.types import (
     MarkupContent,
     MarkupKind,
     Position,
+    Range,
     TextEdit,
 )
 
@@ -70,12 +71,11 @@ def completion(program: Program, position: Position, snippets: bool) -> list[Com
         found.setdefault(choice.label, choice)
     edited = program.text.range(context.start, index)
     return [
-        _item(choice, number, snippets, lambda text: TextEdit(edited, text))
-        for number, choice in enumerate(found.values())
+        _item(choice, number, snippets, edited) for number, choice in enumerate(found.values())
     ]
 
 
-def _item(choice: _Choice, number: int, snippets: bool, edit) -> CompletionItem:  # noqa: ANN001
+def _item(choice: _Choice, number: int, snippets: bool, edited: Range) -> CompletionItem:
     text = choice.label if choice.text is None else choice.text
     is_snippet = "$0" in text and snippets
     if not is_snippet:
@@ -85,7 +85,7 @@ def _item(choice: _Choice, number: int, snippets: bool, edit) -> CompletionItem:
         choice.label, kind=choice.kind, detail=choice.detail or None,
         documentation=None if documentation is None
         else MarkupContent(MarkupKind.Markdown, documentation),
-        sort_text=f"{number:04}", filter_text=choice.label, text_edit=edit(text),
+        sort_text=f"{number:04}", filter_text=choice.label, text_edit=TextEdit(edited, text),
         insert_text_format=InsertTextFormat.Snippet if is_snippet else InsertTextFormat.PlainText,
         data=choice.resolve,
     )  # fmt: skip

@@ -93,18 +93,16 @@ def context_at(program: Program, index: int) -> Context | None:
     start = index
     if tokens and tokens[-1].end >= index and tokens[-1].type in ("NAME", *WORDS):
         start = tokens.pop().start
-    if tokens and tokens[-1].type == "SEMICOLON" and _innermost(tokens) is None:
-        tokens = []
-    elif tokens and start > tokens[-1].end and _is_over(program, tokens, start):
+    if tokens and _innermost(tokens) is None and _is_over(program, tokens, start):
         tokens = []
     return Context(tuple(tokens), start, _innermost(tokens))
 
 
 def _is_over(program: Program, tokens: Sequence[Token], start: int) -> bool:
-    """Returns whether a statement that lacks its semicolon ends in front of a new line."""
+    """Returns whether a statement ends behind tokens: at a semicolon, or at the end of a line."""
     between = program.text.text[tokens[-1].end : start]
     ends = tokens[-1].type in ("NAME", "NONE", "INT", "FLOAT", "RPAR", "RSQB", "RBRACE")
-    return "\n" in between and ends and _innermost(tokens) is None
+    return tokens[-1].type == "SEMICOLON" or (ends and "\n" in between)
 
 
 def _innermost(tokens: Sequence[Token]) -> Bracket | None:

@@ -89,7 +89,8 @@ def _sizes(symbols: Symbols) -> dict[str, Size]:
     for tensor, labels in table.axes.items():
         for axis, label in enumerate(labels):
             if label:
-                found.setdefault(label, Size(f"size({tensor}, {axis})", "is that of the axis that it indexes"))
+                text = f"size({tensor}, {axis})"
+                found.setdefault(label, Size(text, "is that of the axis that it indexes"))
     axis_of = {label: size.text for label, size in found.items() if label in table.implicit}
 
     def shown(expr: AffineExpr, labels: Sequence[str]) -> str:

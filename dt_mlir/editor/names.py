@@ -69,6 +69,8 @@ class Names:
     def __init__(self, statements: Statements) -> None:
         self.occurrences: list[Occurrence] = []
         """All of them, in the order of the text."""
+        self.kinds = {d.name: d.kind for d in statements.tree.declarations}
+        """The kinds of declared names: `Func`, `In`, `SIn`, `Var` or `RVar`."""
         for item in statements.statements:
             tokens = [token for token in item.tokens if token.type != "SEMICOLON"]
             self.occurrences += sorted(_occurrences(tokens), key=lambda o: o.token.start)
@@ -97,10 +99,10 @@ class Names:
                 found.setdefault((None if is_function else item.function, item.name), item)
         for item in self.occurrences:
             # A directive that joins loops names the new one among the others.
-            key = (None, item.name)
-            if item.role is Role.USE and item.directive is not None and item.name not in self.declared:
-                if self.source_of(item.name) is None and (item.function, item.name) not in found:
-                    found.setdefault(key, item)
+            is_argument = item.role is Role.USE and item.directive is not None
+            known = item.name in self.declared or (item.function, item.name) in found
+            if is_argument and not known and self.source_of(item.name) is None:
+                found.setdefault((None, item.name), item)
         return found
 
     def source_of(self, name: str) -> str | None:
@@ -271,9 +273,7 @@ def _arguments(
         following = tokens[at + 1].type if at + 1 < len(tokens) else ""
         if at in given or (before == "COLON" and following == "SLASH"):
             role = Role.PART
-        elif token.text in words and (before == "COLON" or following != "COLON"):
-            role = Role.SETTING
-        elif following == "COLON" and token.text in settings_of(cls):
+        elif token.text in (settings_of(cls) if following == "COLON" else words):
             role = Role.SETTING
         else:
             role = Role.USE

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
@@ -47,7 +48,7 @@ KINDS = {
         "Declares input scalars. One without a type is like a number: an `f32`, or an `f64` where "
         "it meets one.",
     ),
-    "Var": Entry("Var x, p = size(X, 2) - 2;", "Declares dimension labels, with sizes or without."),
+    "Var": Entry("Var x, p = size(X, 2) - 2;", "Declares dimension labels, or also their sizes."),
     "RVar": Entry(
         "RVar k, r = 3;", "Declares dimension labels that are meant for reductions."
     ),
@@ -71,7 +72,10 @@ OPERATORS = {
 }
 """The operators and other words that the grammar reserves."""
 
-_VALUES = {"inf": "infinity", "nan": "not a number", "pi": "the ratio of a circle's circumference to its diameter"}
+_VALUES = {
+    "inf": "infinity", "nan": "not a number",
+    "pi": "the ratio of a circle's circumference to its diameter",
+}  # fmt: skip
 
 _OUTPUTS = {
     "compile": Entry(
@@ -103,9 +107,10 @@ def _class_entry(cls: type[Directive]) -> Entry:
         + f": {doc}"
         for item, kind, doc in cls.parameters()
     ]
-    text = re.sub(r"^```\n", "```mlir\n", rest.strip(), count=1, flags=re.MULTILINE)
-    phase = f"Phase: {cls.phase.name.lower()}."
-    return Entry(f"f.{cls.signature()}", first, "\n\n".join(filter(None, [text, "\n".join(rows), phase])))
+    # The rewrite in the documentation has two columns, and is no language's.
+    text = re.sub(r"^```\n", "```text\n", rest.strip(), count=1, flags=re.MULTILINE)
+    parts = [text, "\n".join(rows), f"Phase: {cls.phase.name.lower()}."]
+    return Entry(f"f.{cls.signature()}", first, "\n\n".join(filter(None, parts)))
 
 
 def directives() -> Iterator[tuple[str, Entry]]:
@@ -145,10 +150,8 @@ def function_entry(name: str) -> Entry | None:
 
 def functions() -> Iterator[tuple[str, Entry]]:
     """Yields all that expressions may call, what other packages define among it."""
-    try:
+    with suppress(CompileError):
         load_others()
-    except CompileError:
-        pass
     for name in (*FUNCTIONS, *REDUCTIONS, *BOUNDARIES, *SPECIAL):
         entry = function_entry(name)
         if entry is not None:

@@ -57,20 +57,23 @@ def check(tree: SyntaxTree, unsure: Iterable[str]) -> Checked:
             follow from that.
     """
     doubtful = set(unsure)
-    tree, errors, mended = copied(tree), [], bool(doubtful)
+    tree, mended = copied(tree), bool(doubtful)
+    errors: list[CompileError] = []
     seen: set[tuple[str, Place | None]] = set()
+    unknown: set[str] = set()
     while True:
         try:
             # Sizes follow from all reads, so that they are wrong where one was mended.
             symbols = check_names(tree) if mended else analyse(copied(tree))
         except CompileError as error:
             place = place_of(error)
-            if not doubtful & set(_quoted(error)):
+            follows = place is not None and _is_label_in(tree, place, unknown)
+            if not follows and not doubtful & set(_quoted(error)):
                 errors.append(error)
             if (error.message, place) in seen or len(seen) == MOST_ERRORS or place is None:
                 return Checked(None, errors, False)
             seen.add((error.message, place))
-            if not _Mender(tree, place, _meant(error), doubtful).mend():
+            if not _Mender(tree, place, error, doubtful, unknown).mend():
                 return Checked(_names_of(tree, mended), errors, False)
             mended = True
             continue
@@ -110,22 +113,37 @@ def _quoted(error: CompileError) -> list[str]:
     return re.findall(r"'(\w+)'", error.message)
 
 
-def _meant(error: CompileError) -> str | None:
-    """Returns the name that an error says was meant."""
-    found = re.match(r"did you mean '(\w+)'", error.hint or "")
-    return None if found is None else found[1]
+def _is_label_in(tree: SyntaxTree, place: Place, functions: set[str]) -> bool:
+    """Returns whether a declared label stands at a place of the definition of some functions.
+
+    In one with an unknown label, that may be the one that a reduction was to bind.
+    """
+    labels = {d.name for d in tree.declarations if d.kind in ("Var", "RVar")}
+    pending = [d.expression for d in tree.definitions if d.name in functions]
+    while pending:
+        expr = pending.pop()
+        if isinstance(expr, Name) and expr.name in labels and tuple(expr.at[:2]) == place:
+            return True
+        pending += parts_of(expr)
+    return False
 
 
 class _Mender:
     """Mends the mistake at a place of a program, as its message proposes where it does."""
 
     def __init__(
-        self, tree: SyntaxTree, place: Place, meant: str | None, doubtful: set[str]
+        self, tree: SyntaxTree, place: Place, error: CompileError, doubtful: set[str],
+        unknown: set[str],
     ) -> None:
         self.tree = tree
         self.place = place
-        self.meant = meant
         self.doubtful = doubtful
+        self.unknown = unknown
+        """The functions in whose definitions a label is unknown."""
+        meant = re.match(r"did you mean '(\w+)'", error.hint or "")
+        self.meant = None if meant is None else meant[1]
+        added = re.match(r"add '(Func|In|SIn|Var) (\w+);'", error.hint or "")
+        self.added = None if added is None else added.groups()
 
     def mend(self) -> bool:
         """Mends it; false if nothing at the place can be."""
@@ -211,6 +229,8 @@ class _Mender:
             changed = _with(item.expression, self._mended)
             if changed is not item.expression:
                 tree.definitions[number] = replace(item, expression=changed)
+                if self.added is not None and self.added[0] == "Var":
+                    self.unknown.add(item.name)
                 return True
         for number, item in enumerate(tree.declarations):
             if item.size is not None and _with(item.size, self._mended) is not item.size:
@@ -222,12 +242,11 @@ class _Mender:
         """Returns what takes the place of an expression, if it is the one at the place."""
         if not self._is(expr.at):
             return None
-        names = [d.name for d in self.tree.declarations]
         match expr:
             case Read() | Name() | Call() if self.meant is not None:
                 return replace(expr, name=self.meant)
-            case Read(name) if name not in names:
-                self.tree.declarations.append(Declaration("In", name, None, expr.at))
+            case Read(name) | Name(name) if self.added is not None and name == self.added[1]:
+                self.tree.declarations.append(Declaration(self.added[0], name, None, expr.at))
                 return replace(expr)
             case _:
                 return Number(0, expr.at)

@@ -11,7 +11,6 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
-from pygls.uris import to_fs_path
 
 import dt_mlir
 from dt_mlir.compiling import DEEPEST
@@ -38,6 +37,7 @@ from dt_mlir.editor.operations import hover_in_module
 from dt_mlir.editor.outline import outline
 from dt_mlir.editor.problems import Problem
 from dt_mlir.editor.program import Program
+from dt_mlir.editor.semantic_tokens import LEGEND, semantic_tokens
 from dt_mlir.editor.settings import Settings
 from dt_mlir.editor.texts import Text
 from dt_mlir.loading import load_file
@@ -68,6 +68,7 @@ class DtServer(LanguageServer):
         self.programs: dict[str, Program] = {}
         self.modules: dict[str, Text] = {}
         self.settings = Settings()
+        self.options: Any = None
         self._checks: DeepChecks | None = None
         self._timers: dict[str, asyncio.TimerHandle] = {}
         sys.setrecursionlimit(DEEPEST)
@@ -187,11 +188,11 @@ def _program(server: DtServer, document: types.TextDocumentIdentifier) -> Progra
 def _add_documents(server: DtServer) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
-        server.options = params.initialization_options  # type: ignore[attr-defined]
+        server.options = params.initialization_options
 
     @server.feature(types.INITIALIZED)
     def initialized(params: types.InitializedParams) -> None:
-        server.configure(server.options)  # type: ignore[attr-defined]
+        server.configure(server.options)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def configured(params: types.DidChangeConfigurationParams) -> None:
@@ -257,6 +258,11 @@ def _add_queries(server: DtServer) -> None:
     def folded(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
         program = _program(server, params.text_document)
         return [] if program is None else folding_ranges(program)
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
+    def coloured(params: types.SemanticTokensParams) -> types.SemanticTokens:
+        program = _program(server, params.text_document)
+        return types.SemanticTokens([]) if program is None else semantic_tokens(program)
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def outlined(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:

@@ -47,7 +47,8 @@ class Settings:
         if not isinstance(device or "", str):
             wrong.append("'device' is the name of a device, as in \"h200\"")
             device = None
-        if not isinstance(load or [], list) or not all(isinstance(file, str) for file in load or ()):
+        files = load or []
+        if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
             wrong.append("'load' is a list of Python files")
             load = None
         return Settings(dict(sizes or {}), device or None, tuple(load or ())), wrong

@@ -209,9 +209,10 @@ def _defines(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _groups_directives(tokens: Sequence[Token], number: int) -> bool:
-    """Returns whether a bracket is one around directives, rather than arguments or indices."""
-    before = tokens[number - 1] if number else None
-    return tokens[number].type == "LPAR" and not (before is not None and before.is_name)
+    """Returns whether a bracket is one around directives: a branch of a choice."""
+    before = [token.type for token in tokens[max(0, number - 2) : number]]
+    starts = not before or before[-1] in ("SEMICOLON", "BAR") or before == ["NAME", "EQUAL"]
+    return tokens[number].type == "LPAR" and starts
 
 
 def _starts_line(text: str, token: Token) -> bool:

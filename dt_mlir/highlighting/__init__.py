@@ -1,0 +1,1 @@
+"""Colours for programs outside of the compiler: a lexer of Pygments, a grammar of TextMate."""
