@@ -30,6 +30,7 @@ class Text:
         self.text = text
         """The text as the compiler reads it: lines end in a line feed."""
         self._codec = codec
+        self._counted: dict[int, bool] = {}
         self._starts = [0]
         for number, character in enumerate(text):
             if character == "\n":
@@ -56,8 +57,17 @@ class Text:
         """Returns an index as a place of the protocol."""
         index = min(max(index, 0), len(self.text))
         line = self.line_at(index)
-        before = self.text[self._starts[line] : index]
-        return Position(line, self._codec.client_num_units(before))
+        column = index - self._starts[line]
+        if not self._counts_characters(line):
+            column = self._codec.client_num_units(self.text[self._starts[line] : index])
+        return Position(line, column)
+
+    def _counts_characters(self, number: int) -> bool:
+        """Returns whether each character of a line is one code unit."""
+        if number not in self._counted:
+            line = self.line(number)
+            self._counted[number] = self._codec.client_num_units(line) == len(line)
+        return self._counted[number]
 
     def range(self, start: int, end: int) -> Range:
         """Returns the characters from an index to the one in front of another as a range."""
@@ -68,6 +78,8 @@ class Text:
         if position.line >= len(self._starts):
             return len(self.text)
         line = self.line(position.line)
+        if self._counts_characters(position.line):
+            return self._starts[position.line] + min(position.character, len(line))
         units = 0
         for number, character in enumerate(line):
             width = self._codec.client_num_units(character)

@@ -22,6 +22,8 @@ _LAST = frozenset("NAME NONE INT FLOAT RPAR RSQB RBRACE UNKNOWN".split())
 """The types of tokens that may be the last of a statement."""
 _BEFORE_DIRECTIVES = frozenset("EQUAL BAR LPAR".split())
 """The types of tokens behind which a directive may stand, besides the last of statements."""
+_LONGEST = 1000
+"""The most tokens of a statement whose beginning is completed."""
 _MOST_TOKENS = 24
 """The most tokens that are dropped from the end of a statement to complete what is left."""
 
@@ -90,8 +92,10 @@ def parse_statements(text: str, file: str) -> Statements:
         if tree is not None:
             found.append(Statement(group, tree))
             continue
+        start = _start_of_message(found, group[0].start)
         try:
             # What follows says what was expected, and whether the statement ends there at all.
+            parse_program(_padding(text, start) + text[start:], file)
             rest = parse_program(padding + text[group[0].start :], file)
         except CompileError as error:
             found.append(Statement(group, _beginning(text, group, error, file), error))
@@ -103,6 +107,18 @@ def parse_statements(text: str, file: str) -> Statements:
             found.append(Statement(following, rest))
             break
     return Statements(text, tokens, found, _merged(found, file))
+
+
+def _start_of_message(before: Sequence[Statement], start: int) -> int:
+    """Returns where the text starts that the message of a broken statement is about.
+
+    A message looks back to the last semicolon, if all from there on can be parsed.
+    """
+    for item in reversed(before):
+        if item.error is not None or item.tokens[-1].type == "SEMICOLON":
+            break
+        start = item.start
+    return start
 
 
 def _merged(statements: Sequence[Statement], file: str) -> SyntaxTree:
@@ -225,6 +241,8 @@ def _beginning(
     """Returns the tree of a statement's beginning, with its brackets closed."""
     start = group[0].start
     padding = _padding(text, start)
+    if len(group) > _LONGEST:
+        return SyntaxTree(file)
     for count in range(len(group), max(0, len(group) - _MOST_TOKENS), -1):
         kept = group[:count]
         if kept[-1].type not in _LAST:
