@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lsprotocol.types import CodeAction, CodeActionKind, Range, TextEdit, WorkspaceEdit
 
-from dt_mlir.editor.diagnostics import diagnostics
+from dt_mlir.editor.diagnostics import diagnostic_of
 from dt_mlir.editor.problems import Problem
 from dt_mlir.editor.program import Program
 from dt_mlir.frontend.statements import Statement
@@ -33,7 +33,8 @@ class _Change(NamedTuple):
 def code_actions(program: Program, wanted: Range) -> list[CodeAction]:
     """Returns the remedies of the problems in a range."""
     found: list[CodeAction] = []
-    for problem, diagnostic in zip(program.all_problems, diagnostics(program)):
+    for problem in program.known_problems:
+        diagnostic = diagnostic_of(program, problem)
         if not _overlap(diagnostic.range, wanted):
             continue
         changes = list(_Remedies(program, problem).changes())

@@ -9,7 +9,6 @@ from lsprotocol.types import (
     DiagnosticRelatedInformation,
     DiagnosticSeverity,
     Location,
-    Range,
 )
 
 from dt_mlir.editor.problems import Problem
@@ -21,18 +20,14 @@ SOURCE = "dt"
 
 def diagnostics(program: Program) -> list[Diagnostic]:
     """Returns the mistakes and warnings of a program, in the order of the text."""
-    return [_diagnostic(program, item) for item in program.all_problems]
+    return [diagnostic_of(program, item) for item in program.all_problems]
 
 
-def problem_range(program: Program, item: Problem) -> Range:
-    """Returns the range of a problem; one about all of a program has its first token."""
-    return program.text.range(*program.extent(item.place or (1, 1)))
-
-
-def _diagnostic(program: Program, item: Problem) -> Diagnostic:
+def diagnostic_of(program: Program, item: Problem) -> Diagnostic:
+    """Returns a problem as the protocol has it; one about all of a program is at its start."""
     help = "" if item.hint is None else f"\nhelp: {item.hint}"
     return Diagnostic(
-        problem_range(program, item),
+        program.text.range(*program.extent(item.place or (1, 1))),
         item.message + help,
         DiagnosticSeverity.Warning if item.is_warning else DiagnosticSeverity.Error,
         source=SOURCE,

@@ -29,6 +29,8 @@ def hover(program: Program, position: Position) -> Hover | None:
     """Returns the documentation of the word at a place; None if there is nothing to say."""
     index = program.text.index(position)
     item = program.name_at(index)
+    if item is not None and item.token.type == "NONE" and program.names.origin(item) is None:
+        item = None
     if item is not None:
         text, token = _about(program, item), item.token
     else:

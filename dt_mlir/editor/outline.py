@@ -15,20 +15,23 @@ _KINDS = {
 
 def outline(program: Program) -> list[DocumentSymbol]:
     """Returns the names that a program declares, in the order of the text."""
-    return [_symbol(program, item) for item in program.names.declared.values()]
+    below: dict[str | None, list[DocumentSymbol]] = {}
+    for item in program.names.occurrences:
+        if item.role in (Role.DIRECTIVE, Role.DEFINITION):
+            function = item.name if item.role is Role.DEFINITION else item.function
+            below.setdefault(function, []).append(_child(program, item))
+    declared = program.names.declared.items()
+    return [_symbol(program, item, below.get(name)) for name, item in declared]
 
 
-def _symbol(program: Program, item: Occurrence) -> DocumentSymbol:
-    declared = program.declaration(item.name)
-    kind = SymbolKind.Enum if declared is None else _KINDS[declared.kind]
-    children = [
-        _child(program, other) for other in program.names.occurrences
-        if (other.role is Role.DIRECTIVE and other.function == item.name)
-        or (other.role is Role.DEFINITION and other.name == item.name)
-    ]  # fmt: skip
+def _symbol(
+    program: Program, item: Occurrence, children: list[DocumentSymbol] | None
+) -> DocumentSymbol:
+    declared = program.names.kinds.get(item.name)
+    kind = SymbolKind.Enum if declared is None else _KINDS[declared]
     shape = program.known_facts.shape(item.name) if declared is not None else None
     own = program.text.range(item.token.start, item.token.end)
-    return DocumentSymbol(item.name, kind, own, own, shape, children=children or None)
+    return DocumentSymbol(item.name, kind, own, own, shape, children=children)
 
 
 def _child(program: Program, item: Occurrence) -> DocumentSymbol:

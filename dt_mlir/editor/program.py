@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, make_location
 from dt_mlir.dialects import sched
+from dt_mlir.dialects.sched import Argument
 from dt_mlir.editor.deep_check import Costs
 from dt_mlir.editor.facts import Facts, facts_of
 from dt_mlir.editor.names import Names, Occurrence
@@ -24,6 +25,21 @@ from dt_mlir.frontend.statements import Statement, Statements, parse_statements
 from dt_mlir.frontend.syntax import Declaration, Definition, DirectiveCall
 from dt_mlir.frontend.tokens import Token
 from dt_mlir.passes.apply_schedule import decoded
+
+
+@lru_cache(maxsize=4096)
+def _refusal(name: str, function: str, arguments: tuple[Argument, ...]) -> CompileError | None:
+    """Returns the reason why there is no such directive, or why it takes no such arguments."""
+    try:
+        decoded(sched.DirectiveOp.make(name, function, arguments), arguments)
+    except CompileError as error:
+        return error
+    return None
+
+
+def forget_refusals() -> None:
+    """Forgets which directives there are not, as files that are loaded may define them."""
+    _refusal.cache_clear()
 
 
 class Program:
@@ -107,21 +123,27 @@ class Program:
             found += [Problem.of_warning(note, self.uri) for note in symbols.warnings]
         return sorted(found, key=lambda item: item.place or (0, 0))
 
+    @property
+    def known_problems(self) -> list[Problem]:
+        """All mistakes and warnings; before types are known, those that need none."""
+        if "_found" in self.__dict__:
+            return self.all_problems
+        errors = [*self.statements.errors, *self.checked.errors, *self._directive_errors()]
+        found = unique([Problem.of(error, self.uri) for error in errors])
+        return sorted(found, key=lambda item: item.place or (0, 0))
+
     def _directive_errors(self) -> Iterable[CompileError]:
         """Yields the mistakes in the names and arguments of directives."""
         whole = [item for item in self.statements.statements if item.error is None]
+        knobs = {knob.name for knob in self.statements.tree.knobs}
         for call in (call for item in whole for call in item.tree.all_directives()):
-            if call.name in OUTPUT_DIRECTIVES:
+            is_open = any(a.is_open or a.value in knobs for a in call.arguments)
+            if call.name in OUTPUT_DIRECTIVES or is_open:
                 continue
-            op = sched.DirectiveOp.make(call.name, call.function, call.arguments)
-            op.location = make_location(self.uri, call.name_at.line, call.name_at.column)
-            knobs = {knob.name for knob in self.statements.tree.knobs}
-            if any(a.is_open or a.value in knobs for a in call.arguments):
-                continue
-            try:
-                decoded(op, call.arguments)
-            except CompileError as error:
-                yield error
+            refusal = _refusal(call.name, call.function, call.arguments)
+            if refusal is not None:
+                place = make_location(self.uri, call.name_at.line, call.name_at.column)
+                yield CompileError(refusal.message, place, refusal.hint)
 
     @property
     def all_problems(self) -> list[Problem]:

@@ -36,7 +36,7 @@ from dt_mlir.editor.navigation import (
 from dt_mlir.editor.operations import hover_in_module
 from dt_mlir.editor.outline import outline
 from dt_mlir.editor.problems import Problem
-from dt_mlir.editor.program import Program
+from dt_mlir.editor.program import Program, forget_refusals
 from dt_mlir.editor.semantic_tokens import LEGEND, semantic_tokens
 from dt_mlir.editor.settings import Settings
 from dt_mlir.editor.texts import Text
@@ -109,6 +109,20 @@ class DtServer(LanguageServer):
         self._timers[uri] = asyncio.get_running_loop().call_later(seconds, act)
 
     def _check(self, program: Program) -> None:
+        """Checks a program in steps; between them other requests are answered."""
+        steps = (lambda: program.checked, lambda: program.facts, lambda: program.problems)
+
+        def take(number: int) -> None:
+            steps[number]()
+            following = number + 1
+            if following < len(steps):
+                self._after(program.uri, 0, lambda _: take(following))
+            else:
+                self._after(program.uri, 0, self._show)
+
+        take(0)
+
+    def _show(self, program: Program) -> None:
         """Shows what is wrong with a program, and lets it be compiled to its end."""
         self._publish(program)
         if not any(not item.is_warning for item in program.problems):
@@ -158,6 +172,7 @@ class DtServer(LanguageServer):
             self.window_show_message(
                 types.ShowMessageParams(types.MessageType.Warning, f"dt-lsp: {message}")
             )
+        forget_refusals()
         self.settings = Settings(settings.sizes, settings.device, load)
         self.close()
         for program in self.programs.values():
@@ -201,6 +216,7 @@ def _add_documents(server: DtServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
         item = params.text_document
+        server.programs.pop(item.uri, None)
         server.take(item.uri, item.text, item.version, item.language_id)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)

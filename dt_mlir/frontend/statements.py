@@ -7,6 +7,7 @@ its place, and the tree of as much of its beginning as can be completed.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -68,12 +69,8 @@ class Statements:
 
     def at(self, place: int) -> Statement | None:
         """Returns the statement at a place, or the last one in front of it."""
-        found = None
-        for item in self.statements:
-            if item.start > place:
-                break
-            found = item
-        return found
+        number = bisect.bisect_right(self.statements, place, key=lambda item: item.start)
+        return self.statements[number - 1] if number else None
 
 
 def parse_statements(text: str, file: str) -> Statements:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.parser import parse_program
+from dt_mlir.frontend.syntax import Position
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,6 +39,18 @@ def all_programs() -> dict[str, str]:
     return found
 
 
+def said(value: Any) -> Any:
+    """Returns what a tree says: the tree without its places."""
+    if isinstance(value, Position):
+        return None
+    if dataclasses.is_dataclass(value):
+        fields = (getattr(value, item.name) for item in dataclasses.fields(value))
+        return (type(value).__name__, *map(said, fields))
+    if isinstance(value, list | tuple):
+        return tuple(map(said, value))
+    return type(value).__name__, value
+
+
 PIECES = ["", "", "(", ")", "[", "]", "{", "}", ";", "\n", "x", ".", "=", "$", " Func ", "|", "#", ","]
 
 
@@ -59,7 +74,7 @@ def long_program(lines: int = 200) -> str:
     """Returns a program of a number of lines, or one more: a chain of functions, each scheduled."""
     count = (lines - 7) // 4
     names = ", ".join(f"f{i}" for i in range(count))
-    text = [f"Func {names};", "In A, B : f16;", "SIn alpha;", "Var x, y;", "RVar k;"]
+    text = [f"Func {names};", "In A : f16, B : f16;", "SIn alpha;", "Var x, y;", "RVar k;"]
     text.append("f0[x, y] = rdot(A[x, k], B[k, y], k);")
     text += [
         f"f{i}[x, y] = exp(f{i - 1}[x, y] * 0.5) + relu(f{max(0, i - 2)}[x, y] - alpha) / "

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
-from typing import Any
 
 import pytest
 from editor_client import Client
 from lsprotocol import types
-from programs import all_programs
+from programs import all_programs, said
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.editor.formatting import format_program
 from dt_mlir.frontend.parser import parse_program
-from dt_mlir.frontend.syntax import Position
 from dt_mlir.frontend.tokens import COMMENT, scan
 
 OPTIONS = types.FormattingOptions(tab_size=4, insert_spaces=True)
-
-
-def said(value: Any) -> Any:
-    """Returns what a tree says: the tree without its places."""
-    if isinstance(value, Position):
-        return None
-    if dataclasses.is_dataclass(value):
-        fields = (getattr(value, item.name) for item in dataclasses.fields(value))
-        return (type(value).__name__, *map(said, fields))
-    if isinstance(value, list | tuple):
-        return tuple(map(said, value))
-    return type(value).__name__, value
 
 
 def comments(text: str) -> list[str]:
