@@ -1,4 +1,4 @@
-"""The outline of a program: its declarations, and the directives below the functions."""
+"""The outline of a program: its declarations, and the definitions below the functions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ _KINDS = {
 
 def outline(program: Program) -> list[DocumentSymbol]:
     """Returns the names that a program declares, in the order of the text."""
-    below: dict[str | None, list[DocumentSymbol]] = {}
+    below: dict[str, list[DocumentSymbol]] = {}
     for item in program.names.occurrences:
-        if item.role in (Role.DIRECTIVE, Role.DEFINITION):
-            function = item.name if item.role is Role.DEFINITION else item.function
-            below.setdefault(function, []).append(_child(program, item))
+        if item.role is Role.DEFINITION:
+            below.setdefault(item.name, []).append(_definition(program, item))
     declared = program.names.declared.items()
     return [_symbol(program, item, below.get(name)) for name, item in declared]
 
@@ -34,13 +33,10 @@ def _symbol(
     return DocumentSymbol(item.name, kind, own, own, shape, children=children)
 
 
-def _child(program: Program, item: Occurrence) -> DocumentSymbol:
-    """Returns the definition or a directive of a function."""
+def _definition(program: Program, item: Occurrence) -> DocumentSymbol:
+    """Returns the definition of a function."""
     statement = program.statements.at(item.token.start)
     own = program.text.range(item.token.start, item.token.end)
-    start, end = item.token.start, item.token.end
-    if statement is not None:
-        start, end = statement.start, statement.end
-    kind = SymbolKind.Event if item.role is Role.DIRECTIVE else SymbolKind.Method
-    name = item.name if item.role is Role.DIRECTIVE else f"{item.name}[…] = …"
-    return DocumentSymbol(name, kind, program.text.range(start, end), own)
+    end = item.token.end if statement is None else statement.end
+    whole = program.text.range(item.token.start, end)
+    return DocumentSymbol(f"{item.name}[…] = …", SymbolKind.Method, whole, own)

@@ -32,9 +32,9 @@ def semantic_tokens(program: Program) -> SemanticTokens:
         found = _kind(program, token, names.get(token.start))
         if found is None:
             continue
-        start, end = program.text.position(token.start), program.text.position(token.end)
+        start, length = program.text.position(token.start), program.text.units(token)
         line, column = start.line - last[0], start.character
-        data += [line, column - last[1] if not line else column, end.character - start.character]
+        data += [line, column - last[1] if not line else column, length]
         data += [TYPES.index(found[0]), sum(1 << MODIFIERS.index(name) for name in found[1])]
         last = (start.line, start.character)
     return SemanticTokens(data)

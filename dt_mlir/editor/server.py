@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -125,8 +126,9 @@ class DtServer(LanguageServer):
     def _show(self, program: Program) -> None:
         """Shows what is wrong with a program, and lets it be compiled to its end."""
         self._publish(program)
-        if not any(not item.is_warning for item in program.problems):
-            self._after(program.uri, self.long_pause, self._compile)
+        broken = any(not item.is_warning for item in program.problems)
+        action = _collect if broken else self._compile
+        self._after(program.uri, self.long_pause, action)
 
     def _publish(self, program: Program) -> None:
         self.text_document_publish_diagnostics(
@@ -141,6 +143,9 @@ class DtServer(LanguageServer):
             self.workspace_inlay_hint_refresh(None)
 
     def _compile(self, program: Program) -> None:
+        """Compiles a program in the process for that, while nobody types."""
+        # The collector would stop answers; `dt-lsp` keeps it from running by itself.
+        gc.collect()
         if self._checks is None:
             self._checks = DeepChecks(self.settings)
         checks, text = self._checks, program.text.text
@@ -183,6 +188,10 @@ class DtServer(LanguageServer):
         if self._checks is not None:
             self._checks.close()
             self._checks = None
+
+
+def _collect(_: Program) -> None:
+    gc.collect()
 
 
 def make_server(pause: float = PAUSE, long_pause: float = LONG_PAUSE) -> DtServer:

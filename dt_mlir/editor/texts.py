@@ -7,6 +7,8 @@ import bisect
 from lsprotocol.types import Position, Range
 from pygls.workspace.position_codec import PositionCodec
 
+from dt_mlir.frontend.tokens import Token
+
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -66,8 +68,14 @@ class Text:
         """Returns whether each character of a line is one code unit."""
         if number not in self._counted:
             line = self.line(number)
-            self._counted[number] = self._codec.client_num_units(line) == len(line)
+            one_each = line.isascii() or self._codec.client_num_units(line) == len(line)
+            self._counted[number] = one_each
         return self._counted[number]
+
+    def units(self, token: Token) -> int:
+        """Returns the number of code units of a token, which lies in one line."""
+        length = len(token.text)
+        return length if token.text.isascii() else self._codec.client_num_units(token.text)
 
     def range(self, start: int, end: int) -> Range:
         """Returns the characters from an index to the one in front of another as a range."""

@@ -6,7 +6,7 @@ package.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from pygments.lexer import Lexer
@@ -36,9 +36,9 @@ class DtLexer(Lexer):
     """Colours programs of Decoupled Triton."""
 
     name = "Decoupled Triton"
-    aliases: ClassVar[list[str]] = ["dt", "decoupled-triton"]
-    filenames: ClassVar[list[str]] = ["*.dt"]
-    mimetypes: ClassVar[list[str]] = ["text/x-decoupled-triton"]
+    aliases: ClassVar[Sequence[str]] = ["dt", "decoupled-triton"]
+    filenames: ClassVar[Sequence[str]] = ["*.dt"]
+    mimetypes: ClassVar[Sequence[str]] = ["text/x-decoupled-triton"]
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, Any, str]]:
         """Yields the places, types and texts of the tokens of a text, white space among them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -33,7 +34,12 @@ def serve() -> None:
         raise CompileError(
             f"serving editors needs {error.name}", None, "pip install 'dt-mlir[editor]'"
         ) from None
-    make_server().start_io()
+    server = make_server()
+    # The server collects garbage itself, when nobody waits for an answer.
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    server.start_io()
 
 
 def main(argv: Sequence[str] | None = None) -> None:
