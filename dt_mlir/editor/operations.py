@@ -20,6 +20,7 @@ from dt_mlir.registry import DIALECTS
 
 _WORD = re.compile(r"[!#]?[A-Za-z_][\w$]*(?:\.[A-Za-z_][\w$]*)+")
 _SKIPPED = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
+"""A comment or a string; one in front of a parenthesis names an operation in its generic form."""
 
 
 def hover_in_module(text: Text, position: Position) -> Hover | None:
@@ -30,7 +31,10 @@ def hover_in_module(text: Text, position: Position) -> Hover | None:
     index = text.index(position)
     line = text.line(position.line)
     start = index - text.index(Position(position.line, 0))
-    hidden = [m.span() for m in _SKIPPED.finditer(line) if not _WORD.fullmatch(m[0].strip('"'))]
+    hidden = [
+        found.span() for found in _SKIPPED.finditer(line)
+        if found[0].startswith("//") or not line[found.end() :].lstrip().startswith("(")
+    ]  # fmt: skip
     for word in _WORD.finditer(line):
         if not word.start() <= start <= word.end():
             continue

@@ -17,7 +17,7 @@ LAYERS = (
     {"cache_folder", "dialects", "files"},
     {"verifier"},
     {"frontend", "printing"},
-    {"analysis"},
+    {"analysis", "highlighting"},
     {"builders"},
     {"laws"},
     {"interpreters", "scheduling"},
@@ -32,6 +32,7 @@ LAYERS = (
     {"reducer", "tuning"},
     {"kernels"},
     {"__init__"},
+    {"editor"},
     {"tools"},
 )
 """The packages and top-level modules, the lowest first."""
