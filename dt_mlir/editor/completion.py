@@ -48,7 +48,7 @@ class _Choice:
     kind: CompletionItemKind
     detail: str = ""
     text: str | None = None
-    """What is inserted; None for the label. `$0` is where the cursor goes."""
+    """The text that is inserted; None for the label. `$0` is where the cursor goes."""
     documentation: str | None = None
     resolve: str | None = None
     """The registry that has its documentation."""

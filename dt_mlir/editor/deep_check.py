@@ -1,4 +1,4 @@
-"""What only compiling a program to its end finds out: refusals of its schedule, and costs.
+"""Checks that take compiling a program to its end: refusals of its schedule, and costs.
 
 The functions run in a process of their own, as compiling may take longer than an answer may.
 """
@@ -40,9 +40,9 @@ class Costs:
     circumstances: str
     """The device and the sizes that they are for."""
     kernels: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What each kernel costs, by the function at its root."""
+    """The cost of each kernel, by the function at its root."""
     directives: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What the kernels cost once each directive is applied, by the directive as canonical DT."""
+    """The change of cost by each directive, by the directive as canonical DT."""
 
 
 def prepare(load: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""What the compiler finds out about the names of a program: element types, axes, sizes."""
+"""Facts that the compiler infers about the names of a program: element types, axes, sizes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a program's names."""
+    """The facts about a program's names."""
 
     types: Mapping[str, str] = field(default_factory=dict[str, str])
     """The element types of inputs and functions."""

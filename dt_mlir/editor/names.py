@@ -18,7 +18,7 @@ from dt_mlir.scheduling.parameters import DESCENDING, Choice, Name, Setting
 
 
 class Role(Enum):
-    """What a name is at a place."""
+    """The role of a name at a place."""
 
     DECLARATION = auto()
     """A name that is declared: of a function, an input, a label, a knob."""

@@ -18,7 +18,7 @@ class Problem:
     """A mistake or a warning; it can be handed from one process to another."""
 
     message: str
-    """What is wrong, as the compiler says it."""
+    """The compiler's sentence about it."""
     place: Place | None
     """Where; None if it is about all of the text."""
     hint: str | None = None

@@ -62,8 +62,8 @@ class Program:
         self.costs: Costs | None = None if older is None else older.costs
         """The costs of this version, or of the last one that could be compiled."""
         self.deep: dict[str, list[tuple[Problem, int]]] = {}
-        """What compiling to the end has found, by the text of the statement that it is in, each
-        with the place in that; what is about no statement is at the empty text."""
+        """Problems that compiling to the end has found, by the text of the statement that each is
+        in, with the place in that; those about no statement are at the empty text."""
         if older is not None and older.text.text != text.text:
             self.deep = {key: found for key, found in older.deep.items() if key}
         elif older is not None:
@@ -100,12 +100,12 @@ class Program:
 
     @property
     def facts(self) -> Facts:
-        """What is known of its names."""
+        """The facts about its names."""
         return self._found[0]
 
     @property
     def known_facts(self) -> Facts:
-        """What is known of its names without waiting: of this version, or of the one before."""
+        """The facts about its names that are there without waiting: of this version, or of the one before."""
         if "_found" in self.__dict__ or not self._older_facts.sized:
             return self.facts
         return self._older_facts

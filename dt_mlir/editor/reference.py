@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     """A word of the language."""
 
     signature: str
-    """How it is written: `block(label:number, …)`."""
+    """The form in programs: `block(label:number, …)`."""
     summary: str
     """A sentence or a phrase."""
     details: str = ""

@@ -1,4 +1,4 @@
-"""What a client configures: sizes and device of predicted costs, files that are loaded."""
+"""Settings of a client: sizes and device of predicted costs, files that are loaded."""
 
 from __future__ import annotations
 

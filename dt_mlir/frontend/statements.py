@@ -36,7 +36,7 @@ class Statement:
     tokens: tuple[Token, ...]
     """Its tokens, comments between them left out."""
     tree: SyntaxTree
-    """What it says; of a broken one what its beginning says, which may be nothing."""
+    """Its tree; of a broken one that of its beginning, which may be empty."""
     error: CompileError | None = None
     """The reason why it cannot be parsed."""
 
@@ -60,7 +60,7 @@ class Statements:
     """The tokens, comments among them."""
     statements: list[Statement]
     tree: SyntaxTree
-    """What all statements say."""
+    """The tree of all statements."""
 
     @property
     def errors(self) -> list[CompileError]:

@@ -74,6 +74,9 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
         )  # fmt: skip
         assert done.returncode == 1
         assert message in done.stderr
+    done = subprocess.run([environment / "bin" / "dt-lsp"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "serving editors needs" in done.stderr
     # An example in Python, with the PyTorch and Triton that are here already.
     site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
     here = sysconfig.get_path("purelib")
