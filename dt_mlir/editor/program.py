@@ -34,6 +34,10 @@ def _refusal(name: str, function: str, arguments: tuple[Argument, ...]) -> Compi
         decoded(sched.DirectiveOp.make(name, function, arguments), arguments)
     except CompileError as error:
         return error
+    except Exception as error:
+        # A directive of another package, or the loading of one.
+        what = f"{function}.{name}: fault of the directive: {type(error).__name__}: {error}"
+        return CompileError(what, None, "mend or uninstall the package that defines it")
     return None
 
 
@@ -88,14 +92,21 @@ class Program:
         if broken:
             # What is compiled, and what is read, may be said there.
             unsure.update(OUTPUT_DIRECTIVES)
-        with compiling():
-            return check(self.statements.tree, unsure)
+        try:
+            with compiling():
+                return check(self.statements.tree, unsure)
+        except Exception:
+            # Compiling it says what is wrong; the rest goes on.
+            return Checked(None, [], False)
 
     @cached_property
     def _found(self) -> tuple[Facts, CompileError | None]:
         symbols = self.checked.symbols
-        with compiling():
-            found = (Facts(), None) if symbols is None else facts_of(symbols)
+        try:
+            with compiling():
+                found = (Facts(), None) if symbols is None else facts_of(symbols)
+        except Exception:
+            return self._older_facts, None
         return found[0].behind(self._older_facts), found[1]
 
     @property
@@ -105,7 +116,7 @@ class Program:
 
     @property
     def known_facts(self) -> Facts:
-        """The facts about its names that are there without waiting: of this version, or of the one before."""
+        """The facts about its names without waiting: of this version, or of the one before."""
         if "_found" in self.__dict__ or not self._older_facts.sized:
             return self.facts
         return self._older_facts

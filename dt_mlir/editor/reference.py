@@ -91,10 +91,7 @@ def directive_entry(name: str) -> Entry | None:
     """Returns the documentation of a directive; None if there is none of the name."""
     if name in OUTPUT_DIRECTIVES:
         return _OUTPUTS[name]
-    try:
-        cls = find_directive(name)
-    except CompileError:
-        return None
+    cls = find_directive(name)
     return None if cls is None else _class_entry(cls)
 
 

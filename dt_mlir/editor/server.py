@@ -38,6 +38,7 @@ from dt_mlir.editor.operations import hover_in_module
 from dt_mlir.editor.outline import outline
 from dt_mlir.editor.problems import Problem
 from dt_mlir.editor.program import Program, forget_refusals
+from dt_mlir.editor.selection import selection_ranges
 from dt_mlir.editor.semantic_tokens import LEGEND, semantic_tokens
 from dt_mlir.editor.settings import Settings
 from dt_mlir.editor.texts import Text
@@ -283,6 +284,11 @@ def _add_queries(server: DtServer) -> None:
     def folded(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
         program = _program(server, params.text_document)
         return [] if program is None else folding_ranges(program)
+
+    @server.feature(types.TEXT_DOCUMENT_SELECTION_RANGE)
+    def selected(params: types.SelectionRangeParams) -> list[types.SelectionRange] | None:
+        program = _program(server, params.text_document)
+        return None if program is None else selection_ranges(program, list(params.positions))
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
     def coloured(params: types.SemanticTokensParams) -> types.SemanticTokens:

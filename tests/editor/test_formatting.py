@@ -6,8 +6,8 @@ import random
 
 import pytest
 from editor_client import Client
+from editor_texts import all_programs, said
 from lsprotocol import types
-from programs import all_programs, said
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.editor.formatting import format_program

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from editor_client import Client, Document
+from editor_texts import broken_texts
 from lsprotocol import types
-from programs import broken_texts
 
 CHARACTERS = "Func In Var RVar f[x] = A.block(:,;){}|#\n\r\t\"'\\𝄞é\u2028\x0b\x00$%&~^<>=!*/+-0123456789.e_"
 
@@ -24,6 +24,7 @@ def ask_everything(document: Document, position: types.Position) -> None:
     request("textDocument/references",
             types.ReferenceParams(types.ReferenceContext(True), id, position))  # fmt: skip
     request("textDocument/documentHighlight", types.DocumentHighlightParams(id, position))
+    request("textDocument/selectionRange", types.SelectionRangeParams(id, [position]))
     request("textDocument/inlayHint", types.InlayHintParams(id, whole))
     request("textDocument/foldingRange", types.FoldingRangeParams(id))
     request("textDocument/documentSymbol", types.DocumentSymbolParams(id))

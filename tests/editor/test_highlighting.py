@@ -12,7 +12,7 @@ from typing import Any
 
 import onigurumacffi
 import pytest
-from programs import ROOT, all_texts
+from editor_texts import ROOT, all_texts
 from pygments.token import (
     Comment,
     Error,

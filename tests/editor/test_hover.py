@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from editor_client import Client
+from editor_texts import ROOT
 from lsprotocol import types
-from programs import ROOT
 
 CONVOLUTION = """# A convolution along one axis.
 Func f : f16;    # the result

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from editor_client import Client, Document
+from editor_texts import long_program
 from lsprotocol import types
-from programs import long_program
 
 ALLOWED = 0.1
 """The seconds that an answer may take."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from editor_client import Client, Document
+from editor_texts import all_programs, said
 from lsprotocol import types
-from programs import all_programs, said
 from pygls.exceptions import JsonRpcException
 
 from dt_mlir.editor.semantic_tokens import MODIFIERS, TYPES
@@ -206,6 +206,22 @@ def test_outline(client: Client) -> None:
     ]  # fmt: skip
     assert [child.name for child in found[0].children] == ["f[…] = …"]
     assert document.slice(found[0].children[0].range) == "f[x, y] = rsum(exp(A[x, y, k]), k);"
+
+
+def test_selection_ranges(client: Client) -> None:
+    document = client.open(PROGRAM)
+    places = [document.position("y, k]")]
+    params = types.SelectionRangeParams(document.id, places)
+    (found,) = client.request("textDocument/selectionRange", params)
+    shown: list[str] = []
+    while found is not None:
+        shown.append(document.slice(found.range))
+        found = found.parent
+    assert shown == [
+        "y", "x, y, k", "[x, y, k]", "A[x, y, k]", "(A[x, y, k])", "exp(A[x, y, k])",
+        "exp(A[x, y, k]), k", "(exp(A[x, y, k]), k)", "rsum(exp(A[x, y, k]), k)",
+        "f[x, y] = rsum(exp(A[x, y, k]), k);", PROGRAM,
+    ]  # fmt: skip
 
 
 def test_semantic_tokens(client: Client) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from editor_client import COMMAND, Client
+from editor_texts import ROOT
 from lsprotocol import types
-from programs import ROOT
 
 from dt_mlir.editor.settings import Settings
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from editor_texts import all_texts, broken_texts
 from lark import Lark
-from programs import all_texts, broken_texts
 
 import dt_mlir
 from dt_mlir.diagnostics import CompileError
