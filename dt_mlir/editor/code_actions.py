@@ -59,6 +59,15 @@ def _overlap(a: Range, b: Range) -> bool:
     )
 
 
+def _without(tokens: Sequence[Token], first: int, last: int) -> tuple[int, int] | None:
+    """Returns the extent of an item of a list with its comma; None if it is the only one."""
+    if last + 1 < len(tokens) and tokens[last + 1].type == "COMMA" and last + 2 < len(tokens):
+        return tokens[first].start, tokens[last + 2].start
+    if first and tokens[first - 1].type == "COMMA":
+        return tokens[first - 1].start, tokens[last].end
+    return None
+
+
 class _Remedies:
     """The remedies of one problem."""
 
@@ -82,7 +91,11 @@ class _Remedies:
 
     def _replaced(self) -> Iterator[_Change]:
         meant = re.search(r"did you mean '(\w+)'\?", self.hint)
-        others = re.search(r"(?:use one of|has loops over|there are) (\w+(?:, \w+)*)$", self.hint)
+        others = re.search(
+            r"(?:use one of|has loops over|there are(?: loops over)?|has the labels|'\w+' has) "
+            r"(\w+(?:, \w+)*)$",
+            self.hint,
+        )
         names = [meant[1]] if meant else others[1].split(", ") if others else []
         wrong = self._named()
         for name in names if wrong is not None else ():
@@ -195,36 +208,65 @@ class _Remedies:
             title = f"Replace '{tokens[0].text}' by '{number}'"
             yield _Change(title, tokens[0].start, tokens[0].end, number)
 
-    # … or drop the declaration   leave it out   use it as a parameter, or drop it
+    # … or drop the declaration   leave one of them out   leave out f.online(k)   leave out x:16
 
     def _dropped(self) -> Iterator[_Change]:
-        item = self.statement
-        drops = re.search(r"\bdrop (?:it|the declaration)|\bleave .*out\b", self.hint)
-        if item is None or drops is None:
+        item, hint = self.statement, self.hint
+        if item is None:
             return
-        if item.tokens[0].type == "KIND":
-            yield from self._dropped_name(item)
-        elif len(item.tree.all_directives()) + len(item.tree.knobs) == 1:
-            start, end = self._lines(item)
-            shown = self.program.shown(item)
-            yield _Change(f"Remove '{shown}'", start, end, "")
+        named = re.search(r"^'(\w+)\.(\w+)' [^:]*: leave it out", hint)
+        named = named or re.search(r"leave out '?(\w+)\.(\w+)", hint)
+        own = re.match(r"(\w+)\.(\w+): ", self.problem.message)
+        argument = re.search(r"leave out (?:(\w+:\d+)|'(\w+)'(?!\.))", hint)
+        if named is not None:
+            yield from self._removed(named[1], named[2])
+        elif argument is not None:
+            yield from self._argument_removed(item, argument[1] or argument[2])
+        elif re.search(r"leave it out", hint):
+            quoted = re.findall(r"'(\w+)'", self.problem.message)
+            words = [t.text for t in item.tokens if t.text in quoted and t.start > self.index]
+            if words:
+                yield from self._argument_removed(item, words[0])
+            elif own is not None:
+                yield from self._removed(own[1], own[2])
+        elif own is not None and re.search(rf"leave {own[2]} out", hint):
+            yield from self._removed(own[1], own[2])
+        elif item.tokens[0].type == "KIND" and "drop the declaration" in hint:
+            yield from self._name_removed(item)
+        elif re.search(r"leave one of them out|leave out one of the two|drop it", hint):
+            yield self._statement_removed(item)
 
-    def _dropped_name(self, item: Statement) -> Iterator[_Change]:
+    def _removed(self, function: str, directive: str) -> Iterator[_Change]:
+        """Yields the changes that remove the directives of a name from a function."""
+        for item in self.program.statements.statements:
+            calls = item.tree.all_directives()
+            if len(calls) == 1 and (calls[0].function, calls[0].name) == (function, directive):
+                yield self._statement_removed(item)
+
+    def _statement_removed(self, item: Statement) -> _Change:
+        return _Change(f"Remove '{self.program.shown(item)}'", *self._lines(item), "")
+
+    def _argument_removed(self, item: Statement, argument: str) -> Iterator[_Change]:
+        """Yields the change that removes an argument of a directive: `atomic`, `x:16`."""
+        tokens = [t for t in item.tokens if t.start > self.index]
+        words = re.findall(r"\w+|:", argument)
+        for at in range(len(tokens) - len(words)):
+            found = tokens[at : at + len(words)]
+            if [t.text for t in found] == words and tokens[at + len(words)].text in (",", ")"):
+                extent = _without(tokens, at, at + len(words) - 1)
+                if extent is not None:
+                    yield _Change(f"Leave out '{argument}'", *extent, "")
+
+    def _name_removed(self, item: Statement) -> Iterator[_Change]:
         """Yields the change that takes a name out of its declaration."""
         tokens = [t for t in item.tokens if t.type != "SEMICOLON"]
         if self.token is None or self.token not in tokens:
             return
         at = tokens.index(self.token)
-        commas = [i for i, t in enumerate(tokens) if t.type == "COMMA"]
-        title = f"Drop the declaration of '{self.token.text}'"
-        behind = next((i for i in commas if i > at), None)
-        before = next((i for i in reversed(commas) if i < at), None)
-        if behind is not None:
-            yield _Change(title, tokens[at].start, tokens[behind + 1].start, "")
-        elif before is not None:
-            yield _Change(title, tokens[before].start, tokens[-1].end, "")
-        else:
-            yield _Change(title, *self._lines(item), "")
+        commas = [i for i, t in enumerate(tokens) if t.type == "COMMA" and i > at]
+        last = commas[0] - 1 if commas else len(tokens) - 1
+        extent = _without(tokens, at, last) or self._lines(item)
+        yield _Change(f"Drop the declaration of '{self.token.text}'", *extent, "")
 
     def _lines(self, item: Statement) -> tuple[int, int]:
         """Returns the extent of a statement, with its whole lines if nothing else is on them."""

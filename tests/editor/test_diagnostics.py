@@ -140,6 +140,39 @@ def test_a_remedy_names_the_function_that_is_meant(client: Client) -> None:
     assert made == {"Write 'g.num_warps'": text.replace("f.num_warps", "g.num_warps")}
 
 
+SUMS = """Func f;
+In A;
+Var x, y;
+RVar k;
+f[x] = rmax(A[x, k], k);
+{}
+f.compile();
+"""
+
+
+@pytest.mark.parametrize(
+    ("schedule", "actions"),
+    [
+        ("f.rfactor(k:8, parts, atomic);",
+         {"Leave out 'atomic'": "f.rfactor(k:8, parts);"}),
+        ("f.pipeline(k:2);\nf.tensorize(x:16, k:0);",
+         {"Remove 'f.pipeline(k:2);'": "f.tensorize(x:16, k:0);"}),
+        ("f.split(z:2);",
+         {"Replace 'z' by 'x'": "f.split(x:2);"}),
+        ("f.block(x:4);\nf.block(x:8);",
+         {"Remove 'f.block(x:8);'": "f.block(x:4);"}),
+    ],
+)  # fmt: skip
+def test_a_remedy_changes_no_more_than_the_hint_says(
+    client: Client, schedule: str, actions: dict[str, str]
+) -> None:
+    document = client.open(SUMS.format(schedule), "sums.dt")
+    found: dict[str, str] = {}
+    for diagnostic in document.diagnostics(bool):
+        found |= document.actions(diagnostic)
+    assert found == {title: SUMS.format(text) for title, text in actions.items()}
+
+
 def test_reads_that_lack_indices(client: Client) -> None:
     text = "Func f, g;\nIn A;\nVar x, y;\nf[x, y] = A[x, y];\ng[x, y] = f[x] + f;\ng.compile();\n"
     document = client.open(text)
