@@ -14,6 +14,7 @@ from math import isfinite
 from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.auto import assumed_sizes
 from dt_mlir.backend.python_module import emit_module
 from dt_mlir.compiling import DEEPEST
@@ -21,6 +22,7 @@ from dt_mlir.costs.device import find_device
 from dt_mlir.costs.model import Cost
 from dt_mlir.costs.report import costs_of, shown_bytes, shown_time
 from dt_mlir.diagnostics import CompileError, Note, file_line_col, showing_warnings
+from dt_mlir.dialects import loop
 from dt_mlir.editor.problems import Problem, unique
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.frontend.parser import parse_program
@@ -31,6 +33,7 @@ from dt_mlir.passes.convert_dt_to_loop import ConvertDtToLoopPass
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.scheduling.directive import Directive, apply_directives
 from dt_mlir.scheduling.space import Space
+from dt_mlir.traversal import operations_of
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Costs:
     """The device and the sizes that they are for."""
     kernels: Mapping[str, str] = field(default_factory=dict[str, str])
     """The cost of each kernel, by the function at its root."""
+    homes: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The function at the root of the kernel that each fused function is computed in."""
     directives: Mapping[str, str] = field(default_factory=dict[str, str])
     """The change of cost by each directive, by the directive as canonical DT."""
 
@@ -124,7 +129,8 @@ def _predict(
     module, _ = compile_text(text, file)
     choices = {d.name: d.options[0] for d in Space(module).dimensions.values()}
     run_pipeline(module, default_pipeline("dt", choices=choices))
-    known = {label: size for label, size in sizes.items() if _has_label(module, label)}
+    labels = Interface.of(module).labels
+    known = {label: size for label, size in sizes.items() if label in labels}
     assumed, found = assumed_sizes(module, known), find_device(device)
     ConvertDtToLoopPass().apply(Context(), module)
     steps: list[tuple[str | None, dict[str, Cost]]] = [(None, costs_of(module, assumed, found))]
@@ -142,13 +148,12 @@ def _predict(
         for (_, before), (name, after) in zip(steps, steps[1:])
         if name is not None
     }
-    return Costs(f"{found.name} at {sizes_shown}", kernels, directives)
-
-
-def _has_label(module: ModuleOp, label: str) -> bool:
-    from dt_mlir.analysis.interface import Interface
-
-    return label in Interface.of(module).labels
+    roots = [op for op in module.ops if isinstance(op, loop.KernelOp)]
+    homes = {
+        local.function.data: op.root.data
+        for op in roots for local in operations_of(op, loop.LocalOp)
+    }  # fmt: skip
+    return Costs(f"{found.name} at {sizes_shown}", kernels, homes, directives)
 
 
 def _directives_by_place(text: str, file: str) -> dict[tuple[int, int], str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
 
+from dt_mlir.editor.deep_check import Costs
 from dt_mlir.editor.names import Occurrence, Role
 from dt_mlir.editor.program import Program
 from dt_mlir.editor.reference import (
@@ -168,11 +169,18 @@ def _tensor(program: Program, declared: Declaration) -> str:
     schedule = program.directives_of(name)
     if schedule:
         parts.append("```dt\n" + "\n".join(map(print_directive, schedule)) + "\n```")
-    costs = program.costs
-    if costs is not None and name in costs.kernels:
-        parts.append(f"**Predicted cost** of its kernel on {costs.circumstances}: "
-                     f"{costs.kernels[name]}")  # fmt: skip
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *_cost(program.costs, name)])
+
+
+def _cost(costs: Costs | None, name: str) -> list[str]:
+    """Returns the cost of the kernel of a function, or of the one that it is computed in."""
+    if costs is None:
+        return []
+    root = costs.homes.get(name, name)
+    if root not in costs.kernels:
+        return []
+    kernel = "its kernel" if root == name else f"the kernel of `{root}`, which computes it,"
+    return [f"**Predicted cost** of {kernel} on {costs.circumstances}: {costs.kernels[root]}"]
 
 
 def _comment(program: Program, name: str) -> list[str]:

@@ -127,6 +127,18 @@ def test_costs(client: Client) -> None:
     assert "1024 program instances" in kernel
 
 
+def test_costs_of_a_fused_function(client: Client) -> None:
+    document = client.open((ROOT / "examples" / "softmax.dt").read_text(), "softmax.dt")
+    fused = document.text[: document.text.index(".fuse_at")].split()[-1]
+
+    def predicted() -> str | None:
+        found = document.hover(f"{fused}[")
+        return found if found is not None and "Predicted" in found else None
+
+    found = client.wait(predicted)
+    assert "**Predicted cost** of the kernel of `softmax`, which computes it, on NVIDIA" in found
+
+
 def test_costs_at_given_sizes() -> None:
     client = Client({"sizes": {"x": 128, "y": 256, "k": 64, "elsewhere": 3}, "device": "a100"})
     document = client.open((ROOT / "examples" / "matmul.dt").read_text(), "matmul.dt")
