@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
-from xdsl.ir import Dialect, TypeAttribute
+from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from xdsl.universe import Universe
 
 from dt_mlir.dialects.reference import operation_lines
@@ -40,7 +40,7 @@ def hover_in_module(text: Text, position: Position) -> Hover | None:
             continue
         if any(first <= word.start() < last for first, last in hidden):
             continue
-        documentation = _documentation().get(word[0])
+        documentation = _documentation(word[0])
         if documentation is None:
             continue
         begin = index - start + word.start()
@@ -67,18 +67,28 @@ def _dialects() -> Iterator[Dialect]:
 
 
 @cache
-def _documentation() -> dict[str, str]:
-    """Returns the documentation of operations, types and attributes by the names in text."""
-    found: dict[str, str] = {}
+def known_names() -> dict[str, type[Operation] | type[Attribute]]:
+    """Returns the operations, types and attributes by their names in text."""
+    found: dict[str, type[Operation] | type[Attribute]] = {}
     for dialect in _dialects():
-        for op in dialect.operations:
-            lines = [f"**`{op.name}`**", "", *operation_lines(op)]
-            if issubclass(op, DirectiveOp):
-                entry = directive_entry(op.name.partition(".")[2])
-                lines += [] if entry is None else ["---", "", entry.markdown]
-            found[op.name] = "\n".join(lines).rstrip()
+        found.update({op.name: op for op in dialect.operations})
         for attribute in dialect.attributes:
             mark = "!" if issubclass(attribute, TypeAttribute) else "#"
-            name = f"{mark}{attribute.name}"
-            found[name] = f"**`{name}`**\n\n{inspect.getdoc(attribute) or ''}".rstrip()
+            found[f"{mark}{attribute.name}"] = attribute
     return found
+
+
+@cache
+def _documentation(name: str) -> str | None:
+    """Returns the documentation of what has a name in text; None for an unknown name."""
+    known = known_names().get(name)
+    if known is None:
+        return None
+    lines = [f"**`{name}`**", ""]
+    if not issubclass(known, Operation):
+        return "\n".join([*lines, inspect.getdoc(known) or ""]).rstrip()
+    lines += operation_lines(known)
+    if issubclass(known, DirectiveOp):
+        entry = directive_entry(name.partition(".")[2])
+        lines += [] if entry is None else ["---", "", entry.markdown]
+    return "\n".join(lines).rstrip()

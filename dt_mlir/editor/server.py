@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
+from pygls.workspace.position_codec import PositionCodec
 
 import dt_mlir
 from dt_mlir.compiling import DEEPEST
@@ -34,13 +35,14 @@ from dt_mlir.editor.navigation import (
     references,
     rename,
 )
-from dt_mlir.editor.operations import hover_in_module
+from dt_mlir.editor.operations import hover_in_module, known_names
 from dt_mlir.editor.outline import outline
 from dt_mlir.editor.problems import Problem
 from dt_mlir.editor.program import Program, forget_refusals
+from dt_mlir.editor.reference import directives, functions
 from dt_mlir.editor.selection import selection_ranges
 from dt_mlir.editor.semantic_tokens import LEGEND, semantic_tokens
-from dt_mlir.editor.settings import Settings
+from dt_mlir.editor.settings import SECTION, Settings
 from dt_mlir.editor.texts import Text
 from dt_mlir.loading import load_file
 
@@ -191,6 +193,17 @@ class DtServer(LanguageServer):
             self._checks = None
 
 
+def warm_up() -> None:
+    """Loads what the first answers need: the grammar's tables, directives, functions, dialects."""
+    text = Text("Func f; In A; Var x; f[x] = exp(A[x]); f.compile();", PositionCodec())
+    program = Program("", text, None)
+    diagnostics(program)
+    semantic_tokens(program)
+    for entries in (directives(), functions()):
+        list(entries)
+    known_names()
+
+
 def _collect(_: Program) -> None:
     gc.collect()
 
@@ -221,7 +234,9 @@ def _add_documents(server: DtServer) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def configured(params: types.DidChangeConfigurationParams) -> None:
-        server.configure(params.settings)
+        # Some clients tell all that they have, which may be nothing.
+        if isinstance(params.settings, Mapping) and SECTION in params.settings:
+            server.configure(params.settings)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:

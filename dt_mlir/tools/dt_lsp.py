@@ -27,7 +27,7 @@ def serve() -> None:
         CompileError: if the packages are missing that the server needs.
     """
     try:
-        from dt_mlir.editor.server import make_server
+        from dt_mlir.editor.server import make_server, warm_up
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "dt_mlir":
             raise
@@ -35,6 +35,7 @@ def serve() -> None:
             f"serving editors needs {error.name}", None, "pip install 'dt-mlir[editor]'"
         ) from None
     server = make_server()
+    warm_up()
     # The server collects garbage itself, when nobody waits for an answer.
     gc.collect()
     gc.freeze()

@@ -80,8 +80,14 @@ def test_changed_settings() -> None:
     )
     client.wait(lambda: len(client.messages) == 4)
     assert client.messages[-1].endswith("nothing.py is not a Python file that can be loaded")
+    # A client that says nothing of the server changes nothing.
+    for settings in (None, {}, {"other": {"load": []}}):
+        client.notify(
+            "workspace/didChangeConfiguration", types.DidChangeConfigurationParams(settings)
+        )
     document.change(PROGRAM)
     document.diagnostics(lambda found: not found)
+    assert len(client.messages) == 4
     assert client.close() == 0
 
 
