@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import entry_points
 
@@ -49,10 +49,21 @@ def hover_in_module(text: Text, position: Position) -> Hover | None:
     return None
 
 
+_LOADED: list[Dialect] = []
+
+
+def learn(dialects: Iterable[Dialect]) -> None:
+    """Makes the dialects of a loaded file known."""
+    _LOADED.extend(dialects)
+    known_names.cache_clear()
+    _documentation.cache_clear()
+
+
 def _dialects() -> Iterator[Dialect]:
-    """Yields the dialects of this package and of others, xDSL's own left out."""
+    """Yields the dialects of this package, of loaded files and of others, xDSL's own left out."""
     for load in DIALECTS.values():
         yield load()
+    yield from _LOADED
     for point in entry_points(group="xdsl.universe"):
         if point.value.startswith(("xdsl.", "dt_mlir.")):
             continue

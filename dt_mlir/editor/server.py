@@ -35,7 +35,7 @@ from dt_mlir.editor.navigation import (
     references,
     rename,
 )
-from dt_mlir.editor.operations import hover_in_module, known_names
+from dt_mlir.editor.operations import hover_in_module, known_names, learn
 from dt_mlir.editor.outline import outline
 from dt_mlir.editor.problems import Problem
 from dt_mlir.editor.program import Program, forget_refusals
@@ -173,7 +173,7 @@ class DtServer(LanguageServer):
         load = tuple(str(Path(root or ".") / file) for file in settings.load)
         for path in load:
             try:
-                load_file(path)
+                learn(load_file(path)[1])
             except CompileError as error:
                 wrong.append(str(error))
         for message in wrong:

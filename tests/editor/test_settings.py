@@ -41,10 +41,17 @@ def check_extras(client: Client) -> None:
     assert "did you mean 'softsign'?" in document.diagnostics()[0].message
 
 
+def check_hints(client: Client) -> None:
+    """Checks that an operation of another package is documented."""
+    module = client.open("%0 = hints.contiguous %x", "m.mlir", "mlir")
+    assert (module.hover("hints.contiguous", 3) or "").startswith("**`hints.contiguous`**")
+
+
 def test_files_are_loaded() -> None:
     files = [str(EXTRAS / name) for name in ("no_multi_buffer.py", "softsign.py", "mirror_end.py")]
-    client = Client({"load": files})
+    client = Client({"load": [*files, str(EXTRAS / "contiguous.py")]})
     check_extras(client)
+    check_hints(client)
     assert client.close() == 0
 
 
@@ -58,8 +65,7 @@ def test_a_package_of_extensions(tmp_path: Any, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("PYTHONPATH", f"{site}:{ROOT}")
     client = Client()
     check_extras(client)
-    module = client.open("%0 = hints.contiguous %x", "m.mlir", "mlir")
-    assert (module.hover("hints.contiguous", 3) or "").startswith("**`hints.contiguous`**")
+    check_hints(client)
     assert client.close() == 0
 
 
