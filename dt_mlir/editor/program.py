@@ -18,7 +18,7 @@ from dt_mlir.editor.deep_check import Costs
 from dt_mlir.editor.facts import Facts, facts_of
 from dt_mlir.editor.names import Names, Occurrence
 from dt_mlir.editor.problems import Place, Problem, unique
-from dt_mlir.editor.repair import Checked, check
+from dt_mlir.editor.repair import Checked, check, place_of
 from dt_mlir.editor.texts import Text
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.statements import Statement, Statements, parse_statements
@@ -89,15 +89,23 @@ class Program:
         """The program with its names checked."""
         broken = [item for item in self.statements.statements if item.error is not None]
         unsure = {token.text for item in broken for token in item.tokens if token.is_name}
-        if broken:
+        if self.statements.errors:
             # What is compiled, and what is read, may be said there.
             unsure.update(OUTPUT_DIRECTIVES)
         try:
             with compiling():
-                return check(self.statements.tree, unsure)
+                found = check(self.statements.tree, unsure)
         except Exception:
             # Compiling it says what is wrong; the rest goes on.
             return Checked(None, [], False)
+        errors = [error for error in found.errors if not self._is_in(error, broken)]
+        return replace(found, errors=errors)
+
+    def _is_in(self, error: CompileError, statements: Iterable[Statement]) -> bool:
+        """Returns whether an error is about one of some statements."""
+        place = place_of(error)
+        index = -1 if place is None else self.index_of(place)
+        return any(item.start <= index < item.end for item in statements)
 
     @cached_property
     def _found(self) -> tuple[Facts, CompileError | None]:

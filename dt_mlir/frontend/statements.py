@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.frontend.parser import parse_program
+from dt_mlir.frontend.parser import MOST_CHARACTERS, parse_program
 from dt_mlir.frontend.syntax import SyntaxTree
 from dt_mlir.frontend.tokens import COMMENT, Token, scan
 
@@ -61,10 +61,14 @@ class Statements:
     statements: list[Statement]
     tree: SyntaxTree
     """The tree of all statements."""
+    refusal: CompileError | None = None
+    """The reason why the text is not looked at: it is too long."""
 
     @property
     def errors(self) -> list[CompileError]:
         """The messages of the statements that cannot be parsed."""
+        if self.refusal is not None:
+            return [self.refusal]
         return [item.error for item in self.statements if item.error is not None]
 
     def at(self, place: int) -> Statement | None:
@@ -80,6 +84,11 @@ def parse_statements(text: str, file: str) -> Statements:
         text: the text; its lines end in a line feed.
         file: what to call it in messages.
     """
+    if len(text) > MOST_CHARACTERS:
+        try:
+            parse_program(text, file)
+        except CompileError as error:
+            return Statements(text, [], [], SyntaxTree(file), error)
     tokens = scan(text)
     groups = list(_groups(text, [t for t in tokens if t.type != COMMENT]))
     found: list[Statement] = []

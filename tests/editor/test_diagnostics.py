@@ -83,6 +83,20 @@ def test_what_follows_from_a_broken_statement_is_not_said(client: Client) -> Non
     assert [d.range.start.line for d in document.diagnostics()] == [4]
 
 
+def test_mistakes_in_a_broken_statement_are_not_said_twice(client: Client) -> None:
+    document = client.open(PRODUCT.replace("A[x, k]", "A[x, k - 9 * 9").replace("x, y;", "x, y"))
+    assert [d.range.start.line for d in document.diagnostics()] == [4]
+
+
+def test_a_text_that_is_too_long(client: Client) -> None:
+    document = client.open("# " + "a" * 2**20)
+    (found,) = document.diagnostics()
+    assert found.message == (
+        "the text has 1048578 characters, and a program has 1048576 at most\n"
+        "help: compile it in parts"
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "title", "made"),
     [
