@@ -82,8 +82,8 @@ class _Remedies:
 
     def changes(self) -> Iterator[_Change]:
         """Yields the changes that the hint says in full."""
-        yield from self._replaced()
         yield from self._added()
+        yield from self._replaced()
         yield from self._written()
         yield from self._dropped()
 
