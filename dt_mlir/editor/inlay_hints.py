@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsprotocol.types import InlayHint, InlayHintKind, Position, Range
+from lsprotocol.types import InlayHint, InlayHintKind, Range
 
 from dt_mlir.editor.names import Occurrence, Role
 from dt_mlir.editor.program import Program
@@ -34,7 +34,7 @@ def _hint(program: Program, item: Occurrence, declared: Declaration) -> InlayHin
         tip = f"The caller gives the size, by the keyword '{name}'."
         if size is not None:
             tip = f"The size {size.origin}."
-        return InlayHint(_behind(program, end), f" = {text}", kind, tooltip=tip)
+        return InlayHint(program.text.position(end), f" = {text}", kind, tooltip=tip)
     axes = facts.axes.get(name)
     shown = "" if not axes else f"[{', '.join(label or '_' for label in axes)}]"
     if declared.type is None:
@@ -42,13 +42,9 @@ def _hint(program: Program, item: Occurrence, declared: Declaration) -> InlayHin
         if type is None:
             return None
         tip = f"The element type{' and the labels of the axes' if shown else ''}, as inferred."
-        return InlayHint(_behind(program, end), f" : {type}{shown}", kind, tooltip=tip)
+        return InlayHint(program.text.position(end), f" : {type}{shown}", kind, tooltip=tip)
     if not shown:
         return None
     types = [o for o in program.names.occurrences if o.role is Role.TYPE and o.token.start > end]
     place = types[0].token.end if types else end
-    return InlayHint(_behind(program, place), shown, kind, tooltip="The labels of the axes.")
-
-
-def _behind(program: Program, index: int) -> Position:
-    return program.text.position(index)
+    return InlayHint(program.text.position(place), shown, kind, tooltip="The labels of the axes.")

@@ -15,6 +15,7 @@ from dt_mlir.frontend.tokens import Token
 from dt_mlir.registry import find_directive
 from dt_mlir.scheduling.directive import Directive
 from dt_mlir.scheduling.parameters import DESCENDING, Choice, Name, Setting
+from dt_mlir.scheduling.parameters import Names as NameList
 
 
 class Role(Enum):
@@ -299,7 +300,7 @@ def words_of(cls: type[Directive] | None) -> list[str]:
         return []
     kinds = [kind for _, kind, _ in cls.parameters()]
     found = [word for kind in kinds if isinstance(kind, Choice) for word in kind.words]
-    if any(getattr(kind, "splits", False) for kind in kinds):
+    if any(isinstance(kind, NameList) and kind.splits for kind in kinds):
         found.append(DESCENDING)
     return found
 

@@ -22,7 +22,7 @@ from dt_mlir.editor.repair import Checked, check, place_of
 from dt_mlir.editor.texts import Text
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.statements import Statement, Statements, parse_statements
-from dt_mlir.frontend.syntax import Declaration, Definition, DirectiveCall
+from dt_mlir.frontend.syntax import Declaration, Definition, DirectiveCall, Position
 from dt_mlir.frontend.tokens import Token
 from dt_mlir.passes.apply_schedule import decoded
 
@@ -199,12 +199,9 @@ class Program:
 
     # Places
 
-    def index_of(self, at: Place | tuple[object, ...]) -> int:
+    def index_of(self, at: Place | Position) -> int:
         """Returns the index of a place of the compiler's."""
-        line, column = at[:2]
-        assert isinstance(line, int)
-        assert isinstance(column, int)
-        return self.text.index_of(line, column)
+        return self.text.index_of(at[0], at[1])
 
     def token_at(self, index: int) -> Token | None:
         """Returns the token that an index lies in."""

@@ -23,6 +23,7 @@ from dt_mlir.frontend.syntax import (
     Expr,
     Name,
     Number,
+    Position,
     Read,
     SyntaxTree,
     parts_of,
@@ -122,7 +123,8 @@ def _is_label_in(tree: SyntaxTree, place: Place, functions: set[str]) -> bool:
     pending = [d.expression for d in tree.definitions if d.name in functions]
     while pending:
         expr = pending.pop()
-        if isinstance(expr, Name) and expr.name in labels and tuple(expr.at[:2]) == place:
+        is_label = isinstance(expr, Name) and expr.name in labels
+        if is_label and (expr.at.line, expr.at.column) == place:
             return True
         pending += parts_of(expr)
     return False
@@ -152,8 +154,8 @@ class _Mender:
             or self._knob()
         )  # fmt: skip
 
-    def _is(self, at: tuple[object, ...]) -> bool:
-        return tuple(at[:2]) == self.place
+    def _is(self, at: Position) -> bool:
+        return (at.line, at.column) == self.place
 
     def _declaration(self) -> bool:
         items = self.tree.declarations
