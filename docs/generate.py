@@ -20,14 +20,14 @@ from xdsl.passes import ModulePass
 
 from dt_mlir.boundary_conditions import BOUNDARIES, CONSTANT
 from dt_mlir.compiler import compile_program
-from dt_mlir.dialects.reference import operation_lines
 from dt_mlir.dialects.sched import DirectiveOp
 from dt_mlir.drawing.placement import placements
 from dt_mlir.drawing.svg import svg
+from dt_mlir.editor.operation_reference import operation_lines
+from dt_mlir.editor.textmate import grammar_text
 from dt_mlir.elementwise import FUNCTIONS
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.frontend.symbols import REDUCTIONS
-from dt_mlir.highlighting.textmate import grammar_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.printing import module_text
 from dt_mlir.registry import DIALECTS, PASSES

@@ -74,9 +74,9 @@ def _kernels(costs: Mapping[str, Cost], device: Device) -> list[str]:
     ]
     for root, cost in costs.items():
         rows.append([
-            root, shown_time(cost.seconds), f"{cost.limit} {shown_time(cost.bounds[cost.limit])}",
-            shown_bytes(cost.memory), str(cost.programs), str(cost.resident),
-            f"{cost.registers:.0f}", shown_bytes(cost.shared),
+            root, _time(cost.seconds), f"{cost.limit} {_time(cost.bounds[cost.limit])}",
+            _bytes(cost.memory), str(cost.programs), str(cost.resident), f"{cost.registers:.0f}",
+            _bytes(cost.shared),
         ])  # fmt: skip
     return _aligned(rows)
 
@@ -89,7 +89,7 @@ def _directives(steps: Sequence[tuple[str, Mapping[str, Cost]]]) -> list[str]:
         known = before is not None and isfinite(before) and isfinite(seconds)
         gain = f"{before / seconds:.2f}x" if known and before is not None else ""
         moved = sum(cost.memory for cost in costs.values())
-        rows.append([text, shown_time(seconds), gain, shown_bytes(moved)])
+        rows.append([text, _time(seconds), gain, _bytes(moved)])
         before = seconds
     return _aligned(rows)
 
@@ -105,7 +105,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def shown_time(seconds: float) -> str:
+def _time(seconds: float) -> str:
     """Returns a time with its unit; a kernel with too much shared memory has none."""
     if not isfinite(seconds):
         return "does not fit"
@@ -115,8 +115,7 @@ def shown_time(seconds: float) -> str:
     return f"{seconds * 1e6:.4g} us"
 
 
-def shown_bytes(count: float) -> str:
-    """Returns a number of bytes with its unit."""
+def _bytes(count: float) -> str:
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
         if count >= size:
             return f"{count / size:.4g} {unit}"

@@ -15,8 +15,8 @@ from lsprotocol.types import CodeAction, CodeActionKind, Range, TextEdit, Worksp
 from dt_mlir.editor.diagnostics import diagnostic_of
 from dt_mlir.editor.problems import Problem
 from dt_mlir.editor.program import Program
-from dt_mlir.frontend.statements import Statement
-from dt_mlir.frontend.tokens import Token
+from dt_mlir.editor.statements import Statement
+from dt_mlir.editor.tokens import Token
 
 _OPERATOR_CHARACTERS = frozenset("!&|=<>@?")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dt_mlir.editor.program import Program
-from dt_mlir.frontend.tokens import COMMENT, WORDS, Token
+from dt_mlir.editor.tokens import COMMENT, WORDS, Token
 
 
 @dataclass(frozen=True)

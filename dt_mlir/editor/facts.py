@@ -65,12 +65,9 @@ class Facts:
 def facts_of(symbols: Symbols) -> tuple[Facts, CompileError | None]:
     """Returns what is known of a checked program, and the mistake in the types of its values."""
     axes = {name: item.labels for name, item in symbols.definitions.items()}
-    sized = bool(symbols.sizes.axes) or not symbols.ranks
     inputs = {name: tuple(labels) for name, labels in symbols.sizes.axes.items()}
-    known = Facts({}, {**axes, **inputs}, _sizes(symbols) if sized else {}, sized)
+    known = Facts({}, {**axes, **inputs}, _sizes(symbols), True)
     declared = {d.name: d.type for d in symbols.declarations.values() if d.type is not None}
-    if not sized:
-        return replace(known, types=declared), None
     try:
         module = emit(symbols)
     except CompileError as error:

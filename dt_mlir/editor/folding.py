@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from lsprotocol.types import FoldingRange, FoldingRangeKind
 
 from dt_mlir.editor.program import Program
-from dt_mlir.frontend.statements import Statement
-from dt_mlir.frontend.tokens import COMMENT
+from dt_mlir.editor.statements import Statement
+from dt_mlir.editor.tokens import COMMENT
 
 
 def folding_ranges(program: Program) -> list[FoldingRange]:

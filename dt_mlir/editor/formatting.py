@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from lsprotocol.types import TextEdit
 
 from dt_mlir.editor.program import Program
+from dt_mlir.editor.statements import Statement, Statements, parse_statements
+from dt_mlir.editor.tokens import COMMENT, Token
 from dt_mlir.frontend.printer import (
     print_alternatives,
     print_declarations,
@@ -20,8 +22,6 @@ from dt_mlir.frontend.printer import (
     print_directive,
     print_knob,
 )
-from dt_mlir.frontend.statements import Statement, Statements, parse_statements
-from dt_mlir.frontend.tokens import COMMENT, Token
 
 
 @dataclass

@@ -15,6 +15,7 @@ from dt_mlir.editor.reference import (
     function_entry,
     type_entry,
 )
+from dt_mlir.editor.tokens import COMMENT, WORDS, Token
 from dt_mlir.frontend.printer import (
     print_alternatives,
     print_definition,
@@ -23,7 +24,6 @@ from dt_mlir.frontend.printer import (
     print_knob,
 )
 from dt_mlir.frontend.syntax import Declaration, DirectiveCall
-from dt_mlir.frontend.tokens import COMMENT, WORDS, Token
 
 
 def hover(program: Program, position: Position) -> Hover | None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 
-from dt_mlir.frontend.statements import Statements
-from dt_mlir.frontend.tokens import Token
+from dt_mlir.editor.statements import Statements
+from dt_mlir.editor.tokens import Token
 from dt_mlir.registry import find_directive
 from dt_mlir.scheduling.directive import Directive
 from dt_mlir.scheduling.parameters import DESCENDING, Choice, Name, Setting

@@ -18,8 +18,8 @@ from lsprotocol.types import (
 from dt_mlir.dialects.identifiers import NAMES_HINT, is_identifier
 from dt_mlir.editor.names import PROGRAMS_OWN, Occurrence, Role
 from dt_mlir.editor.program import Program
+from dt_mlir.editor.tokens import reserved_words
 from dt_mlir.frontend.symbols import CONSTANTS
-from dt_mlir.frontend.tokens import reserved_words
 
 
 class RenameError(Exception):

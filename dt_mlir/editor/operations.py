@@ -12,8 +12,8 @@ from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
 from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from xdsl.universe import Universe
 
-from dt_mlir.dialects.reference import operation_lines
 from dt_mlir.dialects.sched import DirectiveOp
+from dt_mlir.editor.operation_reference import operation_lines
 from dt_mlir.editor.reference import directive_entry
 from dt_mlir.editor.texts import Text
 from dt_mlir.registry import DIALECTS

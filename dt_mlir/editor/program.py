@@ -19,11 +19,11 @@ from dt_mlir.editor.facts import Facts, facts_of
 from dt_mlir.editor.names import Names, Occurrence
 from dt_mlir.editor.problems import Place, Problem, unique
 from dt_mlir.editor.repair import Checked, check, place_of
+from dt_mlir.editor.statements import Statement, Statements, parse_statements
 from dt_mlir.editor.texts import Text
+from dt_mlir.editor.tokens import Token
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
-from dt_mlir.frontend.statements import Statement, Statements, parse_statements
 from dt_mlir.frontend.syntax import Declaration, Definition, DirectiveCall, Position
-from dt_mlir.frontend.tokens import Token
 from dt_mlir.passes.apply_schedule import decoded
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from traceback import walk_tb
 
 from dt_mlir.diagnostics import CompileError, file_line_col
-from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES, analyse, check_names
-from dt_mlir.frontend.statements import copied
+from dt_mlir.editor.statements import copied
+from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES, analyse
+from dt_mlir.frontend.sizes import infer_sizes
 from dt_mlir.frontend.symbols import Symbols
 from dt_mlir.frontend.syntax import (
     NOWHERE,
@@ -64,41 +66,26 @@ def check(tree: SyntaxTree, unsure: Iterable[str]) -> Checked:
     unknown: set[str] = set()
     while True:
         try:
-            # Sizes follow from all reads, so that they are wrong where one was mended.
-            symbols = check_names(tree) if mended else analyse(copied(tree))
+            return Checked(analyse(copied(tree)), errors, not mended)
         except CompileError as error:
             place = place_of(error)
             follows = place is not None and _is_label_in(tree, place, unknown)
+            # Sizes follow from all reads, so that they are wrong where one was mended.
+            follows = follows or (mended and _is_about_sizes(error))
             if not follows and not doubtful & set(_quoted(error)):
                 errors.append(error)
             if (error.message, place) in seen or len(seen) == MOST_ERRORS or place is None:
                 return Checked(None, errors, False)
             seen.add((error.message, place))
             if not _Mender(tree, place, error, doubtful, unknown).mend():
-                return Checked(_names_of(tree, mended), errors, False)
+                return Checked(None, errors, False)
             mended = True
-            continue
-        if mended:
-            symbols = _sized(tree) or symbols
-        return Checked(symbols, errors, not mended)
 
 
-def _names_of(tree: SyntaxTree, mended: bool) -> Symbols | None:
-    """Returns a program whose sizes cannot be inferred, if its names are right."""
-    if mended:
-        return None
-    try:
-        return check_names(tree)
-    except CompileError:
-        return None
-
-
-def _sized(tree: SyntaxTree) -> Symbols | None:
-    """Returns a mended program with sizes, if they can be inferred."""
-    try:
-        return analyse(copied(tree))
-    except CompileError:
-        return None
+def _is_about_sizes(error: CompileError) -> bool:
+    """Returns whether the inference of sizes has raised an error."""
+    frames = (frame for frame, _ in walk_tb(error.__traceback__))
+    return any(frame.f_code is infer_sizes.__code__ for frame in frames)
 
 
 def place_of(error: CompileError) -> Place | None:

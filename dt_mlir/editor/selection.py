@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol.types import Position, SelectionRange
 
 from dt_mlir.editor.program import Program
-from dt_mlir.frontend.tokens import Token
+from dt_mlir.editor.tokens import Token
 
 _PAIRS = {")": "LPAR", "]": "LSQB", "}": "LBRACE"}
 

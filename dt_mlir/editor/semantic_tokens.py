@@ -6,7 +6,7 @@ from lsprotocol.types import SemanticTokens, SemanticTokensLegend
 
 from dt_mlir.editor.names import Occurrence, Role
 from dt_mlir.editor.program import Program
-from dt_mlir.frontend.tokens import COMMENT, WORDS, Token
+from dt_mlir.editor.tokens import COMMENT, WORDS, Token
 
 TYPES = (
     "comment", "keyword", "number", "operator", "function", "method", "variable", "parameter",

@@ -7,7 +7,7 @@ import bisect
 from lsprotocol.types import Position, Range
 from pygls.workspace.position_codec import PositionCodec
 
-from dt_mlir.frontend.tokens import Token
+from dt_mlir.editor.tokens import Token
 
 BYTE_ORDER_MARK = "\ufeff"
 

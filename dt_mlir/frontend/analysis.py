@@ -63,7 +63,6 @@ class _Checker:
         return CompileError(message, self.symbols.location(at), hint, notes)
 
     def check(self) -> Symbols:
-        """Checks the program, all but the sizes of its labels."""
         self._declare()
         self._define()
         for definition in self.symbols.definitions.values():
@@ -72,6 +71,8 @@ class _Checker:
         self._order()
         self._directives()
         self._sizes()
+        separate_labels(self.symbols)
+        infer_sizes(self.symbols)
         return self.symbols
 
     def _declare(self) -> None:
@@ -552,20 +553,7 @@ class _Checker:
 
 @compiling()
 def analyse(program: SyntaxTree) -> Symbols:
-    """Checks the names of a program, and infers the sizes of its labels.
-
-    Raises:
-        CompileError: at the first mistake.
-    """
-    symbols = check_names(program)
-    separate_labels(symbols)
-    infer_sizes(symbols)
-    return symbols
-
-
-@compiling()
-def check_names(program: SyntaxTree) -> Symbols:
-    """Checks the names of a program alone: sizes are not known then, and labels are not separated.
+    """Checks the names of a program.
 
     Raises:
         CompileError: at the first mistake.

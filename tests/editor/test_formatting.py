@@ -11,8 +11,8 @@ from lsprotocol import types
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.editor.formatting import format_program
+from dt_mlir.editor.tokens import COMMENT, scan
 from dt_mlir.frontend.parser import parse_program
-from dt_mlir.frontend.tokens import COMMENT, scan
 
 OPTIONS = types.FormattingOptions(tab_size=4, insert_spaces=True)
 

@@ -25,10 +25,10 @@ from pygments.token import (
     Whitespace,
 )
 
+from dt_mlir.editor.pygments_lexer import DtLexer
+from dt_mlir.editor.textmate import grammar_text
+from dt_mlir.editor.tokens import COMMENT, scan
 from dt_mlir.elementwise import FUNCTIONS
-from dt_mlir.frontend.tokens import COMMENT, scan
-from dt_mlir.highlighting.pygments_lexer import DtLexer
-from dt_mlir.highlighting.textmate import grammar_text
 
 EXTENSION = ROOT / "editors" / "vscode"
 PROGRAM = "Func f : f16; In A;  # two\nVar x;\nf[x] = where(not A[x] >= 1.5, pi, mine(x))\nf.block(x:4); C = f.map(x) | none;\n"
@@ -66,7 +66,7 @@ def test_the_lexer_on_all_programs() -> None:
 def test_the_lexer_is_registered() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["entry-points"]["pygments.lexers"] == {
-        "dt": "dt_mlir.highlighting.pygments_lexer:DtLexer"
+        "dt": "dt_mlir.editor.pygments_lexer:DtLexer"
     }
 
 

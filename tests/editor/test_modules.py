@@ -6,7 +6,7 @@ import pytest
 from editor_client import Client
 from lsprotocol import types
 
-from dt_mlir.dialects.reference import operation_lines
+from dt_mlir.editor.operation_reference import operation_lines
 from dt_mlir.registry import DIALECTS
 
 MODULE = """// tile.store in a comment

@@ -9,8 +9,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from dt_mlir.editor.semantic_tokens import MODIFIERS, TYPES
+from dt_mlir.editor.tokens import scan
 from dt_mlir.frontend.parser import parse_program
-from dt_mlir.frontend.tokens import scan
 
 PROGRAM = """# Two functions.
 # They are chained.

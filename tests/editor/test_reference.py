@@ -20,10 +20,10 @@ from dt_mlir.editor.reference import (
 )
 from dt_mlir.editor.semantic_tokens import semantic_tokens
 from dt_mlir.editor.texts import Text
+from dt_mlir.editor.tokens import reserved_words
 from dt_mlir.element_types import ELEMENT_TYPES
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.symbols import CONSTANTS, REDUCTIONS
-from dt_mlir.frontend.tokens import reserved_words
 from dt_mlir.registry import directive_names
 
 

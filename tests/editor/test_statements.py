@@ -10,9 +10,9 @@ from lark import Lark
 
 import dt_mlir
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.editor.statements import parse_statements
+from dt_mlir.editor.tokens import reserved_words, scan
 from dt_mlir.frontend.parser import parse_program
-from dt_mlir.frontend.statements import parse_statements
-from dt_mlir.frontend.tokens import reserved_words, scan
 
 
 def agree(text: str) -> None:

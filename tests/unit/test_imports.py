@@ -17,7 +17,7 @@ LAYERS = (
     {"cache_folder", "dialects", "files"},
     {"verifier"},
     {"frontend", "printing"},
-    {"analysis", "highlighting"},
+    {"analysis"},
     {"builders"},
     {"laws"},
     {"interpreters", "scheduling"},

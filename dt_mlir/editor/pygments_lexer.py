@@ -21,8 +21,8 @@ from pygments.token import (
     Whitespace,
 )
 
-from dt_mlir.frontend.tokens import COMMENT, UNKNOWN, Token, scan
-from dt_mlir.highlighting.words import constants, element_types, functions
+from dt_mlir.editor.tokens import COMMENT, UNKNOWN, Token, scan
+from dt_mlir.editor.words import constants, element_types, functions
 
 _TYPES = {
     COMMENT: Comment.Single, UNKNOWN: Error, "KIND": Keyword.Declaration, "INT": Number.Integer,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dt_mlir.boundary_conditions import BOUNDARIES
 from dt_mlir.callables import RESERVED
+from dt_mlir.editor.tokens import reserved_words
 from dt_mlir.element_types import ELEMENT_TYPES
 from dt_mlir.elementwise import FUNCTIONS
 from dt_mlir.frontend.symbols import CONSTANTS
-from dt_mlir.frontend.tokens import reserved_words
 
 
 def kinds() -> tuple[str, ...]:

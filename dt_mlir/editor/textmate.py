@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from dt_mlir.frontend.tokens import terminals
-from dt_mlir.highlighting.words import constants, element_types, functions, kinds, operators
+from dt_mlir.editor.tokens import terminals
+from dt_mlir.editor.words import constants, element_types, functions, kinds, operators
 
 SCOPE = "source.dt"
 """The name of the grammar."""

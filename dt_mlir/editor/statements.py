@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.editor.tokens import COMMENT, Token, scan
 from dt_mlir.frontend.parser import MOST_CHARACTERS, parse_program
 from dt_mlir.frontend.syntax import SyntaxTree
-from dt_mlir.frontend.tokens import COMMENT, Token, scan
 
 _OPEN = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 _CLOSE = {")": "LPAR", "]": "LSQB", "}": "LBRACE"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import NamedTuple
 
 from lark import Lark
@@ -43,7 +43,7 @@ def terminals() -> dict[str, str]:
 
     White space is the one whose name starts with `_`.
     """
-    text = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
+    text = (files("dt_mlir.frontend") / "grammar.lark").read_text(encoding="utf-8")
     # The order is the one in which Lark's lexer tries them.
     found = sorted(
         Lark(text, parser=None, lexer="basic").terminals,

@@ -1,1 +1,0 @@
-"""Colours for programs outside of the compiler: a lexer of Pygments, a grammar of TextMate."""
