@@ -18,7 +18,7 @@ help: ## Say what there is to do
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch triton numpy
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[run,tune,ray,certify,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[run,tune,ray,certify,editor,dev]'
 	touch $(STAMP)
 
 # Everything but Triton is that of the usual environment.

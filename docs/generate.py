@@ -4,7 +4,6 @@ python docs/generate.py            write the pages
 python docs/generate.py --check    say which pages are stale, and fail if any is
 """
 
-import ast
 import inspect
 import re
 import sys
@@ -16,7 +15,7 @@ from extending import extending_sections
 from language_modules import directives_module, functions_module
 from one_kernel import one_kernel_page
 from pass_examples import EXAMPLES, example
-from xdsl.ir import Dialect, TypeAttribute
+from xdsl.ir import Dialect, Operation, TypeAttribute
 from xdsl.passes import ModulePass
 
 from dt_mlir.boundary_conditions import BOUNDARIES, CONSTANT
@@ -24,6 +23,8 @@ from dt_mlir.compiler import compile_program
 from dt_mlir.dialects.sched import DirectiveOp
 from dt_mlir.drawing.placement import placements
 from dt_mlir.drawing.svg import svg
+from dt_mlir.editor.operation_reference import operation_lines
+from dt_mlir.editor.textmate import grammar_text
 from dt_mlir.elementwise import FUNCTIONS
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.frontend.symbols import REDUCTIONS
@@ -37,39 +38,10 @@ DOCS = Path(__file__).parent
 HEADER = "<!-- Written by docs/generate.py from the definitions. Do not edit. -->\n\n"
 
 
-def field_docs(cls: type) -> list[tuple[str, str, str]]:
-    """Names, kind and sentence of each operand, property, region and result of an operation."""
-    found: dict[str, tuple[str, str, str]] = {}
-    for base in reversed(cls.__mro__):
-        made = issubclass(base, DirectiveOp) and base is not DirectiveOp
-        if not base.__module__.startswith("dt_mlir") or made:
-            continue
-        tree = ast.parse(textwrap.dedent(inspect.getsource(base)))
-        body = tree.body[0].body  # type: ignore[attr-defined]
-        for item, following in zip(body, body[1:]):
-            is_field = isinstance(item, ast.Assign) and isinstance(item.value, ast.Call)
-            is_doc = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
-            if is_field and is_doc:
-                name = item.targets[0].id
-                kind = ast.unparse(item.value.func).removesuffix("_def").replace("_", " ")
-                kind = kind.replace("prop", "property").replace("var ", "variadic ")
-                kind = kind.replace("opt ", "optional ")
-                found[name] = (name, kind, str(following.value.value))
-    return list(found.values())
-
-
-def operation(op: type) -> list[str]:
-    lines = [f"## `{op.name}`", "", inspect.getdoc(op) or "", ""]
-    text = getattr(op, "assembly_format", None) or getattr(op, "GRAMMAR", None)
-    assert text, f"{op.name} has no grammar"
-    shown = re.sub(r"custom<\w+>\((\$\w+)(?:, \$\w+)*\)", r"\1", f"{op.name} {text}")
-    lines += ["```", *textwrap.wrap(shown, 96, subsequent_indent="    "), "```", ""]
-    rows = field_docs(op)
-    if rows:
-        lines += ["| name | what | meaning |", "| --- | --- | --- |"]
-        lines += [f"| `{name}` | {kind} | {' '.join(doc.split())} |" for name, kind, doc in rows]
-        lines.append("")
-    return lines
+def operation(op: type[Operation]) -> list[str]:
+    lines = operation_lines(op)
+    assert "```" in lines, f"{op.name} has no grammar"
+    return [f"## `{op.name}`", "", *lines]
 
 
 def dialect_page(dialect: Dialect) -> str:
@@ -232,6 +204,7 @@ def pages() -> dict[Path, str]:
     found[DOCS / "api.md"] = HEADER + api_page()
     page = DOCS / "extending.md"
     found[page] = between(page.read_text(), "reference", extending_sections())
+    found[DOCS.parent / "editors" / "vscode" / "syntaxes" / "dt.tmLanguage.json"] = grammar_text()
     language = DOCS.parent / "dt_mlir" / "language"
     found[language / "functions.py"] = functions_module()
     found[language / "directives.py"] = directives_module()

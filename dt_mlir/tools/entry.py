@@ -51,3 +51,8 @@ def dt_tune() -> None:
 def dt_check() -> None:
     """Runs `dt-check`."""
     _run("dt_check")
+
+
+def dt_lsp() -> None:
+    """Runs `dt-lsp`."""
+    _run("dt_lsp")

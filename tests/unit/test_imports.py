@@ -32,6 +32,7 @@ LAYERS = (
     {"reducer", "tuning"},
     {"kernels"},
     {"__init__"},
+    {"editor"},
     {"tools"},
 )
 """The packages and top-level modules, the lowest first."""

@@ -43,8 +43,8 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
     venv.create(environment, with_pip=True)
     python = environment / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel)
-    # What runs programs needs NumPy, Triton or torch, which compiling does not.
-    needy = ("dt_mlir.backend.triton.support", "interpreters", "verification.", "reducer.", "tuning.", "drawing.", "kernels", "runtime.launch")
+    # What runs programs needs NumPy, Triton or torch, and editors pygls, which compiling does not.
+    needy = ("dt_mlir.editor.", "dt_mlir.backend.triton.support", "interpreters", "verification.", "reducer.", "tuning.", "drawing.", "kernels", "runtime.launch")
     plain = [name for name in modules() if not any(part in name for part in needy)]
     run(python, "-c", f"import importlib\nfor name in {plain!r}: importlib.import_module(name)", cwd=tmp_path)
     shown = run(environment / "bin" / "dtc", ROOT / "examples" / "matmul.dt", cwd=tmp_path)
@@ -74,6 +74,9 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
         )  # fmt: skip
         assert done.returncode == 1
         assert message in done.stderr
+    done = subprocess.run([environment / "bin" / "dt-lsp"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "serving editors needs" in done.stderr
     # An example in Python, with the PyTorch and Triton that are here already.
     site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
     here = sysconfig.get_path("purelib")
