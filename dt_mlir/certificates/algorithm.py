@@ -69,19 +69,24 @@ class Algorithm:
         module: the program at the `dt` level.
         scalars: evaluates scalar operations.
         stored: the functions whose elements lie in memory.
+        axes: the extent of each axis of each input.
     """
 
-    def __init__(self, module: ModuleOp, scalars: Scalars, stored: Sequence[str]) -> None:
+    def __init__(
+        self,
+        module: ModuleOp,
+        scalars: Scalars,
+        stored: Sequence[str],
+        axes: Mapping[str, Sequence[Integer]],
+    ) -> None:
+        self._axes = axes
         self.scalars = scalars
         self.universe: Universe = scalars.prover.universe
         self.stored = frozenset(stored)
         self.functions: dict[str, dt.FuncOp] = {}
-        self.inputs: dict[str, dt.InputOp] = {}
         for op in module.ops:
             if isinstance(op, dt.FuncOp):
                 self.functions[op.sym_name.data] = op
-            elif isinstance(op, dt.InputOp):
-                self.inputs[op.sym_name.data] = op
             elif isinstance(op, dt.LabelOp) and op.size is not None:
                 self._define(op)
 
@@ -93,17 +98,16 @@ class Algorithm:
             size = z3.If(size > 0, size, 0)
         self.universe.define(op.sym_name.data, size)
 
-    def axes(self, tensor: str) -> list[Integer | None]:
-        """Returns the extent of each axis of a tensor or function; None where nothing says it."""
+    def axes(self, tensor: str) -> list[Integer]:
+        """Returns the extent of each axis of a tensor or function."""
         if tensor in self.functions:
             return [self.universe.size(x) for x in self.functions[tensor].label_names]
-        labels = self.inputs[tensor].axis_labels if tensor in self.inputs else None
-        return [self.universe.size(x) if x else None for x in labels or ()]
+        return list(self._axes[tensor])
 
     def value(self, name: str, indices: Sequence[Integer]) -> Term:
         """Returns the element of a function at some indices, as its definition says."""
         function = self.functions[name]
-        where = dict(zip(function.label_names, indices))
+        where = dict(zip(function.label_names, indices, strict=True))
         value = self._region(function.body.block, where)[0]
         return as_term(value, function.value.type)
 
@@ -148,17 +152,14 @@ class Algorithm:
         indices = [evaluated(expr, dims, symbols) for expr in op.indices]
         if op.boundary is None:
             return self._element(op, indices)
-        extents = self.axes(op.source_name)
-        known = [extent for extent in extents if extent is not None]
-        if len(known) < len(indices):
-            return Unknown("a boundary of an axis that has no label")
+        known = self.axes(op.source_name)
         if op.boundary.data != CONSTANT:
             kind = op.boundary.data
-            moved = [moved_into(kind, i, n) for i, n in zip(indices, known)]
+            moved = [moved_into(kind, i, n) for i, n in zip(indices, known, strict=True)]
             if any(index is None for index in moved):
                 return Unknown(f"the boundary condition '{kind}'")
             return self._element(op, moved)
-        inside = z3.And(*(z3.And(i >= 0, i < n) for i, n in zip(indices, known)))
+        inside = z3.And(*(z3.And(i >= 0, i < n) for i, n in zip(indices, known, strict=True)))
         found = as_term(self._element(op, indices), op.result.type)
         assert op.exterior is not None
         return Choice(inside, found, Number(op.exterior))

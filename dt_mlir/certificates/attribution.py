@@ -10,8 +10,8 @@ from dt_mlir.certificates.obligation import DirectiveNote, Kind, Obligation
 from dt_mlir.dialects import dt, sched
 from dt_mlir.frontend.raising import raise_module
 from dt_mlir.language.schedule import Schedule
-from dt_mlir.registry import find_pass
-from dt_mlir.scheduling.directive import PASS_PREFIX, Directive, Phase
+from dt_mlir.registry import find_directive
+from dt_mlir.scheduling.directive import Directive, Phase
 
 _ALGEBRA = frozenset({Kind.VALUE, Kind.REDUCED, Kind.NEUTRAL, Kind.LAW})
 _PLACES = frozenset({Kind.WRITTEN, Kind.IN_BOUNDS})
@@ -27,10 +27,19 @@ RESTS_ON: dict[Phase, frozenset[Kind]] = {
     Phase.TILING: _PLACES | {Kind.REDUCED, Kind.NEUTRAL},
     Phase.MAPPING: frozenset({Kind.WRITTEN}),
     Phase.STORAGE: frozenset({Kind.IN_BOUNDS, Kind.VALUE}),
-    Phase.HINTS: frozenset({Kind.VALUE, Kind.PROTOCOL, Kind.WRITTEN}),
+    Phase.HINTS: frozenset({Kind.VALUE, Kind.PROTOCOL}),
     Phase.PROMISES: frozenset(),
 }
 """The obligations that a directive of a phase could break: the phase says what it changes."""
+
+
+def _kinds(cls: type[Directive] | None) -> frozenset[Kind]:
+    """Returns the obligations that a directive could break."""
+    if cls is None:
+        return frozenset(Kind)
+    if cls.phase is Phase.HINTS and not cls.decides_bits:
+        return frozenset()
+    return RESTS_ON[cls.phase]
 
 
 def kernels_of(module: ModuleOp, stored: Sequence[str]) -> dict[str, set[str]]:
@@ -72,13 +81,13 @@ def attributed(
     found: list[DirectiveNote] = []
     for op, line in zip(ops, lines):
         function = op.function_name
-        cls = find_pass(PASS_PREFIX + op.directive_name)
-        phase = cls.phase if cls is not None and issubclass(cls, Directive) else Phase.ORDER
+        cls = find_directive(op.directive_name)
+        kinds = _kinds(cls)
         roots = kernels.get(function, {function})
         numbers = tuple(
             number
             for number, item in enumerate(obligations)
-            if item.kernel in roots and item.kind in RESTS_ON[phase]
+            if item.kernel in roots and item.kind in kinds
         )
         found.append(DirectiveNote(line, function, numbers, op.location))
     return tuple(found)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from itertools import product
 
@@ -28,9 +29,11 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.formats import names
+from dt_mlir.dialects.host.func import Argument
 from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.printing import module_text
 from dt_mlir.traversal import operations_of
 
 _KINDS = {
@@ -40,8 +43,6 @@ APPROXIMATED = (
     "the expansions of elementwise functions approximate them, by as much as is measured"
 )
 """The assumption on elementwise functions."""
-CHECKED = "the wrapper checks the extent of an axis that no label indexes"
-"""The assumption on axes without a label."""
 
 
 def certify(
@@ -86,9 +87,19 @@ class _Certifier:
         self.obligations: list[Obligation] = []
         self.kernels = self._kernels()
         roots = [kernel.root.data for kernel in self.kernels]
-        self.algorithm = Algorithm(self.source, self.scalars, roots)
+        axes = {item.name: self._axes(item) for item in self.wrapper.arguments()}
+        self.algorithm = Algorithm(self.source, self.scalars, roots, axes)
         self.allocs = {op.tensor.data: op for op in operations_of(module, host.AllocOp)}
         self._sizes()
+
+    def _axes(self, item: Argument) -> list[Integer]:
+        """Returns the extents of an argument, of which the wrapper checks those without a label."""
+        return [
+            self.universe.size(label)
+            if label
+            else self.universe.variable(item.name, lambda v, n=least: [v >= n])
+            for label, least in zip(item.axes, item.minimums, strict=True)
+        ]
 
     def _kernels(self) -> list[tile.KernelOp]:
         """Returns the kernels in the order in which they are launched."""
@@ -113,6 +124,8 @@ class _Certifier:
             symbols = [self.universe.size(label) for label in names(op.sizes)]
             size = least([evaluated(expr, [], symbols) for expr in op.size.data.results])
             self.universe.define(op.label.data, z3.If(size > 0, size, 0) if op.inferred else size)
+        for label, number in self.wrapper.fixed_sizes().items():
+            self.universe.define(label, z3.IntVal(number))
         for op in operations_of(self.module, host.InBoundsOp):
             self._checked(op)
         for group in self.wrapper.same or ():
@@ -142,8 +155,9 @@ class _Certifier:
             Tests(self.source, self.module).run(self.obligations)
         lines = "\n".join(line.data for line in self.wrapper.algorithm or ())
         kernels = kernels_of(self.source, [kernel.root.data for kernel in self.kernels])
+        digest = hashlib.sha256(module_text(self.module).encode()).hexdigest()
         return Certificate(
-            lines, tuple(self.obligations), attributed(self.source, self.obligations, kernels)
+            lines, digest, tuple(self.obligations), attributed(self.source, self.obligations, kernels)
         )
 
     def _protocols(self) -> None:
@@ -159,22 +173,21 @@ class _Certifier:
                     "rings wrap twice",
                 )  # fmt: skip
 
-    def _extents(self, tensor: str) -> list[Integer | None]:
+    def _extents(self, tensor: str) -> list[Integer]:
         """Returns the sizes of a tensor's axes, without padding."""
         alloc = self.allocs.get(tensor)
         if alloc is None:
             return self.algorithm.axes(tensor)
         return [self.universe.size(label) for label in alloc.axis_names]
 
-    def _stored_extents(self, tensor: str) -> list[Integer | None]:
+    def _stored_extents(self, tensor: str) -> list[Integer]:
         """Returns the extents of a tensor's axes in memory."""
         alloc = self.allocs.get(tensor)
         found = self._extents(tensor)
         if alloc is None:
             return found
-        result: list[Integer | None] = []
-        for extent, multiple in zip(found, alloc.alignment):
-            assert extent is not None
+        result: list[Integer] = []
+        for extent, multiple in zip(found, alloc.alignment, strict=True):
             padded = (extent + (multiple - 1)) / multiple * multiple
             result.append(extent if multiple == 1 else padded)
         if alloc.summed is not None:
@@ -213,21 +226,14 @@ class _Certifier:
     def _inside(self, root: str, access: Access, does: str) -> None:
         """Adds the obligation that an access is inside of its tensor."""
         text = f"what '{root}' {does} of '{access.tensor}' is inside of it"
-        extents = self._stored_extents(access.tensor)
-        pairs = list(zip(access.indices, extents))
         if len(access.indices) < len(access.op.indices):
             self._open(Kind.IN_BOUNDS, root, text, "an index is computed from data")
             return
-        claims = [z3.And(i >= 0, i < n) for i, n in pairs if n is not None]
-        fixed = all(z3.is_int_value(i) for i, n in pairs if n is None)
-        if len(claims) < len(pairs) and not fixed:
-            self._open(Kind.IN_BOUNDS, root, text, "an axis has no label")
-            return
+        extents = self._stored_extents(access.tensor)
+        pairs = zip(access.indices, extents, strict=True)
+        claims = [z3.And(i >= 0, i < n) for i, n in pairs]
         given = [*self.universe.closure(access.binders), access.mask]
         query = self.prover.ask(given, z3.And(*claims))
-        if len(claims) < len(pairs) and query.state is State.PROVED:
-            self._add(Kind.IN_BOUNDS, root, text, Verdict.ASSUMED, CHECKED, (query.text,))
-            return
         self._asked(Kind.IN_BOUNDS, root, text, query)
 
     def _stores(
@@ -246,14 +252,11 @@ class _Certifier:
                     "an index is computed from data",
                 )  # fmt: skip
                 return
-        if any(extent is None for extent in extents):
-            self._open(Kind.WRITTEN, root, f"'{tensor}' is written", "an axis has no label")
-            return
         walks = [Walk(s.binders, s.mask, s.indices) for s in stores]
         axes = [] if alloc is None else alloc.axis_names
         points = [
             self.universe.variable(label, lambda v, n=extent: [v >= 0, v < n])
-            for label, extent in zip(axes or ["i"] * len(extents), extents)
+            for label, extent in zip(axes or ["i"] * len(extents), extents, strict=True)
         ]
         constants = [*self.universe.sizes.values(), *program.extents.values()]
         once = f"no element of '{tensor}' is written twice"
@@ -283,7 +286,7 @@ class _Certifier:
         alloc = self.allocs.get(tensor)
         if alloc is not None and any(multiple > 1 for multiple in alloc.alignment):
             sizes = [self.universe.size(label) for label in alloc.axis_names]
-            inner = z3.And(*(i < n for i, n in zip(store.indices, sizes)))
+            inner = z3.And(*(i < n for i, n in zip(store.indices, sizes, strict=True)))
             zero = Number(identity(ReductionKind.ADD, self._type(store)))
             theirs = Choice(inner, theirs, zero)
         mine = self.parts.inlined(store.value)
@@ -337,7 +340,8 @@ class _Certifier:
         texts: tuple[str, ...] = (), sizes: dict[str, int] | None = None,
     ) -> None:  # fmt: skip
         found = Obligation(kind, root, text, verdict, reason, texts, sizes or {})
-        if found.key not in {item.key for item in self.obligations}:
+        same = [item for item in self.obligations if item.key == found.key]
+        if all(item.questions != found.questions for item in same):
             self.obligations.append(found)
 
 

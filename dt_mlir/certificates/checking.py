@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dt_mlir.certificates.obligation import Certificate, Verdict
+from dt_mlir.certificates.obligation import Certificate, Obligation, Verdict
 
 _STRENGTH = {Verdict.PROVED: 3, Verdict.ASSUMED: 2, Verdict.TESTED: 1, Verdict.REFUTED: 0}
 
@@ -16,14 +16,16 @@ def difference(given: Certificate, found: Certificate) -> str | None:
     """
     if given.algorithm != found.algorithm:
         return "the certificate is that of another algorithm"
-    known = {item.key: item for item in given.obligations}
+    if given.module != found.module:
+        return "the certificate is that of another schedule"
+    known: dict[tuple[str, str, str], list[Obligation]] = {}
+    for item in given.obligations:
+        known.setdefault(item.key, []).append(item)
     for item in found.obligations:
-        claimed = known.pop(item.key, None)
-        if claimed is None:
-            return (
-                f"the certificate lacks an obligation of '{item.kernel}': {item.statement}, or "
-                "has it of another program"
-            )
+        same = known.get(item.key)
+        if not same:
+            return f"the certificate lacks an obligation of '{item.kernel}': {item.statement}"
+        claimed = same.pop(0)
         if item.verdict is Verdict.REFUTED:
             return f"'{item.kernel}' is wrong: {item.statement}: {item.reason}"
         if _STRENGTH[claimed.verdict] > _STRENGTH[item.verdict]:
@@ -31,6 +33,7 @@ def difference(given: Certificate, found: Certificate) -> str | None:
                 f"the certificate claims that it is {claimed.verdict.value} what is only "
                 f"{item.verdict.value} here: {item.statement}"
             )
-    for item in known.values():
-        return f"the program has no obligation such as: {item.statement}"
+    for rest in known.values():
+        for item in rest:
+            return f"the program has no obligation such as: {item.statement}"
     return None

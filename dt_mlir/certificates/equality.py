@@ -233,7 +233,7 @@ class Equality:
         combine = operation(COMBINATIONS[term.kind], term.type, term.type)
         found: Term = Number(identity(term.kind, term.type))
         for point in product(*(range(count or 0) for count in counts)):
-            at = [(b, z3.IntVal(i)) for b, i in zip(piece.binders, point)]
+            at = [(b, z3.IntVal(i)) for b, i in zip(piece.binders, point, strict=True)]
             inside = z3.And(*(f for b in piece.binders for f in self.universe.facts(b)))
             body = Choice(inside, piece.body, Number(identity(term.kind, term.type)))
             found = Apply(combine, (found, substituted(body, at, self.universe)))
@@ -249,9 +249,9 @@ class Equality:
             if atom is other:
                 return number
             if isinstance(atom, Element) and isinstance(other, Element):
-                if atom.tensor == other.tensor and self.prover.implied(
-                    given, z3.And(*(a == b for a, b in zip(atom.indices, other.indices)))
-                ):
+                same = atom.tensor == other.tensor and len(atom.indices) == len(other.indices)
+                pairs = zip(atom.indices, other.indices)
+                if same and self.prover.implied(given, z3.And(*(a == b for a, b in pairs))):
                     return number
             elif isinstance(atom, Index) and isinstance(other, Index):
                 same = atom.expr.sort() == other.expr.sort()
@@ -300,8 +300,10 @@ class Equality:
         values = [self._random(arithmetic, atom) for atom in atoms]
         a = self._evaluated(mine, arithmetic, names, values).value
         b = self._evaluated(theirs, arithmetic, names, values).value
+        finite = np.isfinite(a) & np.isfinite(b)
+        most = np.max(np.abs(np.where(np.isfinite(b), b, 0.0)), initial=0.0)
         with np.errstate(all="ignore"):
-            close = np.isclose(a, b, rtol=CLOSE, atol=CLOSE * np.nanmax(np.abs(b), initial=0.0))
+            close = np.where(finite, np.abs(a - b) <= CLOSE * most, a == b)
         return State.ASSUMED if bool(np.all(close)) else State.UNKNOWN
 
     def _random(self, arithmetic: Arithmetic, atom: Term) -> Value:
@@ -361,26 +363,26 @@ class Equality:
             return [Finding("all", text, State.UNKNOWN)]
         facts = [fact for v in piece.binders for fact in self.universe.facts(v)]
         walks: list[Walk] = []
-        for own, point in zip(pieces, points):
+        for own, point in zip(pieces, points, strict=True):
             assert point is not None
-            at = list(zip(piece.binders, point))
+            at = list(zip(piece.binders, point, strict=True))
             walks.append(Walk(own.binders, z3.And(*(z3.substitute(f, *at) for f in facts)), point))
         found = self._combined_once(walks, piece, given)
         if not _hold(found):
             # Lanes may be masked that are not beyond the end: those that another tile has.
             walks = [
                 Walk(walk.binders, z3.And(walk.active, *_conditions(own.body)), walk.targets)
-                for own, walk in zip(pieces, walks)
+                for own, walk in zip(pieces, walks, strict=True)
             ]
             masked = self._combined_once(walks, piece, given)
             if not _hold(masked):
                 return found
             found = masked
         neutral = Number(identity(mine.kind, mine.type))
-        for own, walk in zip(pieces, walks):
+        for own, walk in zip(pieces, walks, strict=True):
             known = [*given, *self.universe.closure(own.binders)]
             body = substituted(
-                piece.body, list(zip(piece.binders, walk.targets)), self.universe
+                piece.body, list(zip(piece.binders, walk.targets, strict=True)), self.universe
             )
             text = f"the element that is combined along {_names(piece)}"
             found += self.compare(own.body, body, [*known, walk.active], text)

@@ -69,9 +69,9 @@ class Obligation:
     """The sizes of labels in the counterexample."""
 
     @property
-    def key(self) -> tuple[str, str, str, tuple[str, ...]]:
-        """What an independent checker must find again."""
-        return self.kind.value, self.kernel, self.statement, self.questions
+    def key(self) -> tuple[str, str, str]:
+        """The claim; what the solver was asked may name variables otherwise."""
+        return self.kind.value, self.kernel, self.statement
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,8 @@ class Certificate:
 
     algorithm: str
     """The algorithm, in canonical form."""
+    module: str
+    """A digest of the IR of the compiled program."""
     obligations: tuple[Obligation, ...]
     """The obligations, in a fixed order."""
     directives: tuple[DirectiveNote, ...]
@@ -110,8 +112,10 @@ class Certificate:
 
     @property
     def digest(self) -> str:
-        """A digest of the algorithm, the schedule and all obligations, 16 hexadecimal digits."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
+        """A digest of the program and of what is known of it, 16 hexadecimal digits."""
+        found = [self.algorithm, self.module, *(d.text for d in self.directives)]
+        found += [f"{item.key} {item.verdict}" for item in self.obligations]
+        return hashlib.sha256("\n".join(found).encode()).hexdigest()[:16]
 
     def to_json(self) -> str:
         """Returns the certificate as JSON."""
@@ -119,6 +123,7 @@ class Certificate:
             {
                 "version": VERSION,
                 "algorithm": self.algorithm,
+                "module": self.module,
                 "directives": [
                     {"text": d.text, "function": d.function, "obligations": d.obligations}
                     for d in self.directives
@@ -148,6 +153,7 @@ class Certificate:
                 )  # fmt: skip
             return Certificate(
                 str(found["algorithm"]),
+                str(found["module"]),
                 tuple(_obligation(item) for item in found["obligations"]),
                 tuple(
                     DirectiveNote(str(d["text"]), str(d["function"]), tuple(d["obligations"]))

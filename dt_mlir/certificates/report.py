@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dt_mlir.certificates.obligation import Certificate, Obligation, Verdict
 
@@ -17,8 +17,8 @@ def _lines(certificate: Certificate) -> Iterator[str]:
         yield directive.text
         if not directive.obligations:
             yield "  nothing that it changes decides a value"
-        for number in directive.obligations:
-            yield f"  {_line(number, certificate.obligations[number])}"
+        numbered = [(number, certificate.obligations[number]) for number in directive.obligations]
+        yield from _counted(numbered)
     mentioned = {n for directive in certificate.directives for n in directive.obligations}
     rest = [
         (number, item)
@@ -27,14 +27,20 @@ def _lines(certificate: Certificate) -> Iterator[str]:
     ]
     if rest:
         yield "without a directive"
-    for number, item in rest:
-        yield f"  {_line(number, item)}"
+    yield from _counted(rest)
     counts = certificate.count()
     shown = ", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
     yield f"{len(certificate.obligations)} obligations: {shown or 'none'}"
     yield f"certificate {certificate.digest}"
 
 
-def _line(number: int, item: Obligation) -> str:
-    text = f"{number + 1}. {item.kind.value}: {item.statement}: {item.verdict.value}"
-    return f"{text} ({item.reason})" if item.reason else text
+def _counted(items: Sequence[tuple[int, Obligation]]) -> Iterator[str]:
+    """Yields a line for each obligation; those that read the same have one, with their number."""
+    found: dict[str, list[int]] = {}
+    for number, item in items:
+        reason = f" ({item.reason})" if item.reason else ""
+        text = f"{item.kind.value}: {item.statement}: {item.verdict.value}{reason}"
+        found.setdefault(text, []).append(number + 1)
+    for text, numbers in found.items():
+        count = f", {len(numbers)} times" if len(numbers) > 1 else ""
+        yield f"  {numbers[0]}. {text}{count}"

@@ -271,7 +271,7 @@ class Program:
             found = Element(tensor, indices, type)
         if tensor in self.padded:
             sizes = self.padded[tensor]
-            inner = z3.And(*(index < size for index, size in zip(indices, sizes)))
+            inner = z3.And(*(index < size for index, size in zip(indices, sizes, strict=True)))
             found = Choice(inner, found, Number(identity(ReductionKind.ADD, type)))
         if op.fill is not None:
             found = Choice(within, found, Number(op.fill))

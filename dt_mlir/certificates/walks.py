@@ -52,7 +52,7 @@ def visited_once(prover: Prover, walk: Walk) -> Query:
         *universe.closure([*walk.binders, *(new for _, new in pairs)]),
         walk.active,
         z3.substitute(walk.active, *pairs) if pairs else walk.active,
-        *(a == b for a, b in zip(walk.targets, other)),
+        *(a == b for a, b in zip(walk.targets, other, strict=True)),
     ]
     return prover.ask(assumptions, z3.And(*(old == new for old, new in pairs)))
 
@@ -65,7 +65,7 @@ def apart(prover: Prover, one: Walk, other: Walk) -> Query:
     active = z3.substitute(other.active, *pairs) if pairs else other.active
     assumptions = [
         *universe.closure([*one.binders, *(new for _, new in pairs)]), one.active, active,
-        *(a == b for a, b in zip(one.targets, targets)),
+        *(a == b for a, b in zip(one.targets, targets, strict=True)),
     ]  # fmt: skip
     return prover.ask(assumptions, z3.BoolVal(False))
 
@@ -85,7 +85,7 @@ def all_visited(
     ways: list[Condition] = []
     for walk in walks:
         facts = [fact for binder in walk.binders for fact in universe.facts(binder)]
-        equal = [target == point for target, point in zip(walk.targets, domain.points)]
+        equal = [target == point for target, point in zip(walk.targets, domain.points, strict=True)]
         claim = z3.And(*facts, walk.active, *equal)
         for found in _witnesses(prover, walk, domain.points):
             ways.append(z3.substitute(claim, *found) if found else claim)
@@ -129,7 +129,7 @@ def witness(
 ) -> list[tuple[Integer, Integer]] | None:
     """Returns values of a walk's variables that give a point, as pairs; None if none is found."""
     solved: list[tuple[Integer, Integer]] = []
-    pending = list(zip(walk.targets, points))
+    pending = list(zip(walk.targets, points, strict=True))
     left = {binder.get_id(): binder for binder in walk.binders}
     while pending:
         for item in pending:

@@ -1,0 +1,163 @@
+"""Certificates of programs, and what a checker makes of them."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.certificates.certify import APPROXIMATED, certify
+from dt_mlir.certificates.obligation import Certificate, Verdict
+from dt_mlir.certificates.report import report
+from dt_mlir.diagnostics import CompileError, SourceTexts
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.scheduling.space import Space
+from dt_mlir.tools.dt_check import check
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.dt"))
+PROGRAMS = sorted((ROOT / "benchmarks" / "programs").glob("*.dt"))
+SLOW = ("conv2d", "conv2d_strided", "conv2d_pointwise", "conv2d_depthwise", "decoding")
+"""Programs of which not all is proved in a short time."""
+
+
+def tiles(text: str, name: str = "program") -> ModuleOp:
+    """Returns a program at the `tile` level, under the first schedule of its space."""
+    module, _ = compile_text(text, name)
+    space = Space(module)
+    point = dict(next(iter(space.points()))) if len(space) > 1 else {}
+    run_pipeline(module, default_pipeline("tile", choices=point))
+    return module
+
+
+@pytest.mark.parametrize("path", [*EXAMPLES, *PROGRAMS], ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_nothing_of_a_right_program_is_refuted(path: Path) -> None:
+    test = path.stem not in SLOW
+    found = certify(tiles(path.read_text(), path.name), whole=10.0, test=test)
+    counts = found.count()
+    if test:
+        assert not found.refuted
+    if path in EXAMPLES and path.stem != "nearest":
+        assert set(counts) <= {Verdict.PROVED, Verdict.ASSUMED}
+    for item in found.obligations:
+        assert item.verdict is not Verdict.ASSUMED or item.reason == APPROXIMATED or not test
+        assert item.verdict is not Verdict.PROVED or item.questions
+
+
+def test_few_obligations_of_the_examples_are_merely_tested() -> None:
+    total: Counter[Verdict] = Counter()
+    for path in EXAMPLES:
+        total += certify(tiles(path.read_text(), path.name), test=False).count()
+    assert total[Verdict.TESTED] <= 0.05 * total.total()
+
+
+def written(tmp_path: Path, name: str = "matmul") -> tuple[Path, Path]:
+    """Returns the files of an example's IR and of its certificate."""
+    module, certificate = tmp_path / f"{name}.mlir", tmp_path / f"{name}.json"
+    source = ROOT / "examples" / f"{name}.dt"
+    for command in (
+        ["--emit", "tile", "-o", module], ["--certify", "--certificate", certificate],
+    ):  # fmt: skip
+        subprocess.run(
+            [BIN / "dtc", source, *command], check=True, capture_output=True, timeout=120
+        )
+    return module, certificate
+
+
+def test_a_certificate_is_checked_anew(tmp_path: Path) -> None:
+    module, certificate = written(tmp_path)
+    found = check(str(module), str(certificate), SourceTexts())
+    assert found.endswith("matmul.json: 10 obligations hold anew: 10 proved\n")
+
+
+def change(path: Path, **changes: Any) -> None:
+    """Changes the first obligation of a certificate, or removes it."""
+    found = json.loads(path.read_text())
+    first = found["obligations"].pop(0)
+    if changes:
+        found["obligations"].insert(0, {**first, **changes})
+    path.write_text(json.dumps(found))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({}, "the certificate lacks an obligation of 'mm': what 'mm' loads of 'A' is inside of it"),
+        ({"statement": "all is well"}, "the certificate lacks an obligation of 'mm'"),
+    ],
+)
+def test_a_changed_certificate_is_refused(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    module, certificate = written(tmp_path)
+    change(certificate, **changes)
+    with pytest.raises(CompileError) as caught:
+        check(str(module), str(certificate), SourceTexts())
+    assert message in caught.value.message
+    assert caught.value.hint is not None
+
+
+def test_a_certificate_of_another_program_is_refused(tmp_path: Path) -> None:
+    module, _ = written(tmp_path)
+    _, other = written(tmp_path, "gram")
+    with pytest.raises(CompileError, match="the certificate is that of another algorithm"):
+        check(str(module), str(other), SourceTexts())
+
+
+def test_a_certificate_of_another_schedule_is_refused(tmp_path: Path) -> None:
+    module, certificate = written(tmp_path)
+    module.write_text(module.read_text().replace("divisor 32", "divisor 16"))
+    with pytest.raises(CompileError, match="the certificate is that of another schedule"):
+        check(str(module), str(certificate), SourceTexts())
+
+
+def test_an_obligation_too_many_is_refused(tmp_path: Path) -> None:
+    module, certificate = written(tmp_path)
+    found = json.loads(certificate.read_text())
+    found["obligations"].append(found["obligations"][0])
+    certificate.write_text(json.dumps(found))
+    with pytest.raises(CompileError, match="the program has no obligation such as: what 'mm'"):
+        check(str(module), str(certificate), SourceTexts())
+
+
+def test_more_is_claimed_than_holds(tmp_path: Path) -> None:
+    module, certificate = written(tmp_path, "swish")
+    found = json.loads(certificate.read_text())
+    (assumed,) = [item for item in found["obligations"] if item["verdict"] == "assumed"]
+    assumed["verdict"] = "proved"
+    certificate.write_text(json.dumps(found))
+    with pytest.raises(CompileError, match="claims that it is proved what is only assumed here"):
+        check(str(module), str(certificate), SourceTexts())
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "3", '{"version": 1}', '{"version": 1, "obligations": [{}]}', "\0"]
+)
+def test_what_is_no_certificate_is_refused(text: str) -> None:
+    with pytest.raises(CompileError, match="this is not a certificate"):
+        Certificate.from_json(text, "it")
+
+
+def test_another_version_is_refused() -> None:
+    with pytest.raises(CompileError, match="the certificate is of version 0"):
+        Certificate.from_json('{"version": 0}', "it")
+
+
+def test_json_holds_all_of_a_certificate() -> None:
+    found = certify(tiles((ROOT / "examples" / "softmax.dt").read_text()))
+    again = Certificate.from_json(found.to_json(), "it")
+    assert again.to_json() == found.to_json()
+    assert again.digest == found.digest
+    assert report(again) == report(found)
+
+
+def test_the_time_for_all_questions_is_limited() -> None:
+    found = certify(tiles((ROOT / "examples" / "matmul.dt").read_text()), whole=0.0)
+    assert Verdict.PROVED not in found.count()
+    assert all(item.verdict is Verdict.TESTED for item in found.obligations)

@@ -1,0 +1,144 @@
+"""Planted faults in the IR of programs: each is refuted, with sizes at which the program is wrong."""
+
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.certificates.certify import certify
+from dt_mlir.certificates.obligation import Kind, Verdict
+from dt_mlir.diagnostics import SourceTexts
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.printing import module_text
+from dt_mlir.tools.parsing import read_module
+
+BIN = Path(sys.executable).parent
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+FAULTS = {
+    "a mask of another label": (
+        "matmul", "%y_mask = tile.mask %y below %y_size", "%y_mask = tile.mask %y below %x_size",
+        Kind.WRITTEN,
+    ),
+    "a last group that is too large": (
+        "matmul", "arith.minsi %2, %1", "arith.maxsi %2, %1", Kind.WRITTEN,
+    ),
+    "a group without its start": (
+        "matmul", "%x_block = arith.addi %x_group_start, %x_in_group",
+        "%x_block = arith.addi %x_in_group, %x_in_group", Kind.WRITTEN,
+    ),
+    "blocks that overlap": (
+        "matmul", "%x_origin = arith.muli %x_block, %0", "%x_origin = arith.muli %x_block, %1",
+        Kind.WRITTEN,
+    ),
+    "a divisor that divides less": ("matmul", "%x_size divisor 128", "%x_size divisor 64",
+        Kind.IN_BOUNDS,
+    ),
+    "a store without a mask": (
+        "matmul", "%mm_ptr[%x, %y] masked [%x_mask, %y_mask]", "%mm_ptr[%x, %y] masked [%x_mask]",
+        Kind.IN_BOUNDS,
+    ),
+    "a load without a mask": (
+        "matmul", "%A_ptr[%x, %k] masked [%x_mask, %k_mask]", "%A_ptr[%x, %k] masked [%x_mask]",
+        Kind.IN_BOUNDS,
+    ),
+    "steps that are too small": (
+        "matmul", "%k_start = %5 to %k_size step %6", "%k_start = %5 to %k_size step %1",
+        Kind.REDUCED,
+    ),
+    "steps that are too large": (
+        "matmul", "%k_start = %5 to %k_size step %6", "%k_start = %5 to %k_size step %0",
+        Kind.REDUCED,
+    ),
+    "a loop that begins late": (
+        "matmul", "%k_start = %5 to %k_size step %6", "%k_start = %1 to %k_size step %6",
+        Kind.REDUCED,
+    ),
+    "padding that counts": ("sum_of_rows", "pad 0.0", "pad 1.0", Kind.NEUTRAL),
+    "a sum that begins at one": (
+        "matmul", "arith.constant 0.000000e+00 : f32", "arith.constant 1.000000e+00 : f32",
+        Kind.VALUE,
+    ),
+    "operands that are exchanged": (
+        "scaled_add", "arith.addf", "arith.subf", Kind.VALUE,
+    ),
+    "the identity of a maximum": ("largest_of_rows", "pad -inf", "pad 0.0", Kind.NEUTRAL),
+    "an exponent of another base": ("softmax_stable", "1.44269502", "1.4", Kind.VALUE),
+    "another scale": ("attention", "math.sqrt", "math.rsqrt", Kind.VALUE),
+    "a sum of what is not masked": (
+        "attention", "%total = tile.reduce add %weights_1", "%total = tile.reduce add %weights",
+        Kind.NEUTRAL,
+    ),
+}  # fmt: skip
+
+
+ROWS = """
+Func f;
+In A;
+Var x;
+RVar k;
+f[x] = {}(A[x, k], k);
+f.block(x:4);
+f.tensorize(x:4, k:8);
+f.compile();
+"""
+PROGRAMS = {"largest_of_rows": ROWS.format("rmax"), "sum_of_rows": ROWS.format("rsum")}
+
+
+@lru_cache
+def tiles(name: str) -> str:
+    """Returns an example, or a program of this file, at the `tile` level."""
+    text = PROGRAMS.get(name) or (EXAMPLES / f"{name}.dt").read_text()
+    module, _ = compile_text(text, name)
+    run_pipeline(module, default_pipeline("tile"))
+    return module_text(module)
+
+
+def parsed(text: str, folder: Path) -> ModuleOp:
+    """Reads IR as a tool does."""
+    path = folder / "module.mlir"
+    path.write_text(text)
+    return read_module(str(path), SourceTexts())
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_refuted(fault: str, tmp_path: Path) -> None:
+    name, old, new, kind = FAULTS[fault]
+    text = tiles(name)
+    assert old in text, "the fault is stale"
+    found = certify(parsed(text.replace(old, new, 1), tmp_path))
+    refuted = found.refuted
+    assert refuted, "the fault changes a result"
+    assert kind in {item.kind for item in refuted}
+    assert all(" = " in item.reason for item in refuted), "a counterexample has sizes"
+
+
+def test_the_counterexample_names_the_element(tmp_path: Path) -> None:
+    text = tiles("matmul").replace(
+        "%y_mask = tile.mask %y below %y_size", "%y_mask = tile.mask %y below %x_size", 1
+    )
+    found = certify(parsed(text, tmp_path)).refuted
+    (lost,) = [item for item in found if "each element" in item.statement]
+    assert lost.reason.endswith("is written by no program instance")
+    assert lost.sizes["y"] > lost.sizes["x"]
+
+
+def test_what_is_right_is_not_refuted(tmp_path: Path) -> None:
+    for name in ("matmul", "softmax_stable", "attention"):
+        found = certify(parsed(tiles(name), tmp_path))
+        assert {item.verdict for item in found.obligations} == {Verdict.PROVED}
+
+
+def test_dt_opt_ends_with_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.mlir"
+    path.write_text(tiles("sum_of_rows").replace("pad 0.0", "pad 1.0", 1))
+    done = subprocess.run(
+        [BIN / "dt-opt", path, "--certify"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 1
+    assert "error: the kernel of 'f' is wrong: " in done.stderr
+    assert "help: no schedule may change a result" in done.stderr
