@@ -156,9 +156,8 @@ class _Certifier:
         lines = "\n".join(line.data for line in self.wrapper.algorithm or ())
         kernels = kernels_of(self.source, [kernel.root.data for kernel in self.kernels])
         digest = hashlib.sha256(module_text(self.module).encode()).hexdigest()
-        return Certificate(
-            lines, digest, tuple(self.obligations), attributed(self.source, self.obligations, kernels)
-        )
+        directives = attributed(self.source, self.obligations, kernels)
+        return Certificate(lines, digest, tuple(self.obligations), directives)
 
     def _protocols(self) -> None:
         """Adds the obligations of specialized kernels, of which all interleavings are explored."""
