@@ -1,4 +1,4 @@
-"""Which obligations rest on which directives."""
+"""The obligations that rest on each directive."""
 
 from __future__ import annotations
 

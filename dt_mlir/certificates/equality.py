@@ -1,4 +1,4 @@
-"""Whether a program's term is the algorithm's, for all values of their variables.
+"""The equality of a program's term and the algorithm's, for all values of their variables.
 
 Choices are resolved by cases. What remains are operations on atoms: elements of tensors, which are
 equal where their indices are, and reductions, which are equal where both combine equal values, each
@@ -84,7 +84,7 @@ class Finding:
     statement: str
     """The claim in words."""
     state: State
-    """What is known of it."""
+    """The state of knowledge about it."""
     texts: list[str] = field(default_factory=list[str])
     """The questions to the solver, or the expressions that were evaluated."""
     sizes: dict[str, int] = field(default_factory=dict[str, int])

@@ -45,7 +45,7 @@ class Carried(Term):
     loop: Operation
     """The loop."""
     position: int
-    """Which of its values."""
+    """The number of the value."""
 
 
 @dataclass(frozen=True)

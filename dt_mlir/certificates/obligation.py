@@ -25,7 +25,7 @@ class Kind(StrEnum):
     IN_BOUNDS = "in bounds"
     """Every access is inside of its tensor."""
     NEUTRAL = "neutral"
-    """What masked lanes hold does not change what they are combined with."""
+    """Masked lanes hold what does not change a combination."""
     VALUE = "value"
     """A value is the one that the algorithm defines."""
     REDUCED = "reduced once"
@@ -37,16 +37,16 @@ class Kind(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What is known of an obligation."""
+    """The state of knowledge about an obligation."""
 
     PROVED = "proved"
-    """It holds for all sizes."""
+    """Proved for all sizes."""
     TESTED = "tested"
-    """It held wherever it was tried."""
+    """Tried at some sizes, where it held."""
     ASSUMED = "assumed"
-    """It is taken to hold, for a reason that the documentation gives."""
+    """Taken to hold, for a reason that the documentation gives."""
     REFUTED = "refuted"
-    """It does not hold: there is a counterexample."""
+    """Wrong: there is a counterexample."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class Obligation:
     statement: str
     """The claim in words."""
     verdict: Verdict
-    """What is known of it."""
+    """The state of knowledge about it."""
     reason: str = ""
     """The assumption, where it was tested, or the counterexample."""
     questions: tuple[str, ...] = ()
-    """What was asked: SMT-LIB, or expressions that were evaluated at random points."""
+    """The questions: SMT-LIB, or expressions that were evaluated at random points."""
     sizes: dict[str, int] = field(default_factory=dict[str, int])
     """The sizes of labels in the counterexample."""
 
@@ -90,7 +90,7 @@ class DirectiveNote:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is known of a compiled program."""
+    """The obligations of a compiled program, and the state of each."""
 
     algorithm: str
     """The algorithm, in canonical form."""

@@ -31,7 +31,7 @@ from dt_mlir.dialects.elem import ReductionKind
 
 @dataclass(frozen=True)
 class Part:
-    """What a kernel stores in a tensor that the algorithm does not have."""
+    """The contents that a kernel stores in a tensor that the algorithm does not have."""
 
     store: Access
     """The only store to it."""

@@ -23,14 +23,14 @@ _SMALL = 300
 
 
 class State(StrEnum):
-    """What is known of a claim."""
+    """The state of knowledge about a claim."""
 
     PROVED = "proved"
-    """It holds for all values of its variables."""
+    """Proved for all values of its variables."""
     REFUTED = "refuted"
-    """It does not hold for some."""
+    """Wrong for some."""
     ASSUMED = "assumed"
-    """It is not proved here, and the documentation says why it is taken to hold."""
+    """Not proved here; the documentation says why it is taken to hold."""
     UNKNOWN = "unknown"
     """The solver does not say within its time, or no term says what is claimed."""
 
@@ -45,7 +45,7 @@ class Query:
     """A claim under assumptions, and what the solver said."""
 
     state: State
-    """What is known of it."""
+    """The state of knowledge about it."""
     text: str
     """The question in SMT-LIB: whether there is a counterexample."""
     sizes: dict[str, int]

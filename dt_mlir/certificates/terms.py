@@ -110,7 +110,7 @@ class Unknown(Term):
     """A value that terms cannot say."""
 
     reason: str
-    """Why not."""
+    """The reason."""
 
 
 def children(term: Term) -> tuple[Term, ...]:

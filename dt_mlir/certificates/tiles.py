@@ -1,4 +1,4 @@
-"""What block programs store, as terms."""
+"""The contents that block programs store, as terms."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
@@ -55,15 +55,15 @@ class Access:
     indices: tuple[Integer, ...]
     """An index for each axis."""
     mask: Condition
-    """Where it takes place."""
+    """The condition under which it takes place."""
     binders: tuple[Integer, ...]
     """The variables for whose values it is made: blocks, trips and lanes."""
     value: Term | None = None
-    """What is stored, if it is a store."""
+    """The stored value, if it is a store."""
 
 
 class Program:
-    """What all instances of a kernel do.
+    """The accesses of all instances of a kernel.
 
     Args:
         kernel: the kernel, with physical axes.

@@ -1,4 +1,4 @@
-"""Walks: which points some variables visit, and that each point is visited exactly once.
+"""Walks: the points that some variables visit, each exactly once.
 
 Program instances walk the elements of an output, and lanes and trips walk what a reduction
 combines. Both have to visit each point of a domain once, which is three claims: no two values of
@@ -30,7 +30,7 @@ class Walk:
     binders: tuple[Integer, ...]
     """The variables; their facts say which values they have."""
     active: Condition
-    """Where they visit a point at all."""
+    """The condition under which they visit a point."""
     targets: tuple[Integer, ...]
     """The point, as expressions of the variables."""
 
