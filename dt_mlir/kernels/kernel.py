@@ -16,6 +16,8 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.backend.python_module import emit_module
+from dt_mlir.certificates.making import certificate_of
+from dt_mlir.certificates.obligation import Certificate
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, SourceTexts, make_location
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
@@ -112,6 +114,7 @@ class Kernel:
         self._types: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
         """The types, and in the static mode the sizes, that it was last compiled for."""
+        self._certificates: dict[tuple[Any, ...], Certificate] = {}
         self._operator: Any = None
         self._backward: tuple[Any, Any] | None = None
         self.__signature__ = self._calls.signature()
@@ -403,6 +406,21 @@ class Kernel:
                 last call, or f32.
         """
         return self._emit(self.types_of(types), self._sizes)
+
+    @property
+    def certificate(self) -> Certificate:
+        """The certificate of the program: what is proved of it for all sizes, tested and assumed.
+
+        It is that of the types of the last call, or f32. Its text is that of `dtc --certify`.
+
+        Raises:
+            CompileError: if the solver is not installed.
+        """
+        key = tuple(self.types_of({}).items()), tuple(self._sizes.items())
+        if key not in self._certificates:
+            module = self._lowered("warp", dict(key[0]), self._sizes)
+            self._certificates[key] = certificate_of(module)
+        return self._certificates[key]
 
     @compiling()
     def asm(

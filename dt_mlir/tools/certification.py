@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
-from dt_mlir.diagnostics import CompileError
+from dt_mlir.certificates.making import certificate_of
+from dt_mlir.certificates.obligation import Certificate
+from dt_mlir.certificates.report import report
+from dt_mlir.diagnostics import CompileError, Note
 from dt_mlir.files import write_output
 from dt_mlir.pipeline import default_pipeline, run_pipeline
-
-if TYPE_CHECKING:
-    from dt_mlir.certificates.obligation import Certificate
 
 
 def add_certification(parser: argparse.ArgumentParser) -> None:
@@ -30,21 +29,6 @@ def add_certification(parser: argparse.ArgumentParser) -> None:
     add("--certificate", metavar="FILE.json", help="with --certify: where the certificate goes")
 
 
-def certificate_of(module: ModuleOp) -> Certificate:
-    """Returns the certificate of a program at the `tile` level.
-
-    Raises:
-        CompileError: if the solver is missing, or the module is not one of block programs.
-    """
-    try:
-        from dt_mlir.certificates.certify import certify
-    except ImportError as error:
-        raise CompileError(
-            f"--certify needs {error.name}", None, "pip install 'dt-mlir[certify]'"
-        ) from None
-    return certify(module)
-
-
 def show(certificate: Certificate, path: str | None) -> str:
     """Returns a certificate in words, and writes it to a file if there is one.
 
@@ -52,8 +36,6 @@ def show(certificate: Certificate, path: str | None) -> str:
         certificate: the certificate.
         path: the file for the JSON, if it is wanted.
     """
-    from dt_mlir.certificates.report import report
-
     if path is not None:
         write_output(path, certificate.to_json() + "\n")
     return report(certificate)
@@ -78,8 +60,6 @@ def refusal(certificate: Certificate, at: Attribute | None = None) -> CompileErr
         certificate: the certificate.
         at: the place of the directive that breaks the obligation.
     """
-    from dt_mlir.diagnostics import Note
-
     first, *rest = certificate.refuted
     notes = [Note(f"{item.statement}: {item.reason}") for item in rest]
     return CompileError(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 
+from dt_mlir.certificates.checking import difference
+from dt_mlir.certificates.making import certificate_of
+from dt_mlir.certificates.obligation import Certificate
 from dt_mlir.diagnostics import CompileError, SourceTexts
-from dt_mlir.tools.certification import certificate_of
 from dt_mlir.tools.command_line import ArgumentParser, run_tool
 
 DESCRIPTION = (
@@ -31,9 +33,6 @@ def check(module_path: str, certificate_path: str, sources: SourceTexts) -> str:
     with open(certificate_path, "rb") as stream:
         given_text = decode(stream, certificate_path)
     found = certificate_of(module)
-    from dt_mlir.certificates.checking import difference
-    from dt_mlir.certificates.obligation import Certificate
-
     given = Certificate.from_json(given_text, certificate_path)
     problem = difference(given, found)
     if problem is not None:

@@ -16,6 +16,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from dt_mlir.certificates.making import certificate_of
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, Note, SourceTexts, did_you_mean, showing_warnings
 from dt_mlir.files import write_output
@@ -24,7 +25,6 @@ from dt_mlir.pipeline import remaining, run_pipeline
 from dt_mlir.printing import module_text
 from dt_mlir.tools.certification import (
     add_certification,
-    certificate_of,
     check_options,
     refusal,
     show,

@@ -6,16 +6,17 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from dt_mlir.certificates.making import certificate_of
 from dt_mlir.diagnostics import CompileError, SourceTexts, did_you_mean
+from dt_mlir.dialects.host.func import function_of
 from dt_mlir.files import write_output
 from dt_mlir.loading import load_file
 from dt_mlir.pipeline import default_pipeline, pipeline_text, run_pipeline
 from dt_mlir.registry import PASSES
 from dt_mlir.tools.certification import (
     add_certification,
-    certificate_of,
     check_options,
     guilty,
     refusal,
@@ -230,6 +231,9 @@ def _certify(
     print(show(certificate, args.certificate), end="")
     if certificate.refuted:
         raise refusal(certificate, guilty(algorithm, types))
+    function = function_of(module)
+    assert function is not None, "what has a certificate has a wrapper"
+    function.certificate = StringAttr(certificate.digest)
 
 
 def compile_file(args: Namespace, sources: SourceTexts) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+import dt_mlir
 from dt_mlir.certificates.certify import APPROXIMATED, certify
 from dt_mlir.certificates.obligation import Certificate, Verdict
 from dt_mlir.certificates.report import report
@@ -161,3 +162,34 @@ def test_the_time_for_all_questions_is_limited() -> None:
     found = certify(tiles((ROOT / "examples" / "matmul.dt").read_text()), whole=0.0)
     assert Verdict.PROVED not in found.count()
     assert all(item.verdict is Verdict.TESTED for item in found.obligations)
+
+
+def test_the_certificate_travels(tmp_path: Path) -> None:
+    """The emitted module names it, and a kernel of Python has it."""
+    source = ROOT / "examples" / "matmul.dt"
+    module = tmp_path / "matmul.py"
+    done = subprocess.run(
+        [BIN / "dtc", source, "--certify", "-o", module],
+        check=True, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    digest = done.stdout.splitlines()[-1].removeprefix("certificate ")
+    assert f"\nCertificate {digest}.\n" in module.read_text()
+    compile(module.read_text(), "matmul.py", "exec")
+    kernel = dt_mlir.parse(source.read_text()).compile()
+    assert kernel.certificate.count() == {Verdict.PROVED: 10}
+    assert kernel.certificate is kernel.certificate
+
+
+def test_the_solver_is_optional() -> None:
+    text = (
+        "import sys; sys.modules['z3'] = None; from dt_mlir.tools.entry import dtc; "
+        "sys.argv = ['dtc', sys.argv[1], '--certify']; dtc()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", text, ROOT / "examples" / "matmul.dt"],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "error: certificates need z3" in done.stderr
+    assert "help: pip install 'dt-mlir[run,certify]'" in done.stderr
+    assert "Traceback" not in done.stderr

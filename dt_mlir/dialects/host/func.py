@@ -158,6 +158,8 @@ class FuncOp(IRDLOperation):
     """The sizes of labels that the program is compiled for."""
     kernel_only = opt_prop_def(UnitAttr)
     """Present where only the kernels are wanted, without the wrapper."""
+    certificate = opt_prop_def(StringAttr)
+    """The digest of the program's certificate, if it has one."""
     body = region_def("single_block")
     """The steps of the wrapper: allocations, launches and the return."""
 
