@@ -25,6 +25,7 @@ from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.sched import RESERVED, Argument
 from dt_mlir.scheduling.parameters import ArgumentError, Kind
+from dt_mlir.scheduling.places import Shapes
 from dt_mlir.traversal import operations_of
 
 PASS_PREFIX = "schedule-"
@@ -377,7 +378,10 @@ def apply_directives(
     trial = module.clone()
     program = LoopProgram(trial)
     for directive, location in directives:
+        before = None if location is None else Shapes(trial)
         directive.run(program, location)
+        if before is not None and location is not None:
+            before.give_place(location)
         if observer is not None:
             program.write_record()
             observer(directive, location, trial)

@@ -1,0 +1,63 @@
+"""Gives what a directive makes of a program the directive's place in the source."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.ir import Attribute, Operation
+
+from dt_mlir.diagnostics import with_place
+from dt_mlir.dialects import host, loop
+from dt_mlir.traversal import operations
+
+
+_SIGNATURE = ("function_type", "arg_attrs", "labels")
+"""The properties of kernels that follow from what they compute."""
+
+
+class _Shape(NamedTuple):
+    """What a directive may change of an operation."""
+
+    kernel: Operation | None
+    """The operation of the module that it is in."""
+    properties: dict[str, Attribute]
+    attributes: dict[str, Attribute]
+
+
+class Shapes:
+    """The operations of a program as they are before a directive is applied to it.
+
+    A directive shaped an operation that it created, that it moved to another kernel, or of which it
+    changed a property or an attribute. One place finds out for all directives, so that none, not
+    even one of another package, needs to say so; rewriting moves the locations along from there.
+
+    Args:
+        module: a module of the `loop` level.
+    """
+
+    def __init__(self, module: ModuleOp) -> None:
+        self.module = module
+        # The operations are kept, as others might get the numbers of those that are erased.
+        self.known = self._shapes()
+
+    def give_place(self, place: LocationAttr) -> None:
+        """Adds a place to the locations of the operations that have changed since.
+
+        Args:
+            place: the directive's place in the source.
+        """
+        for op, shape in self._shapes().items():
+            if self.known.get(op) != shape and not isinstance(op, host.FuncOp):
+                op.location = with_place(op.location, place)
+
+    def _shapes(self) -> dict[Operation, _Shape]:
+        found: dict[Operation, _Shape] = {}
+        for kernel in self.module.ops:
+            for op in operations(kernel):
+                home = None if op is kernel else kernel
+                properties = dict(op.properties)
+                if isinstance(op, loop.KernelOp):
+                    properties = {n: a for n, a in properties.items() if n not in _SIGNATURE}
+                found[op] = _Shape(home, properties, dict(op.attributes))
+        return found
