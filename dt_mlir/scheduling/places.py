@@ -11,7 +11,6 @@ from dt_mlir.diagnostics import with_place
 from dt_mlir.dialects import host, loop
 from dt_mlir.traversal import operations
 
-
 _SIGNATURE = ("function_type", "arg_attrs", "labels")
 """The properties of kernels that follow from what they compute."""
 
