@@ -215,6 +215,10 @@ def has_location(op: Operation) -> bool:
     return not isinstance(op.location, UnknownLoc)
 
 
+Place = tuple[str, int, int]
+"""A file, a line and a column, from 1."""
+
+
 def places_of(location: Attribute | None) -> list[tuple[str, int, int]]:
     """Returns the places that a location stands for: an operation's own, then those of directives.
 

@@ -9,12 +9,9 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
-from dt_mlir.diagnostics import places_of
+from dt_mlir.diagnostics import Place, places_of
 from dt_mlir.dialects import tile
 from dt_mlir.printing import module_lines
-
-Place = tuple[str, int, int]
-"""A file, a line and a column."""
 
 
 class Use(NamedTuple):
