@@ -25,9 +25,8 @@ from dt_mlir.explorer.model import (
     timeline_json,
     trace_json,
 )
-from dt_mlir.explorer.steps import Step, StepRecorder, operation_ids
+from dt_mlir.explorer.steps import Step, StepRecorder, operation_ids, recording
 from dt_mlir.pipeline import default_pipeline, run_pipeline
-from dt_mlir.scheduling.directive import OBSERVER
 
 
 @dataclass(frozen=True)
@@ -82,11 +81,8 @@ def explore_program(
     run_pipeline(typed, default_pipeline("dt", settings.types, choices=settings.choices))
     sizes = assumed_sizes(typed, {**settings.fixed, **settings.sizes})
     recorder = StepRecorder(module, sizes, find_device(settings.device))
-    token = OBSERVER.set(recorder.applied)
-    try:
+    with recording(recorder):
         run_pipeline(module, passes, recorder.after)
-    finally:
-        OBSERVER.reset(token)
     page = _page(module, text, file, recorder.steps, settings)
     page.update(device=recorder.device.name, costSizes=sizes)
     return Explored(name or file, page, recorder.steps)

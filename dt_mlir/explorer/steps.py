@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite
 
@@ -20,7 +21,7 @@ from dt_mlir.diagnostics import CompileError, Place, file_line_col
 from dt_mlir.dialects import loop, tile, warp
 from dt_mlir.explorer.differences import Difference, difference
 from dt_mlir.explorer.snapshots import Snapshot
-from dt_mlir.scheduling.directive import Directive
+from dt_mlir.scheduling.directive import OBSERVER, Directive
 
 DEFAULT_WARPS = 4
 """Triton's number of warps where no schedule says one."""
@@ -125,6 +126,23 @@ class StepRecorder:
             if isinstance(op, warp.KernelOp):
                 found.append(Resources(op.sym_name.data, shared=shared_memory_of(op)))
         return found
+
+
+@contextmanager
+def recording(recorder: StepRecorder) -> Generator[None]:
+    """Keeps the directives that are applied meanwhile; who observed them before still does."""
+    before = OBSERVER.get()
+
+    def observe(directive: Directive, location: LocationAttr | None, module: ModuleOp) -> None:
+        if before is not None:
+            before(directive, location, module)
+        recorder.applied(directive, location, module)
+
+    token = OBSERVER.set(observe)
+    try:
+        yield
+    finally:
+        OBSERVER.reset(token)
 
 
 def _summary(cls: type[ModulePass]) -> str:
