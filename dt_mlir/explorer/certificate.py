@@ -58,5 +58,6 @@ def _obligation(item: object, number: int, name: str) -> Obligation:
         if type(item.get(field)) is not wanted:
             kind = "a whole number" if field == "line" else "a text"
             hint = did_you_mean(field, [str(key) for key in item if key not in FIELDS])
-            raise CompileError(f"{name}: '{field}' of obligation {number} must be {kind}", None, hint)
+            message = f"{name}: '{field}' of obligation {number} must be {kind}"
+            raise CompileError(message, None, hint)
     return Obligation(item["directive"], item["line"], item["statement"], item["state"])

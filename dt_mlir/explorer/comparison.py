@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from dt_mlir.explorer.differences import Change, difference
 from dt_mlir.explorer.model import Json
 from dt_mlir.explorer.snapshots import Snapshot
@@ -26,14 +28,14 @@ def compare(left: list[Step], right: list[Step]) -> list[Json]:
         change = difference(before, after)
         there = {old: new for new, old in change.before.items()}
         gone = set(change.removed)
+        states = [
+            Change.REMOVED if n in gone else _as_changed(change.changes[there[n]])
+            for n in range(len(before.nodes))
+        ]
         found.append({
-            "level": level,
-            "left": _rows(before, [
-                Change.REMOVED if n in gone else _as_changed(change.changes[there[n]])
-                for n in range(len(before.nodes))
-            ]),
-            "right": _rows(after, list(change.changes)),
-            "counts": change.counts,
+            "level": level, "counts": change.counts,
+            "left": _rows(before, states, after, there),
+            "right": _rows(after, change.changes, before, change.before),
         })  # fmt: skip
     return found
 
@@ -42,13 +44,29 @@ def _as_changed(change: Change) -> Change:
     return change if change in (Change.CHANGED, Change.MOVED) else Change.SAME
 
 
-def _rows(snapshot: Snapshot, changes: list[Change]) -> list[list[str]]:
-    """Returns each line with what becomes of its first operation that differs."""
+def _rows(
+    snapshot: Snapshot, changes: Sequence[Change], other: Snapshot, matched: Mapping[int, int]
+) -> list[list[str]]:
+    """Returns each line with what becomes of its first operation that differs.
+
+    Args:
+        snapshot: the module.
+        changes: what becomes of each of its operations.
+        other: the module that it is compared with.
+        matched: the operations there that its operations are.
+    """
+    there: dict[int, set[str]] = {}
+    for line in other.lines:
+        there.setdefault(line.nodes[0], set()).add(line.text)
     rows: list[list[str]] = []
     for line in snapshot.lines:
-        own = changes[line.nodes[0]]
-        inner = any(changes[node] is not Change.SAME for node in line.nodes[1:])
-        state = Change.CHANGED if own is Change.SAME and inner else own
-        closing = line.text.strip().startswith("}") and own is Change.CHANGED
-        rows.append([line.text, Change.SAME.value if closing else state.value])
+        first = line.nodes[0]
+        state = changes[first]
+        if state is Change.SAME and any(changes[n] is not Change.SAME for n in line.nodes[1:]):
+            state = Change.CHANGED
+        # Of an operation of several lines those differ that are not there.
+        equal = line.text in there.get(matched.get(first, -1), ())
+        spread = bool(snapshot.nodes[first].children)
+        kept = state is Change.CHANGED and spread and equal
+        rows.append([line.text, Change.SAME.value if kept else state.value])
     return rows

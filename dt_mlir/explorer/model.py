@@ -189,14 +189,13 @@ def _runs(numbers: Sequence[int]) -> list[int]:
 
 def trace_json(trace: Trace, tables: Tables) -> Json:
     """Returns what program instances touch."""
+    names = list(trace.tensors)
     kernels: list[Json] = []
     for kernel in trace.kernels:
         instances = [
             [
-                {
-                    "t": f.tensor, "s": int(f.stores), "a": f.axes, "n": f.lanes, "k": f.active,
-                    "b": f.box, "x": int(f.exact), "l": f.trips, "p": tables.place(f.place),
-                }
+                [names.index(f.tensor), int(f.stores), f.axes, f.lanes, f.active, f.box,
+                 int(f.exact), f.trips, tables.place(f.place)]
                 for f in instance
             ]
             for instance in kernel.instances
@@ -206,7 +205,7 @@ def trace_json(trace: Trace, tables: Tables) -> Json:
             "persistent": kernel.persistent, "instances": instances,
         })  # fmt: skip
     return {
-        "sizes": trace.sizes, "tensors": trace.tensors, "labels": trace.labels,
+        "sizes": trace.sizes, "names": names, "tensors": trace.tensors, "labels": trace.labels,
         "kernels": kernels, "truncated": trace.truncated,
     }  # fmt: skip
 

@@ -32,8 +32,8 @@ from dt_mlir.interpreters.tile_level import TileFunctions
 
 MOST_INSTANCES = 400
 """The most program instances of a picture."""
-MOST_EVENTS = 12000
-"""The most accesses that are kept of all instances together."""
+MOST_EVENTS = 6000
+"""The most accesses that are kept of all instances together; half of them are stores."""
 WANTED_BLOCKS = 3.5
 """The blocks along a label of the grid, and the tiles along one of a loop, that are drawn."""
 
@@ -104,7 +104,8 @@ class Recorder(Observer):
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self.count = 0
+        self.left = [0, 0]
+        """The loads and the stores that are still kept of the instance."""
         self.trips: dict[Operation, int] = {}
 
     def starts(self, kernel: GridKernelOp, instance: int, instances: int) -> None:
@@ -115,6 +116,7 @@ class Recorder(Observer):
                 kernel.sym_name.data, kernel.root.data, grid, kernel.programs is not None
             ))  # fmt: skip
         self.trace.kernels[-1].instances.append([])
+        self.left = [max(2, MOST_EVENTS // 2 // instances)] * 2
 
     def trip(self, loop: Operation, index: int) -> None:
         self.trips[loop] = index
@@ -127,9 +129,10 @@ class Recorder(Observer):
     ) -> None:
         shape = np.broadcast_shapes(np.shape(mask), *(np.shape(place) for place in places))
         self.trace.tensors.setdefault(buffer.name, list(buffer.shape))
-        self.count += 1
-        if self.count > MOST_EVENTS or not math.prod(shape):
-            self.trace.truncated |= self.count > MOST_EVENTS
+        stores = isinstance(op, tile.StoreOp | warp.TmaStoreOp)
+        self.left[stores] -= 1
+        if self.left[stores] < 0 or not math.prod(shape):
+            self.trace.truncated |= self.left[stores] < 0
             return
         kept = np.broadcast_to(mask, shape)
         full = [np.broadcast_to(np.asarray(place), shape) for place in places]
@@ -140,7 +143,7 @@ class Recorder(Observer):
         distinct = len(np.unique(np.stack(chosen), axis=1).T) if chosen and active else active
         loops = [(_induction_variable(loop), index) for loop, index in self.trips.items()]
         self.trace.kernels[-1].instances[-1].append(Footprint(
-            buffer.name, isinstance(op, tile.StoreOp | warp.TmaStoreOp), axes, math.prod(shape),
+            buffer.name, stores, axes, math.prod(shape),
             active, [(int(index.min()), int(index.max()) + 1) for index in full],
             distinct == counts, loops, file_line_col(op.location),
         ))  # fmt: skip

@@ -17,8 +17,8 @@ from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.files import write_output
 from dt_mlir.loading import load_file
 from dt_mlir.pipeline import default_pipeline, run_pipeline
-from dt_mlir.tools.exploring import check_page
 from dt_mlir.tools.command_line import ArgumentParser, parse_pairs, parse_sizes, run_tool, seed
+from dt_mlir.tools.exploring import check_page
 from dt_mlir.tools.parsing import read_module
 
 if TYPE_CHECKING:

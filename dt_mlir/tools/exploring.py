@@ -48,7 +48,9 @@ def check_exploring(args: Namespace) -> None:
         return
     check_page(args.explore)
     if args.emit != "triton" or args.print_pipeline or args.run is not None or args.explain:
-        raise CompileError("--explore does not go with --emit, --print-pipeline, --run or --explain")
+        raise CompileError(
+            "--explore does not go with --emit, --print-pipeline, --run or --explain"
+        )
 
 
 def check_page(path: str) -> None:

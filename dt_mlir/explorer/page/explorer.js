@@ -56,7 +56,7 @@
       DT.el("span", { class: "keys" },
         "Keys: Tab between panes, ↑ ↓ Enter in one, [ ] steps, Escape ends a choice")),
     holder);
-  show(0, model.search && !model.comparisons ? "search" : "levels");
+  show(0, model.search ? "search" : "levels");
 
   document.addEventListener("keydown", (event) => {
     if (!levels || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -2,7 +2,9 @@
 /* The grid in launch order, and what the program instance under the slider touches. */
 DT.Grid = class {
   constructor(trace, sync) {
-    this.trace = trace;
+    this.trace = { ...trace, kernels: trace.kernels.map((kernel) => ({ ...kernel,
+      instances: kernel.instances.map((own) => own.map(([t, s, a, n, k, b, x, l]) =>
+        ({ t: trace.names[t], s, a, n, k, b, x, l }))) })) };
     this.sync = sync;
     this.id = DT.fresh("hatch");
     this.kernelSelect = DT.select("Kernel", trace.kernels.map((kernel, index) =>
@@ -21,7 +23,8 @@ DT.Grid = class {
         this.access.node, this.play),
       this.head, this.said,
       DT.el("p", { class: "legend" },
-        "Numbers are program ids, in launch order from dark to light. Bold: the instance under ",
+        "Numbers are program ids, in launch order from dark to light; of persistent kernels ",
+        "followed by the block that the instance walks. Thick edges: the instance under ",
         "the slider. Filled: elements that the step touches; hatched: lanes that are masked off; ",
         "outlined: all that the instance touches."),
       this.pictures);
@@ -110,15 +113,23 @@ DT.Grid = class {
                                          "data-instance": instance, class: "block" }));
           }
         }
-        const cells = boxes.flatMap((access) => this.cells(access, scale));
-        const x = Math.min(...cells.map((c) => c.x)), y = Math.min(...cells.map((c) => c.y));
-        const right = Math.max(...cells.map((c) => c.x + c.width));
-        const bottom = Math.max(...cells.map((c) => c.y + c.height));
-        if (right - x > 16 && bottom - y > 10) {
-          base.append(DT.svg("text", {
-            x: (x + right) / 2, y: (y + bottom) / 2 + 4, "text-anchor": "middle",
-            class: count > 1 && instance / (count - 1) > 0.5 ? "on-light" : "on-dark",
-          }, `${instance}`));
+        // A persistent instance has a number for each block that it walks.
+        const groups = new Map();
+        for (const access of boxes) {
+          const block = this.kernel.persistent && access.l.length ? access.l[0][1] : "";
+          groups.set(block, [...(groups.get(block) ?? []), ...this.cells(access, scale)]);
+        }
+        for (const [block, cells] of groups) {
+          const x = Math.min(...cells.map((c) => c.x)), y = Math.min(...cells.map((c) => c.y));
+          const right = Math.max(...cells.map((c) => c.x + c.width));
+          const bottom = Math.max(...cells.map((c) => c.y + c.height));
+          const shown = block === "" ? `${instance}` : `${instance}·${block}`;
+          if (right - x > 8 * shown.length && bottom - y > 10) {
+            base.append(DT.svg("text", {
+              x: (x + right) / 2, y: (y + bottom) / 2 + 4, "text-anchor": "middle",
+              class: count > 1 && instance / (count - 1) > 0.5 ? "on-light" : "on-dark",
+            }, shown));
+          }
         }
       });
     }

@@ -184,6 +184,6 @@ DT.Search = class {
       DT.el("h2", {}, `${point.milliseconds.toPrecision(4)} ms in ${point.rounds} rounds`),
       point.variant === null ? DT.el("p", {}, "+ and − compare it with the fastest.")
         : DT.el("button", { onclick: () => this.open(point.variant) }, "Open its levels"),
-      DT.lines("Schedule", "dt", rows), DT.table("Choices and resources", ["", ""], figures));
+      DT.lines("Schedule", "dt", rows), DT.table("Choices and resources", ["name", "value"], figures));
   }
 };
