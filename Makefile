@@ -34,10 +34,12 @@ demo: $(STAMP) ## Compile an example, run it (on a GPU, or else on the CPU) and 
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP) ## Run the quick tests: every pass and example once
+	$(BIN)/python tests/explorer/browser.py
 	$(BIN)/lit -q tests/filecheck examples/plugin/tests
 	$(BIN)/pytest -n auto
 
 test-full: $(STAMP) ## Run all tests: all sizes and targets, drawn programs, searches
+	$(BIN)/python tests/explorer/browser.py
 	$(BIN)/lit -q tests/filecheck examples/plugin/tests
 	$(BIN)/pytest -n auto --full
 

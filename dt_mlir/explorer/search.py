@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dt_mlir.diagnostics import CompileError
+from dt_mlir.diagnostics import CompileError, showing_warnings
 from dt_mlir.explorer.exploration import Exploration
 from dt_mlir.explorer.model import Json
 from dt_mlir.explorer.program import Explored, Settings, explore_program
@@ -42,11 +42,13 @@ def explore_outcome(
     variants: dict[str, int] = {}
     for number, record in enumerate(records[:FOLLOWED]):
         file = f"schedule-{number + 1}.dt"
-        module, _ = compile_text(record.program, file)
-        settings = Settings(sizes={}, compiled=False)
         name = f"{number + 1}: {record.milliseconds or 0.0:.4g} ms"
         variants[record.program] = number
-        programs.append(explore_program(module, record.program, file, settings, name))
+        # The search has compiled them, and warned.
+        with showing_warnings(lambda _: None):
+            module, _ = compile_text(record.program, file)
+            settings = Settings(compiled=False)
+            programs.append(explore_program(module, record.program, file, settings, name))
     points = [_point(record, variants.get(record.program)) for record in records]
     axes = dict.fromkeys(name for point in points for name in point["values"])
     shown = ", ".join(f"{label} = {size}" for label, size in sizes.items())

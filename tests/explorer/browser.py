@@ -66,3 +66,7 @@ class Opened:
         """The texts of the marked lines of a pane."""
         lines = self.page.locator(f'[role=listbox][aria-label^="{label}"] .line.{kind} code')
         return [text.strip() for text in lines.all_text_contents()]
+
+
+if __name__ == "__main__":
+    print(missing() or f"pages are tested in {CHROMIUM}")
