@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -53,13 +54,14 @@ def assemble(
         given: sizes of labels; others are 1024.
     """
     found = Assembly()
+    if find_spec("triton") is None:
+        found.notes.append("Triton is not installed: pip install 'dt-mlir[run]'")
+        return found
     try:
-        import triton  # noqa: F401
-
         from dt_mlir.runtime.ahead_of_time import CompiledKernel, compile_for
         from dt_mlir.runtime.gluon_ahead_of_time import compile_gluon
-    except ImportError:
-        found.notes.append("Triton is not installed: pip install 'dt-mlir[run]'")
+    except ImportError as error:
+        found.notes.append(f"this needs {error.name}: pip install 'dt-mlir[run]'")
         return found
     if os.environ.get("TRITON_INTERPRET") == "1":
         found.notes.append("Triton interprets kernels in this process, and compiles none")

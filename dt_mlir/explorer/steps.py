@@ -18,7 +18,7 @@ from dt_mlir.analysis.shared_memory import shared_memory_of
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.report import costs_of
 from dt_mlir.diagnostics import CompileError, Place, file_line_col
-from dt_mlir.dialects import loop, tile, warp
+from dt_mlir.dialects import loop, warp
 from dt_mlir.explorer.differences import Difference, difference
 from dt_mlir.explorer.snapshots import Snapshot
 from dt_mlir.scheduling.directive import OBSERVER, Directive
@@ -118,10 +118,9 @@ class StepRecorder:
                 for root, cost in costs.items()
             ]  # fmt: skip
         for kernel in kernels_of(module):
-            if isinstance(kernel, tile.KernelOp):
-                warps = kernel.int_hint("num_warps") or DEFAULT_WARPS
-                pressure = register_pressure(kernel, warps).registers
-                found.append(Resources(kernel.sym_name.data, pressure))
+            warps = kernel.int_hint("num_warps") or DEFAULT_WARPS
+            pressure = register_pressure(kernel, warps).registers
+            found.append(Resources(kernel.sym_name.data, pressure))
         for op in module.ops:
             if isinstance(op, warp.KernelOp):
                 found.append(Resources(op.sym_name.data, shared=shared_memory_of(op)))

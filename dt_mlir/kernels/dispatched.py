@@ -66,7 +66,7 @@ class TunedForSizes:
             for sizes, best, times in zip(self.sizes, self.best, self.milliseconds)
         ]  # fmt: skip
         schedules = [
-            notebook.section(f"schedule {number}", program.schedule._repr_html_(), folded=True)
+            notebook.section(f"schedule {number}", notebook.html_of(program.schedule), folded=True)
             for number, program in enumerate(self.programs)
         ]
         return notebook.table(head, rows) + notebook.text(self.text) + "".join(schedules)

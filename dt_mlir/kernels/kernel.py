@@ -511,7 +511,7 @@ class Kernel:
 
     def _repr_html_(self) -> str:
         """Returns HTML for a notebook: algorithm, schedule, picture, costs and generated code."""
-        shown = self.program._repr_html_()
+        shown = notebook.html_of(self.program)
         try:
             picture, code, costs = self.draw(), self.source, self._costs()
         except CompileError as error:

@@ -89,10 +89,10 @@ class Func(declarations.Func):
     def _repr_html_(self) -> str:
         """Returns HTML for a notebook: the algorithm as far as it is defined, and the schedule."""
         try:
-            return Program.of([self])._repr_html_()
+            return notebook.html_of(Program.of([self]))
         except CompileError as error:
             # It is shown while it is written.
-            return notebook.text(f"{self.name}: {error}") + self.directives._repr_html_()
+            return notebook.text(f"{self.name}: {error}") + notebook.html_of(self.directives)
 
     def compile(
         self, *, dynamic: bool = False, static: bool = False, schedule: str | None = None
@@ -232,7 +232,7 @@ class Tuned:
     def _repr_html_(self) -> str:
         """Returns HTML for a notebook: the fastest schedule, and a table of the others."""
         fastest = notebook.section(
-            f"fastest schedule: {self.milliseconds:.4f} ms", self.schedule._repr_html_()
+            f"fastest schedule: {self.milliseconds:.4f} ms", notebook.html_of(self.schedule)
         )
         records = self.outcome.ranked()[:SHOWN]
         names = list(dict.fromkeys(name for record in records for name in record.point))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 
 def section(title: str, body: str, folded: bool = False) -> str:
@@ -32,6 +33,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         others = "".join(f'<td style="text-align:left">{cell}</td>' for cell in cells)
         lines.append(f'<tr><th scope="row" style="text-align:left">{name}</th>{others}</tr>')
     return f"<table><thead><tr>{columns}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def html_of(item: Any) -> str:
+    """Returns the HTML of something that a notebook shows."""
+    return item._repr_html_()
 
 
 class Text(str):

@@ -122,7 +122,7 @@ class Program:
         """Returns HTML for a notebook: the algorithm and the schedule."""
         bare = replace(self.tree, knobs=[], directives=[], alternatives=[])
         algorithm = notebook.section("algorithm", notebook.text(print_program(bare)))
-        return algorithm + notebook.section("schedule", self.schedule._repr_html_())
+        return algorithm + notebook.section("schedule", notebook.html_of(self.schedule))
 
     @property
     def schedule(self) -> Schedule:

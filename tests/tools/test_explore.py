@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from command import Tools
 
+MATMUL = Path(__file__).parents[2] / "examples" / "matmul.dt"
 CERTIFICATE = [{"directive": "f.block(x:8);", "line": 1, "statement": "s", "state": "proved"}]
 
 
@@ -36,7 +37,7 @@ def test_dtc_writes_a_page(tool: Tools) -> None:
 
 
 def test_directives_are_steps_of_their_own(tool: Tools) -> None:
-    tool("dtc fused.dt --explore page.html").prints()
+    tool(f"dtc '{MATMUL}' --explore page.html").prints()
     (page,) = _model("page.html")["variants"]
     steps = [step for step in page["steps"] if step["kind"] == "directive"]
     assert [step["title"] for step in steps] == page["schedule"]
