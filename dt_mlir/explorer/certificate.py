@@ -21,9 +21,9 @@ class Obligation:
     line: int
     """Its line in the program, from 1; 0 where it has none."""
     statement: str
-    """What has to hold."""
+    """The condition that has to hold."""
     state: str
-    """Whether it does, in a word, as `proved`, `assumed` or `failed`."""
+    """A word that says whether it does, as `proved`, `assumed` or `failed`."""
 
 
 def parse_certificate(text: str, name: str) -> list[Obligation]:

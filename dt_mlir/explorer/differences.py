@@ -19,7 +19,7 @@ from dt_mlir.explorer.snapshots import Node, Snapshot, Use
 
 
 class Change(StrEnum):
-    """What became of an operation."""
+    """The change of an operation."""
 
     SAME = "same"
     ADDED = "added"
@@ -35,13 +35,13 @@ class Difference:
     before: dict[int, int]
     """The number of the operation before, by that of the one after which it is."""
     changes: list[Change]
-    """What became of each operation of the later snapshot."""
+    """The change of each operation of the later snapshot."""
     reasons: dict[int, str]
     """The attributes, types or operands that differ, for changed operations."""
     removed: list[int]
     """The operations of the earlier snapshot that are no more."""
     counts: dict[str, int] = field(default_factory=dict[str, int])
-    """By how many operations of each name there are more, or fewer, than before."""
+    """The number of operations by which of each name there are more, or fewer, than before."""
 
     @property
     def is_empty(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a page holds of one program under one schedule, as JSON has it."""
+"""The model of a page about one program under one schedule, as JSON has it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 
 class Tables:
-    """What is written once and referred to by number: places, lines of IR.
+    """Tables of what is written once and referred to by number: places, lines of IR.
 
     Args:
         file: the program's file; other files have no places on a page.

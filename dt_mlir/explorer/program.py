@@ -37,7 +37,7 @@ class Settings:
     fixed: Mapping[str, int] = field(default_factory=dict[str, int])
     """Sizes that the program is compiled for."""
     choices: Mapping[str, int | str] = field(default_factory=dict[str, "int | str"])
-    """What is chosen of a space of schedules."""
+    """The choices from a space of schedules."""
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     """Sizes for costs, compiled code and pictures."""
     architecture: str = "sm_90"
@@ -45,9 +45,9 @@ class Settings:
     device: str | None = None
     """The device that costs are predicted for; None for the usual one."""
     compiled: bool = True
-    """Whether to compile kernels for the target, which takes seconds."""
+    """True to compile kernels for the target, which takes seconds."""
     certificate: Sequence[Obligation] | None = None
-    """What has been proved of the schedule."""
+    """The obligations of the schedule; None where there is no certificate."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Explored:
 
     name: str
     page: Json
-    """What a page shows of it."""
+    """The model of it, which a page shows."""
     steps: list[Step]
 
 

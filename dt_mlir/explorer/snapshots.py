@@ -37,11 +37,11 @@ class Node:
     uses: tuple[Use, ...]
     """Its operands."""
     places: list[Place]
-    """Where it comes from: its own place first, then those of directives."""
+    """The places that it comes from: its own first, then those of directives."""
     children: list[list[int]] = field(default_factory=list[list[int]])
     """The numbers of the operations in each of its blocks."""
     key: Hashable = None
-    """What it is apart from its operands: name, attributes, types, and the body of a map."""
+    """Name, attributes, types, and the body of a map: all but the operands."""
     symbol: str | None = None
 
 

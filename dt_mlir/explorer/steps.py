@@ -29,7 +29,7 @@ DEFAULT_WARPS = 4
 
 @dataclass(frozen=True)
 class Resources:
-    """What a kernel takes after a step, as far as that level says it."""
+    """The resources that a kernel takes after a step, as far as its level says."""
 
     kernel: str
     registers: float | None = None
@@ -55,7 +55,7 @@ class Step:
     summary: str
     """The first sentence of the pass's documentation."""
     place: Place | None
-    """Where the directive stands in the program."""
+    """The place of the directive in the program."""
     snapshot: Snapshot
     difference: Difference | None
     """The difference from the step before; None for the first step."""

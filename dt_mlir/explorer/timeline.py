@@ -1,4 +1,4 @@
-"""What the groups of warps of a specialized kernel do over logical time.
+"""The actions of the groups of warps of a specialized kernel over logical time.
 
 The interpreter says in which order groups act. From what each action waits for follows when it can
 happen at the earliest, as in Lamport's clocks: an action takes a unit of time, a copy a few, and a

@@ -1,4 +1,4 @@
-"""What each program instance of a kernel touches, from the interpreter's events.
+"""The elements that each program instance touches, from the interpreter's events.
 
 Kernels run on inputs of zeros. Products are left out, since no place depends on one: an index of
 data is an integer that was loaded, and what is not loaded is zero.
@@ -60,7 +60,7 @@ class Footprint:
     trips: list[tuple[str, int]]
     """The loops around it, outermost first, each with the value of its induction variable."""
     place: Place | None
-    """Where the operation comes from."""
+    """The place of the operation."""
 
 
 @dataclass

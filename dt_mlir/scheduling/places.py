@@ -16,7 +16,7 @@ _SIGNATURE = ("function_type", "arg_attrs", "labels")
 
 
 class _Shape(NamedTuple):
-    """What a directive may change of an operation."""
+    """The parts of an operation that a directive may change."""
 
     kernel: Operation | None
     """The operation of the module that it is in."""

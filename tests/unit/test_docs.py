@@ -68,7 +68,7 @@ def test_python(page: str, count: int, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "extending", "tutorial", "debugging", "tuning", "auto", "python", "pytorch", "api", "evaluation"))])
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "extending", "tutorial", "debugging", "tuning", "auto", "python", "pytorch", "api", "evaluation", "explorer"))])
 def test_links(page: str) -> None:
     text = re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
