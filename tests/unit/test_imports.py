@@ -30,6 +30,7 @@ LAYERS = (
     {"runtime"},
     {"verification"},
     {"reducer", "tuning"},
+    {"explorer"},
     {"kernels"},
     {"__init__"},
     {"tools"},
