@@ -18,8 +18,12 @@ from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.diagnostics import Place, file_line_col
 from dt_mlir.dialects import warp
 from dt_mlir.dialects.kernel import GridKernelOp
-from dt_mlir.explorer.tracing import picture_sizes, run_on_zeros
-from dt_mlir.interpreters.events import Observer
+from dt_mlir.explorer.tracing import (
+    BoundedObserver,
+    EnoughError,
+    picture_sizes,
+    run_on_zeros,
+)
 from dt_mlir.interpreters.warp_protocol import Action, Copy, Kind, Protocol
 
 COPY = 4
@@ -68,10 +72,11 @@ class _Phase:
     """When the last of what it waits for has come."""
 
 
-class _Clock(Observer):
+class _Clock(BoundedObserver):
     """Gives each event of first instances its time."""
 
     def __init__(self, sizes: dict[str, int]) -> None:
+        super().__init__()
         self.sizes = sizes
         self.timelines: list[Timeline] = []
         self.recording = False
@@ -95,6 +100,7 @@ class _Clock(Observer):
         self.full = [0] * len(line.buffers)
 
     def acts(self, group: int, action: Action) -> None:
+        self.counted()
         if not self.recording:
             return
         line, start = self.timelines[-1], self.now[group]
@@ -190,5 +196,9 @@ def timelines(module: ModuleOp, given: Mapping[str, int]) -> list[Timeline]:
     walks = any(kernel.programs is not None for kernel in kernels_of(module))
     sizes = picture_sizes(module, given, BLOCKS if walks else 1.0, TRIPS)
     clock = _Clock(sizes)
-    run_on_zeros(module, sizes, clock)
+    try:
+        run_on_zeros(module, sizes, clock)
+    except EnoughError:
+        for line in clock.timelines:
+            line.truncated = True
     return clock.timelines

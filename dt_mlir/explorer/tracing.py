@@ -34,6 +34,8 @@ MOST_INSTANCES = 400
 """The most program instances of a picture."""
 MOST_EVENTS = 6000
 """The most accesses that are kept of all instances together; half of them are stores."""
+MOST_WORK = 12000
+"""The most accesses and trips that are run; a picture of more ends there."""
 WANTED_BLOCKS = 3.5
 """The blocks along a label of the grid, and the tiles along one of a loop, that are drawn."""
 
@@ -99,10 +101,35 @@ class _Places(BoundedArithmetic):
         return self.from_array(np.zeros((1,) * rank), type)
 
 
-class Recorder(Observer):
+class EnoughError(Exception):
+    """An end of a run that has shown enough."""
+
+
+class BoundedObserver(Observer):
+    """Ends a run after so much work."""
+
+    def __init__(self) -> None:
+        self.work = 0
+
+    def counted(self) -> None:
+        """Counts a piece of work.
+
+        Raises:
+            EnoughError: where there was enough.
+        """
+        self.work += 1
+        if self.work > MOST_WORK:
+            raise EnoughError
+
+    def trip(self, loop: Operation, index: int) -> None:
+        self.counted()
+
+
+class Recorder(BoundedObserver):
     """Keeps the accesses of each instance."""
 
     def __init__(self, trace: Trace) -> None:
+        super().__init__()
         self.trace = trace
         self.left = [0, 0]
         """The loads and the stores that are still kept of the instance."""
@@ -119,6 +146,7 @@ class Recorder(Observer):
         self.left = [max(2, MOST_EVENTS // 2 // instances)] * 2
 
     def trip(self, loop: Operation, index: int) -> None:
+        super().trip(loop, index)
         self.trips[loop] = index
 
     def leaves(self, loop: Operation) -> None:
@@ -129,6 +157,7 @@ class Recorder(Observer):
     ) -> None:
         shape = np.broadcast_shapes(np.shape(mask), *(np.shape(place) for place in places))
         self.trace.tensors.setdefault(buffer.name, list(buffer.shape))
+        self.counted()
         stores = isinstance(op, tile.StoreOp | warp.TmaStoreOp)
         self.left[stores] -= 1
         if self.left[stores] < 0 or not math.prod(shape):
@@ -236,7 +265,10 @@ def trace(module: ModuleOp, given: Mapping[str, int]) -> Trace:
                 f"sizes, more than {MOST_INSTANCES}", None, "give smaller ones with --sizes",
             )  # fmt: skip
     found = Trace(sizes, {}, labels_of(tiles), [])
-    run_on_zeros(tiles, sizes, Recorder(found))
+    try:
+        run_on_zeros(tiles, sizes, Recorder(found))
+    except EnoughError:
+        found.truncated = True
     return found
 
 

@@ -126,3 +126,10 @@ def test_the_producer_runs_ahead() -> None:
     loads = [s for s in found.spans if s.row == "producer" and s.kind == "load"]
     ended = next(s for s in found.spans if s.row == "consumer 0" and s.kind == "arrive")
     assert sum(load.start < ended.end for load in loads) >= 3 * 2
+
+
+def test_a_long_run_ends_where_there_was_enough() -> None:
+    """A program without tiles has a trip for each element; its picture says that it is cut off."""
+    found = trace(_lowered("In A; Func f; Var x; f[x] = A[x]; f.compile();"), {"x": 100_000})
+    assert found.truncated
+    assert len(found.kernels[0].instances) == 1
