@@ -377,11 +377,12 @@ def apply_directives(
     """
     trial = module.clone()
     program = LoopProgram(trial)
+    placed = any(location is not None for _, location in directives)
+    shapes = Shapes(trial) if placed else None
     for directive, location in directives:
-        before = None if location is None else Shapes(trial)
         directive.run(program, location)
-        if before is not None and location is not None:
-            before.give_place(location)
+        if shapes is not None:
+            shapes.give_place(location)
         if observer is not None:
             program.write_record()
             observer(directive, location, trial)

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from dt_mlir.diagnostics import with_place
-from dt_mlir.dialects import host, loop
+from dt_mlir.dialects import host, sched
 from dt_mlir.traversal import operations
 
 _SIGNATURE = ("function_type", "arg_attrs", "labels")
@@ -40,23 +40,29 @@ class Shapes:
         # The operations are kept, as others might get the numbers of those that are erased.
         self.known = self._shapes()
 
-    def give_place(self, place: LocationAttr) -> None:
-        """Adds a place to the locations of the operations that have changed since.
+    def give_place(self, place: LocationAttr | None) -> None:
+        """Adds a place to the locations of the operations that have changed since the last call.
 
         Args:
-            place: the directive's place in the source.
+            place: the directive's place in the source, if it has one.
         """
-        for op, shape in self._shapes().items():
-            if self.known.get(op) != shape and not isinstance(op, host.FuncOp):
+        before, self.known = self.known, self._shapes()
+        if place is None:
+            return
+        for op, shape in self.known.items():
+            if before.get(op) != shape and not isinstance(op, host.FuncOp):
                 op.location = with_place(op.location, place)
 
     def _shapes(self) -> dict[Operation, _Shape]:
         found: dict[Operation, _Shape] = {}
         for kernel in self.module.ops:
+            if isinstance(kernel, sched.ScheduleOp):
+                continue
             for op in operations(kernel):
+                properties = op.properties.copy()
+                if op is kernel:
+                    for name in _SIGNATURE:
+                        properties.pop(name, None)
                 home = None if op is kernel else kernel
-                properties = dict(op.properties)
-                if isinstance(op, loop.KernelOp):
-                    properties = {n: a for n, a in properties.items() if n not in _SIGNATURE}
-                found[op] = _Shape(home, properties, dict(op.attributes))
+                found[op] = _Shape(home, properties, op.attributes.copy())
         return found
