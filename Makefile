@@ -10,7 +10,7 @@ OLD := .venv-triton-$(OLDEST)
 OLD_STAMP := $(OLD)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full test-oldest filecheck fuzz mutate coverage lint types docs goldens bench accuracy clean
+.PHONY: help demo test test-full test-oldest filecheck fuzz mutate coverage lint types docs pages goldens bench accuracy clean
 
 help: ## Say what there is to do
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -18,7 +18,7 @@ help: ## Say what there is to do
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch triton numpy
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[run,tune,ray,certify,editor,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[run,tune,ray,certify,editor,pages,dev]'
 	touch $(STAMP)
 
 # Everything but Triton is that of the usual environment.
@@ -34,10 +34,12 @@ demo: $(STAMP) ## Compile an example, run it (on a GPU, or else on the CPU) and 
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP) ## Run the quick tests: every pass and example once
+	$(BIN)/python tests/explorer/browser.py
 	$(BIN)/lit -q tests/filecheck examples/plugin/tests
 	$(BIN)/pytest -n auto
 
 test-full: $(STAMP) ## Run all tests: all sizes and targets, drawn programs, searches
+	$(BIN)/python tests/explorer/browser.py
 	$(BIN)/lit -q tests/filecheck examples/plugin/tests
 	$(BIN)/pytest -n auto --full
 
@@ -66,6 +68,10 @@ types: $(STAMP) ## Check types (pyright, strict)
 
 docs: $(STAMP) ## Write the reference pages of dialects, passes and directives anew
 	$(BIN)/python docs/generate.py
+
+pages: $(STAMP) ## Take the screenshots of docs/explorer.md anew, and run the example notebook
+	$(BIN)/python docs/screenshots.py
+	$(BIN)/python docs/notebook.py
 
 goldens: $(STAMP) ## Write the expected kernels of the golden tests anew
 	$(BIN)/python tests/unit/test_goldens.py --write

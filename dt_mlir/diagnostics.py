@@ -20,7 +20,9 @@ from xdsl.dialects.builtin import (
     FileLineColLoc,
     FusedLoc,
     IntAttr,
+    LocationAttr,
     NameLoc,
+    NoneAttr,
     StringAttr,
     UnknownLoc,
 )
@@ -211,6 +213,61 @@ def directive_location(location: Attribute) -> Attribute:
 def has_location(op: Operation) -> bool:
     """Returns whether an operation knows where it comes from."""
     return not isinstance(op.location, UnknownLoc)
+
+
+Place = tuple[str, int, int]
+"""A file, a line and a column, from 1."""
+
+
+def places_of(location: Attribute | None) -> list[tuple[str, int, int]]:
+    """Returns the places that a location stands for: an operation's own, then those of directives.
+
+    Each is a file, a line and a column, as of `file_line_col`.
+    """
+    parts = _parts(location) if isinstance(location, FusedLoc) else [location]
+    found = (file_line_col(part) for part in parts)
+    return list(dict.fromkeys(place for place in found if place is not None))
+
+
+def with_place(location: LocationAttr, place: LocationAttr) -> LocationAttr:
+    """Returns a location with a further place of a directive, behind its own place.
+
+    It stands in front of the places of other directives, so that `directive_location` gives what
+    it did before.
+    """
+    own: list[Attribute] = [location]
+    if isinstance(location, FusedLoc):
+        own = list(_parts(location))
+    elif isinstance(location, UnknownLoc):
+        return place
+    if place in own:
+        return location
+    # xDSL's parser reads no metadata of fused locations.
+    return FusedLoc(ArrayAttr([own[0], place, *own[1:]]), NoneAttr())
+
+
+def give_locations(root: Operation) -> None:
+    """Gives each operation without a location that of what uses it, or else of what is around it.
+
+    Args:
+        root: an operation with a location.
+    """
+    lost: list[Operation] = []
+    pending = [root]
+    while pending:
+        op = pending.pop()
+        lost += [] if op is root or has_location(op) else [op]
+        for region in reversed(op.regions):
+            for block in reversed(region.blocks):
+                pending += reversed(block.ops)
+    # What is used has its users behind it, and what is around it in front of it.
+    for op in reversed(lost):
+        users = [use.operation for result in op.results for use in result.uses]
+        op.location = next((u.location for u in users if has_location(u)), op.location)
+    for op in lost:
+        parent = op.parent_op()
+        if not has_location(op) and parent is not None:
+            op.location = parent.location
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
 from dt_mlir.compiling import compiling
-from dt_mlir.diagnostics import CompileError, did_you_mean
+from dt_mlir.diagnostics import CompileError, did_you_mean, give_locations
 from dt_mlir.registry import find_pass, placed_passes
 from dt_mlir.verifier import verify_module
 
@@ -197,6 +197,8 @@ def run_pipeline(
         if previous is not None:
             # A pass of this package is trusted until the end; another's is blamed at once.
             foreign = not type(previous).__module__.startswith(("dt_mlir.", "xdsl."))
+            if foreign:
+                give_locations(changed)
             if verify and (following is None or foreign):
                 verify_module(changed, previous)
             if after is not None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from io import StringIO
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.printer import Printer
 
 from dt_mlir.dialects.functions import WIDTH
 from dt_mlir.dialects.kernel import KernelOp
+from dt_mlir.traversal import operations
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _BREAKS = (
@@ -48,6 +51,69 @@ def module_text(
     if debuginfo or generic:
         return text
     return "\n".join(_wrapped(line) for line in text.split("\n"))
+
+
+class Line(NamedTuple):
+    """A line of a module's text."""
+
+    text: str
+    operations: tuple[Operation, ...]
+    """The operation that the line is of, first, and those in it that have no lines of their own."""
+
+
+class _Tracker(Printer):
+    """A printer that notes where operations begin and end."""
+
+    def __init__(self, stream: StringIO) -> None:
+        super().__init__(stream=stream)
+        self.text = stream
+        self.spans: list[tuple[int, int, Operation]] = []
+
+    def print_op(self, op: Operation) -> None:
+        number, start = len(self.spans), self.text.tell()
+        self.spans.append((start, start, op))
+        super().print_op(op)
+        self.spans[number] = start, self.text.tell(), op
+
+
+def module_lines(module: ModuleOp) -> list[Line]:
+    """Returns the lines of `module_text`, each with its operations.
+
+    Args:
+        module: the module, of any level.
+    """
+    stream = StringIO()
+    tracker = _Tracker(stream)
+    tracker.print_op(module)
+    inner: dict[Operation, list[Operation]] = {op: [] for _, _, op in tracker.spans}
+    for op in operations(module):
+        owner: Operation | None = op
+        while owner is not None and owner not in inner:
+            owner = owner.parent_op()
+        if owner is not None and owner is not op:
+            inner[owner].append(op)
+    lines: list[Line] = []
+    pending = iter(tracker.spans)
+    following = next(pending, None)
+    open_: list[tuple[int, Operation]] = []
+    position = 0
+    for text in stream.getvalue().split("\n"):
+        end = position + len(text)
+        while open_ and open_[-1][0] <= position + len(text) - len(text.lstrip()):
+            open_.pop()
+        own = open_[-1][1] if open_ else module
+        unprinted: list[Operation] = []
+        first = True
+        while following is not None and following[0] < end:
+            own = following[2] if first else own
+            first = False
+            open_ += [(following[1], following[2])]
+            unprinted += inner[following[2]]
+            following = next(pending, None)
+        found = (own, *unprinted)
+        lines += [Line(part, found) for part in _wrapped(text).split("\n")]
+        position = end + 1
+    return lines
 
 
 def _wrapped(line: str) -> str:

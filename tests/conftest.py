@@ -74,6 +74,8 @@ FULL = (
     "*/test_python_language.py::test_places_do_not*",
     "*/test_machine_code.py::test_a_fault_of_ptxas*",
     "*/test_packaging.py::*",
+    # the pages of further examples in a browser
+    "*/test_pages.py::test_the_page_of_an_example*",
     # pages that search or compile with PyTorch
     "*/test_docs.py::test_python[[]docs/pytorch.md-8[]]",
     "*/test_docs.py::test_python[[]docs/python.md-6[]]",
@@ -84,6 +86,8 @@ FULL = (
 """Patterns of the names of tests."""
 
 KEPT = (
+    "*/test_pages.py::test_the_page_of_an_example*[[]attention[]]",
+    "*/test_pages.py::test_the_page_of_an_example*[[]matmul[]]",
     "*/test_boundaries.py::test_examples[[]attention[]]",
     "*/test_wrong_passes.py::test_is_named*never*",
     "*/test_special_values.py::test_products_over_domains*[[]k <= x-k:16[]]",

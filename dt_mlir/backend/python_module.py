@@ -15,6 +15,7 @@ from dt_mlir.backend.triton.combine import COMBINE
 from dt_mlir.backend.triton.helpers import support_functions
 from dt_mlir.backend.triton.kernel import KernelPrinter, check_consumed
 from dt_mlir.backend.triton.layout import docstring, lines
+from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.signature import Signature, signatures_of
 from dt_mlir.backend.triton.wrapper import WrapperPrinter
 from dt_mlir.compiling import compiling
@@ -50,13 +51,16 @@ def module_signatures(module: ModuleOp) -> tuple[str, dict[str, Signature]]:
 
 
 @compiling()
-def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
+def emit_module(
+    module: ModuleOp, wrapped: bool = False, origins: Origins | None = None
+) -> str:
     """The Python module that a module of kernels stands for.
 
     Args:
         module: kernels of the `tile` level, which Triton compiles, and of the `warp` level, which
             Gluon does; and one host function.
         wrapped: whether to print the wrapper also where only the kernels are wanted.
+        origins: collects the operations that the code of kernels comes from, if they are wanted.
 
     Raises:
         CompileError: if the module is not of these levels.
@@ -83,18 +87,23 @@ def emit_module(module: ModuleOp, wrapped: bool = False) -> str:
         name, documentation = kernel.sym_name.data, kernel_documentation(kernel)
         if isinstance(kernel, warp.KernelOp):
             gluon[name] = GluonSignature.of(kernel, signatures[name])
-            functions = print_gluon_kernel(kernel, gluon[name], helpers, documentation)
+            functions = print_gluon_kernel(
+                kernel, gluon[name], helpers, documentation, origins
+            )
         else:
-            functions = [KernelPrinter(kernel, signatures[name], helpers).print(documentation)]
+            printer = KernelPrinter(kernel, signatures[name], helpers, origins)
+            functions = [printer.print(documentation)]
+        if origins is not None:
+            origins.functions += functions
         bodies += ["\n".join(lines(item)) for item in functions]
     wrapper: list[str] = []
     support: list[str] = []
     if wrapped or not function.kernel_only:
-        printer = WrapperPrinter(function, kernels, signatures, wrapper_name)
+        launcher = WrapperPrinter(function, kernels, signatures, wrapper_name)
         if gluon:
-            printer = GluonWrapperPrinter(function, kernels, signatures, wrapper_name, gluon)
-        wrapper = lines(printer.print())
-        support = support_functions(printer.used)
+            launcher = GluonWrapperPrinter(function, kernels, signatures, wrapper_name, gluon)
+        wrapper = lines(launcher.print())
+        support = support_functions(launcher.used)
     blocks = [COMBINE[name].strip() for name in sorted(helpers)]
     used = names_in([*support, *wrapper])
     blocks += [clear.TEXT.strip()] if clear.CLEAR in used else []

@@ -13,16 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind, identity
+from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded import Array
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
+from dt_mlir.interpreters.events import Observer
 from dt_mlir.interpreters.memory import Buffer
 from dt_mlir.interpreters.run import run_module
 from dt_mlir.interpreters.tile_level import TileFunctions
@@ -57,14 +60,21 @@ class Placement(NamedTuple):
     """The stored regions, in program order."""
 
 
-class _Recorder(TileFunctions):
+class _Recorder(Observer):
     """Takes note of stores."""
 
-    def __init__(self, arithmetic: BoundedArithmetic, sizes: Mapping[str, int]) -> None:
-        super().__init__(arithmetic, sizes)
+    def __init__(self) -> None:
+        self.instance = 0
         self.steps: dict[str, list[Step]] = {}
 
-    def note_store(self, base: Buffer, places: Sequence[Array], mask: Array) -> None:
+    def starts(self, kernel: GridKernelOp, instance: int, instances: int) -> None:
+        self.instance = instance
+
+    def access(
+        self, op: Operation, buffer: Buffer, places: Sequence[Array], mask: Array
+    ) -> None:
+        if not isinstance(op, tile.StoreOp):
+            return
         shape = np.broadcast_shapes(np.shape(mask), *(np.shape(place) for place in places))
         kept = np.broadcast_to(mask, shape)
         if not np.any(kept):
@@ -73,7 +83,7 @@ class _Recorder(TileFunctions):
         for place in places:
             found = np.broadcast_to(place, shape)[kept]
             ranges.append((int(found.min()), int(found.max()) + 1))
-        self.steps.setdefault(base.name, []).append(Step(self.instance, tuple(ranges)))
+        self.steps.setdefault(buffer.name, []).append(Step(self.instance, tuple(ranges)))
 
 
 def _without_values(module: ModuleOp) -> ModuleOp:
@@ -140,8 +150,9 @@ def placements(module: ModuleOp, given: Mapping[str, int]) -> list[Placement]:
                 "draw it at smaller sizes",
             )
         inputs[item.name] = arithmetic.from_array(np.zeros(shape), item.element)
-    recorder = _Recorder(arithmetic, sizes)
-    run_module(_without_values(module), inputs, sizes, arithmetic, recorder)
+    recorder = _Recorder()
+    tiles = TileFunctions(arithmetic, sizes, recorder)
+    run_module(_without_values(module), inputs, sizes, arithmetic, tiles)
     found: list[Placement] = []
     for kernel in kernels_of(module):
         root = kernel.root.data

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from dt_mlir.compiling import compiling
-from dt_mlir.diagnostics import CompileError, Note, did_you_mean
+from dt_mlir.diagnostics import CompileError, Note, did_you_mean, give_locations
 from dt_mlir.dialects import dt, sched
 from dt_mlir.dialects.sched import Argument, KnobReference
 from dt_mlir.element_types import ELEMENT_TYPES, compute_type
@@ -78,11 +78,17 @@ def emit(symbols: Symbols) -> ModuleOp:
                 continue
         op.location = symbols.location(item.at)
         ops.append(op)
-    ops[:0] = [dt.LabelOp(name, axis=True) for name in symbols.sizes.implicit]
+    implicit: list[Operation] = [dt.LabelOp(name, axis=True) for name in symbols.sizes.implicit]
+    for op in implicit:
+        # Nothing declares them; functions that are read in windows need them.
+        op.location = next(function.location for function in functions.values())
+    ops[:0] = implicit
     ops.extend(functions[name] for name in symbols.definitions)
     schedule = _schedule(symbols)
     if schedule:
-        ops.append(sched.ScheduleOp(Region(Block(schedule))))
+        whole = sched.ScheduleOp(Region(Block(schedule)))
+        whole.location = schedule[0].location
+        ops.append(whole)
     for item in symbols.outputs:
         dynamic = any(a.key == "dynamic" and a.value == 1 for a in item.arguments)
         op = dt.OutputOp(item.function, item.name == "compile_to_kernel", dynamic)
@@ -182,6 +188,7 @@ def _function(symbols: Symbols, name: str, elements: dict[str, Attribute]) -> dt
     block.add_op(dt.YieldOp(result))
     op = dt.FuncOp(name, definition.labels, element, Region(block), declared is not None)
     op.location = location
+    give_locations(op)
     return op
 
 

@@ -8,6 +8,7 @@ from xdsl.interpreter import Interpreter, PythonValues, impl, register_impls
 from xdsl.interpreters.scf import ScfFunctions
 
 from dt_mlir.interpreters.arithmetic import Arithmetic
+from dt_mlir.interpreters.events import Observer
 from dt_mlir.interpreters.memory import ExecutionError
 
 
@@ -17,10 +18,12 @@ class ControlFlowFunctions(ScfFunctions):
 
     Args:
         arithmetic: what elements are.
+        observer: hears of the trips of loops.
     """
 
-    def __init__(self, arithmetic: Arithmetic) -> None:
+    def __init__(self, arithmetic: Arithmetic, observer: Observer | None = None) -> None:
         self.arithmetic = arithmetic
+        self.observer = observer or Observer()
 
     @impl(scf.IfOp)
     def run_if(self, interpreter: Interpreter, op: scf.IfOp, args: PythonValues) -> PythonValues:
@@ -37,5 +40,7 @@ class ControlFlowFunctions(ScfFunctions):
             raise ExecutionError(f"a loop has the step {step}, and would not end", op)
         carried = tuple(args[3:])
         for index in range(start, end, step):
+            self.observer.trip(op, index)
             carried = interpreter.run_ssacfg_region(op.body, (index, *carried), "for")
+        self.observer.leaves(op)
         return carried

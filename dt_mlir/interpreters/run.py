@@ -99,7 +99,7 @@ def run_module(
         tiles,
         WarpFunctions(arithmetic, sizes, tiles),
         HostFunctions(arithmetic, sizes),
-        ControlFlowFunctions(arithmetic),
+        ControlFlowFunctions(arithmetic, tiles.observer),
     ):
         interpreter.register_implementations(functions)
     try:

@@ -44,6 +44,7 @@ from dt_mlir.interpreters.arithmetic import (
 )
 from dt_mlir.interpreters.boundaries import number_in
 from dt_mlir.interpreters.bounded import Array
+from dt_mlir.interpreters.events import Observer
 from dt_mlir.interpreters.level import LevelFunctions
 from dt_mlir.interpreters.memory import Buffer, ExecutionError
 
@@ -82,8 +83,11 @@ def aligned(value: Value, type: Attribute, axes: Sequence[str]) -> Value:
 class TileFunctions(LevelFunctions):
     """Implementations of the `tile` dialect."""
 
-    def __init__(self, arithmetic: Arithmetic, sizes: Mapping[str, int]) -> None:
+    def __init__(
+        self, arithmetic: Arithmetic, sizes: Mapping[str, int], observer: Observer | None = None
+    ) -> None:
         super().__init__(arithmetic, sizes)
+        self.observer = observer or Observer()
         self.instance, self.programs = 0, 0
         self.least: dict[str, int] = {}
         self.lengths: dict[str, int] = {}
@@ -98,6 +102,7 @@ class TileFunctions(LevelFunctions):
         self.programs = programs = number_of_programs(op, self.sizes)
         for self.instance in range(programs):
             self.lengths, self.ranges = {}, {}
+            self.observer.starts(op, self.instance, programs)
             interpreter.run_ssacfg_region(op.body, args, op.sym_name.data)
         return ()
 
@@ -246,6 +251,7 @@ class TileFunctions(LevelFunctions):
         indices, masks = rest[: len(op.indices)], rest[len(op.indices) :]
         places, mask = self._access(op, axes, indices, masks)
         inside = self._all_true(bounds, op.inside, axes)
+        self.observer.access(op, base, places, mask & inside)
         found = base.read(op, places, mask & inside, self.instance)
         shape = np.broadcast_shapes(
             np.shape(mask), np.shape(inside), *(p.shape for p in places)
@@ -261,15 +267,6 @@ class TileFunctions(LevelFunctions):
             found = chosen(holds, spread(found, shape), number)
         return (found,)
 
-    def note_store(self, base: Buffer, places: Sequence[Array], mask: Array) -> None:
-        """Hears of what the current instance is about to store; there is nothing to do.
-
-        Args:
-            base: where it is stored.
-            places: for each axis the indices; they broadcast.
-            mask: which of the elements are stored.
-        """
-
     @impl(tile.StoreOp)
     def run_store(
         self, interpreter: Interpreter, op: tile.StoreOp, args: PythonValues
@@ -280,7 +277,7 @@ class TileFunctions(LevelFunctions):
         axes = axis_names(op.value.type)
         count = len(op.indices)
         places, mask = self._access(op, axes, rest[:count], rest[count:])
-        self.note_store(base, places, mask)
+        self.observer.access(op, base, places, mask)
         kept = self.arithmetic.stored(value, base.element)
         base.write(op, places, kept, self.instance, mask)
         return ()

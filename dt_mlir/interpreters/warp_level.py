@@ -136,6 +136,7 @@ class WarpFunctions(LevelFunctions):
         for self.tiles.instance in range(programs):
             # A trip may use tiles of the one before, of which an axis runs elsewhere.
             self.tiles.lengths, self.tiles.ranges = {}, None
+            self.tiles.observer.starts(op, self.tiles.instance, programs)
             values: dict[SSAValue, Any] = dict(zip(op.body.block.args, args))
             shared = shared_memory(op, values, interpreter.run_op, self.holds)
             _Instance(self, shared).run()
@@ -150,6 +151,8 @@ class _Instance:
         self.instance = functions.tiles.instance
         self.protocol, self.groups = shared
         self.state = self.protocol.start
+        self.observer = functions.tiles.observer
+        self.observer.shares(self.protocol)
         self.held: dict[int, Value] = {}
         """The elements of each buffer."""
         self.coming: dict[Copy, Value] = {}
@@ -170,6 +173,7 @@ class _Instance:
             copy = next(copy for copy in self.coming if copy in self.state.copies)
             self.state = self.protocol.ended(self.state, copy)
             self.held[copy.buffer] = self.coming.pop(copy)
+            self.observer.ends_copy(copy)
 
     def _advance(self, running: dict[int, tuple[Events, Event]], number: int) -> bool:
         """Runs a group as far as it comes; returns whether it did anything."""
@@ -180,6 +184,7 @@ class _Instance:
             if after is None:
                 break
             self.state, moved = after, True
+            self.observer.acts(number, event.action)
             self._resume(running, number, events, self._carry_out(event.action, event.args))
         return moved
 
@@ -238,6 +243,7 @@ class _Instance:
         assert isinstance(type, warp.BufferType)
         assert isinstance(box, warp.DescriptorType)
         places, inside = self._places(buffer, origin, box.extents)
+        self.observer.access(op, buffer, places, inside)
         found = buffer.read(op, places, inside, self.instance)
         zero = self.arithmetic.from_array(np.zeros(()), type.element_type)
         if shape_of(found) != box.extents:
@@ -251,6 +257,7 @@ class _Instance:
         box = op.descriptor.type
         assert isinstance(box, warp.DescriptorType)
         places, inside = self._places(buffer, origin, box.extents)
+        self.observer.access(op, buffer, places, inside)
         written = mapped(lambda array: array.reshape(box.extents), value)
         buffer.write(op, places, written, self.instance, inside)
 

@@ -18,6 +18,7 @@ from dt_mlir.frontend.emit import emit_program
 from dt_mlir.kernels.chosen import ChosenKernel
 from dt_mlir.kernels.kernel import Kernel, copied
 from dt_mlir.kernels.shapes import in_order, sizes_of
+from dt_mlir.language import notebook
 from dt_mlir.language.places import refusal
 from dt_mlir.language.program import Program
 from dt_mlir.pipeline import default_pipeline, run_pipeline
@@ -55,6 +56,20 @@ class TunedForSizes:
         from dt_mlir.tuning.dispatch import choose
 
         return choose(self.tree, sizes)
+
+    def _repr_html_(self) -> str:
+        """Returns HTML for a notebook: the times at each of the sizes, and the choice."""
+        head = ["sizes", "best ms", *(f"schedule {n}" for n in range(len(self.programs)))]
+        rows = [
+            (", ".join(f"{label} = {size}" for label, size in sizes.items()), f"{best:.4f}",
+             *("" if time is None else f"{time:.4f}" for time in times))
+            for sizes, best, times in zip(self.sizes, self.best, self.milliseconds)
+        ]  # fmt: skip
+        schedules = [
+            notebook.section(f"schedule {number}", notebook.html_of(program.schedule), folded=True)
+            for number, program in enumerate(self.programs)
+        ]
+        return notebook.table(head, rows) + notebook.text(self.text) + "".join(schedules)
 
     def compile(self) -> Kernel:
         """A kernel that chooses when it meets new sizes."""

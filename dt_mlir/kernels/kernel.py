@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
@@ -22,12 +22,14 @@ from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, SourceTexts, make_location
 from dt_mlir.element_types import ELEMENT_TYPES, TORCH_TYPES
 from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES, analyse
-from dt_mlir.frontend.emit import emit_program, set_types
+from dt_mlir.frontend.emit import compile_text, emit_program, set_types
 from dt_mlir.kernels import modes
 from dt_mlir.kernels.calls import Calls
 from dt_mlir.kernels.fingerprint import fingerprint
 from dt_mlir.kernels.shapes import sizes_of
+from dt_mlir.language import notebook
 from dt_mlir.language.names import type_of_torch
+from dt_mlir.language.notebook import Text
 from dt_mlir.language.places import here
 from dt_mlir.language.program import Program
 from dt_mlir.language.schedule import Schedule
@@ -37,6 +39,9 @@ from dt_mlir.runtime import cache, launch
 from dt_mlir.runtime.execute import prepare_library, wrapper_name
 from dt_mlir.scheduling.space import Space
 from dt_mlir.verifier import verify_module
+
+if TYPE_CHECKING:
+    from dt_mlir.explorer.exploration import Exploration
 
 Tensor = Any
 
@@ -463,7 +468,7 @@ class Kernel:
             raise CompileError(
                 f"there is no level '{level}'", None, f"name one of {', '.join(STAGES)}"
             )
-        return str(self._lowered(level, self.types_of(types), self._sizes))
+        return Text(str(self._lowered(level, self.types_of(types), self._sizes)))
 
     @compiling()
     def draw(self, types: Mapping[str, str] | None = None, **sizes: int) -> str:
@@ -486,18 +491,64 @@ class Kernel:
                 )
         return svg(placements(self._lowered("tile", self.types_of(types)), sizes))
 
-    def _repr_html_(self) -> str:
-        """Returns HTML for a notebook: the program, its picture and the generated code."""
-        from html import escape
+    @compiling()
+    def explore(
+        self, *, beside: Schedule | None = None, types: Mapping[str, str] | None = None,
+        arch: str = "sm_90", compiled: bool = True, **sizes: int,
+    ) -> Exploration:  # fmt: skip
+        """A page that follows the program through its levels; a notebook shows it.
 
-        try:
-            picture, code = self.draw(), self.source
-        except CompileError as error:
-            return f"<pre>{escape(str(self.program))}</pre><pre>{escape(str(error))}</pre>"
-        return (
-            f"<pre>{escape(str(self.program))}</pre>{picture}"
-            f"<details><summary>generated code</summary><pre>{escape(code)}</pre></details>"
+        Args:
+            beside: another schedule, which is shown beside the program's own.
+            types: element types, as for `source_for`.
+            arch: the target of compiled code, as for `asm`.
+            compiled: whether to compile kernels for the target, which takes seconds.
+            sizes: sizes of labels, for costs, compiled code and pictures.
+
+        Raises:
+            CompileError: if a schedule is not legal, or there is no such label or target.
+        """
+        from dt_mlir.explorer.exploration import Exploration
+        from dt_mlir.explorer.program import Settings, explore_program
+
+        settings = Settings(
+            fixed=self._sizes, sizes=sizes, architecture=arch, compiled=compiled
         )
+        program = self._tree(self.types_of(types))
+        programs = {f"{self.name}.dt": program}
+        if beside is not None:
+            programs[f"{self.name}-beside.dt"] = program.with_schedule(beside)
+        found: list[Any] = []
+        with _noted():
+            for file, item in programs.items():
+                # The page's places are those of the text that it shows.
+                text = item.to_dt()
+                module, _ = compile_text(text, file)
+                found.append(explore_program(module, text, file, settings))
+        return Exploration(self.name, found)
+
+    def _repr_html_(self) -> str:
+        """Returns HTML for a notebook: algorithm, schedule, picture, costs and generated code."""
+        shown = notebook.html_of(self.program)
+        try:
+            picture, code, costs = self.draw(), self.source, self._costs()
+        except CompileError as error:
+            return shown + notebook.text(str(error))
+        return (
+            shown + notebook.section("picture", picture)
+            + notebook.section("predicted cost", notebook.text(costs))
+            + notebook.section("generated code", notebook.text(code), folded=True)
+        )  # fmt: skip
+
+    @compiling()
+    def _costs(self) -> str:
+        """Returns a table of what the kernels are predicted to cost, at nominal sizes."""
+        from dt_mlir.autoscheduling.auto import assumed_sizes
+        from dt_mlir.costs.device import find_device
+        from dt_mlir.costs.report import cost_report
+
+        module = self._lowered("dt", self.types_of(None))
+        return cost_report(module, assumed_sizes(module, self._sizes), find_device(None))
 
     @property
     def schedule(self) -> Schedule:

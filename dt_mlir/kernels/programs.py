@@ -23,6 +23,7 @@ from dt_mlir.kernels.chosen import ChosenKernel
 from dt_mlir.kernels.dispatched import TunedForSizes, tuned_for_sizes
 from dt_mlir.kernels.kernel import Kernel, copied
 from dt_mlir.kernels.shapes import check_types, sizes_of
+from dt_mlir.language import notebook
 from dt_mlir.language.names import type_of_torch
 from dt_mlir.language.places import here, is_a, refusal
 from dt_mlir.language.schedule import Schedule
@@ -30,7 +31,11 @@ from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.registry import find_directive, plugin_passes
 
 if TYPE_CHECKING:
+    from dt_mlir.explorer.exploration import Exploration
     from dt_mlir.tuning.outcome import Outcome
+
+SHOWN = 10
+"""The number of schedules that a search's outcome shows in a notebook."""
 
 
 class Program(language_program.Program):
@@ -80,6 +85,14 @@ class Program(language_program.Program):
 
 class Func(declarations.Func):
     __doc__ = declarations.Func.__doc__
+
+    def _repr_html_(self) -> str:
+        """Returns HTML for a notebook: the algorithm as far as it is defined, and the schedule."""
+        try:
+            return notebook.html_of(Program.of([self]))
+        except CompileError as error:
+            # It is shown while it is written.
+            return notebook.text(f"{self.name}: {error}") + notebook.html_of(self.directives)
 
     def compile(
         self, *, dynamic: bool = False, static: bool = False, schedule: str | None = None
@@ -205,6 +218,30 @@ class Tuned:
         from dt_mlir.tuning.report import table
 
         return table(self.outcome, count)
+
+    def explore(self) -> Exploration:
+        """A page of all schedules that have a time, as points that open their schedule."""
+        from dt_mlir.explorer.search import explore_outcome
+
+        outputs = [d.function for d in self.program.tree.directives if d.name in OUTPUT_DIRECTIVES]
+        return explore_outcome(self.outcome, f"schedules of {', '.join(outputs)}", {})
+
+    def __repr__(self) -> str:
+        return f"{self.milliseconds:.4f} ms\n{self.table()}"
+
+    def _repr_html_(self) -> str:
+        """Returns HTML for a notebook: the fastest schedule, and a table of the others."""
+        fastest = notebook.section(
+            f"fastest schedule: {self.milliseconds:.4f} ms", notebook.html_of(self.schedule)
+        )
+        records = self.outcome.ranked()[:SHOWN]
+        names = list(dict.fromkeys(name for record in records for name in record.point))
+        rows = [
+            (f"{record.milliseconds or 0.0:.4f}", len(record.times),
+             *(record.point.get(name, "") for name in names))
+            for record in records
+        ]  # fmt: skip
+        return fastest + notebook.table(["ms", "rounds", *names], rows)
 
 
 def tune(

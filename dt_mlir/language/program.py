@@ -16,6 +16,7 @@ from dt_mlir.frontend.emit import emit_program
 from dt_mlir.frontend.parser import parse_program
 from dt_mlir.frontend.printer import print_program
 from dt_mlir.frontend.syntax import DirectiveCall
+from dt_mlir.language import notebook
 from dt_mlir.language.declarations import Func, In, Label
 from dt_mlir.language.names import Declared
 from dt_mlir.language.places import here, is_a, refusal
@@ -116,6 +117,12 @@ class Program:
         return print_program(self.tree)
 
     __str__ = to_dt
+
+    def _repr_html_(self) -> str:
+        """Returns HTML for a notebook: the algorithm and the schedule."""
+        bare = replace(self.tree, knobs=[], directives=[], alternatives=[])
+        algorithm = notebook.section("algorithm", notebook.text(print_program(bare)))
+        return algorithm + notebook.section("schedule", notebook.html_of(self.schedule))
 
     @property
     def schedule(self) -> Schedule:

@@ -13,6 +13,7 @@ from dt_mlir.frontend.analysis import OUTPUT_DIRECTIVES
 from dt_mlir.frontend.parser import parse_program
 from dt_mlir.frontend.printer import print_program
 from dt_mlir.frontend.syntax import Alternatives, DirectiveCall, KnobDefinition, SyntaxTree
+from dt_mlir.language import notebook
 from dt_mlir.language.arguments import Knob, arguments_of
 from dt_mlir.language.directives import Directives
 from dt_mlir.language.names import Named
@@ -151,6 +152,21 @@ class Schedule:
         return print_program(program) if some else ""
 
     __str__ = to_dt
+
+    def __repr__(self) -> str:
+        return self.to_dt().rstrip() or "Schedule()"
+
+    def _repr_html_(self) -> str:
+        """Returns HTML for a notebook: the text, and what each directive does."""
+        rows: list[tuple[str, str, str]] = []
+        for _, call in self.calls:
+            cls = find_directive(call.name)
+            if cls is not None:
+                summary = " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
+                rows.append((f"{call.function}.{call.name}", cls.phase.name.lower(), summary))
+        head = ("directive", "phase", "what it does")
+        meaning = notebook.section("what it says", notebook.table(head, rows), folded=True)
+        return notebook.text(repr(self)) + (meaning if rows else "")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schedule) and self.to_dt() == other.to_dt()

@@ -24,7 +24,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.boundary_conditions import CONSTANT
 from dt_mlir.builders.indices import build_index
-from dt_mlir.diagnostics import CompileError
+from dt_mlir.diagnostics import CompileError, give_locations
 from dt_mlir.dialects import dt, loop, sched
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.identifiers import memory_hint, value_hint
@@ -443,6 +443,8 @@ class ConvertDtToLoopPass(ModulePass):
                 kernel.sym_name = StringAttr(kernel.sym_name.data + "_")
             taken.add(kernel.sym_name.data)
         new = [host_function(program, source, kernels, name), *kernels]
+        for inner in new:
+            give_locations(inner)
         for inner in list(op.ops):
             if not isinstance(inner, sched.ScheduleOp):
                 Rewriter.erase_op(inner, safe_erase=False)

@@ -103,7 +103,8 @@ class _Converter:
         result.location = kernel.location
         for op in block.walk():
             if not has_location(op):
-                op.location = kernel.location
+                # Not the kernel's, which has the places of hints.
+                op.location = grid.location
         return result
 
     def _size(self, label: str) -> SSAValue:

@@ -17,6 +17,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.builders.reductions import combination, combine
 from dt_mlir.builders.values import ValueBuilder
+from dt_mlir.diagnostics import give_locations
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import identity
 from dt_mlir.dialects.tile.types import axes_of, element_of
@@ -191,3 +192,4 @@ class TileHoistReductionsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
             hoist_reductions(kernel)
+            give_locations(kernel)

@@ -20,7 +20,7 @@ from dt_mlir.analysis.tile_sizes import TILE_LIMIT, padded
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.builders.rewriting import replace_op, retype
 from dt_mlir.builders.values import ValueBuilder
-from dt_mlir.diagnostics import CompileError, directive_location
+from dt_mlir.diagnostics import CompileError, directive_location, give_locations
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.formats import names
@@ -294,3 +294,4 @@ class TilePlaceMasksPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
             place_masks(kernel)
+            give_locations(kernel)

@@ -17,6 +17,7 @@ from xdsl.traits import is_side_effect_free
 from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes
 from dt_mlir.builders.index import IndexBuilder
+from dt_mlir.diagnostics import give_locations
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.traversal import operations_of
@@ -119,3 +120,4 @@ class TileWalkBlocksPass(ModulePass):
         for kernel in kernels_of(op):
             if kernel.persistent is not None:
                 walk_blocks(kernel, same, fixed)
+                give_locations(kernel)

@@ -25,6 +25,7 @@ from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.sched import RESERVED, Argument
 from dt_mlir.scheduling.parameters import ArgumentError, Kind
+from dt_mlir.scheduling.places import Shapes
 from dt_mlir.traversal import operations_of
 
 PASS_PREFIX = "schedule-"
@@ -376,8 +377,12 @@ def apply_directives(
     """
     trial = module.clone()
     program = LoopProgram(trial)
+    placed = any(location is not None for _, location in directives)
+    shapes = Shapes(trial) if placed else None
     for directive, location in directives:
         directive.run(program, location)
+        if shapes is not None:
+            shapes.give_place(location)
         if observer is not None:
             program.write_record()
             observer(directive, location, trial)

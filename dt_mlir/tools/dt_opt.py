@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -30,8 +30,12 @@ from dt_mlir.tools.certification import (
     show,
 )
 from dt_mlir.tools.command_line import ArgumentParser, run_tool
+from dt_mlir.tools.exploring import add_exploring, check_page, linked_text
 from dt_mlir.tools.verification import Verification, add_verification
 from dt_mlir.verifier import verify_module
+
+if TYPE_CHECKING:
+    from dt_mlir.explorer.steps import StepRecorder
 
 DESCRIPTION = "Run passes on DT programs (.dt) and on IR of any level (.mlir)."
 
@@ -70,6 +74,7 @@ class DtOptMain(xDSLOptMain):
         self.started = 0.0
         self.current: ModulePass | None = None
         self._before = ""
+        self.recorder: StepRecorder | None = None
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         add = arg_parser.add_argument
@@ -119,6 +124,7 @@ class DtOptMain(xDSLOptMain):
         )
         add("--override", action="store_true", help="loaded passes may take built-in ones' names")
         add("--disable-verify", action="store_true", help="do not verify the IR")
+        add_exploring(arg_parser)
         add_verification(arg_parser)
         add_certification(arg_parser)
         add("--allow-unregistered-dialect", action="store_true", help="take unknown operations")
@@ -222,7 +228,10 @@ class DtOptMain(xDSLOptMain):
         if not self.args.disable_verify:
             verify_module(module)
         with Verification(self.args, module) as self.verification:
-            self._run_passes(passes, module)
+            if self.args.explore is None:
+                self._run_passes(passes, module)
+            else:
+                self._explore(passes, module, name)
         if self.args.certify:
             self._certify(module, passes)
         return self._result(module)
@@ -235,6 +244,23 @@ class DtOptMain(xDSLOptMain):
         print(show(certificate, self.args.certificate), end="", file=sys.stderr)
         if certificate.refuted:
             raise refusal(certificate)
+
+    def _explore(self, passes: tuple[ModulePass, ...], module: ModuleOp, name: str) -> None:
+        """Runs the passes, and writes a page with what each of them has made."""
+        from dt_mlir.costs.device import find_device
+        from dt_mlir.explorer.exploration import Exploration
+        from dt_mlir.explorer.program import Settings, explore_steps
+        from dt_mlir.explorer.steps import StepRecorder, recording
+
+        check_page(self.args.explore)
+        if self.args.split_input_file:
+            raise CompileError("--explore takes one module; it does not go with --split-input-file")
+        self.recorder = StepRecorder(module, None, find_device(None))
+        file, text = linked_text(module, name, self.sources)
+        with recording(self.recorder):
+            self._run_passes(passes, module)
+        explored = explore_steps(module, text, file, self.recorder.steps, Settings())
+        write_output(self.args.explore, Exploration(name, [explored]).html())
 
     def _expecting(
         self,
@@ -309,6 +335,8 @@ class DtOptMain(xDSLOptMain):
             if not args.disable_verify:
                 verify_module(module, previous)
             self.verification.after(previous, module)
+            if self.recorder is not None:
+                self.recorder.after(previous, module)
             text = self._show(module) if args.print_ir_after_change else ""
             changed = args.print_ir_after_change and text != self._before
             if args.print_ir_after_all or previous.name in args.print_ir_after or changed:

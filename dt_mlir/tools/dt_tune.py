@@ -18,6 +18,7 @@ from dt_mlir.files import write_output
 from dt_mlir.loading import load_file
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.tools.command_line import ArgumentParser, parse_pairs, parse_sizes, run_tool, seed
+from dt_mlir.tools.exploring import check_page
 from dt_mlir.tools.parsing import read_module
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def _parser() -> ArgumentParser:
     add("--dtype", metavar="A=f16,…", help="declare element types of inputs and functions anew")
     add("-o", "--output", metavar="FILE.dt", help="where the program with the best schedule goes")
     add("--plot", metavar="FILE.png", help="draw all schedules, as PNG and as SVG")
+    add("--explore", metavar="OUT.html", help="write a page of all schedules and their times")
     add("--database", metavar="FILE", help="where results are kept, and not measured again")
     add(
         "--baseline", action="append", default=[], metavar="NAME=FILE.py:FUNCTION",
@@ -183,7 +185,9 @@ def _check(args: Namespace) -> None:
         raise CompileError("--device is about what --auto is for")
     if args.gpus is not None and (args.cpu or args.ray is not None):
         raise CompileError("--gpus goes neither with --cpu nor with --ray, which finds GPUs itself")
-    for option in (args.plot, args.output):
+    if args.explore is not None:
+        check_page(args.explore)
+    for option in (args.plot, args.output, args.explore):
         if option and not Path(option).absolute().parent.is_dir():
             raise CompileError(f"there is no folder for {option}")
     if args.plot is not None and Path(args.plot).suffix not in (".png", ".svg"):
@@ -229,6 +233,10 @@ def _report(args: Namespace, sizes: Mapping[str, int], outcome: Outcome, device:
     if args.plot is not None:
         shown = ", ".join(f"{label} = {size}" for label, size in sizes.items())
         plot(outcome, args.plot, f"{Path(args.file).stem}, {shown}, {device}")
+    if args.explore is not None:
+        from dt_mlir.explorer.search import explore_outcome
+
+        explore_outcome(outcome, Path(args.file).name, sizes, device).save(args.explore)
 
 
 def _terminated(*_: object) -> None:

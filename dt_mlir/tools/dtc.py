@@ -30,6 +30,7 @@ from dt_mlir.tools.command_line import (
     run_tool,
     seed,
 )
+from dt_mlir.tools.exploring import add_exploring_programs, check_exploring, explore_file
 from dt_mlir.tools.verification import Verification, add_verification
 from dt_mlir.verifier import verify_module
 
@@ -87,13 +88,14 @@ def _parser() -> ArgumentParser:
     add(
         "--sizes",
         metavar="x=100,…",
-        help="the sizes that cost, ttir, ptx, stats and --draw are for",
+        help="the sizes that cost, ttir, ptx, stats, --draw and --explore are for",
     )
     add(
         "--arch",
         default="sm_90",
         help="the target of ttir, ptx, amdgcn and stats: sm_80, sm_90, sm_100, gfx942, …",
     )
+    add_exploring_programs(parser)
     add_verification(parser)
     add_certification(parser)
     add("--load", action="append", default=[], metavar="FILE.py", help="load directives and passes")
@@ -259,7 +261,9 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         raise CompileError("--auto leaves the program's space aside; it does not go with --choose")
     if args.best is None and args.database is not None:
         raise CompileError("--database is about what --best takes")
-    if args.best is None and args.auto is None and args.emit != "cost" and args.device is not None:
+    check_exploring(args)
+    costly = args.emit == "cost" or args.explore is not None
+    if args.best is None and args.auto is None and not costly and args.device is not None:
         raise CompileError("--device is about what --best, --auto and --emit cost are for")
     if args.run is not None and (args.emit != "triton" or args.print_pipeline):
         raise CompileError("--run runs the program; it does not go with --emit or --print-pipeline")
@@ -283,6 +287,10 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
     if args.best is not None:
         module, choices = _best(module, types, args)
         algorithm = module.clone()
+    if args.explore is not None:
+        explore_file(module, args, sources, choices)
+        if args.output is None and args.draw is None:
+            return
     fixed = parse_sizes(args.fix, "--fix")
     passes = default_pipeline(level, types, fixed, choices)
     if args.print_pipeline:

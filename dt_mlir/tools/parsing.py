@@ -19,6 +19,7 @@ from dt_mlir.diagnostics import (
     CompileError,
     SourceTexts,
     did_you_mean,
+    give_locations,
     has_location,
     make_location,
     show_warning,
@@ -79,7 +80,10 @@ def parse_mlir(
     parser: LocatedParser | None = None
     try:
         parser = LocatedParser(context, text, name, first_line)
-        return parser.parse_module(implicit_module)
+        module = parser.parse_module(implicit_module)
+        # Terminators that are not written have no place of their own.
+        give_locations(module)
+        return module
     except ParseError as error:
         place = error.span.get_location()
         location = make_location(name, place.line + first_line, place.col)

@@ -68,7 +68,7 @@ def test_python(page: str, count: int, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "extending", "tutorial", "debugging", "tuning", "auto", "python", "pytorch", "api", "evaluation", "editors"))])
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in ("language", "design", "extending", "tutorial", "debugging", "tuning", "auto", "python", "pytorch", "api", "evaluation", "editors", "explorer", "certificates"))])
 def test_links(page: str) -> None:
     text = re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
@@ -78,7 +78,7 @@ def test_links(page: str) -> None:
 def test_programs_of_the_readme() -> None:
     """The commands that README.md names exist with the options that it gives them."""
     text = (ROOT / "README.md").read_text()
-    for tool in ("dtc", "dt-opt", "dt-run", "dt-reduce", "dt-tune", "dt-lsp"):
+    for tool in ("dtc", "dt-opt", "dt-run", "dt-reduce", "dt-tune", "dt-check", "dt-lsp"):
         shown = subprocess.run(
             [Path(sys.executable).with_name(tool), "--help"], capture_output=True, text=True, check=True
         ).stdout

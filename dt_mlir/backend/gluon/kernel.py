@@ -12,6 +12,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from dt_mlir.backend.gluon.partition import PartitionPrinter
 from dt_mlir.backend.gluon.types import number_list, shared_layout
 from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.scalars import triton_type
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.dialects import tile, warp
@@ -87,7 +88,11 @@ class GluonSignature:
 
 
 def print_kernel(
-    kernel: warp.KernelOp, signature: GluonSignature, helpers: set[str], documentation: list[str]
+    kernel: warp.KernelOp,
+    signature: GluonSignature,
+    helpers: set[str],
+    documentation: list[str],
+    origins: Origins | None = None,
 ) -> list[ast.FunctionDef]:
     """The functions of a kernel: one for each partition and its groups, then the kernel.
 
@@ -96,12 +101,14 @@ def print_kernel(
         signature: its parameters' names.
         helpers: collects the names of the combine functions that it uses.
         documentation: the lines of the kernel's docstring.
+        origins: collects the operations that code comes from, if they are wanted.
     """
     names, writer = signature.common.names, code.Writer()
     number = names.fresh("number")
     handles = dict(signature.descriptors)
     shared: list[SSAValue] = list(handles)
     for op in kernel.body.block.ops:
+        first = len(writer.statements)
         match op:
             case warp.AllocOp():
                 handles[op.result] = names.fresh(op.result.name_hint or "buffers")
@@ -122,6 +129,8 @@ def print_kernel(
                 pass
             case _:
                 raise AssertionError(f"'{op.name}' cannot stand in front of partitions")
+        if origins is not None:
+            origins.note(op, writer.statements[first:])
     constant = code.path("gl.constexpr")
     given = [
         *(code.Parameter(handles[value]) for value in shared),
@@ -133,7 +142,7 @@ def print_kernel(
     groups: list[str] = []
     for partition in kernel.specialize.partitions:
         name = names.fresh(f"{kernel.root.data}_{partition.sym_name.data}")
-        printer = PartitionPrinter(kernel, signature.common, handles, helpers)
+        printer = PartitionPrinter(kernel, signature.common, handles, helpers, origins)
         functions.append(printer.partition(partition, name, given))
         if partition.replicas is None:
             groups.append(name)

@@ -13,6 +13,7 @@ from dt_mlir.analysis.moving_addresses import Part
 from dt_mlir.backend.gluon.types import layout_axes, number_list, register_layout, sliced
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.kernel import KernelPrinter
+from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.scalars import constant_of, literal, triton_type
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.dialects import tile, warp
@@ -28,6 +29,7 @@ class PartitionPrinter(KernelPrinter):
         signature: its parameters' names.
         handles: the names of what all partitions share: buffers, barriers and descriptors.
         helpers: collects the names of the combine functions that it uses.
+        origins: collects the operations that code comes from, if they are wanted.
     """
 
     def __init__(
@@ -36,8 +38,9 @@ class PartitionPrinter(KernelPrinter):
         signature: Signature,
         handles: dict[SSAValue, str],
         helpers: set[str],
+        origins: Origins | None = None,
     ) -> None:
-        super().__init__(kernel, signature, helpers)
+        super().__init__(kernel, signature, helpers, origins)
         # Each function has names of its own.
         self.names = code.Names(signature.names.taken)
         self.values.update((value, code.name(name)) for value, name in handles.items())

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from dt_mlir.analysis.joined_indices import JoinedIndex, joined_indices
 from dt_mlir.analysis.moving_addresses import MovingAccess, MovingAddresses, MovingIndex, Part
 from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.scalars import constant_of
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.backend.triton.values import ValuePrinter
@@ -25,10 +26,13 @@ class AddressPrinter(ValuePrinter):
     Args:
         kernel: the kernel.
         signature: its parameters' names.
+        origins: collects the operations that code comes from, if they are wanted.
     """
 
-    def __init__(self, kernel: GridKernelOp, signature: Signature) -> None:
-        super().__init__(kernel, signature)
+    def __init__(
+        self, kernel: GridKernelOp, signature: Signature, origins: Origins | None = None
+    ) -> None:
+        super().__init__(kernel, signature, origins)
         self.addresses = MovingAddresses(kernel)
         self.named = self.addresses.parts
         self.moving: dict[Operation, tuple[ast.expr, MovingAccess]] = {}
@@ -64,8 +68,10 @@ class AddressPrinter(ValuePrinter):
             op: the loop, which is about to be printed.
         """
         for access in self.addresses.accesses.get(op, ()):
+            first = len(self.writer.statements)
             offsets = self._named(op, access.op.base, "offsets", self._fixed(access, op))
             self.moving[access.op] = offsets, access
+            self._printed(access.op, first)
 
     def _named(self, op: Operation, base: SSAValue, suffix: str, found: ast.expr) -> ast.expr:
         """The variable of an expression of indices in front of an operation; equal ones once."""

@@ -22,6 +22,7 @@ from dt_mlir.analysis.unrolled_loops import unrolled_trips
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.addresses import AddressPrinter
 from dt_mlir.backend.triton.known_conditions import KnownConditions
+from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.range_options import range_options
 from dt_mlir.backend.triton.scalars import (
     constant_of,
@@ -66,12 +67,14 @@ class KernelPrinter(AddressPrinter):
         kernel: the kernel.
         signature: its parameters' names.
         helpers: collects the names of the combine functions that it uses.
+        origins: collects the operations that code comes from, if they are wanted.
     """
 
     def __init__(
-        self, kernel: GridKernelOp, signature: Signature, helpers: set[str]
-    ) -> None:
-        super().__init__(kernel, signature)
+        self, kernel: GridKernelOp, signature: Signature, helpers: set[str],
+        origins: Origins | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(kernel, signature, origins)
         self.helpers = helpers
         found = reach_of(kernel)
         self.far = found is None or found.factor > 1 or found.offset >= SMALL_OFFSET
@@ -103,7 +106,9 @@ class KernelPrinter(AddressPrinter):
 
     def _block(self, block: Block) -> None:
         for op in block.ops:
+            first = len(self.writer.statements)
             self._op(op)
+            self._printed(op, first)
 
     # Operations
 
@@ -321,7 +326,9 @@ class KernelPrinter(AddressPrinter):
                 continue
             result = inner.results[0]
             covered[result] = frozenset[str]().union(*(covered[v] for v in inner.operands))
+            first = len(self.writer.statements)
             self._scalar(inner, meets_tiles=not covered[result])
+            self._printed(inner, first)
         value = op.yielded
         expression = self.values[value]
         if not covered[value]:

@@ -11,6 +11,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.kernel import GridKernelOp
@@ -26,9 +27,13 @@ class ValuePrinter:
     Args:
         kernel: the kernel.
         signature: its parameters' names.
+        origins: collects the operations that code comes from, if they are wanted.
     """
 
-    def __init__(self, kernel: GridKernelOp, signature: Signature) -> None:
+    def __init__(
+        self, kernel: GridKernelOp, signature: Signature, origins: Origins | None = None
+    ) -> None:
+        self.origins = origins
         self.kernel = kernel
         self.signature = signature
         self.names = signature.names
@@ -37,6 +42,17 @@ class ValuePrinter:
         self.tensors: set[SSAValue] = set()
         self.named: Collection[SSAValue] = ()
         """Values that are variables wherever they are used."""
+
+    def _printed(self, op: Operation, first: int) -> None:
+        """Notes what was printed of an operation.
+
+        Args:
+            op: the operation.
+            first: the number of statements that the writer held before.
+        """
+        if self.origins is not None:
+            made = [self.values[result] for result in op.results if result in self.values]
+            self.origins.note(op, [*self.writer.statements[first:], *made])
 
     # Names and inlining
 
