@@ -12,6 +12,7 @@ from itertools import product
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
+from dt_mlir.analysis.interface import Interface, output_names
 from dt_mlir.certificates.algorithm import Algorithm
 from dt_mlir.certificates.attribution import attributed, kernels_of
 from dt_mlir.certificates.equality import Equality, Finding
@@ -85,7 +86,8 @@ class _Certifier:
         self.parts = Parts(self.universe)
         self.equality = Equality(self.prover)
         self.obligations: list[Obligation] = []
-        self.kernels = self._kernels()
+        self.launches = self._launches()
+        self.kernels = [kernel for _, kernel in self.launches]
         roots = [kernel.root.data for kernel in self.kernels]
         axes = {item.name: self._axes(item) for item in self.wrapper.arguments()}
         self.algorithm = Algorithm(self.source, self.scalars, roots, axes)
@@ -101,9 +103,9 @@ class _Certifier:
             for label, least in zip(item.axes, item.minimums, strict=True)
         ]
 
-    def _kernels(self) -> list[tile.KernelOp]:
-        """Returns the kernels in the order in which they are launched."""
-        found: list[tile.KernelOp] = []
+    def _launches(self) -> list[tuple[host.LaunchOp, tile.KernelOp]]:
+        """Returns the launches in their order, each with its kernel."""
+        found: list[tuple[host.LaunchOp, tile.KernelOp]] = []
         for launch in operations_of(self.module, host.LaunchOp):
             kernel = launch.kernel_op()
             if not isinstance(kernel, tile.KernelOp):
@@ -112,7 +114,7 @@ class _Certifier:
                     f"a certificate is that of block programs, and '{launch.kernel_name}' is "
                     f"{level} operation", launch, "run the pipeline to the 'tile' level",
                 )  # fmt: skip
-            found.append(kernel)
+            found.append((launch, kernel))
         return found
 
     def _sizes(self) -> None:
@@ -148,8 +150,13 @@ class _Certifier:
     def certificate(self, test: bool) -> Certificate:
         """Returns the certificate."""
         written: list[str] = []
-        for kernel in self.kernels:
-            self._kernel(kernel, written)
+        self._interface()
+        for launch, kernel in self.launches:
+            self._kernel(launch, kernel, written)
+        for tensor in self.allocs:
+            if tensor not in written:
+                text = f"each element of '{tensor}' is written"
+                self._add(Kind.WRITTEN, tensor, text, Verdict.REFUTED, "no kernel writes it")
         self._protocols()
         if test:
             Tests(self.source, self.module).run(self.obligations)
@@ -200,9 +207,36 @@ class _Certifier:
             if any(multiple > 1 for multiple in alloc.alignment)
         }
 
-    def _kernel(self, kernel: tile.KernelOp, written: list[str]) -> None:
+    def _interface(self) -> None:
+        """Adds the obligation that the wrapper takes and returns what the algorithm says."""
+        text = "it takes and returns what the algorithm says"
+        problem = Interface.of(self.source).difference(Interface.of(self.module))
+        names = output_names(self.source), output_names(self.module)
+        if problem is None and names[0] != names[1]:
+            problem = f"it returns {', '.join(names[1])}"
+        if problem is None and not self.prover.satisfiable():
+            problem = "no sizes are such as it asks for"
+        verdict = Verdict.PROVED if problem is None else Verdict.REFUTED
+        self._add(Kind.VALUE, "", text, verdict, problem or "", (text,))
+
+    def _kernel(
+        self, launch: host.LaunchOp, kernel: tile.KernelOp, written: list[str]
+    ) -> None:
         root = kernel.root.data
-        program = Program(kernel, self.scalars, self._padded())
+        tensors = [host.tensor_name(value) for value in launch.arguments]
+        program = Program(kernel, tensors, self.scalars, self._padded())
+        stored = {store.tensor for store in program.stores}
+        for tensor in sorted(stored):
+            if tensor not in self.allocs:
+                reason = "it is an input"
+            elif tensor in written:
+                reason = "another kernel has written it"
+            elif any(load.tensor == tensor for load in program.loads):
+                reason = "the kernel reads it, too"
+            else:
+                continue
+            text = f"'{root}' may write '{tensor}'"
+            self._add(Kind.WRITTEN, root, text, Verdict.REFUTED, reason)
         for load in program.loads:
             self._load(root, load, written)
         for law in program.laws:

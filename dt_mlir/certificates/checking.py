@@ -24,10 +24,10 @@ def difference(given: Certificate, found: Certificate) -> str | None:
     for item in found.obligations:
         same = known.get(item.key)
         if not same:
-            return f"the certificate lacks an obligation of '{item.kernel}': {item.statement}"
+            return f"the certificate lacks an obligation of {item.owner}: {item.statement}"
         claimed = same.pop(0)
         if item.verdict is Verdict.REFUTED:
-            return f"'{item.kernel}' is wrong: {item.statement}: {item.reason}"
+            return f"{item.owner} is wrong: {item.statement}: {item.reason}"
         if _STRENGTH[claimed.verdict] > _STRENGTH[item.verdict]:
             return (
                 f"the certificate claims that it is {claimed.verdict.value} what is only "

@@ -16,11 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, IntegerType, i1
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import AnyFloat
 
+from dt_mlir.certificates.identities import Identities
 from dt_mlir.certificates.proving import Prover, Query, State
 from dt_mlir.certificates.scalars import operation
 from dt_mlir.certificates.solver import z3
@@ -36,6 +35,7 @@ from dt_mlir.certificates.terms import (
     Unknown,
     renamed,
     substituted,
+    surface,
 )
 from dt_mlir.certificates.universe import Condition, Integer, Universe
 from dt_mlir.certificates.walks import (
@@ -47,23 +47,7 @@ from dt_mlir.certificates.walks import (
     visited_once,
 )
 from dt_mlir.dialects.elem import ReductionKind, identity
-from dt_mlir.interpreters.accuracy import Accuracy
-from dt_mlir.interpreters.arithmetic import Arithmetic, Value
-from dt_mlir.interpreters.bounded import Bounded
-from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
-from dt_mlir.interpreters.exact import ExactArithmetic
-from dt_mlir.interpreters.exact_codes import (
-    EXPONENTS,
-    has_exponents,
-    packed,
-    residues,
-    symbol,
-)
 
-POINTS = 64
-"""The random points at which expressions are compared."""
-CLOSE = 2e-5
-"""The difference, relative to the largest value, of what approximates an elementwise function."""
 UNROLLED = 32
 """The number of points up to which a reduction is written out."""
 COMBINATIONS = {
@@ -112,9 +96,7 @@ class Equality:
     def __init__(self, prover: Prover) -> None:
         self.prover = prover
         self.universe: Universe = prover.universe
-        self.generator = np.random.default_rng(20)
-        self._drawn: dict[int, np.ndarray] = {}
-        self.exact = [ExactArithmetic(), ExactArithmetic(exponentials=True)]
+        self.identities = Identities(self.universe)
 
     def compare(
         self, mine: Term, theirs: Term, given: Sequence[Condition], what: str
@@ -181,7 +163,7 @@ class Equality:
         self, mine: Term, theirs: Term, given: list[Condition], what: str
     ) -> list[Finding]:
         """Compares terms without choices outside of reductions."""
-        for term in (*_surface(mine), *_surface(theirs)):
+        for term in (*surface(mine), *surface(theirs)):
             if isinstance(term, Unknown):
                 return [Finding("value", f"{what}: {term.reason} is no term", State.UNKNOWN)]
         findings: list[Finding] = []
@@ -200,7 +182,7 @@ class Equality:
                 number = len(classes)
                 classes.append((atom, []))
             names[id(atom)] = number
-        state = self._same(mine, theirs, names, [c[0] for c in classes])
+        state = self.identities.same(mine, theirs, names, [c[0] for c in classes])
         if not state.holds:
             unrolled = self._unrolled(theirs)
             if unrolled is not theirs:
@@ -270,83 +252,6 @@ class Equality:
         if findings is not None:
             findings.extend(f for f in best if not f.state.holds)
         return None
-
-    def _same(
-        self, mine: Term, theirs: Term, names: dict[int, int], atoms: Sequence[Term]
-    ) -> State:
-        """Returns whether expressions over atoms agree at random points."""
-        if mine is theirs:
-            return State.PROVED
-        for arithmetic in self.exact:
-            values = [self._random(arithmetic, atom) for atom in atoms]
-            try:
-                a = self._evaluated(mine, arithmetic, names, values)
-                b = self._evaluated(theirs, arithmetic, names, values)
-            except (KeyError, TypeError, ValueError):
-                return State.UNKNOWN
-            type = _type_of(mine)
-            a, b = (arithmetic.result(x, type) for x in (a, b))
-            if not np.any(arithmetic.differ(a, b)) and not np.any(arithmetic.undecided(a, b)):
-                return State.PROVED
-        return self._near(mine, theirs, names, atoms)
-
-    def _near(
-        self, mine: Term, theirs: Term, names: dict[int, int], atoms: Sequence[Term]
-    ) -> State:
-        """Returns whether expressions are close, where they are computed in floating point."""
-        if not isinstance(_type_of(mine), AnyFloat):
-            return State.UNKNOWN
-        arithmetic = BoundedArithmetic(Accuracy())
-        values = [self._random(arithmetic, atom) for atom in atoms]
-        a = self._evaluated(mine, arithmetic, names, values).value
-        b = self._evaluated(theirs, arithmetic, names, values).value
-        finite = np.isfinite(a) & np.isfinite(b)
-        most = np.max(np.abs(np.where(np.isfinite(b), b, 0.0)), initial=0.0)
-        with np.errstate(all="ignore"):
-            close = np.where(finite, np.abs(a - b) <= CLOSE * most, a == b)
-        return State.ASSUMED if bool(np.all(close)) else State.UNKNOWN
-
-    def _random(self, arithmetic: Arithmetic, atom: Term) -> Value:
-        type = _type_of(atom)
-        if isinstance(type, IntegerType) and type != i1:
-            return arithmetic.from_array(self._integers(atom), type)
-        return arithmetic.random(type, (POINTS,), self.generator)
-
-    def _integers(self, atom: Term) -> np.ndarray:
-        """Returns values of an integer: those of its expression at random values of variables."""
-        found = self.generator.integers(2, 2**20, POINTS)
-        if not isinstance(atom, Index):
-            return found
-        variables = self.universe.free(atom.expr)
-        for v in variables:
-            # A size that is 0 or negative would divide by 0.
-            self._drawn.setdefault(v.get_id(), self.generator.integers(2, 2**20, POINTS))
-        drawn = [self._drawn[v.get_id()] for v in variables]
-        for point in range(POINTS):
-            at = [(v, z3.IntVal(int(values[point]))) for v, values in zip(variables, drawn)]
-            value = z3.simplify(z3.substitute(atom.expr, *at)) if at else z3.simplify(atom.expr)
-            if not z3.is_int_value(value):
-                return found
-            found[point] = value.as_long()
-        return found
-
-    def _evaluated(
-        self, term: Term, arithmetic: Arithmetic, names: dict[int, int], atoms: list[Value]
-    ) -> Value:
-        known: dict[int, Value] = {}
-
-        def walk(term: Term) -> Value:
-            if id(term) not in known:
-                if id(term) in names:
-                    known[id(term)] = atoms[names[id(term)]]
-                elif isinstance(term, Number):
-                    known[id(term)] = arithmetic.constant(term.value)
-                else:
-                    assert isinstance(term, Apply)
-                    known[id(term)] = applied(term, [walk(x) for x in term.operands], arithmetic)
-            return known[id(term)]
-
-        return walk(term)
 
     def reductions(
         self, mine: Reduction, theirs: Reduction, given: list[Condition]
@@ -442,33 +347,6 @@ class Equality:
             found[own[0].get_id()] = z3.simplify(left - form[1])
 
 
-def applied(term: Apply, operands: Sequence[Value], arithmetic: Arithmetic) -> Value:
-    """Returns an operation's value in exact arithmetic.
-
-    A power with a whole number is a product. Where exponentials turn sums into products, functions
-    that are symbols have exponents, too: equal values have equal ones.
-    """
-    if term.op.name == "math.powf" and isinstance(term.operands[1], Number):
-        power = term.operands[1].value.value.data
-        if power == int(power) and 1 <= power <= 8:
-            found = operands[0]
-            type = term.op.results[0].type
-            times = operation(arith.MulfOp, type, type)
-            for _ in range(int(power) - 1):
-                found = arithmetic.apply(times, [found, operands[0]])
-            return found
-    if term.op.name in ("arith.truncf", "arith.extf"):
-        return operands[0]
-    found = arithmetic.apply(term.op, operands)
-    exact = isinstance(arithmetic, ExactArithmetic) and arithmetic.exponentials
-    if not exact or not isinstance(term.op.results[0].type, AnyFloat):
-        return found
-    codes = np.asarray(found.value)
-    exponents = symbol("exponent", [residues(codes)]) % EXPONENTS
-    kept = np.where(has_exponents(codes), codes, packed(codes, exponents))
-    return Bounded(kept, found.error)
-
-
 def _elements(term: Term) -> list[Element]:
     """Returns the elements of tensors in a term, but for those in reductions."""
     match term:
@@ -503,33 +381,13 @@ def _hold(findings: Sequence[Finding]) -> bool:
     return all(f.state.holds for f in findings)
 
 
-def _surface(term: Term) -> Iterator[Term]:
-    """Yields a term and its operands, but not what reductions combine."""
-    yield term
-    if isinstance(term, Apply):
-        for operand in term.operands:
-            yield from _surface(operand)
-
-
 def _atoms(term: Term) -> Iterator[Term]:
     """Yields the atoms that an expression is made of."""
     seen: set[int] = set()
-    for found in _surface(term):
+    for found in surface(term):
         if not isinstance(found, Apply | Number) and id(found) not in seen:
             seen.add(id(found))
             yield found
-
-
-def _type_of(term: Term) -> Attribute:
-    match term:
-        case Number():
-            return term.value.type
-        case Apply():
-            return term.op.results[0].type
-        case Element() | Index() | Reduction():
-            return term.type
-        case _:
-            raise TypeError(f"{type(term).__name__} has no type of its own")
 
 
 def _name(variable: Integer) -> str:

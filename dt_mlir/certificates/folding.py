@@ -136,7 +136,8 @@ class Folding:
         self.carried, self.lasts = carried, lasts
         self.laws: list[Law] = []
         self.folds: dict[int, Fold] = {}
-        name = f"running!{id(self)}"
+        # The trip is a variable of this loop alone.
+        name = f"running in {trip.decl().name()}"
         self.old = {n: Element(f"{name} {n} before", (), types[n]) for n in running}
         self.new = {n: Element(f"{name} {n}", (), types[n]) for n in running}
         seen: dict[int, Term] = {}

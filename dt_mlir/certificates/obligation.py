@@ -56,7 +56,7 @@ class Obligation:
     kind: Kind
     """Its class."""
     kernel: str
-    """The function whose kernel it is about."""
+    """The function whose kernel it is about; empty for the wrapper."""
     statement: str
     """The claim in words."""
     verdict: Verdict
@@ -67,6 +67,11 @@ class Obligation:
     """The questions: SMT-LIB, or expressions that were evaluated at random points."""
     sizes: dict[str, int] = field(default_factory=dict[str, int])
     """The sizes of labels in the counterexample."""
+
+    @property
+    def owner(self) -> str:
+        """The part of the program that it is about, in words."""
+        return f"the kernel of '{self.kernel}'" if self.kernel else "the wrapper"
 
     @property
     def key(self) -> tuple[str, str, str]:

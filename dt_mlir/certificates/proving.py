@@ -85,6 +85,14 @@ class Prover:
             self._known[key] = self._ask(assumptions, claim)
         return self._known[key]
 
+    def satisfiable(self) -> bool:
+        """Returns whether there are sizes, none of them 0, of which all is true that is known."""
+        sizes = list(self.universe.sizes.values())
+        solver = z3.Solver()
+        solver.set("timeout", int(1000 * self.seconds))
+        solver.add(*self.universe.closure(sizes), *(size > 0 for size in sizes))
+        return solver.check() != z3.unsat
+
     def implied(self, assumptions: Sequence[Condition], claim: Condition) -> bool:
         """Returns whether a claim is proved."""
         if z3.is_true(z3.simplify(claim)):

@@ -39,7 +39,8 @@ def _counted(items: Sequence[tuple[int, Obligation]]) -> Iterator[str]:
     found: dict[str, list[int]] = {}
     for number, item in items:
         reason = f" ({item.reason})" if item.reason else ""
-        text = f"{item.kind.value}: {item.statement}: {item.verdict.value}{reason}"
+        wrapper = "" if item.kernel else "the wrapper: "
+        text = f"{wrapper}{item.kind.value}: {item.statement}: {item.verdict.value}{reason}"
         found.setdefault(text, []).append(number + 1)
     for text, numbers in found.items():
         count = f", {len(numbers)} times" if len(numbers) > 1 else ""

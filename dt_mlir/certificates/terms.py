@@ -138,6 +138,14 @@ def subterms(term: Term) -> Iterator[Term]:
             pending.extend(children(found))
 
 
+def surface(term: Term) -> Iterator[Term]:
+    """Yields a term and its operands, but not what reductions combine."""
+    yield term
+    if isinstance(term, Apply):
+        for operand in term.operands:
+            yield from surface(operand)
+
+
 def substituted(
     term: Term,
     pairs: Sequence[tuple[Integer, Integer]],

@@ -67,6 +67,7 @@ class Program:
 
     Args:
         kernel: the kernel, with physical axes.
+        tensors: the name of what is launched for each argument.
         scalars: evaluates scalar operations.
         padded: for each tensor whose storage is padded with zeros the size of each axis, without
             the padding.
@@ -75,6 +76,7 @@ class Program:
     def __init__(
         self,
         kernel: tile.KernelOp,
+        tensors: Sequence[str],
         scalars: Scalars,
         padded: Mapping[str, Sequence[Integer]] | None = None,
     ) -> None:
@@ -92,7 +94,7 @@ class Program:
         self.stores: list[Access] = []
         self.laws: list[Law] = []
         self.folds: dict[int, Fold] = {}
-        self.names = dict(zip(kernel.args, kernel.argument_names))
+        self.names = dict(zip(kernel.args, tensors, strict=True))
         for argument, name in self.names.items():
             if not isinstance(argument.type, MemRefType):
                 self.values[argument] = self._argument(name, argument.type)

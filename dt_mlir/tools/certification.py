@@ -63,7 +63,7 @@ def refusal(certificate: Certificate, at: Attribute | None = None) -> CompileErr
     first, *rest = certificate.refuted
     notes = [Note(f"{item.statement}: {item.reason}") for item in rest]
     return CompileError(
-        f"the kernel of '{first.kernel}' is wrong: {first.statement}: {first.reason}", at,
+        f"{first.owner} is wrong: {first.statement}: {first.reason}", at,
         "no schedule may change a result: this is a fault of a pass; dtc --verify-semantics finds "
         "which", notes,
     )  # fmt: skip

@@ -86,7 +86,20 @@ f.block(x:4);
 f.tensorize(x:4, k:8);
 f.compile();
 """
-PROGRAMS = {"largest_of_rows": ROWS.format("rmax"), "sum_of_rows": ROWS.format("rsum")}
+PARTS = """
+Func s;
+In A, B;
+Var x, y;
+RVar k;
+s[x, y] = rdot(A[x, k], B[k, y], k);
+s.rfactor(k:8, parts);
+s.compile();
+"""
+SQUARES = "Func f; In A, B; Var x; f[x] = A[x] - B[x] * B[x]; f.compile();"
+PROGRAMS = {
+    "parts": PARTS, "squares": SQUARES,
+    "largest_of_rows": ROWS.format("rmax"), "sum_of_rows": ROWS.format("rsum"),
+}
 
 
 @lru_cache
@@ -115,6 +128,52 @@ def test_a_fault_is_refuted(fault: str, tmp_path: Path) -> None:
     assert refuted, "the fault changes a result"
     assert kind in {item.kind for item in refuted}
     assert all(" = " in item.reason for item in refuted), "a counterexample has sizes"
+
+
+def test_kernels_in_another_order_are_refuted(tmp_path: Path) -> None:
+    first, second = "host.launch @parts_kernel(%A, %B, %parts)", "host.launch @s_kernel(%s, %parts)"
+    text = tiles("parts")
+    assert f"{first}\n    {second}" in text, "the fault is stale"
+    changed = text.replace(f"{first}\n    {second}", f"{second}\n    {first}")
+    refuted = certify(parsed(changed, tmp_path)).refuted
+    assert "its kernel is launched later" in {item.reason for item in refuted}
+
+
+def test_an_exchange_of_inputs_is_refuted(tmp_path: Path) -> None:
+    """The wrapper may not pass one input for another."""
+    text = tiles("squares")
+    changed = text.replace("@f_kernel(%A, %B, %f)", "@f_kernel(%B, %A, %f)")
+    for one, other in (("A", "B"),):
+        head, kernel = changed.split("tile.kernel", 1)
+        kernel = kernel.replace(f'"{one}"', '"?"').replace(f'"{other}"', f'"{one}"')
+        changed = head + "tile.kernel" + kernel.replace('"?"', f'"{other}"')
+    assert changed != text, "the fault is stale"
+    refuted = certify(parsed(changed, tmp_path)).refuted
+    assert Kind.VALUE in {item.kind for item in refuted}
+
+
+@pytest.mark.parametrize(
+    ("expression", "old", "new"),
+    [
+        ("where(A[x] > 0.25, A[x], 0)", "arith.constant 2.500000e-01", "arith.constant 2.50001e-01"),
+        ("A[x] * 0.25", "0.25", "0.2500001"),
+        ("maximum(A[x], 0.25)", "0.25", "0.2500001"),
+    ],
+)
+def test_constants_that_are_close_are_told_apart(
+    expression: str, old: str, new: str, tmp_path: Path
+) -> None:
+    program = f"Func f; In A; Var x; f[x] = {expression}; f.block(x:4); f.tensorize(x:4); f.compile();"
+    module, _ = compile_text(program, "program")
+    run_pipeline(module, default_pipeline("tile"))
+    text = module_text(module)
+    assert certify(parsed(text, tmp_path)).count() == {Verdict.PROVED: 6}
+    body = text.index("tile.kernel")
+    changed = text[:body] + text[body:].replace(old, new, 1)
+    assert changed != text, "the fault is stale"
+    found = certify(parsed(changed, tmp_path)).count()
+    assert found[Verdict.PROVED] == 5
+    assert not found[Verdict.ASSUMED]
 
 
 def test_the_counterexample_names_the_element(tmp_path: Path) -> None:

@@ -1,0 +1,215 @@
+"""Identities of expressions over atoms, decided by evaluating both sides at random points.
+
+Exact arithmetic is a field, in which sums may be reassociated; functions are symbols, or
+exponentials turn sums into products. Two different rational expressions of low degree agree at a random point
+almost never (DeMillo and Lipton 1978; Schwartz 1980; Zippel 1979).
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i1
+from xdsl.ir import Attribute
+
+from dt_mlir.certificates.proving import State
+from dt_mlir.certificates.scalars import operation
+from dt_mlir.certificates.solver import z3
+from dt_mlir.certificates.terms import (
+    Apply,
+    Element,
+    Index,
+    Number,
+    Reduction,
+    Term,
+    surface,
+)
+from dt_mlir.certificates.universe import Universe
+from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.interpreters.arithmetic import Arithmetic, Value
+from dt_mlir.interpreters.bounded import Bounded
+from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic, comparison
+from dt_mlir.interpreters.exact import ExactArithmetic
+from dt_mlir.interpreters.exact_codes import (
+    EXPONENTS,
+    has_exponents,
+    ordered,
+    packed,
+    residues,
+    symbol,
+)
+
+POINTS = 64
+"""The random points at which expressions are compared."""
+CLOSE = 2e-5
+"""The difference, relative to the largest value, of what approximates an elementwise function."""
+
+
+class Identities:
+    """Compares expressions over atoms.
+
+    Args:
+        universe: the variables of integers.
+    """
+
+    def __init__(self, universe: Universe) -> None:
+        self.universe = universe
+        self.generator = np.random.default_rng(20)
+        self.drawn: dict[int, np.ndarray] = {}
+        self.exact = [ExactArithmetic(), ExactArithmetic(exponentials=True)]
+
+    def same(
+        self, mine: Term, theirs: Term, names: dict[int, int], atoms: Sequence[Term]
+    ) -> State:
+        """Returns whether expressions over atoms agree at random points."""
+        if mine is theirs:
+            return State.PROVED
+        for arithmetic in self.exact:
+            values = [self._random(arithmetic, atom) for atom in atoms]
+            try:
+                a = self._evaluated(mine, arithmetic, names, values)
+                b = self._evaluated(theirs, arithmetic, names, values)
+            except (KeyError, TypeError, ValueError):
+                return State.UNKNOWN
+            type = type_of(mine)
+            a, b = (arithmetic.result(x, type) for x in (a, b))
+            if not np.any(arithmetic.differ(a, b)) and not np.any(arithmetic.undecided(a, b)):
+                return State.PROVED
+        return self._near(mine, theirs, names, atoms)
+
+    def _near(
+        self, mine: Term, theirs: Term, names: dict[int, int], atoms: Sequence[Term]
+    ) -> State:
+        """Returns whether expressions are close, where one approximates a function of the other.
+        """
+        if not isinstance(type_of(mine), AnyFloat) or _functions(theirs) <= _functions(mine):
+            return State.UNKNOWN
+        arithmetic = BoundedArithmetic(Accuracy())
+        values = [self._random(arithmetic, atom) for atom in atoms]
+        a = self._evaluated(mine, arithmetic, names, values).value
+        b = self._evaluated(theirs, arithmetic, names, values).value
+        finite = np.isfinite(a) & np.isfinite(b)
+        most = np.max(np.abs(np.where(np.isfinite(b), b, 0.0)), initial=0.0)
+        with np.errstate(all="ignore"):
+            close = np.where(finite, np.abs(a - b) <= CLOSE * most, a == b)
+        return State.ASSUMED if bool(np.all(close)) else State.UNKNOWN
+
+    def _random(self, arithmetic: Arithmetic, atom: Term) -> Value:
+        type = type_of(atom)
+        if isinstance(type, IntegerType) and type != i1:
+            return arithmetic.from_array(self._integers(atom), type)
+        return arithmetic.random(type, (POINTS,), self.generator)
+
+    def _integers(self, atom: Term) -> np.ndarray:
+        """Returns values of an integer: those of its expression at random values of variables."""
+        found = self.generator.integers(2, 2**20, POINTS)
+        if not isinstance(atom, Index):
+            return found
+        variables = self.universe.free(atom.expr)
+        for v in variables:
+            # A size that is 0 or negative would divide by 0.
+            self.drawn.setdefault(v.get_id(), self.generator.integers(2, 2**20, POINTS))
+        drawn = [self.drawn[v.get_id()] for v in variables]
+        for point in range(POINTS):
+            at = [(v, z3.IntVal(int(values[point]))) for v, values in zip(variables, drawn)]
+            value = z3.simplify(z3.substitute(atom.expr, *at)) if at else z3.simplify(atom.expr)
+            if not z3.is_int_value(value):
+                return found
+            found[point] = value.as_long()
+        return found
+
+    def _evaluated(
+        self, term: Term, arithmetic: Arithmetic, names: dict[int, int], atoms: list[Value]
+    ) -> Value:
+        known: dict[int, Value] = {}
+
+        def walk(term: Term) -> Value:
+            if id(term) not in known:
+                if id(term) in names:
+                    known[id(term)] = atoms[names[id(term)]]
+                elif isinstance(term, Number):
+                    known[id(term)] = arithmetic.constant(term.value)
+                else:
+                    assert isinstance(term, Apply)
+                    known[id(term)] = applied(term, [walk(x) for x in term.operands], arithmetic)
+            return known[id(term)]
+
+        return walk(term)
+
+
+def applied(term: Apply, operands: Sequence[Value], arithmetic: Arithmetic) -> Value:
+    """Returns an operation's value in exact arithmetic.
+
+    A power with a whole number is a product. Where exponentials turn sums into products, functions
+    that are symbols have exponents, too: equal values have equal ones.
+    """
+    if term.op.name == "math.powf" and isinstance(term.operands[1], Number):
+        power = term.operands[1].value.value.data
+        if power == int(power) and 1 <= power <= 8:
+            found = operands[0]
+            type = term.op.results[0].type
+            times = operation(arith.MulfOp, type, type)
+            for _ in range(int(power) - 1):
+                found = arithmetic.apply(times, [found, operands[0]])
+            return found
+    if isinstance(arithmetic, ExactArithmetic) and isinstance(term.op, arith.CmpfOp):
+        return _compared(term.op, operands)
+    if term.op.name in ("arith.truncf", "arith.extf"):
+        return operands[0]
+    found = arithmetic.apply(term.op, operands)
+    exact = isinstance(arithmetic, ExactArithmetic) and arithmetic.exponentials
+    if not exact or not isinstance(term.op.results[0].type, AnyFloat):
+        return found
+    codes = np.asarray(found.value)
+    exponents = symbol("exponent", [residues(codes)]) % EXPONENTS
+    kept = np.where(has_exponents(codes), codes, packed(codes, exponents))
+    return Bounded(kept, found.error)
+
+
+_SWAPPED = {2: 4, 3: 5, 9: 11, 10: 12}
+"""The predicates of `arith.cmpf` that say "greater", with those that say it of swapped operands."""
+
+
+def _compared(op: arith.CmpfOp, operands: Sequence[Value]) -> Value:
+    """Returns a comparison as a random function of what is compared.
+
+    Random numbers would not tell two thresholds apart that are close. Numbers are finite, so that
+    comparisons with an infinity have their true values.
+    """
+    predicate = op.predicate.value.data
+    pair = list(operands)
+    if predicate in _SWAPPED:
+        predicate, pair = _SWAPPED[predicate], pair[::-1]
+    a, b = (np.asarray(x.value) for x in pair)
+    coin = symbol(f"compared {predicate}", [a, b]) % 2 == 1
+    true = np.asarray(comparison(op)(*(ordered(np.asarray(x.value)) for x in operands)))
+    finite = np.isfinite(ordered(a)) & np.isfinite(ordered(b))
+    return Bounded(np.where(finite, coin, true), np.zeros(np.shape(true)))
+
+
+def _functions(term: Term) -> set[str]:
+    """Returns the names of the functions in an expression that are no ring's operations."""
+    names: set[str] = set()
+    for found in surface(term):
+        if isinstance(found, Apply):
+            function = found.op.properties.get("function")
+            name = getattr(function, "data", None) or found.op.name
+            names.add(str(name))
+    return {name for name in names if not name.startswith("arith.")}
+
+
+def type_of(term: Term) -> Attribute:
+    match term:
+        case Number():
+            return term.value.type
+        case Apply():
+            return term.op.results[0].type
+        case Element() | Index() | Reduction():
+            return term.type
+        case _:
+            raise TypeError(f"{type(term).__name__} has no type of its own")
