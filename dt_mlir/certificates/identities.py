@@ -1,8 +1,8 @@
 """Identities of expressions over atoms, decided by evaluating both sides at random points.
 
 Exact arithmetic is a field, in which sums may be reassociated; functions are symbols, or
-exponentials turn sums into products. Two different rational expressions of low degree agree at a random point
-almost never (DeMillo and Lipton 1978; Schwartz 1980; Zippel 1979).
+exponentials turn sums into products. Two different rational expressions of low degree agree at a
+random point almost never (DeMillo and Lipton 1978; Schwartz 1980; Zippel 1979).
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
