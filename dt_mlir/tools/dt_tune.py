@@ -230,6 +230,7 @@ def _report(args: Namespace, sizes: Mapping[str, int], outcome: Outcome, device:
         write_output(args.output, best.program)
     else:
         print(f"\n{best.program}", end="")
+    _certify(best.program, args.file)
     if args.plot is not None:
         shown = ", ".join(f"{label} = {size}" for label, size in sizes.items())
         plot(outcome, args.plot, f"{Path(args.file).stem}, {shown}, {device}")
@@ -237,6 +238,30 @@ def _report(args: Namespace, sizes: Mapping[str, int], outcome: Outcome, device:
         from dt_mlir.explorer.search import explore_outcome
 
         explore_outcome(outcome, Path(args.file).name, sizes, device).save(args.explore)
+
+
+def _certify(program: str, file: str) -> None:
+    """Says what is proved of the program that was found, on standard error.
+
+    Raises:
+        CompileError: if an obligation of it does not hold.
+    """
+    from dt_mlir.certificates.making import certificate_of
+    from dt_mlir.frontend.emit import compile_text
+    from dt_mlir.pipeline import default_pipeline, run_pipeline
+    from dt_mlir.tools.certification import refusal
+
+    module, _ = compile_text(program, file)
+    run_pipeline(module, default_pipeline("tile"), verify=False)
+    try:
+        certificate = certificate_of(module)
+    except CompileError as error:
+        print(f"remark: {error}", file=sys.stderr)
+        return
+    counts = ", ".join(f"{n} {verdict.value}" for verdict, n in certificate.count().items())
+    print(f"certificate {certificate.digest}: {counts}", file=sys.stderr)
+    if certificate.refuted:
+        raise refusal(certificate)
 
 
 def _terminated(*_: object) -> None:

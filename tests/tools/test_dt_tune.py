@@ -65,6 +65,7 @@ def test_search_finds_the_best_schedule(tool: Tools) -> None:
     done.prints(
         f"three_places.dt on cpu\n{SPACE}  3 illegal: g.fuse_at: 'f' has no loop over 'z' (such as "
     )
+    assert re.search(r"^certificate [0-9a-f]{16}: \d+ proved$", done.err, re.MULTILINE), done.err
     shows(
         done,
         r"ms +of best +rounds +registers +spilled +shared +schedule\n"
