@@ -201,3 +201,22 @@ def test_dt_opt_ends_with_an_error(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "error: the kernel of 'f' is wrong: " in done.stderr
     assert "help: no schedule may change a result" in done.stderr
+
+
+def test_the_directive_that_is_wrong_is_named(tmp_path: Path) -> None:
+    """A counterexample is an error at its line; other directives do without."""
+    program = tmp_path / "doubled.dt"
+    program.write_text(
+        "Func f;\nIn A;\nVar x, y;\nf[x, y] = A[x, y] - 2;\n"
+        "f.block(x:8, y:16);\nf.tensorize(x:8, y:16);\nf.exchange_operands();\nf.num_warps(4);\n"
+        "f.compile();\n"
+    )
+    load = Path(__file__).with_name("exchange_operands.py")
+    done = subprocess.run(
+        [BIN / "dtc", "--load", load, program, "--certify"],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert f"{program}:7:3: error: the kernel of 'f' is wrong: what is stored" in done.stderr
+    assert "subf(2, a0) = subf(a0, 2): changes what is computed: 'f'[0, 0] is" in done.stderr
+    assert "Traceback" not in done.stderr
