@@ -13,6 +13,7 @@ from cases import Case
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
+from dt_mlir.certificates.certify import certify
 from dt_mlir.compiler import compile_program
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
@@ -30,6 +31,8 @@ LIMIT = 10
 """The seconds that a case may take; an interpreter can be very slow."""
 BOUNDARIES = int(os.environ.get("FUZZ_BOUNDARIES", "4"))
 """The number of cases of which one is run at every pass boundary too."""
+CERTIFIED = int(os.environ.get("FUZZ_CERTIFIED", "4"))
+"""The number of cases of which one is certified too."""
 OUTPUTS = ("compile(", "compile_to_kernel(")
 
 
@@ -178,6 +181,10 @@ def _check(case: Case, boundaries: bool) -> Outcome:
         found = guilty_pass(case)
         if found:
             raise WrongError(found)
+    if case.seed % CERTIFIED == 1 and "compile_to_kernel(" not in case.text:
+        refuted = certify(program.module, whole=3.0).refuted
+        if refuted:
+            raise WrongError(f"refuted: {refuted[0].statement}: {refuted[0].reason}")
     try:
         sizes = sizes_of(case)
         if not _consistent(program.algorithm, sizes):
