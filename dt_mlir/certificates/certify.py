@@ -151,13 +151,19 @@ class _Certifier:
         """Returns the certificate."""
         written: list[str] = []
         self._interface()
-        for launch, kernel in self.launches:
-            self._kernel(launch, kernel, written)
-        for tensor in self.allocs:
-            if tensor not in written:
-                text = f"each element of '{tensor}' is written"
-                self._add(Kind.WRITTEN, tensor, text, Verdict.REFUTED, "no kernel writes it")
-        self._protocols()
+        if self.prover.satisfiable():
+            for launch, kernel in self.launches:
+                self._kernel(launch, kernel, written)
+            for tensor in self.allocs:
+                if tensor not in written:
+                    text = f"each element of '{tensor}' is written"
+                    self._add(Kind.WRITTEN, tensor, text, Verdict.REFUTED, "no kernel writes it")
+            self._protocols()
+        else:
+            # All would follow from sizes that contradict each other.
+            text = "what is stored is its value"
+            reason = "the wrapper accepts no sizes but those of tensors without elements"
+            self._open(Kind.VALUE, "", text, reason)
         if test:
             Tests(self.source, self.module).run(self.obligations)
         lines = "\n".join(line.data for line in self.wrapper.algorithm or ())
@@ -214,8 +220,6 @@ class _Certifier:
         names = output_names(self.source), output_names(self.module)
         if problem is None and names[0] != names[1]:
             problem = f"it returns {', '.join(names[1])}"
-        if problem is None and not self.prover.satisfiable():
-            problem = "no sizes are such as it asks for"
         verdict = Verdict.PROVED if problem is None else Verdict.REFUTED
         self._add(Kind.VALUE, "", text, verdict, problem or "", (text,))
 

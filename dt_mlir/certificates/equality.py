@@ -25,6 +25,7 @@ from dt_mlir.certificates.scalars import operation
 from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import (
     Apply,
+    Carried,
     Choice,
     Element,
     Index,
@@ -164,6 +165,9 @@ class Equality:
     ) -> list[Finding]:
         """Compares terms without choices outside of reductions."""
         for term in (*surface(mine), *surface(theirs)):
+            if isinstance(term, Carried):
+                text = f"{what}: a value that a loop carries is no term"
+                return [Finding("value", text, State.UNKNOWN)]
             if isinstance(term, Unknown):
                 return [Finding("value", f"{what}: {term.reason} is no term", State.UNKNOWN)]
         findings: list[Finding] = []

@@ -21,11 +21,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 
 from dt_mlir.certificates.scalars import operation
 from dt_mlir.certificates.terms import (
     Apply,
+    Carried,
     Choice,
     Element,
     Piece,
@@ -36,16 +37,6 @@ from dt_mlir.certificates.terms import (
 )
 from dt_mlir.certificates.universe import Integer
 from dt_mlir.dialects.elem import ReductionKind
-
-
-@dataclass(frozen=True, eq=False)
-class Carried(Term):
-    """A value that a loop carries, at the begin of a trip."""
-
-    loop: Operation
-    """The loop."""
-    position: int
-    """The number of the value."""
 
 
 @dataclass(frozen=True)

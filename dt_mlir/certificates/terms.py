@@ -113,6 +113,16 @@ class Unknown(Term):
     """The reason."""
 
 
+@dataclass(frozen=True, eq=False)
+class Carried(Term):
+    """A value that a loop carries, at the begin of a trip."""
+
+    loop: Operation
+    """The loop."""
+    position: int
+    """The number of the value."""
+
+
 def children(term: Term) -> tuple[Term, ...]:
     """Returns the terms that a term is made of."""
     match term:

@@ -13,12 +13,13 @@ from xdsl.dialects.builtin import IntegerType, MemRefType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from dt_mlir.certificates.algorithm import integer_element, product, widened
-from dt_mlir.certificates.folding import Carried, Fold, Folding, Law, carries, operands_of
+from dt_mlir.certificates.folding import Fold, Folding, Law, carries, operands_of
 from dt_mlir.certificates.numbering import Numbering
 from dt_mlir.certificates.scalars import Scalars, Value, as_term, operation
 from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import (
     Apply,
+    Carried,
     Choice,
     Element,
     Number,

@@ -194,3 +194,24 @@ def test_the_solver_is_optional() -> None:
     assert "error: certificates need z3" in done.stderr
     assert "help: pip install 'dt-mlir[run,certify]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_program_that_takes_no_sizes_is_not_proved() -> None:
+    text = (
+        "Func f0, f1, f2; In A : f32; Var x; RVar y, z; "
+        "f0[z, y] = rdot(A[z + 1, x, z + 1], 0.5, x); f1[x] = A[x, x, x]; f2[x] = f0[x, x]; "
+        "f2.compile(); f1.compile();"
+    )
+    found = certify(tiles(text), test=False)
+    assert found.obligations[-1].verdict is Verdict.TESTED
+    assert found.obligations[-1].reason.startswith("the wrapper accepts no sizes but those of")
+
+
+def test_what_a_loop_carries_into_a_store_is_tested() -> None:
+    text = (
+        "Func f; In A; Var x; RVar k; f[x] = rsum(A[k], k, k <= x); f.scan(x); "
+        "f.tensorize(x:8); f.compile();"
+    )
+    counts = certify(tiles(text)).count()
+    assert counts[Verdict.TESTED]
+    assert not counts[Verdict.REFUTED]
