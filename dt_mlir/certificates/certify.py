@@ -178,6 +178,11 @@ class _Certifier:
             kernel = launch.kernel_op()
             if launch.specialized_name is not None and isinstance(kernel, tile.KernelOp):
                 self._open(
+                    Kind.VALUE, kernel.root.data,
+                    f"'{launch.specialized_name}' stores what '{launch.kernel_name}' does",
+                    "it is not compared symbolically",
+                )  # fmt: skip
+                self._open(
                     Kind.PROTOCOL, kernel.root.data,
                     f"the barriers of '{launch.specialized_name}' are live, and its stages free "
                     "of races",
@@ -258,15 +263,16 @@ class _Certifier:
                 Kind.VALUE, root, f"'{tensor}' is read after the kernel that writes it",
                 Verdict.REFUTED, "its kernel is launched later",
             )  # fmt: skip
-        self._inside(root, load, "loads")
+        self._inside(root, load, "loads", self._stored_extents(tensor))
 
-    def _inside(self, root: str, access: Access, does: str) -> None:
+    def _inside(
+        self, root: str, access: Access, does: str, extents: Sequence[Integer]
+    ) -> None:
         """Adds the obligation that an access is inside of its tensor."""
         text = f"what '{root}' {does} of '{access.tensor}' is inside of it"
         if len(access.indices) < len(access.op.indices):
             self._open(Kind.IN_BOUNDS, root, text, "an index is computed from data")
             return
-        extents = self._stored_extents(access.tensor)
         pairs = zip(access.indices, extents, strict=True)
         claims = [z3.And(i >= 0, i < n) for i, n in pairs]
         given = [*self.universe.closure(access.binders), access.mask]
@@ -281,8 +287,7 @@ class _Certifier:
         if alloc is not None and alloc.summed is not None:
             extents = self._extents(tensor)
         for store in stores:
-            if alloc is None or alloc.summed is None:
-                self._inside(root, store, "stores")
+            self._inside(root, store, "stores", extents)
             if len(store.indices) < len(store.op.indices):
                 self._open(
                     Kind.WRITTEN, root, f"each element of '{tensor}' is written once",
