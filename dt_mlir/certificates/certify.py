@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, BlockArgument
 
 from dt_mlir.analysis.interface import Interface, output_names
 from dt_mlir.certificates.algorithm import Algorithm
@@ -233,7 +233,13 @@ class _Certifier:
     ) -> None:
         root = kernel.root.data
         tensors = [host.tensor_name(value) for value in launch.arguments]
-        program = Program(kernel, tensors, self.scalars, self._padded())
+        scalars = [op.scalar for op in operations_of(kernel, tile.FactorsOp)]
+        # The wrapper decides the order of the factors of an argument at each call.
+        orders = (False, True) if any(isinstance(x, BlockArgument) for x in scalars) else (False,)
+        programs = [
+            Program(kernel, tensors, self.scalars, self._padded(), order) for order in orders
+        ]
+        program = programs[0]
         stored = {store.tensor for store in program.stores}
         for tensor in sorted(stored):
             if tensor not in self.allocs:
@@ -242,19 +248,24 @@ class _Certifier:
                 reason = "another kernel has written it"
             elif any(load.tensor == tensor for load in program.loads):
                 reason = "the kernel reads it, too"
+            elif len(orders) > 1 and tensor not in self.algorithm.functions:
+                text = f"'{tensor}' is the same in both orders of the factors of a scalar"
+                self._open(Kind.VALUE, root, text, "one of them stands for both")
+                continue
             else:
                 continue
             text = f"'{root}' may write '{tensor}'"
             self._add(Kind.WRITTEN, root, text, Verdict.REFUTED, reason)
-        for load in program.loads:
-            self._load(root, load, written)
-        for law in program.laws:
-            for found in self.equality.compare(law.left, law.right, [], law.statement):
-                kind = Kind.LAW if found.kind == "value" else _KINDS[found.kind]
-                self._found(root, found, kind)
-        for tensor in dict.fromkeys(store.tensor for store in program.stores):
-            self._stores(root, tensor, stores_to(program.stores, tensor), program)
-            written.append(tensor)
+        for program in programs:
+            for load in program.loads:
+                self._load(root, load, written)
+            for law in program.laws:
+                for found in self.equality.compare(law.left, law.right, [], law.statement):
+                    kind = Kind.LAW if found.kind == "value" else _KINDS[found.kind]
+                    self._found(root, found, kind)
+            for tensor in dict.fromkeys(store.tensor for store in program.stores):
+                self._stores(root, tensor, stores_to(program.stores, tensor), program)
+        written.extend(stored)
 
     def _load(self, root: str, load: Access, written: Sequence[str]) -> None:
         tensor = load.tensor

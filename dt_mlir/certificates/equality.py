@@ -166,10 +166,10 @@ class Equality:
         """Compares terms without choices outside of reductions."""
         for term in (*surface(mine), *surface(theirs)):
             if isinstance(term, Carried):
-                text = f"{what}: a value that a loop carries is no term"
+                text = f"{what}: a value that a loop carries is not a term"
                 return [Finding("value", text, State.UNKNOWN)]
             if isinstance(term, Unknown):
-                return [Finding("value", f"{what}: {term.reason} is no term", State.UNKNOWN)]
+                return [Finding("value", f"{what}: {term.reason} is not a term", State.UNKNOWN)]
         findings: list[Finding] = []
         classes: list[tuple[Term, list[Term]]] = []
         atoms_a, atoms_b = list(_atoms(mine)), list(_atoms(theirs))

@@ -17,7 +17,7 @@ Both conditions are identities of expressions, which become obligations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
@@ -33,9 +33,11 @@ from dt_mlir.certificates.terms import (
     Reduction,
     Term,
     combined,
+    rebound,
+    substituted,
     subterms,
 )
-from dt_mlir.certificates.universe import Integer
+from dt_mlir.certificates.universe import Integer, Universe
 from dt_mlir.dialects.elem import ReductionKind
 
 
@@ -108,6 +110,7 @@ class Folding:
     """The repaired values of a loop.
 
     Args:
+        universe: where new variables come from.
         trip: the variable that counts the trips.
         carried: the values at the begin of a trip.
         lasts: the values at its end.
@@ -117,12 +120,14 @@ class Folding:
 
     def __init__(
         self,
+        universe: Universe,
         trip: Integer,
         carried: Sequence[Carried],
         lasts: Sequence[Term],
         types: Sequence[Attribute],
         running: Mapping[int, Term],
     ) -> None:
+        self.universe = universe
         self.trip, self.types, self.running = trip, types, running
         self.carried, self.lasts = carried, lasts
         self.laws: list[Law] = []
@@ -149,58 +154,94 @@ class Folding:
                     own.append(Piece((), part))
             self._pieces[number] = own
 
-    def result(
-        self, number: int, firsts: Sequence[Term], is_zero: bool, known: Mapping[int, Fold]
-    ) -> Term | None:
-        """Returns what a repaired value is in the end; None if it is no such sum.
+    def results(
+        self, firsts: Sequence[Term], zeros: Collection[int], known: Mapping[int, Fold]
+    ) -> dict[int, Term]:
+        """Returns what repaired values are in the end, as far as they are such sums.
+
+        The induction is one over all of them: a value counts only if those that its repair uses do.
 
         Args:
-            number: which value.
             firsts: the values before the first trip.
-            is_zero: whether it begins at 0.
+            zeros: the values that begin at 0.
             known: the sums that earlier loops left, by the identity of their terms.
         """
-        repair = self._repairs[number]
-        if not repair or any(isinstance(x, Reduction) for x in repair):
-            return None
-        earlier: list[Piece] = []
-        if not is_zero:
-            fold = known.get(id(firsts[number]))
-            if fold is None:
-                return None
-            moved = {
-                id(symbol): self.new[n]
-                for n in self.running
-                for result, symbol in fold.symbols.items()
-                if result == id(firsts[n])
-            }
-            earlier = [p.with_body(replaced(p.body, moved)) for p in fold.pieces]
-        pieces = self._pieces[number]
-        back = {id(self.new[n]): self.old[n] for n in self.running}
-        used = [n for n in self._repairs if any(_has(x, self.carried[n]) for x in repair)]
-        self._linear(number, used)
-        for piece in (*pieces, *earlier):
-            at = {id(self.carried[number]): replaced(piece.body, back)}
-            for other in used:
-                if other == number:
-                    continue
-                same = [p for p in self._pieces[other] if _same(p.binders, piece.binders)]
-                if len(same) != 1:
-                    return None
-                at[id(self.carried[other])] = replaced(same[0].body, back)
-            self.laws.append(
-                Law("an element that was combined before is repaired as a new one is combined",
-                    self._sum([replaced(x, at) for x in repair], number), piece.body)
-            )  # fmt: skip
-        around = Piece((self.trip,), firsts[number])
-        kept = [around.around(p) for p in pieces]
-        ends = {id(self.new[n]): self.running[n] for n in self.running}
-        every = (*earlier, *kept)
-        done = [p.with_body(replaced(p.body, ends)) for p in every]
-        found = combined(ReductionKind.ADD, self.types[number], done)
-        symbols = {id(value): self.new[n] for n, value in self.running.items()}
-        self.folds[id(found)] = Fold(every, symbols)
+        every: dict[int, list[Piece]] = {}
+        for number, repair in self._repairs.items():
+            earlier = self._earlier(firsts, number, number in zeros, known)
+            if earlier is not None and repair and not any(isinstance(x, Reduction) for x in repair):
+                every[number] = [*self._pieces[number], *earlier]
+        while True:
+            kept = {n: pieces for n, pieces in every.items() if self._is_closed(n, every)}
+            if len(kept) == len(every):
+                break
+            every = kept
+        found: dict[int, Term] = {}
+        for number, pieces in every.items():
+            self._linear(number, self._used(number))
+            for piece in pieces:
+                self.laws.append(self._law(number, piece, every))
+            own = len(self._pieces[number])
+            around = Piece((self.trip,), firsts[number])
+            done = [*(around.around(p) for p in pieces[:own]), *pieces[own:]]
+            ends = {id(self.new[n]): self.running[n] for n in self.running}
+            last = [p.with_body(replaced(p.body, ends)) for p in done]
+            found[number] = combined(ReductionKind.ADD, self.types[number], last)
+            symbols = {id(value): self.new[n] for n, value in self.running.items()}
+            self.folds[id(found[number])] = Fold(tuple(done), symbols)
         return found
+
+    def _earlier(
+        self, firsts: Sequence[Term], number: int, is_zero: bool, known: Mapping[int, Fold]
+    ) -> list[Piece] | None:
+        """Returns the elements that earlier loops have combined; None if they are not known."""
+        if is_zero:
+            return []
+        fold = known.get(id(firsts[number]))
+        if fold is None:
+            return None
+        moved = {
+            id(symbol): self.new[n]
+            for n in self.running
+            for result, symbol in fold.symbols.items()
+            if result == id(firsts[n])
+        }
+        return [p.with_body(replaced(p.body, moved)) for p in fold.pieces]
+
+    def _used(self, number: int) -> list[int]:
+        """Returns the repaired values that the repair of one uses."""
+        repair = self._repairs[number]
+        return [n for n in self._repairs if any(_has(x, self.carried[n]) for x in repair)]
+
+    def _is_closed(self, number: int, every: Mapping[int, Sequence[Piece]]) -> bool:
+        """Returns whether all that a repair uses are sums over the same elements."""
+        own = [_names(piece) for piece in every[number]]
+        return all(
+            other in every and sorted(map(_names, every[other])) == sorted(own)
+            and len(set(own)) == len(own)
+            for other in self._used(number)
+            if other != number
+        )
+
+    def _law(self, number: int, piece: Piece, every: Mapping[int, Sequence[Piece]]) -> Law:
+        """Returns the law that repairs an element of an earlier trip.
+
+        Its variables are its own: the repair is that of any later trip.
+        """
+        pairs = rebound((*piece.binders, self.trip), [], self.universe)
+        back = {id(self.new[n]): self.old[n] for n in self.running}
+        at: dict[int, Term] = {}
+        for other in {number, *self._used(number)}:
+            same = piece
+            if other != number:
+                same = next(p for p in every[other] if _names(p) == _names(piece))
+            # A substitution makes other terms of the symbols.
+            body = replaced(same.body, back)
+            at[id(self.carried[other])] = substituted(body, pairs, self.universe)
+        repaired = self._sum([replaced(x, at) for x in self._repairs[number]], number)
+        element = substituted(piece.body, pairs, self.universe)
+        text = "an element that was combined before is repaired as a new one is combined"
+        return Law(text, repaired, element)
 
     def _sum(self, terms: Sequence[Term], number: int) -> Term:
         found = terms[0]
@@ -228,5 +269,6 @@ def _has(term: Term, carried: Carried) -> bool:
     return any(x is carried for x in subterms(term))
 
 
-def _same(some: Sequence[Integer], others: Sequence[Integer]) -> bool:
-    return {v.get_id() for v in some} == {v.get_id() for v in others}
+def _names(piece: Piece) -> tuple[str, ...]:
+    """Returns the names of a piece's variables, which no other variables have."""
+    return tuple(sorted(v.decl().name() for v in piece.binders))

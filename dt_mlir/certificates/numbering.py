@@ -42,9 +42,11 @@ class Numbering:
         ]
         self.programs = self.universe.variable("programs", lambda v: [v >= 1])
         self.blocks: list[Integer] = []
-        """The variables that say which block it is: every combination of their values is one."""
+        """The variables that say which block it is: every combination of their values is one. In
+        front of and behind a walk over the blocks they say which instance it is."""
         if self._walks:
-            self.instance = self.universe.variable("program", lambda v: [v >= 0])
+            self.instance = self.universe.variable("program", lambda v: [v >= 0, v < self.programs])
+            self.blocks.append(self.instance)
         else:
             self.instance = self._number("program", self.grid)
 
@@ -82,9 +84,17 @@ class Numbering:
         """
         if not self._walks or lower is not self.instance or step is not self.programs:
             return None
+        # A walk in a walk has blocks that depend on those around.
+        if [v.get_id() for v in self.blocks] != [self.instance.get_id()]:
+            return None
         if self._without(self._factors_of(upper), self.grid) != []:
             return None
+        self.blocks.clear()
         return self._number("block", self.grid)
+
+    def end_walk(self) -> None:
+        """Ends the walk over the blocks that is under way."""
+        self.blocks[:] = [self.instance]
 
     def _equal(self, a: Integer, b: Integer) -> bool:
         return self.prover.implied([], a == b)
@@ -117,7 +127,11 @@ class Numbering:
             count *= item
         if left is None or (count > 1 and len(left) != 1):
             return None
-        self.blocks.remove(number)
+        places = [v.get_id() for v in self.blocks]
+        if number.get_id() not in places:
+            # It is taken apart by another divisor already.
+            return None
+        del self.blocks[places.index(number.get_id())]
         if count == 1:
             quotient = self._number("block", left)
             rest = self._number("block", taken)

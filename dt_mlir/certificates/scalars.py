@@ -14,8 +14,9 @@ from xdsl.ir import Attribute, Block, Operation
 
 from dt_mlir.certificates.proving import Prover
 from dt_mlir.certificates.solver import z3
-from dt_mlir.certificates.terms import Apply, Choice, Index, Number, Term, Unknown
+from dt_mlir.certificates.terms import Apply, Choice, Index, Number, Reduction, Term, Unknown
 from dt_mlir.certificates.universe import Integer
+from dt_mlir.dialects.elem import ReductionKind
 
 Value = Any
 """An integer or a condition of the solver, or a term."""
@@ -44,6 +45,7 @@ _COMPARISONS: dict[int, Callable[[Integer, Integer], Any]] = {
     5: lambda a, b: a >= b,
 }
 """The comparisons of `arith.cmpi` by the number of their predicate."""
+_EXTREMES = (ReductionKind.MAXIMUM, ReductionKind.MINIMUM)
 _UNE = 13
 """The number of the predicate "not equal, or not a number"."""
 _CASTS = (arith.IndexCastOp, arith.ExtSIOp, arith.TruncIOp)
@@ -73,6 +75,27 @@ class Scalars:
 
     def __init__(self, prover: Prover) -> None:
         self.prover = prover
+        self._positive: dict[int, Term] = {}
+
+    def positive(self, scalar: Term) -> Term:
+        """Notes that a scalar is positive, and returns a term for it.
+
+        The product of an extreme and it is the extreme of the products: rounding keeps the order.
+        """
+        found = scalar if not isinstance(scalar, Number) else Number(scalar.value)
+        self._positive[id(found)] = found
+        return found
+
+    def _moved_inside(self, op: Operation, a: Value, b: Value) -> Value | None:
+        """Returns the product of an extreme and a positive scalar as an extreme of products."""
+        for extreme, factor in ((a, b), (b, a)):
+            if (
+                isinstance(extreme, Reduction) and extreme.kind in _EXTREMES
+                and self._positive.get(id(factor)) is factor
+            ):
+                pieces = [p.with_body(Apply(op, (p.body, factor))) for p in extreme.pieces]
+                return Reduction(extreme.kind, extreme.type, tuple(pieces))
+        return None
 
     def apply(self, op: Operation, operands: Sequence[Value]) -> Value:
         """Returns the value of an operation of `arith`, `math` or `elem`."""
@@ -88,6 +111,9 @@ class Scalars:
             for one, other in (operands, operands[::-1]):
                 if isinstance(one, Number) and one.value.value.data == 1.0:
                     return other
+            moved = self._moved_inside(op, *operands)
+            if moved is not None:
+                return moved
         if any(isinstance(value, Term) for value in operands):
             types = [operand.type for operand in op.operands]
             return Apply(op, tuple(as_term(v, t) for v, t in zip(operands, types)))

@@ -34,7 +34,7 @@ from dt_mlir.certificates.universe import Condition, Integer, Universe
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of
-from dt_mlir.element_types import is_float
+from dt_mlir.element_types import MODERATE, is_float
 
 COMBINING: dict[str, ReductionKind] = {
     "arith.addf": ReductionKind.ADD, "arith.addi": ReductionKind.ADD,
@@ -72,6 +72,7 @@ class Program:
         scalars: evaluates scalar operations.
         padded: for each tensor whose storage is padded with zeros the size of each axis, without
             the padding.
+        positive: whether scalar arguments of `tile.factors` are positive and moderate.
     """
 
     def __init__(
@@ -80,16 +81,19 @@ class Program:
         tensors: Sequence[str],
         scalars: Scalars,
         padded: Mapping[str, Sequence[Integer]] | None = None,
+        positive: bool = False,
     ) -> None:
+        self.positive = positive
         self.kernel = kernel
         self.padded = padded or {}
         self.scalars = scalars
         self.universe: Universe = scalars.prover.universe
         self.numbering = Numbering(kernel, scalars.prover)
         self.values: dict[SSAValue, Value] = {}
-        self.axes: dict[str, tuple[Integer, ...]] = {}
+        self.axes: dict[Axis, tuple[Integer, ...]] = {}
+        self.sides: dict[Axis, tuple[int, ...]] = {}
         self.extents: dict[str, Integer] = {}
-        self.walks: dict[str, tuple[tuple[str, Integer], ...]] = {}
+        self.walks: dict[Axis, tuple[tuple[str, Integer], ...]] = {}
         self.trips: list[Integer] = []
         self.loads: list[Access] = []
         self.stores: list[Access] = []
@@ -145,17 +149,12 @@ class Program:
             case tile.ReduceOp():
                 type = element_of(op.value.type)
                 body = as_term(self.values[op.value], type)
-                self.values[op.result] = self._reduced(op.kind.data, body, op.axis.data, type)
+                (axis,) = (a for a in axes_of(op.value.type) if a.name == op.axis.data)
+                self.values[op.result] = self._reduced(op.kind.data, body, axis, type)
             case tile.DotOp():
                 self.values[op.result] = self._dot(op)
             case tile.FactorsOp():
-                # Either order gives the same: rounding keeps the order of products.
-                scalar = as_term(self.values[op.scalar], op.scalar.type)
-                type = op.before.type
-                if type != op.scalar.type:
-                    scalar = widened(scalar, op.scalar.type, type)
-                self.values[op.before] = scalar
-                self.values[op.after] = Number(identity(ReductionKind.MUL, type))
+                self._factors(op)
             case scf.ForOp():
                 self._loop(op)
             case _ if op.name.split(".")[0] in ("arith", "math", "elem"):
@@ -163,6 +162,21 @@ class Program:
             case _:
                 for result in op.results:
                     self.values[result] = Unknown(f"what '{op.name}' gives")
+
+    def _factors(self, op: tile.FactorsOp) -> None:
+        """Evaluates the factors of a scalar, which stand in one of two orders."""
+        type = op.before.type
+        scalar = as_term(self.values[op.scalar], op.scalar.type)
+        positive = self.positive
+        if isinstance(scalar, Number):
+            # The order follows from the number.
+            positive = MODERATE[0] <= float(scalar.value.value.data) <= MODERATE[1]
+        if type != op.scalar.type:
+            scalar = widened(scalar, op.scalar.type, type)
+        one = Number(identity(ReductionKind.MUL, type))
+        self.values[op.before], self.values[op.after] = (
+            (one, self.scalars.positive(scalar)) if positive else (scalar, one)
+        )
 
     def _scalar(self, op: Operation) -> Value:
         operands = [self.values[x] for x in op.operands]
@@ -178,14 +192,14 @@ class Program:
 
     def _lane(self, axis: Axis) -> tuple[Integer, ...]:
         """Returns the variables of an axis: one, unless it joins the sides of a box."""
-        if axis.name not in self.axes:
+        if axis not in self.axes:
             if isinstance(axis.extent, int):
                 extent = z3.IntVal(axis.extent)
             else:
                 extent = self._padded(axis.extent)
             lane = self.universe.variable(axis.name, lambda v: [v >= 0, v < extent])
-            self.axes[axis.name] = (lane,)
-        return self.axes[axis.name]
+            self.axes[axis] = (lane,)
+        return self.axes[axis]
 
     def _padded(self, label: str) -> Integer:
         """Returns the extent that the whole of a label is padded to."""
@@ -198,30 +212,35 @@ class Program:
         return self.extents[label]
 
     def _range(self, op: tile.RangeOp) -> None:
-        (lane,) = self._lane(op.axis)
-        index = self.values[op.origin] + op.stride * lane
-        if op.bound is not None:
-            self.values[op.result] = Unknown("an axis that is not physical yet")
+        lanes = self._lane(op.axis)
+        if op.bound is not None or len(lanes) != 1:
+            self.values[op.result] = Unknown("an axis that is not physical yet, or is a box, too")
             return
-        self.walks[op.axis.name] = ((op.label.data, index),)
+        index = self.values[op.origin] + op.stride * lanes[0]
+        self.walks[op.axis] = ((op.label.data, index),)
         self.values[op.result] = index
 
     def _joined_range(self, op: tile.JoinedRangeOp) -> None:
-        if op.axis.name not in self.axes:
-            self.axes[op.axis.name] = tuple(
+        sides = tuple(op.extents)
+        if op.axis not in self.axes:
+            self.sides[op.axis] = sides
+            self.axes[op.axis] = tuple(
                 self.universe.variable(label.data, lambda v, n=extent: [v >= 0, v < n])
-                for label, extent in zip(op.labels, op.extents)
+                for label, extent in zip(op.labels, sides, strict=True)
             )
-        lanes = self.axes[op.axis.name]
+        if op.bounds or self.sides.get(op.axis) != sides:
+            for result in op.indices:
+                self.values[result] = Unknown("an axis that is not physical yet, or another box")
+            return
         walks: list[tuple[str, Integer]] = []
-        for lane, label, origin, result in zip(lanes, op.labels, op.origins, op.indices):
-            if op.bounds:
-                self.values[result] = Unknown("an axis that is not physical yet")
-                continue
+        lanes = self.axes[op.axis]
+        for lane, label, origin, result in zip(
+            lanes, op.labels, op.origins, op.indices, strict=True
+        ):
             index = self.values[origin] + lane
             walks.append((label.data, index))
             self.values[result] = index
-        self.walks[op.axis.name] = tuple(walks)
+        self.walks[op.axis] = tuple(walks)
 
     def _mask(self, op: tile.MaskOp) -> Condition | Term:
         index, bound = self.values[op.index], self.values[op.bound]
@@ -290,16 +309,16 @@ class Program:
             return substituted(value, pairs, self.universe)
         return z3.substitute(value, *pairs) if pairs else value
 
-    def _reduced(self, kind: ReductionKind, body: Term, axis: str, type: Attribute) -> Term:
+    def _reduced(self, kind: ReductionKind, body: Term, axis: Axis, type: Attribute) -> Term:
         """Returns the combination of a value along an axis."""
-        return combined(kind, type, [Piece(self.axes[axis], body, self.walks.get(axis, ()))])
+        return combined(kind, type, [Piece(self._lane(axis), body, self.walks.get(axis, ()))])
 
     def _dot(self, op: tile.DotOp) -> Term:
         given, type = element_of(op.lhs.type), element_of(op.result.type)
         left, right = (as_term(self.values[x], given) for x in (op.lhs, op.rhs))
         axis = axes_of(op.lhs.type)[-1]
         body = product(left, right, given, type)
-        found = self._reduced(ReductionKind.ADD, body, axis.name, type)
+        found = self._reduced(ReductionKind.ADD, body, axis, type)
         if op.acc is None:
             return found
         cls = arith.AddfOp if is_float(type) else arith.AddiOp
@@ -313,10 +332,11 @@ class Program:
         if any(isinstance(x, Term) for x in ends):
             self._skip(op, "a loop whose ends are computed from data")
             return
-        block = self.numbering.walked(lower, upper, step)
+        block = None if op.iter_args else self.numbering.walked(lower, upper, step)
         if block is not None:
             self.values[body.args[0]] = block
             self._block(body)
+            self.numbering.end_walk()
             return
         if self.scalars.prover.implied([], lower >= upper):
             # What the loop carries is what it begins with.
@@ -338,12 +358,10 @@ class Program:
         ]
         running = {n: x for n, x in enumerate(found) if not isinstance(x, Unknown)}
         if len(running) < len(found):
-            folding = Folding(trip, carried, lasts, types, running)
-            for number, known in enumerate(found):
-                if isinstance(known, Unknown):
-                    zero = is_neutral(firsts[number], ReductionKind.ADD)
-                    result = folding.result(number, firsts, zero, self.folds)
-                    found[number] = known if result is None else result
+            folding = Folding(self.universe, trip, carried, lasts, types, running)
+            zeros = {n for n, x in enumerate(firsts) if is_neutral(x, ReductionKind.ADD)}
+            for number, result in folding.results(firsts, zeros, self.folds).items():
+                found[number] = result
             self.laws.extend(folding.laws)
             self.folds.update(folding.folds)
         self.values.update(zip(op.results, found))

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.model import Cost, cost_of, scheduled
+from dt_mlir.costs.quantities import shown_bytes, shown_time
 from dt_mlir.costs.work import work_of
 from dt_mlir.dialects import host, loop
 from dt_mlir.passes.apply_schedule import in_order
@@ -74,9 +75,9 @@ def _kernels(costs: Mapping[str, Cost], device: Device) -> list[str]:
     ]
     for root, cost in costs.items():
         rows.append([
-            root, _time(cost.seconds), f"{cost.limit} {_time(cost.bounds[cost.limit])}",
-            _bytes(cost.memory), str(cost.programs), str(cost.resident), f"{cost.registers:.0f}",
-            _bytes(cost.shared),
+            root, shown_time(cost.seconds), f"{cost.limit} {shown_time(cost.bounds[cost.limit])}",
+            shown_bytes(cost.memory), str(cost.programs), str(cost.resident),
+            f"{cost.registers:.0f}", shown_bytes(cost.shared),
         ])  # fmt: skip
     return _aligned(rows)
 
@@ -89,7 +90,7 @@ def _directives(steps: Sequence[tuple[str, Mapping[str, Cost]]]) -> list[str]:
         known = before is not None and isfinite(before) and isfinite(seconds)
         gain = f"{before / seconds:.2f}x" if known and before is not None else ""
         moved = sum(cost.memory for cost in costs.values())
-        rows.append([text, _time(seconds), gain, _bytes(moved)])
+        rows.append([text, shown_time(seconds), gain, shown_bytes(moved)])
         before = seconds
     return _aligned(rows)
 
@@ -103,20 +104,3 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
         ).rstrip()
         for row in rows
     ]
-
-
-def _time(seconds: float) -> str:
-    """Returns a time with its unit; a kernel with too much shared memory has none."""
-    if not isfinite(seconds):
-        return "does not fit"
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{seconds / size:.4g} {unit}"
-    return f"{seconds * 1e6:.4g} us"
-
-
-def _bytes(count: float) -> str:
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
-        if count >= size:
-            return f"{count / size:.4g} {unit}"
-    return f"{count:.4g} B"

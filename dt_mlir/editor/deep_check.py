@@ -20,11 +20,11 @@ from dt_mlir.backend.python_module import emit_module
 from dt_mlir.compiling import DEEPEST
 from dt_mlir.costs.device import find_device
 from dt_mlir.costs.model import Cost
+from dt_mlir.costs.quantities import shown_bytes, shown_time
 from dt_mlir.costs.report import costs_of
 from dt_mlir.diagnostics import CompileError, Note, file_line_col, showing_warnings
 from dt_mlir.dialects import loop
 from dt_mlir.editor.problems import Problem, unique
-from dt_mlir.editor.quantities import shown_bytes, shown_time
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.frontend.parser import parse_program
 from dt_mlir.frontend.printer import print_directive

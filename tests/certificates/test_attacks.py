@@ -1,0 +1,168 @@
+"""Wrong IR that once was certified: each hole of the prover has a program that falls into it."""
+
+from pathlib import Path
+
+import pytest
+from test_faults import parsed
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.certificates.certify import certify
+from dt_mlir.certificates.obligation import Verdict
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.printing import module_text
+
+
+def tiles(text: str) -> str:
+    """Returns a program at the `tile` level."""
+    module, _ = compile_text(text, "program")
+    run_pipeline(module, default_pipeline("tile"))
+    return module_text(module)
+
+
+def edited(text: str, *edits: tuple[str, str]) -> str:
+    """Returns IR with texts in place of others, each of which must be there."""
+    for old, new in edits:
+        assert old in text, f"the attack is stale: {old}"
+        text = text.replace(old, new, 1)
+    return text
+
+
+def refuted(text: str, folder: Path) -> bool:
+    """Returns whether a module has an obligation that does not hold."""
+    module: ModuleOp = parsed(text, folder)
+    return bool(certify(module).refuted)
+
+
+ROWS = "Func f; In A; Var x; RVar k; f[x] = {}; f.block(x:4); f.tensorize(x:4, k:8); f.compile();"
+PERSISTENT = (
+    "Func f; In A; Var x, y; f[x, y] = A[x, y] * 2; f.block(x:4); f.tensorize(x:4, y:8); "
+    "f.persistent(); f.compile();"
+)
+ATTACKS = {
+    "an axis of two extents": (
+        "Func f; In A; Var x; f[x] = A[x] * 2; f.block(x:8); f.tensorize(x:8); f.compile();",
+        [
+            (
+                "%x = tile.range x: 8 from %x_origin",
+                "%dummy = tile.range x: 8 from %x_origin\n    %x = tile.range x: 4 from %x_origin",
+            )
+        ],
+    ),
+    "a walk in a walk": (
+        "Func f; In A, B; Var x; Var y = size(A, 0); f[x, y] = A[x] * B[y]; f.block(x:8); "
+        "f.tensorize(x:8, y:8); f.persistent(); f.compile();",
+        [
+            (
+                "scf.for %y_start = %1 to %y_size step %0 {",
+                "scf.for %block2 = %pid to %x_blocks step %programs {\n"
+                "        %y_start = arith.muli %block2, %0 : index",
+            )
+        ],
+    ),
+    "instances that all do everything": (
+        PERSISTENT, [("scf.for %block = %pid to %x_blocks step %programs",
+                      "%one = arith.constant 1 : index\n    %none = arith.constant 0 : index\n"
+                      "    scf.for %block = %none to %x_blocks step %one")],
+    ),
+    "a product that loses a tile under a precision": (
+        "Func s; In A, B; Var x, y; RVar k; s[x, y] = exp(rdot(A[x, k], B[k, y], k)); "
+        "s.block(x:16, y:16); s.tensorize(x:16, y:16, k:16); s.precision(tf32); s.compile();",
+        [("%k_start = %3 to %k_size step %0", "%k_start = %0 to %k_size step %0")],
+    ),
+    "another base under a precision": (
+        "Func s; In A, B; Var x, y; RVar k; s[x, y] = exp(rdot(A[x, k], B[k, y], k)); "
+        "s.block(x:16, y:16); s.tensorize(x:16, y:16, k:16); s.precision(tf32); s.compile();",
+        [("1.44269502", "1.3")],
+    ),
+    "a repair that later trips do otherwise": (
+        ROWS.format("rsum(where(k < 8, A[x, k], 0), k)"),
+        [
+            (
+                "%10 = arith.addf %acc_2, %9 : f32",
+                "%z = arith.constant 1.0 : f32\n        %h = arith.select %7, %z, %8 : f32\n"
+                "        %q = arith.mulf %acc_2, %h : f32\n        %10 = arith.addf %q, %9 : f32",
+            )
+        ],
+    ),
+    "a sum that leans on a value that is none": (
+        ROWS.format("rsum(A[x, k], k)"),
+        [
+            ("%4 = tile.fill", "%one = arith.constant 1.0 : f32\n"
+             "    %ones = tile.fill %one : !tile.of<x: 4, k: 8, f32>\n    %4 = tile.fill"),
+            ("%acc = scf.for", "%acc, %rest = scf.for"),
+            ("iter_args(%acc_1 = %4)", "iter_args(%acc_1 = %4, %j = %ones)"),
+            ("-> (!tile.of<x: 4, k: 8, f32>)",
+             "-> (!tile.of<x: 4, k: 8, f32>, !tile.of<x: 4, k: 8, f32>)"),
+            ("%5 = tile.map arith.addf %acc_1, %A", "%l = tile.map arith.addf %acc_1, %j\n"
+             "      %5 = tile.map arith.addf %l, %A\n      %zero = tile.map arith.mulf %A, 0.0\n"
+             "      %twice = tile.map arith.mulf %j, 2.0\n"
+             "      %next = tile.map arith.addf %twice, %zero"),
+            ("scf.yield %5 : !tile.of<x: 4, k: 8, f32>",
+             "scf.yield %5, %next : !tile.of<x: 4, k: 8, f32>, !tile.of<x: 4, k: 8, f32>"),
+        ],
+    ),
+    "a small summand": (
+        "Func f; In A; Var x; f[x] = exp(4 * A[x]); f.block(x:8); f.tensorize(x:8); f.compile();",
+        [("tile.yield %5 : f32", "%n = arith.constant 1.0e-04 : f32\n"
+          "      %m = arith.addf %5, %n : f32\n      tile.yield %m : f32")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack_is_refuted(attack: str, tmp_path: Path) -> None:
+    program, edits = ATTACKS[attack]
+    text = tiles(program)
+    assert not refuted(text, tmp_path)
+    assert refuted(edited(text, *edits), tmp_path)
+
+
+def test_a_factor_that_moves_and_is_forgotten_is_not_proved(tmp_path: Path) -> None:
+    """The factors of a scalar are 1 and the scalar where that is positive."""
+    text = tiles(ROWS.format("rmax(A[x, k] * 3, k)"))
+    wrong = edited(
+        text,
+        ("%4 = tile.fill", "%three = arith.constant 3.0 : f32\n"
+         "    %before, %after = tile.factors %three : f32 to f32\n    %4 = tile.fill"),
+        ("(%A_1 = %A, %acc_2 = %acc_1) {", "(%A_1 = %A, %acc_2 = %acc_1, %by = %before) {"),
+        ("arith.mulf %A_1, %6 : f32", "arith.mulf %A_1, %by : f32"),
+    )  # fmt: skip
+    counts = certify(parsed(wrong, tmp_path)).count()
+    assert counts[Verdict.PROVED] < sum(counts.values())
+    right = edited(
+        wrong,
+        ("%acc_2 = tile.reduce maximum %acc along k",
+         "%most = tile.reduce maximum %acc along k\n"
+         "    %acc_2 = tile.map arith.mulf %most, %after"),
+    )  # fmt: skip
+    assert certify(parsed(right, tmp_path)).count() == {Verdict.PROVED: 10}
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("%y_origin = ", "%other = arith.remsi %pid, %y_blocks : index\n    %y_origin = "),
+        ("%x_origin = ", "%unused = arith.divsi %pid, %0 : index\n    %x_origin = "),
+    ],
+)
+def test_a_program_id_that_is_divided_twice(edit: tuple[str, str], tmp_path: Path) -> None:
+    program = (
+        "Func f; In A; Var x, y; f[x, y] = A[x, y] * 2; f.block(x:4, y:8); "
+        "f.tensorize(x:4, y:8); f.map(x, y); f.compile();"
+    )
+    text = tiles(program)
+    assert not refuted(edited(text, edit), tmp_path)
+
+
+def test_a_walk_that_carries_a_value(tmp_path: Path) -> None:
+    text = edited(
+        tiles(PERSISTENT),
+        ("to %x_blocks step %programs {",
+         "to %x_blocks step %programs iter_args(%n = %pid) -> (index) {"),
+    )  # fmt: skip
+    start = text.index("iter_args(%n = %pid)")
+    end = text.index("\n    }", text.index("tile.store", start))
+    text = text[:end] + "\n      scf.yield %n : index" + text[end:]
+    text = text.replace("scf.for %block", "%last = scf.for %block", 1)
+    assert not refuted(text, tmp_path)
