@@ -46,7 +46,7 @@ def timeline(chromium: Any, folder: Path) -> None:
     opened = Opened(chromium, path, color_scheme="light")
     opened.page.get_by_role("tab", name="Picture").click()
     opened.page.get_by_label("Program id", exact=True).fill("1")
-    opened.page.get_by_label("Step", exact=True).fill("7")
+    opened.page.get_by_label("Access", exact=True).fill("8")
     opened.page.get_by_label("Time", exact=True).fill("30")
     opened.page.screenshot(path=DOCS / "explorer-timeline.png", full_page=True)
 

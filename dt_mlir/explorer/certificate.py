@@ -1,9 +1,9 @@
-"""Certificates as a page shows them: the obligations of each directive, and their states."""
+"""Certificates as a page shows them: the obligations, and their states."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -16,41 +16,40 @@ from dt_mlir.language.schedule import Schedule
 
 @dataclass(frozen=True)
 class Obligation:
-    """A condition under which a directive preserves meaning."""
+    """A condition under which directives preserve meaning."""
 
-    directive: str
-    """The directive, as the program writes it."""
-    line: int
-    """Its line in the program, from 1; 0 where it has none."""
     statement: str
     """The condition that has to hold."""
     state: str
     """A word that says whether it does: `proved`, `tested`, `assumed` or `refuted`."""
+    reason: str = ""
+    """The reason for which it is not proved."""
+    directives: tuple[tuple[str, int], ...] = ()
+    """The directives that it comes from, as the program writes them, each with its line in the
+    program, from 1; 0 where it has none."""
+    count: int = 1
+    """The number of places where it has to hold."""
 
 
 def obligations_of(certificate: Certificate, program: ModuleOp) -> list[Obligation]:
-    """Returns the obligations of a certificate, each directive's by itself, without repetitions.
+    """Returns the obligations of a certificate, each once.
 
     Args:
         certificate: the certificate.
         program: the program at the `dt` level, its schedule beside it, for the lines.
     """
     lines = _lines(program)
-    found: list[Obligation] = []
-    named: set[int] = set()
+    directives: dict[int, list[tuple[str, int]]] = {}
     for directive in certificate.directives:
-        named.update(directive.obligations)
-        items = [certificate.obligations[number] for number in directive.obligations]
-        counts = Counter((f"{o.kind.value}: {o.statement}", o.verdict.value) for o in items)
-        for (text, state), count in counts.items():
-            times = f" ({count} times)" if count > 1 else ""
-            line = lines.get(directive.text, 0)
-            found.append(Obligation(directive.text, line, text + times, state))
-    for number, item in enumerate(certificate.obligations):
-        if number not in named:
-            text = f"{item.kind.value}: {item.statement}"
-            found.append(Obligation("", 0, text, item.verdict.value))
-    return found
+        for number in directive.obligations:
+            place = directive.text, lines.get(directive.text, 0)
+            directives.setdefault(number, []).append(place)
+    counts = Counter(
+        Obligation(f"{item.kind.value}: {item.statement}", item.verdict.value,
+                   item.reason, tuple(directives.get(number, ())))
+        for number, item in enumerate(certificate.obligations)
+    )  # fmt: skip
+    return [replace(item, count=count) for item, count in counts.items()]
 
 
 def _lines(program: ModuleOp) -> dict[str, int]:

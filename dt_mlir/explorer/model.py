@@ -139,6 +139,9 @@ def _removed(
     after = 0
     for line in earlier.snapshot.lines:
         node = line.nodes[0]
+        if node in gone and line.text.strip().startswith("}"):
+            # The line that an operation starts with says that it is gone.
+            continue
         if node in gone:
             own, others = tables.split(earlier.snapshot.nodes[n].places for n in line.nodes)
             ids = [old[n] for n in line.nodes]
@@ -222,4 +225,6 @@ def timeline_json(timeline: Timeline, tables: Tables) -> Json:
 
 def certificate_json(certificate: Sequence[Obligation] | None) -> list[Json] | None:
     """Returns the obligations of a certificate, if there is one."""
-    return None if certificate is None else [asdict(item) for item in certificate]
+    if certificate is None:
+        return None
+    return [{**asdict(item), "number": number} for number, item in enumerate(certificate)]

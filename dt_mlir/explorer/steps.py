@@ -19,6 +19,7 @@ from dt_mlir.costs.device import Device
 from dt_mlir.costs.report import costs_of
 from dt_mlir.diagnostics import CompileError, Place, file_line_col
 from dt_mlir.dialects import loop, warp
+from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.explorer.differences import Difference, difference
 from dt_mlir.explorer.snapshots import Snapshot
 from dt_mlir.scheduling.directive import OBSERVER, Directive
@@ -119,7 +120,12 @@ class StepRecorder:
             ]  # fmt: skip
         for kernel in kernels_of(module):
             warps = kernel.int_hint("num_warps") or DEFAULT_WARPS
-            pressure = register_pressure(kernel, warps).registers
+            whole = any(
+                axis.is_symbolic
+                for op in kernel.walk() for value in op.results for axis in axes_of(value.type)
+            )  # fmt: skip
+            # A tile along a whole axis has as many elements as a call says.
+            pressure = None if whole else register_pressure(kernel, warps).registers
             found.append(Resources(kernel.sym_name.data, pressure))
         for op in module.ops:
             if isinstance(op, warp.KernelOp):

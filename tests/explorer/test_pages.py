@@ -53,7 +53,11 @@ def _saved(page: Exploration, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def attention(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Opened:
-    obligations = [Obligation("scores.fuse_at(attention, m);", 11, "each score is used", "proved")]
+    fused = (("scores.fuse_at(attention, m);", 11), ("attention.num_warps(4);", 17))
+    obligations = [
+        Obligation("value: each score", "proved", directives=fused, count=3),
+        Obligation("law: the rest", "tested", "it is not symbolic"),
+    ]
     page = _explored(ROOT / "examples" / "attention.dt", True, certificate=obligations,
                      sizes={"m": 64, "n": 64, "k": 64, "l": 64})  # fmt: skip
     return Opened(chromium, _saved(page, tmp_path_factory.mktemp("attention")))
@@ -157,23 +161,114 @@ def test_the_keyboard_is_enough(attention: Opened) -> None:
     assert page.get_by_role("tab", name="Picture").get_attribute("aria-selected") == "true"
 
 
+def test_a_pane_starts_where_something_is_marked(attention: Opened) -> None:
+    page = _at_levels(attention)
+    page.locator('[aria-label="Emitted module"] .line', has_text="largest = tl.reduce").click()
+    page.get_by_role("button", name="next").focus()
+    page.keyboard.press("Tab")
+    active = page.locator('[aria-label^="IR"] .line.active code')
+    assert active.inner_text().strip() == attention.marked("IR")[0]
+    assert any(line.startswith("%largest = tile.reduce") for line in attention.marked("IR"))
+
+
+def test_lists_are_one_stop_of_tab(attention: Opened) -> None:
+    """From the program to the code there are few stops, however many steps there are."""
+    page = _at_levels(attention)
+    page.locator('[aria-label^="Program "]').focus()
+    stops = 0
+    while page.evaluate("document.activeElement.getAttribute('aria-label')") != "Emitted module":
+        page.keyboard.press("Tab")
+        stops += 1
+        assert stops < 10
+    # Arrows go through the steps.
+    current = page.locator(".steps button[aria-current]")
+    current.focus()
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.tabIndex") == 0
+    assert current.get_attribute("tabindex") == "-1"
+
+
+def test_a_mark_does_not_hide_what_a_step_changed(attention: Opened) -> None:
+    page = _at_levels(attention)
+    page.locator(".steps button", has_text="tile-place-masks").click()
+    colour = "getComputedStyle(document.querySelector('[aria-label^=IR] .added')).backgroundColor"
+    before = page.evaluate(colour)
+    attention.pane("Program").nth(10).click()
+    assert page.locator('[aria-label^="IR"] .added.exact').count() >= 4
+    assert page.evaluate(colour.replace(".added", ".added.exact")) == before
+
+
+def test_lines_are_wrapped_and_themes_chosen(attention: Opened) -> None:
+    page = _at_levels(attention)
+    pane = page.locator('[aria-label="Emitted module"]')
+    cut = "pane => pane.scrollWidth > pane.clientWidth"
+    assert pane.evaluate(cut)
+    page.get_by_label("Wrap lines").check()
+    assert not pane.evaluate(cut)
+    page.get_by_label("Wrap lines").uncheck()
+    back = "getComputedStyle(document.body).backgroundColor"
+    page.get_by_label("Theme").select_option("dark")
+    assert page.evaluate(back) == "rgb(13, 17, 23)"
+    page.get_by_label("Theme").select_option("light")
+    assert page.evaluate(back) == "rgb(255, 255, 255)"
+    page.get_by_label("Theme").select_option("")
+
+
 def test_sliders_walk_the_grid(attention: Opened) -> None:
     page = attention.page
     page.get_by_role("tab", name="Picture").click()
     said = page.locator(".grid .said")
-    assert "Program 0, step 1 of" in said.inner_text()
+    assert "Program 0, access 1 of" in said.inner_text()
     page.get_by_label("Program id", exact=True).fill("3")
-    page.get_by_label("Step", exact=True).fill("1")
-    assert re.match(r"Program 3, step 2 of \d+: loads K\[", said.inner_text())
+    page.get_by_label("Access", exact=True).fill("2")
+    assert re.match(r"Program 3, access 2 of \d+: loads K\[", said.inner_text())
     assert page.locator(".touched").count() == 1
     assert page.locator(".block.current").count() >= 1
+
+
+def test_masked_lanes_are_to_scale(chromium: Any, tmp_path: Path) -> None:
+    """Of a tile of 32 by 16 that has 9 rows inside of the tensor, 23 rows are hatched below."""
+    page = _explored(ROOT / "examples" / "attention.dt", sizes={"m": 8, "n": 64, "k": 64, "l": 41})
+    opened = Opened(chromium, _saved(page, tmp_path))
+    opened.page.get_by_role("tab", name="Picture").click()
+    opened.page.get_by_label("Access", exact=True).fill("2")
+    assert "loads K[" in opened.page.locator(".grid .said").inner_text()
+    touched = opened.page.locator(".touched").bounding_box()
+    path = opened.page.locator(".masked").get_attribute("d") or ""
+    whole, hole = re.findall(r"M[-\d.]+ [-\d.]+h([-\d.]+)v([-\d.]+)", path)
+    # The hole is what was touched: 41 of 64 rows.
+    assert opened.page.locator(".masked").get_attribute("fill-rule") == "evenodd"
+    assert touched is not None
+    assert float(hole[1]) == pytest.approx(41 / 64 * float(whole[1]))
+    assert opened.complaints == []
+
+
+def test_a_kernel_that_cannot_run_says_so_beside_its_code(chromium: Any, tmp_path: Path) -> None:
+    page = _explored(ROOT / "examples" / "attention.dt", True)
+    opened = Opened(chromium, _saved(page, tmp_path))
+    if not opened.page.get_by_role("tab", name="PTX").count():
+        pytest.skip("Triton compiles nothing here")
+    problem = opened.page.locator(".levels .problem").inner_text()
+    assert re.search(r"attention_kernel cannot run on sm_90 at .*l = 1024: .*shared memory", problem)
+    opened.page.get_by_role("tab", name="Costs").click()
+    assert opened.page.get_by_role("cell", name="does not fit").count() == 1
 
 
 def test_certificates_lead_to_their_lines(attention: Opened) -> None:
     page = attention.page
     page.get_by_role("tab", name="Certificate").click()
+    rows = page.locator(".panel:visible tbody tr").all_inner_texts()
+    # What is not proved comes first, and says why.
+    assert [row.split("\t")[:2] for row in rows] == [
+        ["law: the rest", "tested: it is not symbolic"], ["value: each score (3 times)", "proved"],
+    ]  # fmt: skip
+    assert "1 tested, 3 proved" in page.locator(".panel:visible p").first.inner_text()
     page.get_by_role("button", name="line 11").click()
     assert attention.marked("Program") == ["scores.fuse_at(attention, m);"]
+    # The keyboard goes on from there.
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert attention.marked("Program") == ["largest.fuse_at(attention, m);"]
 
 
 def test_nothing_complained(attention: Opened) -> None:
@@ -243,7 +338,8 @@ def test_text_is_data(chromium: Any, tmp_path: Path) -> None:
     text = f"# {ATTACK} \u2028 <!-- <script>\n" + (ROOT / "examples" / "relu.dt").read_text()
     file = f"{ATTACK}.dt"
     module, _ = compile_text(text, file)
-    settings = Settings(compiled=False, certificate=[Obligation(ATTACK, 1, ATTACK, ATTACK)])
+    attack = Obligation(ATTACK, ATTACK, ATTACK, ((ATTACK, 1),))
+    settings = Settings(compiled=False, certificate=[attack])
     page = Exploration(ATTACK, [explore_program(module, text, file, settings, ATTACK)])
     html = page.html()
     assert ATTACK not in html

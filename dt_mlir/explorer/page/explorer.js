@@ -10,6 +10,8 @@
       if (value) document.documentElement.dataset.theme = value;
       else delete document.documentElement.dataset.theme;
     });
+  const wrap = DT.el("input", { type: "checkbox", id: DT.fresh("wrap"),
+    onchange: () => document.body.classList.toggle("wrapped", wrap.checked) });
   const holder = DT.el("main", {});
   let tabs = null;
 
@@ -53,6 +55,7 @@
   page.append(
     DT.el("header", {}, DT.el("h1", {}, model.title),
       ...(choice ? [choice.node] : []), theme.node,
+      DT.el("span", { class: "field" }, wrap, DT.el("label", { for: wrap.id }, "Wrap lines")),
       DT.el("span", { class: "keys" },
         "Keys: Tab between panes, ↑ ↓ Enter in one, [ ] steps, Escape ends a choice")),
     holder);

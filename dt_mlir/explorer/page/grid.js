@@ -13,7 +13,7 @@ DT.Grid = class {
       this.setInstance(value);
       this.sync?.(value);
     });
-    this.access = DT.slider("Step", 0, (value) => this.setAccess(value));
+    this.access = DT.slider("Access", 0, (value) => this.setAccess(value - 1), 1);
     this.play = DT.el("button", { onclick: () => this.toggle(), "aria-pressed": "false" }, "Play");
     this.head = DT.el("p", {});
     this.said = DT.el("p", { class: "said", role: "status" });
@@ -25,8 +25,9 @@ DT.Grid = class {
       DT.el("p", { class: "legend" },
         "Numbers are program ids, in launch order from dark to light; of persistent kernels ",
         "followed by the block that the instance walks. Thick edges: the instance under ",
-        "the slider. Filled: elements that the step touches; hatched: lanes that are masked off; ",
-        "outlined: all that the instance touches."),
+        "the slider. Filled: elements that the step touches; hatched: lanes that are masked off, ",
+        "inside of the tensor or beyond its edge; dashed: all that the instance touches. ",
+        "One element is as large in all pictures, but along axes that would be too thin to see."),
       this.pictures);
     this.setKernel(0);
   }
@@ -41,7 +42,7 @@ DT.Grid = class {
   setInstance(value) {
     this.now = Math.min(value, this.kernel.instances.length - 1);
     this.instance.set(this.now);
-    this.access.set(0, (this.kernel.instances[this.now] ?? []).length - 1);
+    this.access.set(1, (this.kernel.instances[this.now] ?? []).length);
     this.setAccess(0);
   }
 
@@ -71,19 +72,39 @@ DT.Grid = class {
       + `drawn at ${sizes}.${trace.truncated ? " Some accesses are left out." : ""}`;
     const names = [...new Set(kernel.instances.flat().map((access) => access.t))];
     this.planes = new Map();
+    this.reaches = new Map(names.map((name) => [name, this.reach(name)]));
+    const longest = Math.max(1, ...[...this.reaches.values()].flat().map(([a, b]) => b - a));
+    this.unit = DT.Grid.WIDE / longest;
     this.pictures.replaceChildren(...names.map((name) => this.plane(name)));
   }
 
+  /* The first index of the last two axes that is drawn, and the one behind the last: those of the
+   * tensor, and of lanes beyond its edges, as far as these are no further than the tensor is long. */
+  reach(name) {
+    const sizes = [1, 1, ...this.trace.tensors[name]].slice(-2);
+    const found = sizes.map((size) => [0, size]);
+    for (const access of this.kernel.instances.flat()) {
+      if (access.t !== name || access.k === access.n) continue;
+      this.box(access.b).slice(-2).forEach(([first, end], axis) => {
+        const far = Math.max(sizes[axis], DT.Grid.BEYOND);
+        found[axis][0] = Math.max(-far, Math.min(found[axis][0], first));
+        found[axis][1] = Math.min(sizes[axis] + far, Math.max(found[axis][1], end));
+      });
+    }
+    return found;
+  }
+
   plane(name) {
-    const shape = [1, 1, ...this.trace.tensors[name]];
     const labels = this.trace.labels[name] ?? [];
-    const [height, width] = shape.slice(-2);
-    const wide = 300, tall = Math.min(Math.max(wide * height / width, 26), 340);
+    const [height, width] = [1, 1, ...this.trace.tensors[name]].slice(-2);
+    const [[top, bottom], [left, right]] = this.reaches.get(name);
     const stored = this.kernel.instances.some((own) => own.some((a) => a.t === name && a.s));
-    const scale = { x: wide / width, y: tall / height };
+    const unit = (extent) => Math.max(this.unit, DT.Grid.THIN / extent);
+    const scale = { x: unit(right - left), y: unit(bottom - top) };
+    const wide = width * scale.x, tall = height * scale.y;
     const base = DT.svg("g"), over = DT.svg("g");
     const count = this.kernel.instances.length;
-    const area = { width: wide + 46, height: tall + 26 };
+    const area = { width: (right - left) * scale.x + 46, height: (bottom - top) * scale.y + 26 };
     const svg = DT.svg("svg", {
       viewBox: `0 0 ${area.width} ${area.height}`, width: area.width, height: area.height,
       role: "img", "aria-label": `${stored ? "result" : "input"} ${name}`,
@@ -97,10 +118,11 @@ DT.Grid = class {
       ...(this.trace.tensors[name].length > 1
         ? [DT.svg("text", { x: 2, y: 34, class: "axis" }, `${labels.at(-2) ?? ""} ↓`),
            DT.svg("text", { x: 2, y: 48, class: "axis" }, `${height}`)] : []));
-    const inside = DT.svg("g", { transform: "translate(40 20)" },
+    const origin = `translate(${40 - left * scale.x} ${20 - top * scale.y})`;
+    const inside = DT.svg("g", { transform: origin },
       DT.svg("rect", { width: wide, height: tall, class: "tensor" }), base, over);
     svg.append(inside);
-    this.planes.set(name, { base, over, scale, wide, tall, shape, stored, name });
+    this.planes.set(name, { base, over, scale, name });
     if (stored) {
       this.kernel.instances.forEach((own, instance) => {
         const boxes = own.filter((access) => access.t === name && access.s && access.k
@@ -137,6 +159,21 @@ DT.Grid = class {
       `${stored ? "result" : "input"} ${name}[${this.trace.tensors[name].join(" × ")}]`), svg);
   }
 
+  /* The lanes of an access that are masked off: the box of all its lanes without the touched ones. */
+  masked(access, cells, { scale, name }) {
+    const [rows, columns] = this.box(access.b).slice(-2).map(([first, end], axis) => {
+      const [low, high] = this.reaches.get(name)[axis];
+      return [Math.max(first, low), Math.min(end, high)];
+    });
+    const path = ({ x, y, width, height }) => `M${x} ${y}h${width}v${height}h${-width}z`;
+    const whole = path({
+      x: columns[0] * scale.x, y: rows[0] * scale.y,
+      width: (columns[1] - columns[0]) * scale.x, height: (rows[1] - rows[0]) * scale.y,
+    });
+    return DT.svg("path", { d: whole + cells.map(path).join(""), "fill-rule": "evenodd",
+      fill: `url(#${this.id}-${name})`, class: "masked" });
+  }
+
   box(box) { return [[0, 1], [0, 1], ...box]; }
 
   /* The rectangles of the touched elements of an access, in its plane. */
@@ -157,10 +194,10 @@ DT.Grid = class {
   setAccess(value) {
     const own = this.kernel.instances[this.now] ?? [];
     this.at = Math.min(value, own.length - 1);
-    this.access.set(Math.max(0, this.at));
+    this.access.set(this.at + 1);
     const current = own[this.at];
     for (const plane of this.planes.values()) {
-      const { over, base, scale, wide, tall, name } = plane;
+      const { over, base, scale, name } = plane;
       const parts = [];
       for (const access of own) {
         if (access.t !== name || access.s) continue;
@@ -171,17 +208,9 @@ DT.Grid = class {
         node.classList.toggle("current", Number(node.dataset.instance) === this.now);
       }
       if (current?.t === name) {
-        const [rows, columns] = this.box(current.b).slice(-2);
-        const left = Math.max(-30, columns[0] * scale.x), top = Math.max(-16, rows[0] * scale.y);
-        const right = Math.min(wide + 5, columns[1] * scale.x);
-        const bottom = Math.min(tall + 5, rows[1] * scale.y);
-        if (current.k < current.n) {
-          parts.push(DT.svg("rect", { x: left, y: top, width: Math.max(1, right - left),
-            height: Math.max(1, bottom - top), fill: `url(#${this.id}-${name})`,
-            class: "masked" }));
-        }
-        parts.push(...this.cells(current, scale).map((cell) =>
-          DT.svg("rect", { ...cell, class: "touched" })));
+        const cells = this.cells(current, scale);
+        if (current.k < current.n) parts.push(this.masked(current, cells, plane));
+        parts.push(...cells.map((cell) => DT.svg("rect", { ...cell, class: "touched" })));
       }
       over.replaceChildren(...parts);
     }
@@ -198,9 +227,15 @@ DT.Grid = class {
       return named + shown.join(", ") + (runs.length > 4 ? `, … (${runs.length} runs)` : "");
     }).join("; ");
     const trips = current.l.map(([name, index]) => `${name} = ${index}`).join(", ");
-    this.said.textContent = `Program ${this.now}, step ${this.at + 1} of ${own.length}: `
+    this.said.textContent = `Program ${this.now}, access ${this.at + 1} of ${own.length}: `
       + `${current.s ? "stores" : "loads"} ${current.t}[${range}]; ${current.k} of ${current.n} `
       + `lanes, ${current.n - current.k} masked off${trips ? `; in the trips ${trips}` : ""}`
       + `${current.x ? "." : "; not all combinations of these indices."}`;
   }
 };
+
+/* Lengths in pixels: of the longest axis of the pictures, and of the shortest one. */
+DT.Grid.WIDE = 340;
+DT.Grid.THIN = 26;
+/* The elements beyond an edge that are drawn of any tensor. */
+DT.Grid.BEYOND = 16;

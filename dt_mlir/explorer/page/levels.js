@@ -35,6 +35,7 @@ DT.Levels = class {
     });
     this.program = pane("program", `Program ${this.v.file}`,
       this.v.file.endsWith(".mlir") ? "mlir" : "dt");
+    this.program.node.classList.add("program");
     this.program.show(this.programLines);
     this.ir = pane("ir", "IR after the step", "mlir");
     this.status = DT.el("p", { class: "status", role: "status" });
@@ -43,7 +44,11 @@ DT.Levels = class {
       const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (!move) return;
       const all = [...this.stepList.querySelectorAll("button")];
-      all[all.indexOf(document.activeElement) + move]?.focus();
+      const next = all[all.indexOf(document.activeElement) + move];
+      if (next) {
+        for (const button of all) button.tabIndex = button === next ? 0 : -1;
+        next.focus();
+      }
       event.preventDefault();
     });
     const names = new Set(this.counts.flatMap((counts) => Object.keys(counts)));
@@ -61,14 +66,17 @@ DT.Levels = class {
         DT.el("div", { class: "controls" }, this.follow.node,
           DT.el("span", { class: "field" }, all,
             DT.el("label", { for: all.id }, "also those that changed nothing"))),
-        this.stepList),
+        this.stepList,
+        DT.el("p", { class: "legend" },
+          "Operations: + added, − removed, ~ changed, → moved; ▸ a directive; ",
+          "● touches what is chosen.")),
       DT.el("section", { class: "column" },
         DT.el("div", { class: "controls" },
           DT.el("button", { onclick: () => this.move(-1), title: "key [" }, "◂ previous"),
           DT.el("button", { onclick: () => this.move(1), title: "key ]" }, "next ▸"),
           this.stepTitle),
         this.stepText, this.ir.node),
-      DT.el("section", { class: "column" }, code),
+      DT.el("section", { class: "column" }, ...this.problems(), code),
       this.status);
     this.step = this.v.steps.findLastIndex((step) => step.lines) ;
     this.drawSteps();
@@ -115,6 +123,15 @@ DT.Levels = class {
     return tabs.node;
   }
 
+  /* Why kernels cannot run on the target. */
+  problems() {
+    const sizes = Object.entries(this.v.assembly?.sizes ?? {})
+      .map(([label, size]) => `${label} = ${size}`).join(", ");
+    return (this.v.assembly?.kernels ?? []).filter((kernel) => kernel.problems.length)
+      .map((kernel) => DT.el("p", { class: "problem" }, `⚠ ${kernel.name} cannot run on `
+        + `${kernel.target} at ${sizes}: ${kernel.problems.join("; ")}.`));
+  }
+
   scrollToKernel() {
     if (!this.python) return;
     const first = Math.min(...Object.keys(this.v.emitted.links).map(Number));
@@ -156,6 +173,8 @@ DT.Levels = class {
       const button = DT.el("button", {
         class: `step ${step.kind}`, title: step.summary, onclick: () => this.showStep(index),
         "aria-current": index === this.step ? "step" : false,
+        // The list is one stop of Tab; the arrows go through it.
+        tabindex: index === this.step ? 0 : -1,
       },
         DT.el("span", { class: "mark", "aria-hidden": "true" }),
         DT.el("span", { class: "level" }, step.level),
@@ -166,6 +185,9 @@ DT.Levels = class {
       this.stepItems.push({ index, button });
       return [DT.el("li", {}, button)];
     }));
+    if (!this.stepItems.some((item) => item.index === this.step)) {
+      this.stepItems[0].button.tabIndex = 0;
+    }
     this.restate();
   }
 
@@ -201,6 +223,7 @@ DT.Levels = class {
     for (const item of this.stepItems) {
       if (item.index === index) item.button.setAttribute("aria-current", "step");
       else item.button.removeAttribute("aria-current");
+      item.button.tabIndex = item.index === index ? 0 : -1;
     }
     const first = this.ir.rows.find((row) => /added|changed|moved|removed/.test(row.className));
     this.ir.node.scrollTop = first
@@ -211,6 +234,12 @@ DT.Levels = class {
   /* Links. A selection has operations, places, and lines of the emitted module. */
 
   itemOf(pane, index) {
+    const item = this.found(pane, index);
+    item.lines = new Set([...item.places].map((place) => this.lineOf(place)));
+    return item;
+  }
+
+  found(pane, index) {
     if (pane === "program") {
       return { from: "program", line: index + 1, ids: new Set(),
                places: new Set(this.onLine.get(index + 1) ?? []),
@@ -251,6 +280,7 @@ DT.Levels = class {
     this.chosen = { pane: "program", index: line - 1 };
     this.selection = this.itemOf("program", line - 1);
     this.restate();
+    this.program.focus(line - 1);
   }
 
   /* Whether something with operations, own places and places of directives is marked. */
@@ -260,8 +290,10 @@ DT.Levels = class {
       return own.some((place) => item.places.has(place))
         || others.some((place) => item.places.has(place)) ? "exact" : "";
     }
-    return own.some((place) => item.places.has(place)) ? "related" : "";
+    return own.some((place) => item.lines.has(this.lineOf(place))) ? "related" : "";
   }
+
+  lineOf(place) { return this.v.places[place][0]; }
 
   restate(from, scroll = true) {
     const item = this.selection ?? this.hovered;
@@ -277,9 +309,8 @@ DT.Levels = class {
         "Choose a line anywhere: what it came from and what became of it is marked everywhere.";
       return;
     }
-    const lineOf = (place) => this.v.places[place][0];
-    const own = new Set([...item.places].map(lineOf));
-    const directives = new Set([...(item.others ?? [])].map(lineOf));
+    const own = item.lines;
+    const directives = new Set([...(item.others ?? [])].map((place) => this.lineOf(place)));
     this.program.mark((index) => own.has(index + 1) ? "exact"
       : directives.has(index + 1) ? "related" : "", hold("program"));
     this.ir.mark((index) => this.state(item, ...this.v.table[this.irRows[index].line].slice(1)),
@@ -312,6 +343,6 @@ DT.Levels = class {
     const all = (this.ir.count("exact"));
     this.status.textContent = `${this.selection ? "Chosen" : "Under the pointer"}: ${item.text}. `
       + `Marked: ${all} lines of IR, ${lines} of the emitted module, ${steps} steps. `
-      + "● the same or made of it, ○ of the same expression or directive; Escape ends.";
+      + "● the same or made of it, ○ of the same line or directive; Escape ends.";
   }
 };

@@ -1,33 +1,52 @@
 "use strict";
 /* Costs, certificates, two schedules beside each other, and the results of a search. */
+/* What a program's kernels cost after each step that changes a figure. */
 DT.costs = (variant) => {
   const rows = [];
-  let before = null;
+  let before = null, shown = "";
   for (const step of variant.steps) {
     const known = step.resources;
-    if (!known.length) continue;
-    const total = known.every((r) => r.seconds != null)
+    const figures = JSON.stringify(known);
+    const empty = known.every((r) => r.registers == null && r.shared == null && r.memory == null);
+    if (empty || figures === shown) continue;
+    shown = figures;
+    const loops = known.some((r) => r.memory != null);
+    const total = loops && known.every((r) => r.seconds != null)
       ? known.reduce((sum, r) => sum + r.seconds, 0) : null;
     known.forEach((r, number) => {
-      const gain = !number && before && total ? `${(before / total).toFixed(2)}×` : "";
+      const gain = !number && before && total ? (before / total).toFixed(2) : "1.00";
       rows.push([number ? "" : step.title, number ? "" : step.level, r.kernel,
         r.registers == null ? "" : `${Math.round(r.registers)}`, DT.bytes(r.shared),
-        DT.bytes(r.memory), DT.time(r.seconds), r.limit, gain]);
+        DT.bytes(r.memory), loops && r.seconds == null ? "does not fit" : DT.time(r.seconds),
+        r.limit, gain === "1.00" ? "" : `${gain}×`]);
     });
-    if (total) before = total;
+    if (loops) before = total;
   }
   const parts = [];
   const at = Object.entries(variant.costSizes ?? {}).map(([l, s]) => `${l} = ${s}`).join(", ");
   if (rows.length) {
-    parts.push(DT.table(`Predicted${variant.device ? ` for ${variant.device} at ${at}` : ""}: the `
-      + "model of costs reads loops, registers of tiles are estimated from block programs",
+    parts.push(DT.table(`Predicted${variant.device ? ` for ${variant.device} at ${at}` : ""}`,
       ["after", "level", "kernel", "registers", "shared memory", "bytes moved", "time", "busiest",
-       "gain"], rows));
+       "gain"], rows),
+    DT.el("dl", { class: "legend" }, ...[
+      ["after", "The steps that change a figure. A prediction reads loops, so that passes of later "
+        + "levels leave bytes and time as they are."],
+      ["registers", "Of a thread. At the loop level those that the model of costs expects, at the "
+        + "tile level those of the tiles that are live at once; nothing where a tile is as long as "
+        + "a whole axis. A thread has 255 at most, what is more is spilled."],
+      ["shared memory", "Of a program instance. A kernel that needs more than the device has does "
+        + "not fit, and has no time."],
+      ["bytes moved", "To and from the device's memory, with reuse in tiles and caches."],
+      ["busiest", "The resource that takes longest: memory, the L2 cache, products (tensor cores), "
+        + "arithmetic, special functions, starting program instances, or waiting for one load after "
+        + "the other."],
+      ["gain", "The time of all kernels before the step over that after it."],
+    ].flatMap(([term, text]) => [DT.el("dt", {}, term), DT.el("dd", {}, text)])));
   }
   const kernels = variant.assembly?.kernels ?? [];
   if (kernels.length) {
     const sizes = Object.entries(variant.assembly.sizes).map(([l, s]) => `${l} = ${s}`).join(", ");
-    parts.push(DT.table(`Compiled at ${sizes}`,
+    parts.push(DT.table(`Compiled by Triton at ${sizes}`,
       ["kernel", "target", "registers", "spilled bytes", "shared memory", "lines", "cannot run"],
       kernels.map((k) => [k.name, k.target, `${k.registers ?? "?"}`, `${k.spills ?? "?"}`,
         DT.bytes(k.shared), Object.entries(k.texts).map(([s, t]) => `${t.lines} ${s}`).join(", "),
@@ -38,11 +57,25 @@ DT.costs = (variant) => {
   return DT.el("div", { class: "tables" }, ...parts);
 };
 
-DT.certificate = (variant, open) => DT.el("div", { class: "tables" },
-  DT.table("What the schedule had to keep", ["directive", "line", "statement", "state"],
-    variant.certificate.map((item) => [item.directive,
-      item.line ? [DT.el("button", { class: "link", onclick: () => open(item.line) },
-        `line ${item.line}`)] : "", item.statement, item.state])));
+/* The obligations of a certificate, what is not proved first. */
+DT.certificate = (variant, open) => {
+  const states = ["refuted", "tested", "assumed", "proved"];
+  const rank = (item) => (states.indexOf(item.state) + states.length + 1) % (states.length + 1);
+  const items = variant.certificate.toSorted((a, b) => rank(a) - rank(b) || a.number - b.number);
+  const total = new Map();
+  for (const item of items) total.set(item.state, (total.get(item.state) ?? 0) + item.count);
+  const counts = [...total].map(([state, count]) => `${count} ${state}`).join(", ");
+  const links = (item) => item.directives.flatMap(([text, line], index) => [
+    index ? DT.el("br") : "",
+    line ? DT.el("button", { class: "link", title: `line ${line} of the program`,
+      onclick: () => open(line) }, `line ${line}`) : "", ` ${text}`]);
+  return DT.el("div", { class: "tables" },
+    DT.el("p", {}, `What the schedule has to keep: ${counts}.`),
+    DT.table("Each obligation once, with the directives that it comes from",
+      ["obligation", "state", "directives"],
+      items.map((item) => [`${item.statement}${item.count > 1 ? ` (${item.count} times)` : ""}`,
+        item.reason ? `${item.state}: ${item.reason}` : item.state, links(item)])));
+};
 
 DT.Compare = class {
   constructor(model) {

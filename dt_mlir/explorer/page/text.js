@@ -69,6 +69,7 @@ DT.TextPane = class {
     this.node = DT.el("div", {
       class: "text", role: "listbox", tabindex: 0, "aria-label": options.label,
       onkeydown: (event) => this.key(event),
+      onfocus: () => this.enter(),
       onclick: (event) => this.choose(this.indexOf(event.target)),
       onmouseover: (event) => options.onhover?.(this.indexOf(event.target)),
       onmouseleave: () => options.onhover?.(null),
@@ -115,6 +116,21 @@ DT.TextPane = class {
     row.classList.add("active");
     this.node.setAttribute("aria-activedescendant", row.id);
     row.scrollIntoView({ block: "nearest" });
+  }
+
+  /* Starts at what is marked, or has changed, for those who come by the keyboard. */
+  enter() {
+    if (this.active >= 0 || !this.node.matches(":focus-visible")) return;
+    for (const found of [".exact", ".related", ".added, .removed, .changed, .moved", ".line"]) {
+      const row = this.node.querySelector(found);
+      if (row) return this.activate(Number(row.dataset.index));
+    }
+  }
+
+  /* Goes to a line. */
+  focus(index) {
+    this.activate(index);
+    this.node.focus();
   }
 
   key(event) {
@@ -202,15 +218,15 @@ DT.select = (label, options, onchange) => {
            input: node };
 };
 
-DT.slider = (label, last, onchange) => {
+DT.slider = (label, last, onchange, first = 0) => {
   const id = DT.fresh("slider");
-  const shown = DT.el("output", { for: id }, "0");
+  const shown = DT.el("output", { for: id }, `${first}`);
   const input = DT.el("input", {
-    type: "range", id, min: 0, max: Math.max(0, last), value: 0, step: 1,
+    type: "range", id, min: first, max: Math.max(first, last), value: first, step: 1,
     oninput: () => { shown.textContent = input.value; onchange(Number(input.value)); },
   });
   const set = (value, max) => {
-    if (max !== undefined) input.max = Math.max(0, max);
+    if (max !== undefined) input.max = Math.max(first, max);
     input.value = value;
     shown.textContent = input.value;
   };
@@ -228,7 +244,7 @@ DT.bytes = (count) => {
 
 DT.time = (seconds) => {
   if (seconds == null) return "";
-  for (const [unit, size] of [["s", 1], ["ms", 1e-3]]) {
+  for (const [unit, size] of [["h", 3600], ["s", 1], ["ms", 1e-3]]) {
     if (seconds >= size) return `${(seconds / size).toPrecision(4)} ${unit}`;
   }
   return `${(seconds * 1e6).toPrecision(4)} µs`;
