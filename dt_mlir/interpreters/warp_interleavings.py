@@ -132,7 +132,7 @@ def explore(
             # In another order the cause may show.
             stuck = stuck or deadlock(protocol, ended, waiting)
         else:
-            _check_end(protocol, kernel, ended)
+            check_end(protocol, kernel, ended)
     if stuck is not None:
         raise stuck
     return Exploration(len(seen), sum(ends))
@@ -159,11 +159,11 @@ def _successors(
             if known != times:
                 raise _ambiguous(protocol, group, action, known, times)
         found.append(((*places[:group], at + 1, *places[group + 1 :]), after))
-    found += [(places, after) for after in _ended(protocol, state)]
+    found += [(places, after) for after in copies_ended(protocol, state)]
     return found
 
 
-def _ended(protocol: Protocol, state: State) -> list[State]:
+def copies_ended(protocol: Protocol, state: State) -> list[State]:
     """Returns the states after copies have ended that end the phase of a barrier.
 
     Nobody sees the end of any other copy, and a buffer is safe only when its copy has ended: the
@@ -198,7 +198,12 @@ def _ambiguous(
     )  # fmt: skip
 
 
-def _check_end(protocol: Protocol, kernel: warp.KernelOp, state: State) -> None:
+def check_end(protocol: Protocol, kernel: warp.KernelOp, state: State) -> None:
+    """Checks that nothing is left behind when all groups have ended.
+
+    Raises:
+        ExecutionError: where a copy or a product is under way, or a barrier expects bytes.
+    """
     for group, partition in enumerate(
         p for p in kernel.specialize.partitions for _ in range(p.count)
     ):

@@ -107,7 +107,7 @@ class GroupRun:
                     region = op.true_region if self.holds(args[0]) else op.false_region
                     results = (yield from self._block(region.block)) if region.blocks else ()
                 case warp.IndexOp():
-                    results = (_place(op, *args),)
+                    results = (buffer_of(op, *args),)
                 case warp.TransposeOp():
                     results = (Place(args[0].buffer, not args[0].transposed),)
                 case warp.ConvertLayoutOp():
@@ -119,7 +119,7 @@ class GroupRun:
                     results = yield from self._wait(op, args)
                 case _:
                     self._check_ended(op, args)
-                    action = _action(op, args)
+                    action = action_of(op, args)
                     results = self.run(op, args) if action is None else (yield Event(action, args))
             self.values.update(zip(op.results, results))
         return ()
@@ -176,7 +176,12 @@ class GroupRun:
             )
 
 
-def _place(op: warp.IndexOp, ring: Ring, index: int) -> Place:
+def buffer_of(op: warp.IndexOp, ring: Ring, index: int) -> Place:
+    """Returns a buffer of a ring.
+
+    Raises:
+        ExecutionError: if there is none of that number.
+    """
     if not 0 <= index < ring.depth:
         raise ExecutionError(
             f"'{ring.name}' has {ring.depth} buffers, and none of the number {index}", op
@@ -192,8 +197,16 @@ def _barrier(op: Operation, barriers: Barriers, index: int) -> int:
     return barriers.first + int(index)
 
 
-def _action(op: Operation, args: PythonValues) -> Action | None:
-    """Returns what others see of an operation; None if that is nothing."""
+def action_of(op: Operation, args: PythonValues) -> Action | None:
+    """Returns what others see of an operation; None if that is nothing.
+
+    Args:
+        op: the operation; products are actions of their own.
+        args: its operands.
+
+    Raises:
+        ExecutionError: if there is no such barrier.
+    """
     match op:
         case warp.MBarrierWaitOp():
             parity, barriers, index = args
