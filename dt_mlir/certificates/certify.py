@@ -18,6 +18,7 @@ from dt_mlir.certificates.attribution import attributed, kernels_of
 from dt_mlir.certificates.equality import Equality, Finding
 from dt_mlir.certificates.obligation import Certificate, Kind, Obligation, Verdict
 from dt_mlir.certificates.parts import Parts
+from dt_mlir.certificates.protocols import proof_of
 from dt_mlir.certificates.proving import SECONDS, WHOLE, Prover, Query, State
 from dt_mlir.certificates.scalars import Scalars
 from dt_mlir.certificates.solver import z3
@@ -27,7 +28,7 @@ from dt_mlir.certificates.tiles import Access, Program, stores_to
 from dt_mlir.certificates.universe import Integer, Universe, evaluated, least
 from dt_mlir.certificates.walks import Domain, Walk, all_visited, apart, foreign, visited_once
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects import dt, host, tile
+from dt_mlir.dialects import dt, host, tile, warp
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.host.func import Argument
@@ -40,6 +41,8 @@ from dt_mlir.traversal import operations_of
 _KINDS = {
     "value": Kind.VALUE, "neutral": Kind.NEUTRAL, "once": Kind.REDUCED, "all": Kind.REDUCED,
 }  # fmt: skip
+PROTOCOL = 60.0
+"""The seconds that a proof about the barriers of a kernel may take."""
 APPROXIMATED = (
     "the expansions of elementwise functions approximate them, by as much as is measured"
 )
@@ -173,22 +176,33 @@ class _Certifier:
         return Certificate(lines, digest, tuple(self.obligations), directives)
 
     def _protocols(self) -> None:
-        """Adds the obligations of specialized kernels, of which all interleavings are explored."""
+        """Adds the obligations of specialized kernels."""
         for launch in operations_of(self.module, host.LaunchOp):
             kernel = launch.kernel_op()
-            if launch.specialized_name is not None and isinstance(kernel, tile.KernelOp):
-                self._open(
-                    Kind.VALUE, kernel.root.data,
-                    f"'{launch.specialized_name}' stores what '{launch.kernel_name}' does",
-                    "it is not compared symbolically",
-                )  # fmt: skip
-                self._open(
-                    Kind.PROTOCOL, kernel.root.data,
-                    f"the barriers of '{launch.specialized_name}' are live, and its stages free "
-                    "of races",
-                    "all interleavings were explored, up to so many trips of each loop that its "
-                    "rings wrap twice",
-                )  # fmt: skip
+            name = launch.specialized_name
+            if name is None or not isinstance(kernel, tile.KernelOp):
+                continue
+            root = kernel.root.data
+            text = f"'{name}' stores what '{launch.kernel_name}' does"
+            self._open(Kind.VALUE, root, text, "it is not compared symbolically")
+            for op in operations_of(self.module, warp.KernelOp):
+                if op.sym_name.data == name:
+                    self._protocol(root, op)
+
+    def _protocol(self, root: str, kernel: warp.KernelOp) -> None:
+        """Adds the obligation that the groups of warps of a kernel keep to an order."""
+        name = kernel.sym_name.data
+        text = f"the barriers of '{name}' are live, and its stages free of races"
+        proof = proof_of(kernel, PROTOCOL)
+        if not proof.reason:
+            states = f"{proof.states} states, up to whole turns of the rings"
+            self._add(Kind.PROTOCOL, root, text, Verdict.PROVED, "", (states,))
+            return
+        reason = (
+            f"{proof.reason}; all interleavings were explored, up to so many trips of each loop "
+            "that its rings wrap twice"
+        )
+        self._open(Kind.PROTOCOL, root, text, reason)
 
     def _extents(self, tensor: str) -> list[Integer]:
         """Returns the sizes of a tensor's axes, without padding."""

@@ -82,7 +82,7 @@ class GroupRun:
         holds: Callable[[Any], bool],
     ) -> None:
         self.name = partition.sym_name.data + (f" {number}" if partition.replicas else "")
-        self.partition = partition
+        self.partition, self.number = partition, number
         self.values = dict(values)
         self.run = run
         self.holds = holds

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.backend.python_module import emit_module
+from dt_mlir.dialects import warp
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
@@ -65,6 +66,16 @@ def lowered(form: str, schedule: str, level: str = "warp", head: int = 64) -> Mo
     module, _ = compile_text(text(form, schedule, head), "attention.dt")
     run_pipeline(module, default_pipeline(level))
     return module
+
+
+@pytest.mark.parametrize("form", ["plain", "causal", "in a window"])
+@pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=list(SCHEDULES))
+def test_barriers_are_proved(form: str, schedule: str) -> None:
+    """For any number of keys, of blocks, and of blocks that an instance walks."""
+    protocols = pytest.importorskip("dt_mlir.certificates.protocols")
+    module = lowered(form, schedule)
+    (kernel,) = (op for op in module.ops if isinstance(op, warp.KernelOp))
+    assert protocols.proof_of(kernel, 120).reason == ""
 
 
 @pytest.mark.parametrize("form", FORMS)

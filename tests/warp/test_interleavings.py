@@ -138,6 +138,24 @@ def test_a_planted_fault_is_found(name: str) -> None:
     assert fault.message in str(error.value)
 
 
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_not_proved_away(name: str) -> None:
+    """The proof for any number of trips fails, too, and says why."""
+    protocols = pytest.importorskip("dt_mlir.certificates.protocols")
+    fault = FAULTS[name]
+    _, kernel = parsed(TEXT.replace(fault.before, fault.after, 1))
+    assert protocols.proof_of(kernel, 60).reason
+
+
+def test_a_right_kernel_is_proved() -> None:
+    protocols = pytest.importorskip("dt_mlir.certificates.protocols")
+    _, kernel = parsed(TEXT)
+    found = protocols.proof_of(kernel, 60)
+    assert not found.reason
+    # Rings have three stages and two parities: it is more than one turn of them.
+    assert found.states > 1000
+
+
 def test_all_orders_of_a_right_kernel_are_explored() -> None:
     module, kernel = parsed(TEXT)
     found = check_kernel(module, kernel, SIZES)

@@ -1,0 +1,281 @@
+"""The barriers of specialized kernels, for any number of trips of every loop.
+
+One run is followed, in which each group of warps acts as soon as it may, for each way to answer how
+often loops make trips. States that differ by whole turns of the rings are taken for one, so that
+there are finitely many, and what holds of the step from each to the next holds after any number of
+steps by induction. `happens_before` says why one run stands for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd, lcm
+from time import monotonic
+from typing import Any, NamedTuple
+
+from dt_mlir.certificates.group_steps import Bound, Decided, Group, Known, Local, Trip
+from dt_mlir.certificates.happens_before import Rules, Shared
+from dt_mlir.certificates.trip_bounds import Bounds, Compared, UnprovedError
+from dt_mlir.dialects import warp
+from dt_mlir.interpreters.memory import ExecutionError
+from dt_mlir.interpreters.warp_level import shared_memory
+from dt_mlir.interpreters.warp_protocol import Action
+from dt_mlir.traversal import operations_of
+
+MOST_STATES = 100_000
+"""The states after which a proof is given up."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The outcome of an exploration."""
+
+    states: int
+    """The number of states, up to turns of the rings."""
+    reason: str = ""
+    """The reason for which nothing is proved; empty if all is."""
+
+
+Answers = frozenset[tuple[Bound, Known]]
+"""The decisions so far about how often loops make trips."""
+Place = tuple[tuple[Local, ...], Answers]
+"""The places that groups have come to, with the decisions that led there."""
+
+
+class _State(NamedTuple):
+    """The state of a program instance."""
+
+    groups: tuple[Local, ...]
+    decided: Answers
+    shared: Shared
+
+
+def proof_of(kernel: warp.KernelOp, seconds: float) -> Proof:
+    """Explores a kernel's states for any number of trips.
+
+    Args:
+        kernel: the kernel.
+        seconds: the time that it may take.
+    """
+    explorer = None
+    try:
+        explorer = _Explorer(kernel, seconds)
+        explorer.run()
+    except (UnprovedError, ExecutionError) as error:
+        states = 0 if explorer is None else explorer.count + len(explorer.states)
+        return Proof(states, error.message if isinstance(error, ExecutionError) else str(error))
+    return Proof(explorer.count)
+
+
+class _Explorer:
+    def __init__(self, kernel: warp.KernelOp, seconds: float) -> None:
+        self.end = monotonic() + seconds
+        values: dict[Any, Any] = dict.fromkeys(kernel.body.block.args)
+        protocol, runs = shared_memory(
+            kernel, values, lambda op, args: (None,) * len(op.results), lambda condition: False
+        )
+        known = {value: item for value, item in values.items() if item is not None}
+        depths = [op.depth for op in operations_of(kernel, warp.MBarrierCreateOp)]
+        bounds = Bounds(kernel, seconds)
+        self.rules = Rules(
+            protocol.groups, protocol.buffers, protocol.barriers, protocol.arrivals
+        )
+        self.groups = [Group(run.partition, run.number, known, bounds) for run in runs]
+        self.cases = self._cases(bounds, max(depths, default=1))
+        self.count = 0
+        self.states: set[_State] = set()
+        self._actions: dict[tuple[int, Local], Action] = {}
+        self._after: dict[tuple[int, tuple[Local, ...], Answers], list[Place]] = {}
+
+    def _cases(self, bounds: Bounds, trips: int) -> list[dict[int, Known]]:
+        """Returns cases of the bounds that last: each small number of trips, and all others.
+
+        Where a loop makes many trips whenever it is entered, groups are in few trips of the loop
+        around at once.
+        """
+        claims: dict[int, list[Compared]] = {}
+        for group in self.groups:
+            for claim in group.claims:
+                claims.setdefault(claim.bound, []).append(claim)
+        found: list[dict[int, Known]] = [{}]
+        for bound, own in claims.items():
+            if not bounds.is_lasting(bound):
+                continue
+            step = gcd(*(c.step for c in own), *(c.place - own[0].place for c in own))
+            first = min(c.place for c in own)
+            lowest = bounds.sign(bound)[0]
+            most = max(c.place + trips * c.step for c in own)
+            places = [p for p in range(first, most, step) if lowest is None or p >= lowest]
+            ways = [Known(p, p) for p in places] + [Known(most, None)]
+            found = [{**case, bound: known} for case in found for known in ways]
+        return found
+
+    def run(self) -> None:
+        """Explores all states.
+
+        Raises:
+            UnprovedError: if there are too many, or something is not in an order.
+            ExecutionError: where a buffer or a barrier is not there.
+        """
+        for case in self.cases:
+            for group in self.groups:
+                group.assumed = case
+            self.states.clear()
+            self._after.clear()
+            self._explore()
+            self.count += len(self.states)
+
+    def _explore(self) -> None:
+        """Explores the states of one case."""
+        starts: list[tuple[tuple[Local, ...], Decided]] = [((), {})]
+        for group in self.groups:
+            starts = [
+                ((*before, local), after)
+                for before, decided in starts for local, after in group.start(decided)
+            ]  # fmt: skip
+        pending = [_State(*self._turned(*start), self.rules.start) for start in starts]
+        self.states.update(pending)
+        while pending:
+            for after in self._successors(pending.pop()):
+                if after not in self.states:
+                    self.states.add(after)
+                    pending.append(after)
+            if len(self.states) > MOST_STATES:
+                raise UnprovedError(f"there are more than {MOST_STATES} states")
+            if monotonic() > self.end:
+                raise UnprovedError("it takes too long")
+
+    def _successors(self, state: _State) -> list[_State]:
+        """Returns the states after the first group that may act has done so."""
+        for number, local in enumerate(state.groups):
+            if local.op is None:
+                continue
+            action = self._action(number, local)
+            shared = self.rules.step(state.shared, number, action)
+            if shared is not None:
+                shared = self.rules.normalised(shared)
+                return [
+                    _State(*after, shared)
+                    for after in self._behind(number, state.groups, state.decided)
+                ]
+        if any(local.op is not None for local in state.groups):
+            raise UnprovedError("all groups may wait for each other")
+        self.rules.check_end(state.shared)
+        return []
+
+    def _action(self, number: int, local: Local) -> Action:
+        """Returns the next action of a group, which it is asked for once."""
+        key = number, local
+        if key not in self._actions:
+            self._actions[key] = self.groups[number].action(local)
+        return self._actions[key]
+
+    def _behind(self, number: int, groups: tuple[Local, ...], decided: Answers) -> list[Place]:
+        """Returns where groups may be behind the next action of one, less whole turns."""
+        key = number, groups, decided
+        if key not in self._after:
+            self._after[key] = [
+                self._turned((*groups[:number], own, *groups[number + 1 :]), after)
+                for own, after in self.groups[number].after(groups[number], dict(decided))
+            ]
+        return self._after[key]
+
+    def _turned(self, groups: tuple[Local, ...], decided: Decided) -> Place:
+        turns = _Turns(self.groups, groups, decided)
+        return turns.groups, turns.decided
+
+
+class _Turns:
+    """Numbers of trips from which whole turns are taken.
+
+    Args:
+        groups: the groups.
+        local: their states.
+        decided: what is known of bounds.
+    """
+
+    def __init__(
+        self, groups: Sequence[Group], local: Sequence[Local], decided: Decided
+    ) -> None:
+        self._groups, self._local = groups, local
+        self._values = [dict(own.values) for own in local]
+        self._decided = decided
+        self._less: dict[Bound, int] = {}
+        self._names: dict[Bound, Bound] = {}
+        bounds = {b for b in decided if not self._is_over(b)}
+        for bound in sorted(bounds, key=_depth):
+            self._less[bound] = self._turns(bound)
+        self.decided = frozenset(
+            (self._named(b), _moved(decided[b], self._less[b])) for b in bounds
+        )
+        self.groups = tuple(
+            own._replace(values=frozenset((v, self._known(k)) for v, k in values.items()))
+            for own, values in zip(local, self._values)
+        )
+
+    def _is_past(self, group: int, bound: Bound) -> bool:
+        """Returns whether a group has ended the loop that asks for a bound."""
+        return self._has_left(group, bound) or bound in self._values[group].values()
+
+    def _has_left(self, group: int, bound: Bound) -> bool:
+        """Returns whether a group asks no more for a bound."""
+        if self._local[group].op is None:
+            return True
+        if bound.around is None:
+            return False
+        outer, place = bound.around
+        if self._has_left(group, outer) or outer in self._values[group].values():
+            return True
+        return any(
+            isinstance(k, Trip) and k.bound == outer and k.place > place
+            for k in self._values[group].values()
+        )
+
+    def _is_over(self, bound: Bound) -> bool:
+        return all(
+            self._has_left(number, bound)
+            for number, group in enumerate(self._groups) if bound.number in group.asked
+        )
+
+    def _turns(self, bound: Bound) -> int:
+        """Returns what is taken from all numbers that are compared with a bound."""
+        places: list[int] = []
+        for number, group in enumerate(self._groups):
+            if bound.number not in group.looped:
+                continue
+            own = [
+                k.place for k in self._values[number].values()
+                if isinstance(k, Trip) and k.bound == bound
+            ]
+            if not own and not self._is_past(number, bound):
+                # It begins with its first trip.
+                return 0
+            places += own
+        least = self._decided[bound].least
+        lowest = min(places, default=least if least is not None else 0)
+        claims = [c for group in self._groups for c in group.claims if c.bound == bound.number]
+        step = lcm(*(c.step for c in claims if c.step))
+        # Numbers that do not grow from trip to trip stay below.
+        above = lowest - max(c.place for c in claims) - 1
+        return max(above // step * step, 0)
+
+    def _named(self, bound: Bound) -> Bound:
+        if bound.around is None:
+            return bound
+        outer, place = bound.around
+        return Bound(bound.number, (self._named(outer), place - self._less.get(outer, 0)))
+
+    def _known(self, known: Any) -> Any:
+        if isinstance(known, Trip):
+            place = known.place - self._less.get(known.bound, 0)
+            return Trip(self._named(known.bound), place, known.first)
+        return self._named(known) if isinstance(known, Bound) else known
+
+
+def _depth(bound: Bound) -> int:
+    return 0 if bound.around is None else 1 + _depth(bound.around[0])
+
+
+def _moved(known: Known, less: int) -> Known:
+    return Known(*(None if x is None else x - less for x in known))
