@@ -57,7 +57,7 @@ class Trip(NamedTuple):
     """A trip of a loop."""
 
     bound: Bound
-    """What decides whether there is another one."""
+    """The bound that decides whether there is another one."""
     place: int
     """The number that was compared with it."""
     first: bool
