@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dt_mlir.dialects.sizes import Bound, Definition
@@ -64,6 +65,8 @@ def complete(
             sizes[label] = value
 
 
+_TRIED = 4096
+"""The values of a size that are tried where others do not grow with it."""
 _ROUNDS = 4
 """The number of times that sizes are made larger before none is taken to fit."""
 
@@ -135,15 +138,23 @@ def _reach(
 ) -> bool:
     """Gives a free size the least value for which one that follows has a wanted value."""
     trial = dict(sizes)
-    for value in range(8 * wanted + 64):
+
+    def found(value: int) -> int:
+        """Returns the size that follows from a value; below all others where a divisor is 0."""
         trial.update(dict.fromkeys(members.get(free, (free,)), value))
         try:
             complete(trial, definitions, groups)
         except ZeroDivisionError:
-            continue
-        if trial[item.label] == wanted:
-            sizes.update(trial)
-            return True
-        if trial[item.label] > wanted and value > wanted:
-            break
-    return False
+            return -1
+        return trial[item.label]
+
+    most = 8 * wanted + 64
+    # Sizes grow with those that they follow from, but for remainders, of which some are tried.
+    value = bisect_left(range(most), wanted, key=found)
+    tried = next(
+        (v for v in (value, *range(min(most, _TRIED))) if v < most and found(v) == wanted), None
+    )
+    if tried is None:
+        return False
+    sizes.update(trial)
+    return True

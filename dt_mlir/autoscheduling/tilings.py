@@ -119,11 +119,11 @@ class Choices:
             return [0]
         if self.in_product:
             return self._of_product(label, extent, in_grid)
-        if label in self.fastest[:1]:
+        if label in self.fastest[:1] or self._is_twin(label):
             least = min(32, room)
             most = min(4096 if in_grid else 16384, room)
             sizes = [s for s in _powers(least, most) if s >= most or s >= 128 or in_grid]
-            if not in_grid and extent <= 2**16:
+            if (not in_grid or self._is_twin(label)) and extent <= 2**16:
                 sizes = [s for s in sizes if s < extent] + [0]
             return sizes[-4:] if self.coarse else sizes
         if label in self.fastest and len(self.fastest) > 1 and in_grid:
@@ -136,6 +136,14 @@ class Choices:
         # A reduction over a label that is not the fastest one takes a few rows at once, or all.
         whole = [0] if 1 < extent <= FEW else []
         return [s for s in ((1, 8) if self.coarse else (1, 4, 16)) if s < extent or s == 1] + whole
+
+    def _is_twin(self, label: str) -> bool:
+        """Returns whether another label walks the same neighbours in memory.
+
+        What both take whole is loaded once.
+        """
+        others = self.work.twins.get(label, set())
+        return bool(others) and not others.isdisjoint(self.fastest)
 
     def _of_product(self, label: str, extent: int, in_grid: bool) -> list[int]:
         room = padded(max(extent, 1))

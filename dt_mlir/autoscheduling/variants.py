@@ -96,7 +96,8 @@ def _split(evaluator: Evaluator, cluster: Cluster) -> Iterator[list[Decision]]:
         ]  # fmt: skip
         agreed = evaluator.parts.get(str(label))
         if agreed is not None:
-            counts = [n for n in counts if n == agreed]
+            # Another kernel's reduction over the label is split already.
+            counts = [agreed]
         enough = [n for n in counts if 2 * cost.programs * n >= device.multiprocessors]
         yield [
             Decision(

@@ -244,9 +244,7 @@ class _Evaluation:
         for item in work.accesses:
             count, elements = self.count(item.around), self.addressed(item.depends)
             first = seen.setdefault((item.tensor, item.key), item)
-            if first is not item and all(
-                self.trips[p] <= 1 for p in {*first.depends} ^ {*item.depends}
-            ):
+            if first is not item and self._is_loaded(first, item):
                 continue
             size = elements * item.bits / 8
             wasted = self._wasted(item)
@@ -276,13 +274,23 @@ class _Evaluation:
         missed = min(memory / max(loads * self.programs, 1.0), 1.0)
         return loads, memory, sum(waits.values()) * (CACHED + (1 - CACHED) * missed)
 
+    def _is_loaded(self, first: Access, item: Access) -> bool:
+        """Returns whether an instance has loaded an access's elements with another one's."""
+        loops = self.work.loops
+        apart = {*first.depends} ^ {*item.depends}
+        labels = {loops[p].label for p in apart}
+        # Two labels walk the same elements where neither is partitioned.
+        whole = len(labels) < 2 or not labels.intersection(self.blocks)
+        return whole and all(self.trips[p] <= 1 for p in apart)
+
     def _wasted(self, item: Access) -> float:
         """Returns how many bytes are moved for each that is wanted."""
         # Memory is read by sectors of 32 bytes, and pages of it that are left early cost time.
         run = 1.0
         for place in item.fastest:
             run *= self.points[place]
-            if self.lanes[place] < self.work.loops[place].extent:
+            walk = self.work.loops[place]
+            if self.lanes[place] < walk.extent or walk.in_part:
                 break
         # A tensor without elements has no runs.
         bytes = max(run * item.bits / 8, 1.0)

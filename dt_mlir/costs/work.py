@@ -50,6 +50,8 @@ class Walk:
     """The points that a program instance walks, as the schedule has it; 0 for all."""
     share: float = 1.0
     """The part of its points at which conditions of a reduction hold."""
+    in_part: bool = False
+    """True if its points are a part of the label's, behind which others' follow in memory."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,8 @@ class Work:
     """Loops that have one trip, since a fused function is held along them."""
     single: set[int] = field(default_factory=set[int])
     """Loops that step by one index, since others start at it."""
+    twins: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """For labels that walk the last axis of a tensor the others that walk it, too."""
     order: tuple[tuple[str, str, int], ...] = ()
     """The walk over the grid, slowest first: a label, which part of its blocks, and a factor."""
     tensors: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
@@ -248,8 +252,9 @@ class _Reader:
         share = self._share(op) if isinstance(op, loop.ReductionLoop) else 1.0
         in_grid = label in blocks and op.origin is not None
         return Walk(
-            label, extent, step if op.is_tile else 1, blocks[label] if in_grid else 0, share
-        )
+            label, extent, step if op.is_tile else 1, blocks[label] if in_grid else 0, share,
+            isinstance(part, loop.PartOp) and extent < self._size(label),
+        )  # fmt: skip
 
     def _share(self, op: loop.ReductionLoop) -> float:
         """Estimates the part of a loop's points that its domain keeps, from points in its middle.
@@ -386,10 +391,29 @@ class _Reader:
         if isinstance(op, loop.ReadOp):
             users = [use.operation for use in op.results[0].uses]
             feeds = any(_is_product(user) for user in users)
+        key = self._key_of_elements(name, str(op.map), labels, self._axes(op))
         self.work.accesses.append(Access(
             name, _bits(op.base.type.element_type), isinstance(op, loop.WriteOp), around, depends,
-            fastest, (str(op.map), labels), self._axes(op), feeds,
+            fastest, key, self._axes(op), feeds,
         ))  # fmt: skip
+
+    def _key_of_elements(
+        self, tensor: str, map: str, labels: tuple[tuple[str, ...], ...], axes: tuple[str, ...]
+    ) -> tuple[object, ...]:
+        """Returns a key of the elements that an access addresses.
+
+        It is that of an earlier one which differs in the label that walks the last axis alone.
+        """
+        last = axes[-1] if axes else ""
+        for item in self.work.accesses if last else ():
+            known = item.axes[-1] if item.axes else ""
+            if item.tensor != tensor or not known or item.key[0] != map or last == known:
+                continue
+            if item.axes[:-1] == axes[:-1] and self._size(known) == self._size(last):
+                self.work.twins.setdefault(known, set()).add(last)
+                self.work.twins.setdefault(last, set()).add(known)
+                return item.key
+        return map, labels
 
     def _axes(self, op: loop.AccessOp) -> tuple[str, ...]:
         found = op.index_values()

@@ -6,12 +6,13 @@ import pytest
 from scheduled import MATMUL, SOFTMAX, algorithm
 
 from dt_mlir.analysis.interface import Interface
-from dt_mlir.autoscheduling.decisions import plain
+from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.costs.device import devices, find_device
 from dt_mlir.costs.model import Tiling, cost_of
 from dt_mlir.costs.work import Work
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects.sched import Argument
 
 H200 = find_device("h200")
 
@@ -75,6 +76,45 @@ def test_rows_that_are_held_are_read_once() -> None:
     # Each row is read three times in steps, though from the cache.
     assert parts.bounds["cache"] > 1.8 * whole.bounds["cache"]
     assert parts.memory < 1.1 * whole.memory
+
+
+NORMALIZE = """
+In X; Func square, f; Var row, col; RVar k;
+square[row] = rsum(X[row, k] ** 2, k);
+f[row, col] = X[row, col] * rsqrt(square[row]);
+f.compile();
+"""
+
+
+def test_rows_that_two_labels_walk_are_read_once() -> None:
+    module = algorithm(NORMALIZE)
+    found = Algorithm(module, Interface.of(module).sizes({"row": 4096, "k": 4096}))
+    (kernel,) = found.works(["f", "square"], [plain("square", "fuse_at", "f", "row")])
+    whole = cost_of(kernel, Tiling({"row": 1, "k": 0, "col": 0}, frozenset(["row"]), 8, 3), H200)
+    assert whole.memory == pytest.approx(2 * 4096**2 * 4, rel=0.01)
+    # A block of columns is loaded beside the whole row, from the cache.
+    tiles = {"row": 1, "k": 0, "col": 1024}
+    blocks = cost_of(kernel, Tiling(tiles, frozenset(["row", "col"]), 8, 3), H200)
+    assert blocks.bounds["cache"] > 2 * whole.bounds["cache"]
+
+
+def test_a_matrix_and_its_transpose_are_both_read() -> None:
+    text = "Func f; In A; Var x, y; f[x, y] = A[x, y] + A[y, x]; f.compile();"
+    found = work(text, x=32768, y=32768)
+    assert not found.twins
+    tiles = Tiling({"x": 32, "y": 32}, frozenset("xy"), 4, 3)
+    assert cost_of(found, tiles, H200).memory > 2.9 * 32768**2 * 4
+
+
+def test_a_part_of_a_row_is_no_run_of_neighbours() -> None:
+    """Of 8 neighbours each instance reads one, behind which those of others follow."""
+    text = "Func f; In A; Var g; RVar i = 8; f[g] = rsum(A[g * 8 + i], i); f.compile();"
+    module = algorithm(text)
+    found = Algorithm(module, Interface.of(module).sizes({"g": 2**22}))
+    tiles = Tiling({"g": 1024, "i": 1, "i_part": 1}, frozenset(["g", "i_part"]), 4, 3)
+    split = Decision("f", "rfactor", (Argument("i", 8), Argument(None, "parts")))
+    parts = next(w for w in found.works(["f"], [split]) if w.root == "parts")
+    assert cost_of(parts, tiles, H200).memory > 4 * 2**25 * 4
 
 
 def test_strided_accesses_move_whole_sectors() -> None:

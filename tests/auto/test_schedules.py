@@ -17,6 +17,7 @@ from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.runtime.execute import run_and_check
 
 OPERATORS = Path(__file__).parents[1] / "operators"
+PROGRAMS = OPERATORS.parents[1] / "benchmarks" / "programs"
 NAMES = sorted(path.stem for path in OPERATORS.glob("*.dt"))
 
 
@@ -215,6 +216,32 @@ def test_rounding_that_differs_keeps_kernels_apart() -> None:
 def test_tensors_without_elements() -> None:
     for x, y in ((0, 5), (3, 0), (0, 0)):
         assert texts(schedule(SOFTMAX, {"x": x, "y": y}))
+
+
+def test_rows_that_two_labels_walk_are_held() -> None:
+    """The index of a sum and that of the result have names of their own, and walk one row."""
+    text = """
+    In X : bf16, Z : bf16; Func gated, square, f : bf16; Var row, col; RVar k;
+    gated[row, col] = X[row, col] * Z[row, col];
+    square[row] = rsum(gated[row, k] ** 2, k);
+    f[row, col] = gated[row, col] * rsqrt(square[row] + 1e-5);
+    f.compile();
+    """
+    found = texts(schedule(text, {"row": 8192, "col": 4096}))
+    assert "square.fuse_at(f, row);" in found
+    (tiles,) = (line for line in found if ".tensorize(" in line)
+    assert "col:0" in tiles
+    assert "k:0" in tiles
+
+
+def test_sums_over_one_label_are_split_alike() -> None:
+    """A number of parts that one sum has is tried for others, however many instances they have."""
+    text = (PROGRAMS / "group_norm.dt").read_text()
+    found = texts(schedule(text, {"n": 32, "y": 3136, "j": 3136, "c": 256}))
+    parts = [re.search(r"rfactor\(j:(\d+)", line) for line in found]
+    counts = [match[1] for match in parts if match]
+    assert len(counts) == 2
+    assert counts[0] == counts[1]
 
 
 def test_results_of_rows_do_not_depend_on_how_many_there_are() -> None:
