@@ -26,6 +26,7 @@ from dt_mlir.editor.folding import folding_ranges
 from dt_mlir.editor.formatting import formatting
 from dt_mlir.editor.hover import hover
 from dt_mlir.editor.inlay_hints import inlay_hints
+from dt_mlir.editor.markup import in_format
 from dt_mlir.editor.navigation import (
     RenameError,
     declaration,
@@ -263,10 +264,15 @@ def _add_queries(server: DtServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def hovered(params: types.HoverParams) -> types.Hover | None:
         module = server.modules.get(params.text_document.uri)
-        if module is not None:
-            return hover_in_module(module, params.position)
         program = _program(server, params.text_document)
-        return None if program is None else hover(program, params.position)
+        if module is not None:
+            found = hover_in_module(module, params.position)
+        else:
+            found = None if program is None else hover(program, params.position)
+        if found is not None and isinstance(found.contents, types.MarkupContent):
+            formats = _capability(server, "hover", "content_format")
+            found.contents = in_format(found.contents, formats)
+        return found
 
     options = types.CompletionOptions(list(completion.TRIGGERS), resolve_provider=True)
 
@@ -275,11 +281,13 @@ def _add_queries(server: DtServer) -> None:
         program = _program(server, params.text_document)
         if program is None:
             return []
-        return completion.completion(program, params.position, _takes_snippets(server))
+        snippets = bool(_capability(server, "completion", "completion_item", "snippet_support"))
+        found = completion.completion(program, params.position, snippets)
+        return [_documented(server, item) for item in found]
 
     @server.feature(types.COMPLETION_ITEM_RESOLVE)
     def resolved(item: types.CompletionItem) -> types.CompletionItem:
-        return completion.resolve(item)
+        return _documented(server, completion.resolve(item))
 
     signatures = types.SignatureHelpOptions(list(signature_help.TRIGGERS))
 
@@ -288,7 +296,14 @@ def _add_queries(server: DtServer) -> None:
         program = _program(server, params.text_document)
         if program is None:
             return None
-        return signature_help.signature_help(program, params.position)
+        found = signature_help.signature_help(program, params.position)
+        formats = _capability(
+            server, "signature_help", "signature_information", "documentation_format"
+        )
+        for item in [] if found is None else found.signatures:
+            if isinstance(item.documentation, types.MarkupContent):
+                item.documentation = in_format(item.documentation, formats)
+        return found
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     def hinted(params: types.InlayHintParams) -> list[types.InlayHint]:
@@ -316,11 +331,20 @@ def _add_queries(server: DtServer) -> None:
         return [] if program is None else outline(program)
 
 
-def _takes_snippets(server: DtServer) -> bool:
-    document = server.client_capabilities.text_document
-    offered = None if document is None else document.completion
-    item = None if offered is None else offered.completion_item
-    return bool(item is not None and item.snippet_support)
+def _capability(server: DtServer, *names: str) -> Any:
+    """Returns a capability of the client for documents; None if it says nothing about it."""
+    found: Any = server.client_capabilities.text_document
+    for name in names:
+        found = None if found is None else getattr(found, name)
+    return found
+
+
+def _documented(server: DtServer, item: types.CompletionItem) -> types.CompletionItem:
+    """Returns a completion with its documentation in the client's format."""
+    if isinstance(item.documentation, types.MarkupContent):
+        formats = _capability(server, "completion", "completion_item", "documentation_format")
+        item.documentation = in_format(item.documentation, formats)
+    return item
 
 
 def _add_names(server: DtServer) -> None:

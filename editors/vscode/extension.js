@@ -26,8 +26,9 @@ async function start() {
     await client.start();
   } catch (error) {
     client = undefined;
+    // The client's library throws a string where there is no such command.
     vscode.window.showErrorMessage(
-      `'${command}' cannot be started: ${error.message}. ` +
+      `'${command}' cannot be started: ${error?.message ?? error}. ` +
         "pip install 'dt-mlir[editor]' installs it; dt.server.command says where it is.",
     );
   }

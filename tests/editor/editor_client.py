@@ -24,11 +24,13 @@ class Client:
         snippets: whether the client takes snippets.
         encodings: the encodings of positions that it offers.
         command: the arguments of Python that start the server.
+        formats: the formats of documentation that it takes, the one that it prefers first.
     """
 
     def __init__(
         self, options: Any = None, snippets: bool = True,
         encodings: Sequence[str] | None = None, command: Sequence[str] = COMMAND,
+        formats: Sequence[types.MarkupKind] | None = None,
     ) -> None:
         self.published: dict[str, list[types.PublishDiagnosticsParams]] = {}
         self.messages: list[str] = []
@@ -43,7 +45,15 @@ class Client:
         capabilities = types.ClientCapabilities(
             text_document=types.TextDocumentClientCapabilities(
                 completion=types.CompletionClientCapabilities(
-                    completion_item=types.ClientCompletionItemOptions(snippet_support=snippets)
+                    completion_item=types.ClientCompletionItemOptions(
+                        snippet_support=snippets, documentation_format=formats
+                    )
+                ),
+                hover=types.HoverClientCapabilities(content_format=formats),
+                signature_help=types.SignatureHelpClientCapabilities(
+                    signature_information=types.ClientSignatureInformationOptions(
+                        documentation_format=formats
+                    )
                 ),
                 rename=types.RenameClientCapabilities(prepare_support=True),
             ),

@@ -229,3 +229,34 @@ def test_the_extension_starts_the_server(tmp_path: Any) -> None:
     ]  # fmt: skip
     told = ["workspace/didChangeConfiguration", {"settings": {"dt": settings}}]
     assert said == [made, ["started"], told, ["stopped"], made, ["started"], ["stopped"]]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not there")
+def test_the_extension_says_why_there_is_no_server(tmp_path: Any) -> None:
+    """The client's library throws strings as well as errors."""
+    (tmp_path / "run.js").write_text(
+        "const Module = require('module'); const said = []; let thrown;\n"
+        "class LanguageClient { async start() { throw thrown; } }\n"
+        "const vscode = {\n"
+        "  workspace: { getConfiguration: () => ({ server: { command: ['dt-lsp'] } }),\n"
+        "    onDidChangeConfiguration: () => {} },\n"
+        "  commands: { registerCommand: () => {} },\n"
+        "  window: { showErrorMessage: (text) => { said.push(text); } },\n"
+        "};\n"
+        "const known = { vscode, 'vscode-languageclient/node': { LanguageClient } };\n"
+        "const load = Module._load;\n"
+        "Module._load = (name, ...rest) => known[name] ?? load(name, ...rest);\n"
+        f"const extension = require({json.dumps(str(EXTENSION / 'extension.js'))});\n"
+        "(async () => {\n"
+        "  for (thrown of ['no such command', new Error('it ended')]) {\n"
+        "    await extension.activate({ subscriptions: [] });\n"
+        "  }\n"
+        "  console.log(JSON.stringify(said));\n"
+        "})();\n"
+    )
+    done = subprocess.run(
+        ["node", tmp_path / "run.js"], capture_output=True, text=True, check=True, timeout=60
+    )
+    first, second = json.loads(done.stdout)
+    assert first.startswith("'dt-lsp' cannot be started: no such command. pip install")
+    assert second.startswith("'dt-lsp' cannot be started: it ended. pip install")

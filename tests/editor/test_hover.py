@@ -7,6 +7,8 @@ from editor_client import Client
 from editor_texts import ROOT
 from lsprotocol import types
 
+from dt_mlir.editor.markup import plain
+
 CONVOLUTION = """# A convolution along one axis.
 Func f : f16;    # the result
 In X : bf16, W, alpha_of;
@@ -152,3 +154,40 @@ def test_costs_at_given_sizes() -> None:
     assert "at x=128, y=256, k=64: " in found
     assert "2 program instances" in found
     assert client.close() == 0
+
+
+def test_plain_text() -> None:
+    """A client that prefers plain text gets it in hovers, completions and signatures."""
+    kind = types.MarkupKind.PlainText
+    client = Client(formats=[kind, types.MarkupKind.Markdown])
+    document = client.open(CONVOLUTION)
+    shown = document.ask("hover", "rdot").contents
+    assert (shown.kind, shown.value) == (
+        kind,
+        "rdot(a, b, label, …, condition, …)\n\nthe sum of the products of two operands over the labels"
+        "\n\nConditions behind the labels restrict it; the value is not evaluated where one is false.",
+    )
+    (item,) = [item for item in document.ask("completion", "f.block", 2) if item.label == "block"]
+    resolved = client.request("completionItem/resolve", item).documentation
+    assert resolved.kind == kind
+    assert resolved.value.startswith("f.block(label:number, …)\n\nPartitions")
+    assert "`" not in resolved.value
+    (signature,) = document.ask("signatureHelp", "n:1").signatures
+    assert signature.documentation.kind == kind
+    module = client.open('"loop.kernel"() : () -> ()\n', "m.mlir", "mlir")
+    value = module.ask("hover", "loop.kernel").contents.value
+    assert value.startswith("loop.kernel\n\nA kernel as loops over labels.")
+    assert "\nsym_name | property | The kernel's name.\n" in value
+    assert client.close() == 0
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("```dt\nx = `a` ** 2\n```\n\n**`f`** is **a `b`**", "x = `a` ** 2\n\nf is **a b**"),
+        ("x ** y, as x ** y; `a ** b ** c`", "x ** y, as x ** y; a ** b ** c"),
+        ("**Predicted cost**: 1\n\n| a | b |\n| --- | --- |\n| `c` | d |", "Predicted cost: 1\n\na | b\nc | d"),
+    ],
+)
+def test_marks_are_left_out(markdown: str, text: str) -> None:
+    assert plain(markdown) == text
