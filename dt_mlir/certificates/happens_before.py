@@ -39,7 +39,7 @@ class Barrier(NamedTuple):
     known: Clock
     """All that was known by those who had arrived in the phase before."""
     passed: tuple[int, ...]
-    """For each group when it passed last; 0 if all know that."""
+    """The time at which each group passed last; 0 if all know of that."""
 
 
 class Fill(NamedTuple):
@@ -71,9 +71,9 @@ class Shared(NamedTuple):
     barriers: tuple[Barrier, ...]
     buffers: tuple[Buffer, ...]
     products: tuple[tuple[tuple[int, ...], ...], ...]
-    """For each group the buffers that each of its products under way reads, the oldest first."""
+    """The buffers that each product under way of each group reads, the oldest first."""
     stores: tuple[tuple[int, ...], ...]
-    """For each group the buffers that its copies to tensors read, the oldest first."""
+    """The buffers that the copies to tensors of each group read, the oldest first."""
 
 
 class Rules:

@@ -147,7 +147,7 @@ class Work:
     single: set[int] = field(default_factory=set[int])
     """Loops that step by one index, since others start at it."""
     twins: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    """For labels that walk the last axis of a tensor the others that walk it, too."""
+    """The other labels that walk the last axis of a tensor, for each that does."""
     order: tuple[tuple[str, str, int], ...] = ()
     """The walk over the grid, slowest first: a label, which part of its blocks, and a factor."""
     tensors: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
