@@ -51,7 +51,8 @@ class FirstTrip:
 Claim = Compared | FirstTrip | bool
 
 _LESS = {2: (0, 1, 0), 3: (0, 1, -1), 4: (1, 0, 0), 5: (1, 0, -1)}
-"""The operands below and above, and what is added to the lower one, by predicate of `arith.cmpi`."""
+"""The operands below and above, and what is added to the lower one, by predicate of `arith.cmpi`.
+"""
 
 
 class Bounds:
