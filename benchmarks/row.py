@@ -74,6 +74,13 @@ class Row:
         ratios = [time / of for time, of in pairs]
         return median(ratios) if ratios else None
 
+    def range_of_ratio(self, kind: str = "cold") -> tuple[float, float]:
+        """Returns the least and the largest speedup over the fastest baseline in a round."""
+        best = min(self.baselines, key=lambda name: self._over(name, TUNED, kind) or float("inf"))
+        pairs = zip(self.times(best, kind), self.times(TUNED, kind))
+        ratios = [time / of for time, of in pairs]
+        return min(ratios), max(ratios)
+
     def of_tuned(self, kind: str = "cold") -> float | None:
         """Returns the tuned schedule's time over that of `auto`."""
         return self._over(TUNED, AUTO, kind)

@@ -28,6 +28,9 @@ FINDINGS = HERE / "findings.md"
 MISSES = HERE / "misses.toml"
 """Reasons why workloads are slower than a baseline, written by hand, by the name of each."""
 
+NEAR_BOUND = 0.95
+"""The part of the bound from which on a workload is taken to be at it."""
+
 METHOD = """\
 The derived space of each program (`benchmarks/programs`) is searched, from the schedule of `auto`
 and the winner of an earlier evaluation on; *tuned* is what wins. A number in another column is a
@@ -113,10 +116,23 @@ def misses(rows: Sequence[Row]) -> list[str]:
         times = {name: row.time(name) or 0.0 for name in row.baselines}
         best = min(times, key=lambda name: times[name])
         way = next((way for way in WAYS if best.endswith(f"_{way}")), best)
-        reason = reasons.get(row.name, reasons.get(row.workload.program, "not explained yet"))
+        reason = reasons.get(row.name, reasons.get(row.workload.program)) or _seen(row)
         cells = [row.name, f"{ratio:.2f} ({way})", f"{row.of_bound:.2f}", reason]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def _seen(row: Row) -> str:
+    """Returns what the figures of a workload say about why it is slower, if they do."""
+    least, most = row.range_of_ratio()
+    if most >= 1:
+        return f"within the spread of rounds ({least:.2f} to {most:.2f})"
+    if row.of_bound >= NEAR_BOUND:
+        return "both move the bytes about as fast as memory can"
+    hot = row.ratio(kind="hot")
+    if hot is not None and hot >= 1:
+        return f"on tensors from memory alone: where they are in the cache it is faster ({hot:.2f})"
+    return "not explained yet"
 
 
 def absent(rows: Sequence[Row]) -> list[str]:
