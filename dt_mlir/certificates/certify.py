@@ -302,7 +302,11 @@ class _Certifier:
         claims = [z3.And(i >= 0, i < n) for i, n in pairs]
         given = [*self.universe.closure(access.binders), access.mask]
         query = self.prover.ask(given, z3.And(*claims))
-        self._asked(Kind.IN_BOUNDS, root, text, query)
+        found = "it does not hold"
+        if query.state is State.REFUTED:
+            place, sizes = query.at(access.indices), query.at(extents)
+            found = f"it {does} {access.tensor}[{place}], and the sizes are [{sizes}]"
+        self._asked(Kind.IN_BOUNDS, root, text, query, None, found)
 
     def _stores(
         self, root: str, tensor: str, stores: Sequence[Access], program: Program
@@ -333,9 +337,9 @@ class _Certifier:
             self._open(Kind.WRITTEN, root, every, "it is written in a way that has no term")
         else:
             for number, walk in enumerate(walks):
-                self._asked(Kind.WRITTEN, root, once, visited_once(self.prover, walk))
+                self._once(root, tensor, walk, visited_once(self.prover, walk))
                 for other in walks[:number]:
-                    self._asked(Kind.WRITTEN, root, once, apart(self.prover, walk, other))
+                    self._once(root, tensor, walk, apart(self.prover, walk, other))
             query = all_visited(self.prover, walks, Domain(tuple(points)), [])
             at = [str(query.values.get(p.decl().name(), 0)) for p in points]
             left = f"{tensor}[{', '.join(at)}] is written by no program instance"
@@ -346,6 +350,14 @@ class _Certifier:
             return
         for store in stores:
             self._value(root, tensor, store)
+
+    def _once(self, root: str, tensor: str, walk: Walk, query: Query) -> None:
+        """Adds the obligation that a store writes no element that another instance or trip does."""
+        text = f"no element of '{tensor}' is written twice"
+        found = "it does not hold"
+        if query.state is State.REFUTED:
+            found = f"{tensor}[{query.at(walk.targets)}] is written twice"
+        self._asked(Kind.WRITTEN, root, text, query, None, found)
 
     def _value(self, root: str, tensor: str, store: Access) -> None:
         assert store.value is not None

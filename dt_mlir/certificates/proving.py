@@ -52,6 +52,13 @@ class Query:
     """The sizes of labels in a counterexample."""
     values: dict[str, int]
     """The values of the other variables in it."""
+    model: Any = None
+    """The solver's counterexample."""
+
+    def at(self, exprs: Sequence[Any]) -> str:
+        """Returns the values of some integers in the counterexample, as indices are written."""
+        found = (self.model.eval(expr, model_completion=True) for expr in exprs)
+        return ", ".join(str(value) for value in found)
 
 
 class Prover:
@@ -137,4 +144,4 @@ class Prover:
         found = {d.name(): model[d].as_long() for d in model if z3.is_int_value(model[d])}
         named = {label: found[label] for label in sizes if label in found}
         others = {name: value for name, value in found.items() if name not in sizes}
-        return Query(State.REFUTED, text, named, others)
+        return Query(State.REFUTED, text, named, others, model)

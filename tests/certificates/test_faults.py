@@ -1,5 +1,6 @@
 """Planted faults in the IR of programs: each is refuted, with sizes at which the program is wrong."""
 
+import re
 import subprocess
 import sys
 from functools import lru_cache
@@ -184,6 +185,19 @@ def test_the_counterexample_names_the_element(tmp_path: Path) -> None:
     (lost,) = [item for item in found if "each element" in item.statement]
     assert lost.reason.endswith("is written by no program instance")
     assert lost.sizes["y"] > lost.sizes["x"]
+
+
+@pytest.mark.parametrize(("fault", "words"), [
+    ("a load without a mask", r"it loads A\[\d+, \d+\], and the sizes are \[\d+, \d+\]"),
+    ("a store without a mask", r"it stores mm\[\d+, \d+\], and the sizes are \[\d+, \d+\]"),
+    ("blocks that overlap", r"mm\[\d+, \d+\] is written twice"),
+])  # fmt: skip
+def test_counterexamples_are_in_the_users_terms(
+    fault: str, words: str, tmp_path: Path
+) -> None:
+    name, old, new, _ = FAULTS[fault]
+    found = certify(parsed(tiles(name).replace(old, new, 1), tmp_path))
+    assert any(re.search(words, item.reason) for item in found.refuted)
 
 
 def test_what_is_right_is_not_refuted(tmp_path: Path) -> None:
