@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i1
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, i1
 from xdsl.ir import Attribute, Block, Operation
 
 from dt_mlir.certificates.proving import Prover
@@ -58,7 +58,19 @@ def is_condition(value: Value) -> bool:
 
 def as_term(value: Value, type: Attribute) -> Term:
     """Returns a value as a term of a type."""
-    return value if isinstance(value, Term) else Index(value, type)
+    if isinstance(value, Term):
+        return value
+    if z3.is_app_of(value, z3.Z3_OP_ITE):
+        condition, then, otherwise = value.children()
+        return Choice(condition, _branch(then, type), _branch(otherwise, type))
+    return Index(value, type)
+
+
+def _branch(value: Value, type: Attribute) -> Term:
+    """Returns one of two integers as a term, which may be a constant."""
+    if z3.is_int_value(value) and isinstance(type, IntegerType):
+        return Number(IntegerAttr(value.as_long(), type))
+    return as_term(value, type)
 
 
 def operation(cls: Callable[..., Operation], *types: Attribute) -> Operation:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerType, MemRefType
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from dt_mlir.certificates.algorithm import integer_element, product, widened
@@ -284,20 +284,41 @@ class Program:
         within = z3.And(*inside) if inside else z3.BoolVal(True)
         self.loads.append(Access(op, tensor, indices, z3.And(mask, within), binders))
         type = element_of(op.result.type)
-        if isinstance(type, IntegerType) and not op.masks and not inside:
-            return integer_element(tensor, indices, type)
-        found: Term
         if isinstance(type, IntegerType):
-            found = as_term(integer_element(tensor, indices, type), type)
-        else:
-            found = Element(tensor, indices, type)
+            return self._loaded_integer(op, tensor, indices, mask, within)
+        found: Term = Element(tensor, indices, type)
         if tensor in self.padded:
-            sizes = self.padded[tensor]
-            inner = z3.And(*(index < size for index, size in zip(indices, sizes, strict=True)))
+            inner = self._unpadded(tensor, indices)
             found = Choice(inner, found, Number(identity(ReductionKind.ADD, type)))
         if op.fill is not None:
             found = Choice(within, found, Number(op.fill))
         return found if op.pad is None else Choice(mask, found, Number(op.pad))
+
+    def _loaded_integer(
+        self, op: tile.LoadOp, tensor: str, indices: Sequence[Integer], mask: Condition,
+        within: Condition,
+    ) -> Value:  # fmt: skip
+        """Returns loaded integers or truth values as the solver's, which indices may be."""
+        type = element_of(op.result.type)
+        assert isinstance(type, IntegerType)
+
+        def number(attr: Attribute) -> Value:
+            assert isinstance(attr, IntegerAttr)
+            value = attr.value.data
+            return z3.BoolVal(bool(value)) if type == i1 else z3.IntVal(value)
+
+        found = integer_element(tensor, indices, type)
+        if tensor in self.padded:
+            zero = number(identity(ReductionKind.ADD, type))
+            found = z3.If(self._unpadded(tensor, indices), found, zero)
+        for condition, other in ((within, op.fill), (mask, op.pad)):
+            if other is not None and not z3.is_true(condition):
+                found = z3.If(condition, found, number(other))
+        return found
+
+    def _unpadded(self, tensor: str, indices: Sequence[Integer]) -> Condition:
+        sizes = self.padded[tensor]
+        return z3.And(*(index < size for index, size in zip(indices, sizes, strict=True)))
 
     def _renamed(self, op: tile.RenameOp) -> Value:
         value = self.values[op.value]

@@ -166,3 +166,25 @@ def test_a_walk_that_carries_a_value(tmp_path: Path) -> None:
     text = text[:end] + "\n      scf.yield %n : index" + text[end:]
     text = text.replace("scf.for %block", "%last = scf.for %block", 1)
     assert not refuted(text, tmp_path)
+
+
+GATHER = (
+    "In T; In ids : i64; Func f; Var t, c; f[t, c] = T[ids[t], c]; f.block(t:4); "
+    "f.tensorize(t:4, c:16); f.compile();"
+)
+
+
+def test_another_element_at_an_index_of_data_is_refuted(tmp_path: Path) -> None:
+    text = tiles(GATHER)
+    assert {item.verdict for item in certify(parsed(text, tmp_path)).obligations} == {
+        Verdict.PROVED
+    }
+    wrong = edited(text, ("arith.minsi %7, %8", "arith.subi %8, %7"))
+    assert refuted(wrong, tmp_path)
+
+
+def test_an_index_of_data_that_is_not_limited_is_not_proved(tmp_path: Path) -> None:
+    text = edited(tiles(GATHER), ("arith.index_cast %11", "arith.index_cast %10"))
+    found = certify(parsed(text, tmp_path), test=False).obligations
+    (inside,) = [item for item in found if "loads of 'T'" in item.statement]
+    assert inside.verdict is Verdict.REFUTED
