@@ -34,7 +34,7 @@ def levels(chromium: Any, folder: Path) -> None:
     """Attention: what the directive of line 11 became, at the step that elides masks."""
     path = page_of(ROOT / "examples" / "attention.dt", folder, Settings(sizes=SIZES))
     opened = Opened(chromium, path, color_scheme="light")
-    opened.page.get_by_label("Count").select_option("tile.mask")
+    opened.page.get_by_label("Count").select_option("arith.select")
     opened.pane("Program").nth(10).click()
     opened.page.screenshot(path=DOCS / "explorer-levels.png")
 

@@ -198,6 +198,25 @@ def test_a_mark_does_not_hide_what_a_step_changed(attention: Opened) -> None:
     assert page.evaluate(colour.replace(".added", ".added.exact")) == before
 
 
+def test_marks_are_scrolled_to_where_they_are_seen(attention: Opened) -> None:
+    """A tab that is opened later shows the first mark; `[` works wherever the focus is."""
+    page = _at_levels(attention)
+    if not page.get_by_role("tab", name="PTX").count():
+        pytest.skip("Triton compiles nothing here")
+    page.get_by_role("tab", name="PTX").click()
+    page.wait_for_selector('[aria-label^="PTX"] .line')
+    page.locator('[aria-label^="PTX"] .line', has_text="st.global").first.click()
+    page.get_by_role("tab", name="Triton", exact=True).click()
+    row = page.locator('[aria-label="Emitted module"] .line.exact').bounding_box()
+    pane = page.locator('[aria-label="Emitted module"]').bounding_box()
+    assert pane["y"] <= row["y"] <= pane["y"] + pane["height"]
+    before = page.locator(".steptitle").inner_text()
+    page.get_by_label("Count").focus()
+    page.keyboard.press("[")
+    assert page.locator(".steptitle").inner_text() != before
+    page.keyboard.press("]")
+
+
 def test_lines_are_wrapped_and_themes_chosen(attention: Opened) -> None:
     page = _at_levels(attention)
     pane = page.locator('[aria-label="Emitted module"]')
@@ -382,7 +401,8 @@ def test_pages_print_whole(attention: Opened) -> None:
             " e.scrollHeight > e.clientHeight + 2).length"
         )
         hidden = page.evaluate(
-            "[...document.querySelectorAll('.panel')].filter(e => !e.offsetParent).length"
+            "[...document.querySelectorAll('.panel:not(.assembly)')]"
+            ".filter(e => !e.offsetParent).length"
         )
     finally:
         page.emulate_media(media="screen")

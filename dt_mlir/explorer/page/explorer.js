@@ -11,7 +11,10 @@
       else delete document.documentElement.dataset.theme;
     });
   const wrap = DT.el("input", { type: "checkbox", id: DT.fresh("wrap"),
-    onchange: () => document.body.classList.toggle("wrapped", wrap.checked) });
+    onchange: () => {
+      document.body.classList.toggle("wrapped", wrap.checked);
+      levels?.restate();
+    } });
   const holder = DT.el("main", {});
   let tabs = null;
 
@@ -63,7 +66,6 @@
 
   document.addEventListener("keydown", (event) => {
     if (!levels || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.key !== "Escape") return;
     if (event.key === "[") levels.move(-1);
     else if (event.key === "]") levels.move(1);
     else if (event.key === "Escape") levels.clear();

@@ -117,7 +117,9 @@ DT.Levels = class {
     if (!items.length) {
       return DT.el("p", { class: "empty" }, "There is no code: the last step is not a kernel's.");
     }
-    const tabs = DT.tabs("Code", items, (item) => item.entry && this.fill(item.entry));
+    // What is marked is scrolled to where it is seen.
+    const tabs = DT.tabs("Code", items, (item) => item.entry ? this.fill(item.entry)
+      : this.restate());
     tabs.show(items[0].name);
     this.scrollToKernel();
     return tabs.node;
@@ -129,7 +131,8 @@ DT.Levels = class {
       .map(([label, size]) => `${label} = ${size}`).join(", ");
     return (this.v.assembly?.kernels ?? []).filter((kernel) => kernel.problems.length)
       .map((kernel) => DT.el("p", { class: "problem" }, `⚠ ${kernel.name} cannot run on `
-        + `${kernel.target} at ${sizes}: ${kernel.problems.join("; ")}.`));
+        + `${kernel.target} at ${sizes}: ${kernel.problems.join("; ")}. Smaller tiles (tensorize) `
+        + "or fewer stages (num_stages) take less."));
   }
 
   scrollToKernel() {
@@ -150,7 +153,10 @@ DT.Levels = class {
   }
 
   async fill(entry) {
-    if (entry.ready) return;
+    if (entry.ready) {
+      this.restate();
+      return;
+    }
     entry.ready = true;
     const text = await DT.unpack(entry.text.text);
     entry.pane.show(text.split("\n").map((line, index) => ({ text: line, number: index + 1 })));
@@ -323,10 +329,19 @@ DT.Levels = class {
       if (state) code.set(Number(line), state);
     }
     if (item.code) code.set(item.code, "exact");
+    // Instructions name a line of code, which may be that of other operations, too.
+    const shared = new Set();
+    for (const [line, link] of Object.entries(this.v.emitted?.links ?? {})) {
+      const others = link.ids.some((id) => !item.ids.has(id));
+      if (item.from === "ir" && code.get(Number(line)) === "exact" && others) {
+        shared.add(Number(line));
+      }
+    }
     this.python?.mark((index) => code.get(index + 1) ?? "", hold("python"));
     for (const entry of this.asm) {
       if (entry.ready) {
-        entry.pane.mark((index) => code.get(entry.sources[index]) ?? "", hold(entry));
+        entry.pane.mark((index) => shared.has(entry.sources[index]) ? "related"
+          : code.get(entry.sources[index]) ?? "", hold(entry));
       }
     }
     let steps = 0;
@@ -342,7 +357,7 @@ DT.Levels = class {
     const lines = [...code.values()].filter((state) => state === "exact").length;
     const all = (this.ir.count("exact"));
     this.status.textContent = `${this.selection ? "Chosen" : "Under the pointer"}: ${item.text}. `
-      + `Marked: ${all} lines of IR, ${lines} of the emitted module, ${steps} steps. `
+      + `Marked: lines of IR ${all}, of the emitted module ${lines}, steps ${steps}. `
       + "● the same or made of it, ○ of the same line or directive; Escape ends.";
   }
 };

@@ -14,11 +14,11 @@ DT.costs = (variant) => {
     const total = loops && known.every((r) => r.seconds != null)
       ? known.reduce((sum, r) => sum + r.seconds, 0) : null;
     known.forEach((r, number) => {
-      const gain = !number && before && total ? (before / total).toFixed(2) : "1.00";
+      const gain = !number && before && total ? `${(before / total).toFixed(2)}×` : "";
       rows.push([number ? "" : step.title, number ? "" : step.level, r.kernel,
         r.registers == null ? "" : `${Math.round(r.registers)}`, DT.bytes(r.shared),
         DT.bytes(r.memory), loops && r.seconds == null ? "does not fit" : DT.time(r.seconds),
-        r.limit, gain === "1.00" ? "" : `${gain}×`]);
+        r.limit, gain]);
     });
     if (loops) before = total;
   }

@@ -95,6 +95,7 @@ DT.TextPane = class {
         DT.el("span", { class: "sign", "aria-hidden": "true" }, sign),
         DT.el("span", { class: "number", "aria-hidden": "true" }, `${line.number ?? ""}`), code);
     });
+    this.node.classList.toggle("long", lines.length > 999);
     this.node.replaceChildren(...this.rows);
   }
 
@@ -183,7 +184,8 @@ DT.tabs = (label, items, onshow) => {
       onclick: () => show(item.name),
     }, item.title);
     const panel = DT.el("div", {
-      role: "tabpanel", id: `${id}-panel`, "aria-labelledby": id, class: "panel", hidden: true,
+      role: "tabpanel", id: `${id}-panel`, "aria-labelledby": id, hidden: true,
+      class: item.entry ? "panel assembly" : "panel", "data-title": item.title,
     }, item.node);
     list.append(tab);
     panels.append(panel);
