@@ -27,7 +27,8 @@ def test_dtc_writes_a_page(tool: Tools) -> None:
     assert {item["state"] for item in second["certificate"]} == {"proved"}
     lines = Path("blocked_copy.dt").read_text().splitlines()
     for item in second["certificate"]:
-        assert item["line"] == 0 or item["directive"][:-1] in lines[item["line"] - 1]
+        for directive, line in item["directives"]:
+            assert line == 0 or directive[:-1] in lines[line - 1]
     assert first["costSizes"] == {"x": 100}
     assert "\n".join(first["program"]) + "\n" == Path("doubled.dt").read_text()
     titles = [step["title"] for step in first["steps"] if step["kind"] == "pass"]
