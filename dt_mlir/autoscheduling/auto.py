@@ -44,8 +44,15 @@ def open_labels(module: ModuleOp, given: Mapping[str, int]) -> list[str]:
     ]  # fmt: skip
 
 
-def assumed_sizes(module: ModuleOp, given: Mapping[str, int]) -> dict[str, int]:
+def assumed_sizes(
+    module: ModuleOp, given: Mapping[str, int], nominal: int = NOMINAL
+) -> dict[str, int]:
     """Returns a size for each label: the given ones, and a nominal one for `open_labels`.
+
+    Args:
+        module: a program at the `dt` level.
+        given: sizes of some labels.
+        nominal: the size of others that nothing decides.
 
     Raises:
         CompileError: if there is no such label, or sizes contradict each other.
@@ -55,7 +62,7 @@ def assumed_sizes(module: ModuleOp, given: Mapping[str, int]) -> dict[str, int]:
         if size < 0:
             raise CompileError(f"the size of '{label}' must be 0 or more, not {size}")
     interface.sizes(given)
-    others = dict.fromkeys(open_labels(module, given), NOMINAL)
+    others = dict.fromkeys(open_labels(module, given), nominal)
     try:
         return interface.sizes({**given, **others})
     except CompileError:

@@ -25,7 +25,7 @@ from dt_mlir.interpreters.warp_protocol import Action, Kind
 from dt_mlir.traversal import operations
 
 MOST_SILENT = 8
-"""The trips in which a group does nothing that others see after which it is given up."""
+"""The blocks that a group goes through without an action after which it is given up."""
 _UNSEEN = (warp.ConvertLayoutOp, warp.IndexOp, warp.TransposeOp)
 """The operations of the level that nobody else sees."""
 
@@ -75,6 +75,10 @@ class Known(NamedTuple):
 
 Decided = Mapping[Bound, Known]
 Values = dict[Any, Any]
+
+
+Point = tuple[Operation | None, Values, Decided]
+"""An operation that a group goes on with, what it knows there, and what has been decided."""
 
 
 class Local(NamedTuple):
@@ -208,7 +212,7 @@ class Group:
             values["products"] = number + 1
         elif isinstance(op, warp.MmaWaitOp):
             self._wait(op, values)
-        return self._run(op.next_op, values, decided, op)
+        return self._run(op.next_op, values, decided)
 
     def _wait(self, op: warp.MmaWaitOp, values: Values) -> None:
         """Ends all products but some; what is waited for is known then."""
@@ -224,14 +228,13 @@ class Group:
                 values[result] = known
 
     def _run(
-        self, op: Operation | None, values: Values, decided: Decided,
-        behind: Operation | None = None,
-    ) -> list[tuple[Local, Decided]]:  # fmt: skip
+        self, op: Operation | None, values: Values, decided: Decided
+    ) -> list[tuple[Local, Decided]]:
         """Goes on up to the next actions that others see."""
         found: list[tuple[Local, Decided]] = []
-        pending = [(op, behind, values, decided, 0)]
+        pending = [(op, values, decided, 0)]
         while pending:
-            op, behind, values, decided, silent = pending.pop()
+            op, values, decided, silent = pending.pop()
             if silent > MOST_SILENT:
                 raise UnprovedError(
                     f"'{self.partition.sym_name.data}' may make any number of trips in which it "
@@ -239,13 +242,10 @@ class Group:
                 )
             while True:
                 if op is None:
-                    block = self.partition.body.block if behind is None else behind.parent
-                    assert block is self.partition.body.block, "other blocks end in a yield"
+                    # Blocks but that of the task end in a yield.
                     found.append((Local(None, frozenset()), decided))
                     break
-                if isinstance(op, scf.ForOp | scf.IfOp | scf.YieldOp) and (
-                    isinstance(op, scf.YieldOp) or op in self._inside
-                ):
+                if isinstance(op, scf.YieldOp) or op in self._inside:
                     for after in self._control(op, values, decided):
                         pending.append((*after, silent + 1))
                     break
@@ -257,12 +257,12 @@ class Group:
                     break
                 for inner in operations(op):
                     self._check(inner, values)
-                op, behind = op.next_op, op
+                op = op.next_op
         return found
 
     def _control(
         self, op: Operation, values: Values, decided: Decided
-    ) -> list[tuple[Operation | None, Operation, Values, Decided]]:
+    ) -> list[Point]:
         """Returns where a group goes on at the begin or the end of a block."""
         if isinstance(op, scf.ForOp):
             names = op.body.block.args[1:]
@@ -270,13 +270,13 @@ class Group:
             claim = self.loops[op]
             return self._trips(op, claim.place, True, carried, values, decided)
         if isinstance(op, scf.IfOp):
-            found: list[tuple[Operation | None, Operation, Values, Decided]] = []
+            found: list[Point] = []
             for holds, after in self._answers(op, values, decided):
                 region = op.true_region if holds else op.false_region
                 if region.blocks:
-                    found.append((region.block.first_op, op, values, after))
+                    found.append((region.block.first_op, values, after))
                 else:
-                    found.append((op.next_op, op, values, after))
+                    found.append((op.next_op, values, after))
             return found
         parent = op.parent_op()
         names = parent.body.block.args[1:] if isinstance(parent, scf.ForOp) else op.operands
@@ -288,25 +288,25 @@ class Group:
             return self._trips(parent, place, False, given, outside, decided)
         assert isinstance(parent, scf.IfOp)
         _bind(parent.results, given, outside)
-        return [(parent.next_op, parent, outside, decided)]
+        return [(parent.next_op, outside, decided)]
 
     def _trips(
         self, op: scf.ForOp, place: int, first: bool, carried: Sequence[Any], values: Values,
         decided: Decided,
-    ) -> list[tuple[Operation | None, Operation, Values, Decided]]:  # fmt: skip
+    ) -> list[Point]:  # fmt: skip
         """Returns where a group goes on before a trip."""
         values = {v: k for v, k in values.items() if v is not op}
         bound = Bound(self.loops[op].bound, self._around(op, values))
-        found: list[tuple[Operation | None, Operation, Values, Decided]] = []
+        found: list[Point] = []
         for goes_on, after in self._asked(bound, place, decided):
             own = dict(values)
             own[op] = Trip(bound, place, first and op in self._told) if goes_on else bound
             block = op.body.block
             _bind(block.args[1:] if goes_on else op.results, carried, own)
             if goes_on:
-                found.append((block.first_op, op, own, after))
+                found.append((block.first_op, own, after))
             else:
-                found.append((op.next_op, op, own, after))
+                found.append((op.next_op, own, after))
         return found
 
     def _around(self, op: Operation, values: Values) -> tuple[Bound, int] | None:

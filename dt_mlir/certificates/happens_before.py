@@ -9,11 +9,11 @@ the same up to the order of what may be swapped.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple, TypeVar
 
 from dt_mlir.certificates.trip_bounds import UnprovedError
-from dt_mlir.interpreters.warp_protocol import Action, Kind
+from dt_mlir.interpreters.warp_protocol import Action, Kind, Protocol
 
 T = TypeVar("T")
 Clock = tuple[int, ...]
@@ -80,29 +80,21 @@ class Rules:
     """The steps of a run, each checked to be in an order with those that it must not swap with.
 
     Args:
-        groups: the names of the groups.
-        buffers: the names of the buffers.
-        barriers: the names of the barriers.
-        arrivals: the arrivals that each barrier counts.
+        protocol: names the groups, buffers and barriers, and says what barriers count.
     """
 
-    def __init__(
-        self,
-        groups: Sequence[str],
-        buffers: Sequence[str],
-        barriers: Sequence[str],
-        arrivals: Sequence[int],
-    ) -> None:
-        self.groups, self.buffers, self.barriers = groups, buffers, barriers
-        self.arrivals = arrivals
-        never = (0,) * len(groups)
-        self._nothing = (*never, *((LONG_AGO,) * len(barriers)))
+    def __init__(self, protocol: Protocol) -> None:
+        self.groups, self.buffers = protocol.groups, protocol.buffers
+        self.barriers, self.arrivals = protocol.barriers, protocol.arrivals
+        count = len(self.groups)
+        never = (0,) * count
+        self._nothing = (*never, *((LONG_AGO,) * len(self.barriers)))
         self.start = Shared(
-            ((0,) * len(self._nothing),) * len(groups),
-            tuple(Barrier(0, n, 0, self._nothing, self._nothing, never) for n in arrivals),
-            (Buffer(None, frozenset()),) * len(buffers),
-            ((),) * len(groups),
-            ((),) * len(groups),
+            ((0,) * len(self._nothing),) * count,
+            tuple(Barrier(0, n, 0, self._nothing, self._nothing, never) for n in self.arrivals),
+            (Buffer(None, frozenset()),) * len(self.buffers),
+            ((),) * count,
+            ((),) * count,
         )
 
     def step(self, shared: Shared, group: int, action: Action) -> Shared | None:
@@ -144,14 +136,13 @@ class Rules:
                 own = after.stores[group]
                 count = max(len(own) - action.number, 0)
                 after = after._replace(stores=_put(after.stores, group, own[count:]))
-                return self._over(after, group, own[:count], own[count:])
+                return self._over(after, group, own[:count])
             case Kind.PRODUCT_WAIT:
                 under_way = after.products[group]
                 count = max(len(under_way) - action.number, 0)
                 ended = [buffer for buffers in under_way[:count] for buffer in buffers]
-                kept = [buffer for buffers in under_way[count:] for buffer in buffers]
                 products = _put(after.products, group, under_way[count:])
-                return self._over(after._replace(products=products), group, ended, kept)
+                return self._over(after._replace(products=products), group, ended)
 
     def check_end(self, shared: Shared) -> None:
         """Checks that nothing is left behind when all groups have ended.
@@ -280,14 +271,10 @@ class Rules:
         )
         return shared._replace(buffers=buffers)
 
-    def _over(
-        self, shared: Shared, group: int, ended: Iterable[int], kept: Sequence[int]
-    ) -> Shared:
-        """Notes that a group's reads are over, but for those of what is kept under way."""
+    def _over(self, shared: Shared, group: int, ended: Iterable[int]) -> Shared:
+        """Notes that a group's reads of buffers are over, but for what it has under way."""
         buffers, time = shared.buffers, shared.clocks[group][group]
-        others = {
-            *kept, *shared.stores[group], *(b for p in shared.products[group] for b in p)
-        }
+        others = {*shared.stores[group], *(b for p in shared.products[group] for b in p)}
         for number in set(ended) - others:
             fill, reads = buffers[number]
             if (group, UNDER_WAY) in reads:
@@ -322,9 +309,9 @@ class Rules:
             if fill is not None and fill.barrier >= 0 and not self._is_over(known, fill):
                 lowest[fill.barrier] = min(lowest[fill.barrier], fill.number - 1)
 
-        def numbered(old: Clock, least: Sequence[int]) -> Clock:
+        def numbered(old: Clock) -> Clock:
             times = [bisect_right(live, time) for live, time in zip(lives, old)]
-            phases = map(max, old[count:], least)
+            phases = map(max, old[count:], lowest)
             return (*times, *(phase - shift for phase, shift in zip(phases, shifts)))
 
         # What all know already tells nobody anything.
@@ -333,7 +320,7 @@ class Rules:
 
         def clock(old: Clock) -> Clock:
             if old not in told:
-                new = numbered(old, lowest)
+                new = numbered(old)
                 kept = (
                     phase if phase + shift > most else least - shift for phase, most, least, shift
                     in zip(new[count:], telling, lowest, shifts)
@@ -362,7 +349,7 @@ class Rules:
             # A read that all know to be over is none.
             kept = {(g, time(g, t)) for g, t in reads}
             buffers.append(Buffer(fill, frozenset(read for read in kept if read[1])))
-        clocks = tuple(numbered(old, lowest) for old in shared.clocks)
+        clocks = tuple(numbered(old) for old in shared.clocks)
         return Shared(clocks, barriers, tuple(buffers), shared.products, shared.stores)
 
 

@@ -39,8 +39,8 @@ class Proof:
 
 Answers = frozenset[tuple[Bound, Known]]
 """The decisions so far about how often loops make trips."""
-Place = tuple[tuple[Local, ...], Answers]
-"""The places that groups have come to, with the decisions that led there."""
+Places = tuple[tuple[Local, ...], Answers]
+"""The states of groups between their actions, with the decisions that led there."""
 
 
 class _State(NamedTuple):
@@ -77,16 +77,14 @@ class _Explorer:
         )
         known = {value: item for value, item in values.items() if item is not None}
         depths = [op.depth for op in operations_of(kernel, warp.MBarrierCreateOp)]
-        bounds = Bounds(kernel, seconds)
-        self.rules = Rules(
-            protocol.groups, protocol.buffers, protocol.barriers, protocol.arrivals
-        )
+        bounds = Bounds(kernel)
+        self.rules = Rules(protocol)
         self.groups = [Group(run.partition, run.number, known, bounds) for run in runs]
         self.cases = self._cases(bounds, max(depths, default=1))
         self.count = 0
         self.states: set[_State] = set()
         self._actions: dict[tuple[int, Local], Action] = {}
-        self._after: dict[tuple[int, tuple[Local, ...], Answers], list[Place]] = {}
+        self._after: dict[tuple[int, tuple[Local, ...], Answers], list[Places]] = {}
 
     def _cases(self, bounds: Bounds, trips: int) -> list[dict[int, Known]]:
         """Returns cases of the bounds that last: each small number of trips, and all others.
@@ -171,7 +169,7 @@ class _Explorer:
             self._actions[key] = self.groups[number].action(local)
         return self._actions[key]
 
-    def _behind(self, number: int, groups: tuple[Local, ...], decided: Answers) -> list[Place]:
+    def _behind(self, number: int, groups: tuple[Local, ...], decided: Answers) -> list[Places]:
         """Returns where groups may be behind the next action of one, less whole turns."""
         key = number, groups, decided
         if key not in self._after:
@@ -181,7 +179,7 @@ class _Explorer:
             ]
         return self._after[key]
 
-    def _turned(self, groups: tuple[Local, ...], decided: Decided) -> Place:
+    def _turned(self, groups: tuple[Local, ...], decided: Decided) -> Places:
         turns = _Turns(self.groups, groups, decided)
         return turns.groups, turns.decided
 
@@ -202,7 +200,6 @@ class _Turns:
         self._values = [dict(own.values) for own in local]
         self._decided = decided
         self._less: dict[Bound, int] = {}
-        self._names: dict[Bound, Bound] = {}
         bounds = {b for b in decided if not self._is_over(b)}
         for bound in sorted(bounds, key=_depth):
             self._less[bound] = self._turns(bound)

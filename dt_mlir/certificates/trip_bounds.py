@@ -60,12 +60,11 @@ class Bounds:
 
     Args:
         kernel: the kernel.
-        seconds: the time for a question to the solver.
     """
 
-    def __init__(self, kernel: warp.KernelOp, seconds: float) -> None:
+    def __init__(self, kernel: warp.KernelOp) -> None:
         self.universe = Universe()
-        self.prover = Prover(self.universe, seconds)
+        self.prover = Prover(self.universe)
         self.scalars = Scalars(self.prover)
         self._trips: dict[tuple[str, ...], Integer] = {}
         self._numbers: dict[str, int] = {"0": 0}
@@ -132,12 +131,11 @@ class Bounds:
 
     def _of_trip(self, loop: scf.ForOp, is_above: bool, less: Integer) -> FirstTrip:
         """Returns the claim that a number is below the one of a trip."""
-        exprs = (less, self._value(loop.lb), self._value(loop.step))
-        numbers = [z3.simplify(expr) for expr in exprs]
-        if is_above and all(map(z3.is_int_value, numbers)):
-            below, lower, step = (number.as_long() for number in numbers)
-            if below < lower + step:
-                return FirstTrip(loop, below < lower)
+        lower, step = self._value(loop.lb), z3.simplify(self._value(loop.step))
+        more = z3.simplify(less - lower, som=True)
+        known = is_above and z3.is_int_value(more) and z3.is_int_value(step)
+        if known and more.as_long() < step.as_long():
+            return FirstTrip(loop, more.as_long() < 0)
         raise UnprovedError("a condition on the number of a trip tells more than the first")
 
     def _below(self, less: Integer, bound: Integer) -> Compared:

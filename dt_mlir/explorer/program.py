@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import ModuleOp
 
-from dt_mlir.analysis.interface import Interface
-from dt_mlir.autoscheduling.auto import open_labels
+from dt_mlir.autoscheduling.auto import assumed_sizes
 from dt_mlir.certificates.making import certificate_of
 from dt_mlir.costs.device import find_device
 from dt_mlir.diagnostics import CompileError
@@ -82,7 +81,7 @@ def explore_program(
     passes = default_pipeline("warp", settings.types, settings.fixed, settings.choices)
     typed = module.clone()
     run_pipeline(typed, default_pipeline("dt", settings.types, choices=settings.choices))
-    sizes = _sizes(typed, {**settings.fixed, **settings.sizes})
+    sizes = assumed_sizes(typed, {**settings.fixed, **settings.sizes}, NOMINAL)
     recorder = StepRecorder(module, sizes, find_device(settings.device))
     with recording(recorder):
         run_pipeline(module, passes, recorder.after)
@@ -92,21 +91,6 @@ def explore_program(
     page = _page(module, text, file, recorder.steps, settings)
     page.update(device=recorder.device.name, costSizes=sizes)
     return Explored(name or file, page, recorder.steps)
-
-
-def _sizes(module: ModuleOp, given: Mapping[str, int]) -> dict[str, int]:
-    """Returns the sizes that costs are predicted and kernels are compiled for.
-
-    Raises:
-        CompileError: if there is no such label, or sizes contradict each other.
-    """
-    interface = Interface.of(module)
-    interface.sizes(given)
-    others = dict.fromkeys(open_labels(module, given), NOMINAL)
-    try:
-        return interface.sizes({**given, **others})
-    except CompileError:
-        return interface.sizes(given)
 
 
 def explore_steps(

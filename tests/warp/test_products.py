@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.backend.python_module import emit_module
+from dt_mlir.dialects import warp
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
@@ -125,6 +126,14 @@ def lowered(form: Form) -> ModuleOp:
     module, _ = compile_text(text, "product.dt")
     run_pipeline(module, default_pipeline("warp"))
     return module
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_barriers_are_proved(name: str) -> None:
+    """For any number of steps, of blocks, and of blocks that an instance walks."""
+    protocols = pytest.importorskip("dt_mlir.certificates.protocols")
+    kernels = [op for op in lowered(FORMS[name]).ops if isinstance(op, warp.KernelOp)]
+    assert [protocols.proof_of(kernel, 60).reason for kernel in kernels] == [""]
 
 
 @pytest.mark.parametrize("name", FORMS)
