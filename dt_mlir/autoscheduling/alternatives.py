@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
 
@@ -25,14 +27,17 @@ def alternatives(evaluator: Evaluator, cluster: Cluster) -> list[Way]:
     """
     found: list[Way] = [(cluster,)]
     found += [(other,) for other in evaluator.known(cluster.root, cluster.members)]
+    stored = {name for item in cluster.decisions for name in item.stored}
     # The functions joined one by one, each with a directive of its own.
     for count in range(1, len(cluster.members)):
+        joined, others = cluster.members[:count], cluster.members[count:]
+        read = {name for reader in joined for name in evaluator.algorithm.reads[reader]}
         found += [
-            (*_apart(evaluator, cluster.members[count:]), part)
-            for part in evaluator.known(cluster.root, cluster.members[:count])
+            (*_apart(evaluator, others, stored | read), part)
+            for part in evaluator.known(cluster.root, joined)
         ]
     if len(cluster.members) > 1:
-        found.append(_apart(evaluator, cluster.members))
+        found.append(_apart(evaluator, cluster.members, stored))
     most = SLOWER * cluster.seconds
     kept: dict[tuple[tuple[str, ...], ...], Way] = {}
     for way in found:
@@ -46,6 +51,12 @@ def alternatives(evaluator: Evaluator, cluster: Cluster) -> list[Way]:
     ]  # fmt: skip
 
 
-def _apart(evaluator: Evaluator, members: tuple[str, ...]) -> Way:
-    """Returns kernels of some functions of a cluster, found as if there were no others."""
-    return tuple(Clusters(evaluator, members, passes=False).run())
+def _apart(evaluator: Evaluator, members: tuple[str, ...], stored: Collection[str]) -> Way:
+    """Returns kernels of some functions of a cluster, found as if there were no others.
+
+    Args:
+        evaluator: the program, and the device.
+        members: the functions.
+        stored: those that others read, too.
+    """
+    return tuple(Clusters(evaluator, members, stored, passes=False).run())

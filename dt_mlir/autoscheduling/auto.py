@@ -14,7 +14,7 @@ from xdsl.rewriter import Rewriter
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision
-from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, Kernel
+from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, Kernel, in_order
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.storage import aligned
 from dt_mlir.autoscheduling.tilings import ranked_tilings
@@ -90,7 +90,7 @@ def auto_schedule(
     bare, algorithm = evaluator.algorithm.module, evaluator.algorithm
     found: list[Decision] = []
     clusters = [finished(evaluator, cluster) for cluster in Clusters(evaluator).run()]
-    for cluster in aligned(evaluator, clusters):
+    for cluster in in_order(aligned(evaluator, clusters)):
         found += _lowered(evaluator, cluster)
     # What several kernels inline is inlined once.
     found = list(dict.fromkeys(found))

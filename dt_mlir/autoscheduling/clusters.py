@@ -2,15 +2,16 @@
 
 Functions are visited from the outputs on, each after those that read it. One that only the
 functions of one kernel read may join that kernel, inlined or at one of a few places; one that
-several kernels read may be inlined into all of them. Whether it does is decided by the predicted
-times of the kernels with it and without it, each with its best tiles. Where several reductions over
-a label are needed, or a reduction goes up to each index, computing them in one pass is compared
-with that.
+several kernels read may be inlined into all of them, or join the first of them, which then stores
+it; and so may one that the program returns. Whether it does is decided by the predicted times of
+the kernels with it and without it, each with its best tiles. Where several reductions over a label
+are needed, or a reduction goes up to each index, computing them in one pass is compared with that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
@@ -24,15 +25,21 @@ class Clusters:
     Args:
         evaluator: the program, and the device.
         only: the functions in question; None for all. What others read of them is not looked at.
+        stored: those of them that are stored wherever they are computed, besides outputs.
         passes: whether reductions may be computed in one pass.
     """
 
     def __init__(
-        self, evaluator: Evaluator, only: Iterable[str] | None = None, passes: bool = True
+        self,
+        evaluator: Evaluator,
+        only: Iterable[str] | None = None,
+        stored: Iterable[str] = (),
+        passes: bool = True,
     ) -> None:
         self.evaluator, self.algorithm = evaluator, evaluator.algorithm
         names = set(self.algorithm.functions if only is None else only)
         self.order = [name for name in self.algorithm.functions if name in names]
+        self.stored = {*self.algorithm.outputs, *stored}
         self.passes = passes
         self.readers = {
             name: [r for r in self.algorithm.readers[name] if r in names] for name in self.order
@@ -56,12 +63,45 @@ class Clusters:
         if name in self.home:
             return
         homes = {root for reader in self.readers[name] for root in self._homes(reader)}
-        if name not in self.algorithm.outputs and homes:
-            if len(homes) == 1 and self._join(name, self.found[next(iter(homes))]):
-                return
-            if len(homes) > 1 and self._inline_everywhere(name, homes):
+        if homes:
+            before = self._seconds(homes) + self._stored(name)
+            found = list(self._offers(name, sorted(homes, key=self.order.index)))
+            best = min(found, key=lambda item: item[0], default=None)
+            if best is not None and pays(best[0], before):
+                for cluster in best[1]:
+                    self.found[cluster.root] = cluster
+                if len(best[1]) == 1:
+                    self._set(best[1][0])
                 return
         self._set(self._root(name))
+
+    def _seconds(self, roots: Iterable[str]) -> float:
+        return sum(self._time(self.found[root]) for root in roots)
+
+    def _stored(self, name: str) -> float:
+        """Returns the time of a function in a kernel of its own; infinite if it has none."""
+        found = self.evaluator.single(name)
+        return inf if found is None else self._time(found)
+
+    def _offers(self, name: str, homes: Sequence[str]) -> Iterator[tuple[float, list[Cluster]]]:
+        """Yields the ways in which a function may join kernels.
+
+        Args:
+            name: the function.
+            homes: the roots of the kernels that read it, in the order in which they run.
+
+        Yields:
+            The predicted time of these kernels then, and those that compute the function.
+        """
+        if len(homes) > 1:
+            everywhere = self._inlined(name, homes)
+            if everywhere:
+                yield sum(map(self._time, everywhere)), everywhere
+        # What is stored is there when the first kernel has run.
+        first, others = homes[0], homes[1:]
+        stores = bool(others) or name in self.stored
+        for trial in self._joined(name, self.found[first], stores):
+            yield self._time(trial) + self._seconds(others), [trial]
 
     def _homes(self, reader: str) -> set[str]:
         if reader in self.home:
@@ -90,14 +130,19 @@ class Clusters:
             trial = self.evaluator.evaluated(name, (), [decision])
             if trial is not None and pays(self._time(trial), self._time(best)):
                 best = trial
-        for label, members in self._dependent(name):
-            decision = plain(name, "online", label, reason="its reductions share one pass")
+        saved = 0.0
+        for label, members, stored in self._dependent(name):
+            decision = plain(
+                name, "online", label, *(["together"] if stored else []),
+                reason="its reductions share one pass", stored=stored,
+            )  # fmt: skip
             trial = self._gathered(name, members, decision)
             if trial is None:
                 continue
-            apart = Clusters(self.evaluator, trial.members, passes=False).run()
-            if pays(self._time(trial), sum(map(self._time, apart))):
-                best = trial
+            apart = Clusters(self.evaluator, trial.members, stored, passes=False).run()
+            before, after = sum(map(self._time, apart)), self._time(trial)
+            if pays(after, before) and before - after > saved:
+                best, saved = trial, before - after
         return best
 
     def _time(self, cluster: Cluster) -> float:
@@ -123,62 +168,76 @@ class Clusters:
         }
         return [label for label in labels if label in used]
 
-    def _dependent(self, name: str) -> list[tuple[str, list[str]]]:
-        """Returns labels over which several reductions are computed for a function, with the
-        functions that have each and are computed for it alone."""
+    def _dependent(self, name: str) -> Iterator[tuple[str, list[str], list[str]]]:
+        """Yields labels over which several reductions are computed for a function.
+
+        Each comes with the functions that have them, and with those of these that others read or
+        that the program returns: once without such ones, and once with them.
+        """
         labels = dict.fromkeys(self.algorithm.functions[name].label_names)
         for member in (name, *self.algorithm.reads[name]):
             for op in self.algorithm.reductions(member):
                 labels.update(dict.fromkeys(op.label_names))
-        found: list[tuple[str, list[str]]] = []
         for label in labels:
-            members = self._upstream(name, label)
-            reductions = [
-                op for member in members for op in self.algorithm.reductions(member)
-                if label in op.label_names
-            ]  # fmt: skip
-            if len(reductions) > 1:
-                found.append((label, members))
-        return found
+            for together in (False, True):
+                members, stored = self._upstream(name, label, together)
+                reductions = [
+                    op for member in members for op in self.algorithm.reductions(member)
+                    if label in op.label_names
+                ]  # fmt: skip
+                if len(reductions) > 1 and bool(stored) is together:
+                    yield label, members, stored
 
-    def _upstream(self, name: str, label: str) -> list[str]:
+    def _upstream(self, name: str, label: str, together: bool) -> tuple[list[str], list[str]]:
         """Returns a function and those with a label that it reads through such functions, as far
-        as no others read them."""
-        members = {name}
+        as they are computed for it alone, or may be stored where it is computed.
+
+        Args:
+            name: the function.
+            label: the label.
+            together: whether functions that others read are among them, which are returned again.
+        """
+        members, stored = {name}, set[str]()
         for other in reversed(self.order):
-            readers = self.algorithm.readers[other]
-            free = other not in self.algorithm.outputs and other not in self.home
-            if readers and free and self._has_label(other, label) and members.issuperset(readers):
-                members.add(other)
-        return [name, *(other for other in self.order if other in members - {name})]
+            readers = set(self.algorithm.readers[other])
+            if other in self.home or members.isdisjoint(readers):
+                continue
+            if not self._has_label(other, label):
+                continue
+            if other in self.stored or not members.issuperset(readers):
+                if not together or not self._run_behind(readers - members, name):
+                    continue
+                stored.add(other)
+            members.add(other)
+        found = [other for other in self.order if other in members - {name}]
+        return [name, *found], [other for other in found if other in stored]
+
+    def _run_behind(self, readers: Iterable[str], name: str) -> bool:
+        """Returns whether functions are in kernels that run behind that of another one."""
+        place = self.order.index(name)
+        homes = [self._homes(reader) for reader in readers]
+        return all(found and min(map(self.order.index, found)) > place for found in homes)
 
     def _has_label(self, name: str, label: str) -> bool:
         op = self.algorithm.functions[name]
         reduced = {found for item in self.algorithm.reductions(name) for found in item.label_names}
         return label in op.label_names or label in reduced
 
-    def _join(self, name: str, cluster: Cluster) -> bool:
-        """Lets a function join a kernel if that is predicted to pay; returns whether it does."""
-        options = self._ways(name, cluster)
-        if not options:
-            return False
+    def _joined(self, name: str, cluster: Cluster, stores: bool) -> list[Cluster]:
+        """Returns a kernel with a function that joins it, for each way that is legal."""
         members = (*cluster.members, name)
-        best: Cluster | None = None
-        for decision in options:
-            trial = self.evaluator.evaluated(cluster.root, members, [*cluster.decisions, decision])
-            if trial is not None and (best is None or trial.seconds < best.seconds):
-                best = trial
-        before = cluster.seconds + self.evaluator.stored(name)
-        if best is None or not pays(best.seconds, before):
-            return False
-        self._set(best)
-        return True
+        trials = [
+            self.evaluator.evaluated(cluster.root, members, [*cluster.decisions, decision])
+            for decision in self._ways(name, cluster, stores)
+        ]
+        return [trial for trial in trials if trial is not None]
 
-    def _ways(self, name: str, cluster: Cluster) -> list[Decision]:
-        """Returns the ways in which a function may join a kernel."""
+    def _ways(self, name: str, cluster: Cluster, stores: bool) -> list[Decision]:
+        """Returns the ways in which a function may join a kernel, which may have to store it."""
         algorithm = self.algorithm
         found: list[Decision] = []
-        if not algorithm.reductions(name):
+        reason, stored = ("it is stored from there", [name]) if stores else ("", [])
+        if not stores and not algorithm.reductions(name):
             found.append(plain(name, "inline", reason="it is elementwise"))
             reads = sum(len(algorithm.accesses(r, name)) for r in self.readers[name])
             if reads == 1:
@@ -189,7 +248,7 @@ class Clusters:
             if target in gathered and target != cluster.root:
                 continue
             for label in self._places(name, target, cluster):
-                found.append(plain(name, "fuse_at", target, label))
+                found.append(plain(name, "fuse_at", target, label, reason=reason, stored=stored))
         return found
 
     def _has_nest(self, member: str, cluster: Cluster) -> bool:
@@ -215,25 +274,19 @@ class Clusters:
         places = [*reduced[-1:], *own[-1:], *own[:1]]
         return list(dict.fromkeys(places))
 
-    def _inline_everywhere(self, name: str, homes: set[str]) -> bool:
-        """Inlines an elementwise function into several kernels if that is predicted to pay."""
-        if self.algorithm.reductions(name) or name in self.algorithm.outputs:
-            return False
+    def _inlined(self, name: str, homes: Sequence[str]) -> list[Cluster]:
+        """Returns several kernels into which an elementwise function is inlined; none if that is
+        not legal."""
+        if self.algorithm.reductions(name) or name in self.stored:
+            return []
         decision = plain(name, "inline", reason="it is elementwise, for several kernels")
         trials: list[Cluster] = []
-        for root in sorted(homes):
+        for root in homes:
             cluster = self.found[root]
             trial = self.evaluator.evaluated(
                 root, (*cluster.members, name), [*cluster.decisions, decision]
             )
             if trial is None:
-                return False
+                return []
             trials.append(trial)
-        before = sum(self.found[root].seconds for root in homes) + self.evaluator.stored(name)
-        if not pays(sum(trial.seconds for trial in trials), before):
-            return False
-        for trial in trials:
-            self.found[trial.root] = trial
-        return True
-
-
+        return trials

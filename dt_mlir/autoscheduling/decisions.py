@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dt_mlir.dialects.sched import Argument
@@ -22,6 +22,8 @@ class Decision:
     arguments: tuple[Argument, ...]
     reason: str = ""
     """A short clause that says why, for a reader of the schedule."""
+    stored: tuple[str, ...] = ()
+    """The functions that the kernel stores beside its root because of it."""
 
     @property
     def directive(self) -> Directive:
@@ -42,9 +44,12 @@ def sized(function: str, name: str, sizes: dict[str, int], reason: str = "") -> 
     return Decision(function, name, arguments, reason)
 
 
-def plain(function: str, name: str, *values: str | int, reason: str = "") -> Decision:
+def plain(
+    function: str, name: str, *values: str | int, reason: str = "", stored: Iterable[str] = ()
+) -> Decision:
     """Returns a decision whose arguments are names and numbers."""
-    return Decision(function, name, tuple(Argument(None, value) for value in values), reason)
+    arguments = tuple(Argument(None, value) for value in values)
+    return Decision(function, name, arguments, reason, tuple(stored))
 
 
 def calls(decisions: Sequence[Decision]) -> list[DirectiveCall]:

@@ -71,6 +71,16 @@ class Cluster:
         return sum(kernel.cost.seconds for kernel in self.kernels)
 
 
+def in_order(clusters: Sequence[Cluster]) -> list[Cluster]:
+    """Returns clusters in an order in which their directives can be applied.
+
+    A function that other kernels read can move to the first one once its readers have moved to
+    theirs.
+    """
+    stores = [c for c in clusters if any(item.stored for item in c.decisions)]
+    return [*(c for c in clusters if c not in stores), *reversed(stores)]
+
+
 class Evaluator:
     """Predicts times of clusters.
 
@@ -253,8 +263,3 @@ class Evaluator:
     def single(self, name: str) -> Cluster | None:
         """Returns a function in a kernel of its own; None where that is not legal."""
         return self.evaluated(name, (), ())
-
-    def stored(self, name: str) -> float:
-        """Returns the time of a function in a kernel of its own; infinite if it has none."""
-        found = self.single(name)
-        return float("inf") if found is None else found.seconds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -84,12 +84,13 @@ class Algorithm:
             if symbol_name(op.source) == name
         ]
 
-    def part(self, functions: Sequence[str]) -> ModuleOp:
+    def part(self, functions: Sequence[str], stored: Collection[str] = ()) -> ModuleOp:
         """Returns a program of some functions; others that they read are its inputs.
 
         Args:
             functions: their names. The results of the first one are wanted, and of the others
                 those that the whole program returns.
+            stored: others of them whose results are wanted, too.
         """
         kept = set(functions)
         read = {name for function in kept for name in self.reads[function]} - kept
@@ -112,7 +113,7 @@ class Algorithm:
                 copied.axes = self._axes.get(copied.sym_name.data)
             result.body.block.add_op(copied)
         for place, name in enumerate(functions):
-            if place == 0 or name in self.outputs:
+            if place == 0 or name in self.outputs or name in stored:
                 result.body.block.add_op(dt.OutputOp(name))
         return result
 
@@ -138,7 +139,7 @@ class Algorithm:
         Raises:
             CompileError: where a directive is not legal.
         """
-        module = self.part(functions)
+        module = self.part(functions, {name for item in decisions for name in item.stored})
         ConvertDtToLoopPass().apply(Context(), module)
         program = LoopProgram(module)
         directives = [item.directive for item in decisions]

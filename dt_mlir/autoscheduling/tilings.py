@@ -63,6 +63,7 @@ class Choices:
         }
         self.rows, self.columns, self.depths = self._sides()
         self.in_product = bool(self.rows and self.columns)
+        self.shallow = self._shallow()
         self.specializes = not coarse and self.in_product and self._may_specialize()
         self.fastest = self._fastest()
 
@@ -86,6 +87,19 @@ class Choices:
                 assert label is not None
                 into[label] = None
         return list(rows), list(columns), list(depths)
+
+    def _shallow(self) -> set[str]:
+        """Returns labels along the depths of products that are less deep than an instruction.
+
+        Tiles along several of them make a deeper one.
+        """
+        found: set[str] = set()
+        for item in self.work.products:
+            labels = {self.work.loops[p].label for p in item.depth}
+            least = least_depth(item.bits)
+            if len(labels) > 1 and all(self.extents[x] < least for x in labels & {*self.depths}):
+                found |= {label for label in labels if self.extents[label] < least}
+        return found
 
     def _deepest(self, depth: set[int]) -> str | None:
         """Returns the label along a product's depth whose elements are neighbours in memory."""
@@ -150,7 +164,7 @@ class Choices:
         depth = label in self.depths
         side = label in self.rows or label in self.columns
         if not depth and not side:
-            return [1]
+            return [1, 0] if label in self.shallow and extent > 1 else [1]
         held = len(self.work.products) > 1 and not (label in self.work.grid and label in self.rows)
         if held and (in_grid or depth) and extent <= WHOLE_DEPTH and not (depth and side):
             return [0]
@@ -162,7 +176,8 @@ class Choices:
             sizes = (64,) if self.coarse else (32, 64, 128)
         else:
             sizes = (16, 64, 128) if self.coarse else (16, 32, 64, 128, 256)
-        return [size for size in sizes if least <= size <= top] or [least]
+        whole = [0] if label in self.shallow and not side else []
+        return ([size for size in sizes if least <= size <= top] or [least]) + whole
 
     def tilings(self) -> Iterator[Tiling]:
         """Yields the candidates."""

@@ -446,7 +446,8 @@ class _Reader:
     def _find_grid(self) -> None:
         """Finds the loops of the root that the grid may partition.
 
-        One beside which there are others over its label would leave these whole.
+        One beside which there are others over its label would leave these whole, and each block of
+        one beside which another function is stored would store that.
         """
         base = argument_named(self.kernel, self.kernel.root.data)
         if base is None:
@@ -459,13 +460,21 @@ class _Reader:
             around.insert(0, parent)
             parent = parent.parent_op()
         own = blocked_loops(self.kernel, write)
+        others = [op for op in self._writes() if op is not write]
         for op in around:
             if op not in own.values() or not isinstance(op, loop.ForOp) or loop.prefixes_of(op):
                 continue
             place = self.places[op]
+            if any(not op.is_ancestor(other) for other in others):
+                continue
             alone = counts[op.label_name] == 1 or place in self.work.single
             if alone or op.origin is not None:
                 self.work.grid[op.label_name] = place
+
+    def _writes(self) -> list[loop.WriteOp]:
+        """Returns the writes to tensors."""
+        found = operations_of(self.kernel, loop.WriteOp)
+        return [op for op in found if isinstance(op.base, BlockArgument)]
 
     def _find_whole(self) -> None:
         """Finds the loops along which fused functions are held."""

@@ -19,8 +19,13 @@ class Directives(ABC):
     def direct(self, name: str, /, *arguments: object, **sizes: object) -> Self:
         """Add a directive by its name, as a plug-in's is added."""
 
-    @checked("online(label)")
-    def online(self, /, label: NameLike) -> Self:
+    @checked("online(label, 'apart')")
+    def online(
+        self,
+        /,
+        label: NameLike,
+        stored: Literal["apart", "together"] | Choices = 'apart',
+    ) -> Self:
         """Computes every reduction over a label that a function needs in one pass.
 
         The functions that it needs for them, and that have the label or reduce over it, are
@@ -29,12 +34,15 @@ class Directives(ABC):
         exponentials depends on a maximum, is repaired where that one changes, by a law that is
         derived from its elements; if there is none, the directive is refused. A function that is
         an output, that another function reads, or that is read under other labels, is computed
-        apart, as before.
+        apart, as before. With `together` those that are outputs, or that kernels behind read, are
+        computed in the pass, too, unless they have the label, and stored from there: a mean and a
+        variance that both are results need one pass.
 
         Args:
             label: the label that is reduced over.
+            stored: where functions that it needs, and that are stored, are computed.
         """
-        return self.direct("online", label)
+        return self.direct("online", label, stored)
 
     @checked("rfactor(parts, 'ordered', k=8)")
     def rfactor(

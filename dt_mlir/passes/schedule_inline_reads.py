@@ -26,11 +26,16 @@ from dt_mlir.passes.schedule_fuse_at_copies import (
 from dt_mlir.traversal import operations_of
 
 
-def inline(move: Move) -> None:
-    """Replaces the reads of a producer in a kernel by copies of its nest without its loops."""
+def inline(move: Move, stays: bool = False) -> None:
+    """Replaces the reads of a producer in a kernel by copies of its nest without its loops.
+
+    Args:
+        move: the producer's move.
+        stays: whether the kernel writes the producer's tensor.
+    """
     for read in reads_of(take_arguments(move)):
         inline_read(move, read)
-    settle_arguments(move, False)
+    settle_arguments(move, stays)
 
 
 def inline_read(move: Move, read: loop.ReadOp) -> None:

@@ -11,8 +11,12 @@ from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.passes.schedule_online_merge import merge
 from dt_mlir.passes.schedule_online_nest import gather, needed_functions, tidy
+from dt_mlir.passes.schedule_online_stores import HINT, hoist_store
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
-from dt_mlir.scheduling.parameters import Name
+from dt_mlir.scheduling.parameters import Choice, Name
+
+APART = "apart"
+"""Where stored functions are computed unless something else is said."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,9 @@ class OnlinePass(Directive):
     weights. A reduction of elements that depend on another one, as a sum of exponentials depends on
     a maximum, is repaired where that one changes, by a law that is derived from its elements; if
     there is none, the directive is refused. A function that is an output, that another function
-    reads, or that is read under other labels, is computed apart, as before.
+    reads, or that is read under other labels, is computed apart, as before. With `together` those
+    that are outputs, or that kernels behind read, are computed in the pass, too, unless they have
+    the label, and stored from there: a mean and a variance that both are results need one pass.
 
     ```
     %t = loop.reduce maximum %k = k of f {…}        %t, %s = loop.online %k = k of f : f32, f32 {
@@ -37,6 +43,11 @@ class OnlinePass(Directive):
     phase: ClassVar[Phase] = Phase.ALGEBRA
 
     label: str = parameter(Name("label"), "The label that is reduced over.")
+    stored: str = parameter(
+        Choice((APART, "together")),
+        "Where functions that it needs, and that are stored, are computed.",
+        APART,
+    )
 
     def rewrite(self, site: Site) -> None:
         program, kernel = site.program, site.kernel
@@ -45,9 +56,16 @@ class OnlinePass(Directive):
                 f"there is no label '{self.label}'", did_you_mean(self.label, program.labels())
             )
         self._check(site, kernel)
-        functions = needed_functions(site, self.label)
-        nest = gather(site, functions)
+        together = self.stored != APART
+        functions = needed_functions(site, self.label, together)
+        nest, stored = gather(site, functions)
+        if together and not stored:
+            raise site.error(
+                f"nothing that '{site.function}' needs for it can be stored from there", HINT
+            )
         merge(site, nest, self.label)
+        for name in stored:
+            hoist_store(site, kernel, name)
         tidy(kernel.grid.body.block)
         infer_bounds(kernel)
         check_written_once(kernel)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.analysis.nests import (
     argument_named,
+    function_labels,
     loops_in,
     own_loops,
     reads_of,
@@ -22,20 +23,22 @@ from dt_mlir.laws.body import key_of
 from dt_mlir.passes.schedule_fuse_at_copies import Move
 from dt_mlir.passes.schedule_fuse_at_nests import check_movable, readers_of
 from dt_mlir.passes.schedule_inline_reads import inline
+from dt_mlir.passes.schedule_online_stores import add_store
 from dt_mlir.scheduling.directive import Site
 from dt_mlir.traversal import captured_by, operations, operations_of
 
 
-def needed_functions(site: Site, label: str) -> list[str]:
+def needed_functions(site: Site, label: str, together: bool) -> list[str]:
     """Returns the functions that are computed with a function's reductions over a label.
 
     Those are the ones that it needs, directly or through others of them, and that have the label or
-    reduce over it. A function that is an output, that something else reads, or that is read under
-    other labels than its own is not one of them. Each comes behind those that read it.
+    reduce over it. A function that is read under other labels than its own is not one of them. Each
+    comes behind those that read it.
 
     Args:
         site: the function, and the directive.
         label: the label.
+        together: whether those are among them that are outputs, or that something else reads.
     """
     program, home = site.program, site.kernel
     reads: dict[str, list[str]] = {}
@@ -65,7 +68,9 @@ def needed_functions(site: Site, label: str) -> list[str]:
 
     found = {name for name in reads if name != home.root.data and needs(name)}
     while True:
-        apart = {name for name in found if _is_apart(site, name, {*found, home.root.data})}
+        others = {*found, home.root.data}
+        kept = label if together else None
+        apart = {name for name in found if _is_apart(site, name, others, kept)}
         if not apart:
             break
         found -= apart
@@ -83,15 +88,42 @@ def needed_functions(site: Site, label: str) -> list[str]:
     return list(order)
 
 
-def _is_apart(site: Site, name: str, others: set[str]) -> bool:
-    """Returns whether a function is computed by a kernel of its own."""
-    program = site.program
-    if name in program.outputs():
+def _is_apart(site: Site, name: str, others: set[str], label: str | None) -> bool:
+    """Returns whether a function is computed by a kernel of its own.
+
+    Args:
+        site: the function that the pass is of.
+        name: the function in question.
+        others: the functions that the pass computes.
+        label: the label of the pass, if it also computes what is stored: that has not the label,
+            and no kernel before needs it.
+    """
+    readers = readers_of(site, name)
+    if any(k.root.data in others and _reads_otherwise(site, name, k) for k in readers):
         return True
-    return any(
-        kernel.root.data not in others or _reads_otherwise(site, name, kernel)
-        for kernel in readers_of(site, name)
-    )
+    if not is_stored(site, name, others):
+        return False
+    if label is None or _is_needed_before(site, [k for k in readers if k.root.data not in others]):
+        return True
+    same = site.program.host.first_of_same()
+    kernel = site.program.kernel_of(name)
+    assert kernel is not None
+    (write,) = writes_of(kernel, name)
+    return same.get(label, label) in {same.get(x, x) for x in function_labels(kernel, write)}
+
+
+def _is_needed_before(site: Site, kernels: Iterable[loop.KernelOp]) -> bool:
+    """Returns whether one of some kernels runs before that of a function."""
+    launches = site.program.host.launches()
+    own = launches.index(site.program.launch_of(site.kernel))
+    return any(launches.index(site.program.launch_of(kernel)) < own for kernel in kernels)
+
+
+def is_stored(site: Site, name: str, others: Collection[str]) -> bool:
+    """Returns whether a function is stored though some functions compute it where they need it."""
+    if name in site.program.outputs():
+        return True
+    return any(kernel.root.data not in others for kernel in readers_of(site, name))
 
 
 def _reads_otherwise(site: Site, name: str, kernel: loop.KernelOp) -> bool:
@@ -110,7 +142,7 @@ def _reads_otherwise(site: Site, name: str, kernel: loop.KernelOp) -> bool:
     return False
 
 
-def gather(site: Site, functions: Sequence[str]) -> list[loop.ForOp]:
+def gather(site: Site, functions: Sequence[str]) -> tuple[list[loop.ForOp], list[str]]:
     """Inlines functions into a function's nest, which becomes a perfect one.
 
     Equal operations are there once, and reductions stand outside of those that they do not depend
@@ -121,9 +153,14 @@ def gather(site: Site, functions: Sequence[str]) -> list[loop.ForOp]:
         functions: the functions, each behind those that read it.
 
     Returns:
-        The loops of the nest, outermost first.
+        The loops of the nest, outermost first; and the functions that its kernel stores, too.
+
+    Raises:
+        CompileError: if a function cannot move to the kernel.
     """
     program, home = site.program, site.kernel
+    others = {*functions, site.function}
+    stored = [name for name in functions if is_stored(site, name, others)]
     for name in functions:
         producer = program.kernel_of(name)
         assert producer is not None
@@ -132,8 +169,14 @@ def gather(site: Site, functions: Sequence[str]) -> list[loop.ForOp]:
     for name in functions:
         producer = program.kernel_of(name)
         assert producer is not None
-        inline(Move(Site(program, name, site.location, site.directive), producer, home))
-        program.inlined(name, home)
+        move = Move(Site(program, name, site.location, site.directive), producer, home)
+        if name in stored:
+            add_store(site, move)
+            inline(move, stays=True)
+            program.fused(name, home)
+        else:
+            inline(move)
+            program.inlined(name, home)
         program.gathered[name] = site.function
         tidy(home.grid.body.block)
     (write,) = writes_of(home, site.function)
@@ -144,7 +187,7 @@ def gather(site: Site, functions: Sequence[str]) -> list[loop.ForOp]:
         tidy(nest[-1].body.block)
     else:
         tidy(home.grid.body.block)
-    return nest
+    return nest, stored
 
 
 def tidy(block: Block) -> None:

@@ -236,12 +236,66 @@ def test_rows_that_two_labels_walk_are_held() -> None:
 
 def test_sums_over_one_label_are_split_alike() -> None:
     """A number of parts that one sum has is tried for others, however many instances they have."""
+    text = """
+    Func few, many, f; In A, B; Var n, c, x; RVar j;
+    few[n] = rsum(A[n, j], j);
+    many[c] = rsum(B[c, j], j);
+    f[n, c] = few[n] + many[c];
+    f.compile();
+    """
+    sizes = {"n": 2, "c": 16, "j": 1 << 20}
+    apart = [
+        schedule(text.replace(sum, "0"), sizes)
+        for sum in ("rsum(A[n, j], j)", "rsum(B[c, j], j)")
+    ]
+    counts = [re.findall(r"rfactor\(j:(\d+)", " ".join(texts(found))) for found in apart]
+    assert counts[0] != counts[1]
+    found = re.findall(r"rfactor\(j:(\d+)", " ".join(texts(schedule(text, sizes))))
+    assert len(found) == 2
+    assert found[0] == found[1]
+
+
+def test_results_of_a_row_are_stored_by_one_kernel() -> None:
+    text = """
+    Func total, square, f; In X, R; Var row, col; RVar k;
+    total[row, col] = X[row, col] + R[row, col];
+    square[row] = rsum(total[row, k] ** 2, k);
+    f[row, col] = total[row, col] * rsqrt(square[row]);
+    f.compile(); total.compile(); square.compile();
+    """
+    found = texts(schedule(text, {"row": 8192, "col": 4096}))
+    assert "total.fuse_at(f, row);" in found
+    assert "square.fuse_at(f, row);" in found
+
+
+def test_what_several_kernels_read_is_stored_by_the_first() -> None:
+    """A sum that a norm and others read is not computed, or read, again for its squares."""
+    text = """
+    Func total : f16, square, norm : f16, a : f16, b : f16; In X, R, W : f16, U : f16;
+    Var row, col, d, e; RVar k, l;
+    total[row, col] = X[row, col] + R[row, col];
+    square[row] = rsum(total[row, k] ** 2, k);
+    norm[row, col] = total[row, col] * rsqrt(square[row]);
+    a[row, d] = rdot(norm[row, l], W[l, d], l) + total[row, d];
+    b[row, e] = rdot(norm[row, l], U[l, e], l) + total[row, e];
+    a.compile(); b.compile();
+    """
+    found = schedule(text, {"row": 8192, "col": 4096})
+    assert "total.fuse_at(square, k);" in texts(found)
+    (stored,) = (item for item in found if item.stored)
+    assert stored.stored == ("total",)
+    assert stored.reason == "it is stored from there"
+    tiles = with_schedule(algorithm(text), found)
+    run_pipeline(tiles, default_pipeline("warp"))
+    source = emit_module(tiles, wrapped=True)
+    run_and_check(algorithm(text), source, {"row": 5, "col": 24}, 1, tiles=tiles)
+
+
+def test_a_mean_and_a_variance_that_are_read_later_take_one_pass() -> None:
     text = (PROGRAMS / "group_norm.dt").read_text()
     found = texts(schedule(text, {"n": 32, "y": 3136, "j": 3136, "c": 256}))
-    parts = [re.search(r"rfactor\(j:(\d+)", line) for line in found]
-    counts = [match[1] for match in parts if match]
-    assert len(counts) == 2
-    assert counts[0] == counts[1]
+    assert "var.online(j, together);" in found
+    assert not any(line.startswith("mean") for line in found)
 
 
 def test_results_of_rows_do_not_depend_on_how_many_there_are() -> None:

@@ -1,0 +1,108 @@
+"""Functions that a pass over a label computes, and stores, too."""
+
+from __future__ import annotations
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from dt_mlir.analysis.nests import argument_named, function_labels, loop_of, reads_of, writes_of
+from dt_mlir.dialects import loop
+from dt_mlir.passes.schedule_fuse_at_copies import Move, take_arguments
+from dt_mlir.scheduling.directive import Site
+from dt_mlir.traversal import captured_by
+
+HINT = "leave out 'together'"
+"""What helps where a function cannot be stored."""
+
+
+def add_store(site: Site, move: Move) -> None:
+    """Stores a function at each index of a nest that reads it, as it is read there.
+
+    Args:
+        site: the function that the nest is of, and the directive.
+        move: the function's move to the kernel of the nest.
+
+    Raises:
+        CompileError: if the nest does not read each of its elements.
+    """
+    home, argument = move.home, take_arguments(move)
+    (write,) = writes_of(home, home.root.data)
+    own = {loop_of(index) for index in write.simple_indices() if isinstance(index, SSAValue)}
+    for read in reads_of(argument):
+        indices = read.index_values()
+        values = [index for index in indices if isinstance(index, SSAValue)]
+        loops = {loop_of(value) for value in values}
+        if read.boundary is None and len(values) == len(indices) == len(loops) and loops <= own:
+            break
+    else:
+        labels = ", ".join(function_labels(home, write))
+        raise site.error(
+            f"'{move.site.function}' is stored, and '{site.function}[{labels}]' does not need it "
+            "at each of its indices", HINT,
+        )  # fmt: skip
+    copy = loop.ReadOp(argument, values)
+    store = loop.WriteOp(copy.result, argument, values)
+    for op in (copy, store):
+        op.location = read.location
+        assert write.parent is not None
+        write.parent.insert_op_before(op, write)
+
+
+def hoist_store(site: Site, home: loop.KernelOp, name: str) -> None:
+    """Moves the store of a function, with what it stores, out of loops that it does not depend on.
+
+    An element is then written once, and also where such a loop has no trip.
+
+    Args:
+        site: the function that the nest is of, and the directive.
+        home: its kernel.
+        name: the function that is stored.
+
+    Raises:
+        CompileError: if what it stores is computed inside of such a loop.
+    """
+    argument = argument_named(home, name)
+    assert argument is not None
+    (write,) = (u.operation for u in argument.uses if isinstance(u.operation, loop.WriteOp))
+    assert isinstance(write, loop.WriteOp)
+    axes = {loop_of(index) for index in write.simple_indices() if isinstance(index, SSAValue)}
+    left: list[loop.LoopLike] = []
+    parent = write.parent_op()
+    while isinstance(parent, loop.LoopLike) and parent not in axes:
+        left.append(parent)
+        parent = parent.parent_op()
+    around = [parent]
+    while isinstance(parent := parent.parent_op() if parent else None, loop.LoopLike):
+        around.append(parent)
+    other = next((op for op in around if isinstance(op, loop.LoopLike) and op not in axes), None)
+    moved = [] if other is not None or not left else _behind(write, left[-1])
+    for op in moved:
+        used = {value.owner for value in (*op.operands, *captured_by(op))}
+        inner = next((block for block in used if isinstance(block, Block)
+                      and block.parent_op() in left), None)  # fmt: skip
+        if inner is not None or isinstance(op, loop.OnlineOp):
+            other = left[0] if inner is None else inner.parent_op()
+            break
+    if isinstance(other, loop.LoopLike):
+        raise site.error(
+            f"'{name}' is stored, and would be computed once for each '{other.label_name}'", HINT
+        )
+    for op in moved:
+        op.detach()
+        assert left[-1].parent is not None
+        left[-1].parent.insert_op_before(op, left[-1])
+
+
+def _behind(write: loop.WriteOp, outermost: Operation) -> list[Operation]:
+    """Returns a write and what its value is computed by inside of a loop, in program order."""
+    found: set[Operation] = set()
+    pending: list[Operation] = [write]
+    while pending:
+        op = pending.pop()
+        if op in found or not outermost.is_ancestor(op):
+            continue
+        found.add(op)
+        for value in (*op.operands, *captured_by(op)):
+            if isinstance(value.owner, Operation):
+                pending.append(value.owner)
+    assert write.parent is not None
+    return [op for op in write.parent.ops if op in found]
