@@ -16,7 +16,7 @@ from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Choice, Name
 
 APART = "apart"
-"""Where stored functions are computed unless something else is said."""
+"""The place of stored functions unless something else is said."""
 
 
 @dataclass(frozen=True)

@@ -247,12 +247,12 @@ class DtOptMain(xDSLOptMain):
 
     def _explore(self, passes: tuple[ModulePass, ...], module: ModuleOp, name: str) -> None:
         """Runs the passes, and writes a page with what each of them has made."""
+        check_page(self.args.explore)
         from dt_mlir.costs.device import find_device
         from dt_mlir.explorer.exploration import Exploration
         from dt_mlir.explorer.program import Settings, explore_steps
         from dt_mlir.explorer.steps import StepRecorder, recording
 
-        check_page(self.args.explore)
         if self.args.split_input_file:
             raise CompileError("--explore takes one module; it does not go with --split-input-file")
         self.recorder = StepRecorder(module, None, find_device(None))

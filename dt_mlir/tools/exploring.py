@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -53,10 +54,12 @@ def check_page(path: str) -> None:
     """Refuses a name that is not a page's.
 
     Raises:
-        CompileError: if it does not end in `.html`.
+        CompileError: if it does not end in `.html`, or what pages are made with is missing.
     """
     if not path.endswith((".html", ".htm")):
         raise CompileError(f"--explore: {path} does not end in .html")
+    if find_spec("numpy") is None:
+        raise CompileError("exploring needs numpy", None, "pip install 'dt-mlir[run]'")
 
 
 def explore_file(

@@ -43,8 +43,9 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
     venv.create(environment, with_pip=True)
     python = environment / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel)
-    # What runs programs needs NumPy, Triton or torch, and editors pygls, which compiling does not.
-    needy = ("dt_mlir.editor.", "dt_mlir.backend.triton.support", "interpreters", "verification.", "reducer.", "tuning.", "drawing.", "kernels", "runtime.launch")
+    # What runs programs, or shows how they run, needs NumPy, Triton or torch, editors pygls, and
+    # certificates z3, which compiling does not.
+    needy = ("dt_mlir.certificates.", "dt_mlir.editor.", "dt_mlir.explorer.", "dt_mlir.backend.triton.support", "interpreters", "verification.", "reducer.", "tuning.", "drawing.", "kernels", "runtime.launch")
     plain = [name for name in modules() if not any(part in name for part in needy)]
     run(python, "-c", f"import importlib\nfor name in {plain!r}: importlib.import_module(name)", cwd=tmp_path)
     shown = run(environment / "bin" / "dtc", ROOT / "examples" / "matmul.dt", cwd=tmp_path)
@@ -65,6 +66,8 @@ def test_install_in_an_empty_environment(tmp_path: Path) -> None:
         (["dt-run"], "running needs numpy"),
         (["dt-reduce"], "reducing needs numpy"),
         (["dtc", "--verify-semantics"], "verifying semantics needs numpy"),
+        (["dtc", "--certify"], "certificates need "),
+        (["dtc", "--explore=page.html"], "exploring needs numpy"),
         (["dt-tune", "--seed=1", "x=8"], "tuning needs torch"),
     ):
         name, *options = sorted(command, key=lambda part: "=" in part and "-" not in part)
