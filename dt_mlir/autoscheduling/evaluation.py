@@ -9,6 +9,7 @@ from xdsl.context import Context
 
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.directives import tile_directives
+from dt_mlir.autoscheduling.likeness import Likeness, Names, renamed
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import best_tiling, specialized_tilings
 from dt_mlir.costs.device import Device
@@ -71,16 +72,6 @@ class Cluster:
         return sum(kernel.cost.seconds for kernel in self.kernels)
 
 
-def in_order(clusters: Sequence[Cluster]) -> list[Cluster]:
-    """Returns clusters in an order in which their directives can be applied.
-
-    A function that other kernels read can move to the first one once its readers have moved to
-    theirs.
-    """
-    stores = [c for c in clusters if any(item.stored for item in c.decisions)]
-    return [*(c for c in clusters if c not in stores), *reversed(stores)]
-
-
 class Evaluator:
     """Predicts times of clusters.
 
@@ -105,6 +96,9 @@ class Evaluator:
         self.parts: dict[str, int] = {}
         """The number of parts of each label that is split: a program has one."""
         self._works: dict[_Key, list[Work] | None] = {}
+        self._likeness = Likeness(algorithm)
+        self._alike: dict[Hashable, tuple[list[Work] | None, Names]] = {}
+        """The work of parts of the program, with the names in them, by what is alike."""
         self._found: dict[tuple[_Key, bool], Cluster] = {}
         self._tilings: dict[tuple[Hashable, bool], tuple[Tiling, Cost]] = {}
         self._specialized: dict[Hashable, bool] = {}
@@ -215,8 +209,22 @@ class Evaluator:
         rounding = self.rounding(members, decisions)
         if rounding is None:
             return None
+        said = [*decisions, *rounding]
+        alike = self._likeness.key(members, said)
+        if alike is None:
+            return self._worked(members, said)
+        key, names = alike
+        if key not in self._alike:
+            self._alike[key] = self._worked(members, said), names
+        works, others = self._alike[key]
+        if works is None or others == names:
+            return works
+        same = dict(zip(others, names))
+        return [renamed(work, same) for work in works]
+
+    def _worked(self, members: Sequence[str], said: Sequence[Decision]) -> list[Work] | None:
         try:
-            return self.algorithm.works(members, [*decisions, *rounding])
+            return self.algorithm.works(members, said)
         except CompileError:
             return None
 

@@ -22,7 +22,7 @@ from dt_mlir.autoscheduling.auto import (
 )
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision
-from dt_mlir.autoscheduling.evaluation import Cluster, Kernel, in_order
+from dt_mlir.autoscheduling.evaluation import Cluster, Kernel
 from dt_mlir.autoscheduling.storage import aligned
 from dt_mlir.autoscheduling.tilings import all_tilings
 from dt_mlir.autoscheduling.variants import finished
@@ -138,7 +138,7 @@ class Proposals:
         """Returns the directives of a choice; None where they are not legal together."""
         clusters = [c for slot, number in zip(self.slots, choice) for c in slot[number].way]
         found: list[Decision] = []
-        for cluster in in_order(aligned(self._evaluator, clusters)):
+        for cluster in aligned(self._evaluator, clusters):
             part = self._evaluator.schedule(cluster)
             if part is None:
                 return None

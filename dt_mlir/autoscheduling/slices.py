@@ -39,6 +39,11 @@ class Algorithm:
 
     _axes: dict[str, ArrayAttr[StringAttr]] = field(init=False)
     """The labels of the axes of each input."""
+    _loops: dict[tuple[tuple[str, ...], frozenset[str]], ModuleOp] = field(
+        init=False, default_factory=dict[tuple[tuple[str, ...], frozenset[str]], ModuleOp]
+    )
+    """Parts at the `loop` level without directives, by their functions and those that are stored.
+    """
 
     def __post_init__(self) -> None:
         self._axes = {
@@ -139,8 +144,12 @@ class Algorithm:
         Raises:
             CompileError: where a directive is not legal.
         """
-        module = self.part(functions, {name for item in decisions for name in item.stored})
-        ConvertDtToLoopPass().apply(Context(), module)
+        stored = frozenset(name for item in decisions for name in item.stored)
+        key = tuple(functions), stored
+        if key not in self._loops:
+            self._loops[key] = self.part(functions, stored)
+            ConvertDtToLoopPass().apply(Context(), self._loops[key])
+        module = self._loops[key].clone()
         program = LoopProgram(module)
         directives = [item.directive for item in decisions]
         for directive in sorted(directives, key=lambda item: item.phase_among(directives)):
