@@ -11,7 +11,7 @@ from dt_mlir.scheduling.directive import Site
 from dt_mlir.traversal import captured_by
 
 HINT = "leave out 'together'"
-"""What helps where a function cannot be stored."""
+"""The remedy where a function cannot be stored."""
 
 
 def add_store(site: Site, move: Move) -> None:
