@@ -16,6 +16,7 @@ from dt_mlir.analysis.interface import Interface, output_names
 from dt_mlir.certificates.algorithm import Algorithm
 from dt_mlir.certificates.attribution import attributed, kernels_of
 from dt_mlir.certificates.equality import Equality, Finding
+from dt_mlir.certificates.extremes import extremes_of
 from dt_mlir.certificates.obligation import Certificate, Kind, Obligation, Verdict
 from dt_mlir.certificates.parts import Parts
 from dt_mlir.certificates.protocols import proof_of
@@ -98,13 +99,14 @@ class _Certifier:
         self._sizes()
 
     def _axes(self, item: Argument) -> list[Integer]:
-        """Returns the extents of an argument, of which the wrapper checks those without a label."""
-        return [
-            self.universe.size(label)
-            if label
-            else self.universe.variable(item.name, lambda v, n=least: [v >= n])
-            for label, least in zip(item.axes, item.minimums, strict=True)
-        ]
+        """Returns the extents of an argument, of which the wrapper checks that none is too small."""
+        found: list[Integer] = []
+        for label, least in zip(item.axes, item.minimums, strict=True):
+            found.append(
+                self.universe.size(label) if label else self.universe.variable(item.name)
+            )
+            self.universe.know(found[-1], found[-1] >= least)
+        return found
 
     def _launches(self) -> list[tuple[host.LaunchOp, tile.KernelOp]]:
         """Returns the launches in their order, each with its kernel."""
@@ -161,6 +163,7 @@ class _Certifier:
                 if tensor not in written:
                     text = f"each element of '{tensor}' is written"
                     self._add(Kind.WRITTEN, tensor, text, Verdict.REFUTED, "no kernel writes it")
+            self._extremes()
             self._protocols()
         else:
             # All would follow from sizes that contradict each other.
@@ -174,6 +177,18 @@ class _Certifier:
         digest = hashlib.sha256(module_text(self.module).encode()).hexdigest()
         directives = attributed(self.source, self.obligations, kernels)
         return Certificate(lines, digest, tuple(self.obligations), directives)
+
+    def _extremes(self) -> None:
+        """Adds the obligations that maxima and minima over domains are finite."""
+        roots = {kernel.root.data for kernel in self.kernels}
+        for found in extremes_of(self.source, self.prover):
+            text = f"the {found.kind} over {', '.join(found.labels)} in '{found.function}' is finite"
+            root = found.function if found.function in roots else ""
+            if found.has_elements:
+                questions = ("its domain has a point at each index",)
+                self._add(Kind.VALUE, root, text, Verdict.PROVED, "", questions)
+            else:
+                self._open(Kind.VALUE, root, text, "its domain may have no point")
 
     def _protocols(self) -> None:
         """Adds the obligations of specialized kernels."""

@@ -329,14 +329,20 @@ class Equality:
             if a.tensor == b.tensor and len(a.indices) == len(b.indices):
                 for left, right in zip(a.indices, b.indices):
                     self._solve(left, right, wanted, found)
-        # Where none does, the label that a variable walks says it.
-        for label, variable in theirs.walks:
-            for other, index in mine.walks:
-                if other == label and variable.get_id() in wanted:
-                    found.setdefault(variable.get_id(), index)
+        # Where none does, the label that a variable walks says it, or one of its size.
+        for alike in (str.__eq__, self._same_size):
+            for label, variable in theirs.walks:
+                for other, index in mine.walks:
+                    if variable.get_id() in wanted and alike(other, label):
+                        found.setdefault(variable.get_id(), index)
         if len(found) < len(wanted):
             return None
         return tuple(found[v.get_id()] for v in theirs.binders)
+
+    def _same_size(self, label: str, other: str) -> bool:
+        """Returns whether two labels always have one size."""
+        sizes = self.universe.size(label), self.universe.size(other)
+        return self.prover.implied([], sizes[0] == sizes[1])
 
     def _solve(
         self, left: Integer, right: Integer, wanted: Mapping[int, Integer],

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation
 
 from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.universe import Condition, Integer, Universe
-from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.elem import ReductionKind, identity
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,15 +236,41 @@ def rebound(
 
 
 def combined(kind: ReductionKind, type: Attribute, pieces: Sequence[Piece]) -> Reduction:
-    """Returns a reduction of pieces; a piece that is such a reduction itself is its pieces."""
+    """Returns a reduction of pieces; a piece that is such a reduction itself is its pieces.
+
+    One that is such a reduction under a condition, and neutral elsewhere, combines elements that
+    are neutral elsewhere.
+    """
     found: list[Piece] = []
     for piece in pieces:
-        body = piece.body
-        if isinstance(body, Reduction) and body.kind is kind:
-            found.extend(piece.around(p) for p in body.pieces)
-        else:
-            found.append(piece)
+        inner = _pieces_of(piece.body, kind)
+        found.extend([piece] if inner is None else [piece.around(p) for p in inner])
     return Reduction(kind, type, tuple(found))
+
+
+def _pieces_of(body: Term, kind: ReductionKind) -> Sequence[Piece] | None:
+    """Returns the pieces of a reduction of some kind; None if a term is no such reduction."""
+    if isinstance(body, Reduction) and body.kind is kind:
+        return body.pieces
+    if not isinstance(body, Choice) or not is_neutral(body.otherwise, kind):
+        return None
+    inner = _pieces_of(body.then, kind)
+    if inner is None or any(_is_in(b, body.condition) for p in inner for b in p.binders):
+        return None
+    return [p.with_body(Choice(body.condition, p.body, body.otherwise)) for p in inner]
+
+
+def _is_in(variable: Integer, expr: Condition) -> bool:
+    return not z3.substitute(expr, (variable, variable + 1)).eq(expr)
+
+
+def is_neutral(term: Term, kind: ReductionKind) -> bool:
+    """Returns whether a term is the neutral element of a combination."""
+    if isinstance(term, Number):
+        return term.value == identity(kind, term.value.type) or (
+            kind is ReductionKind.ADD and term.value.value.data == 0
+        )
+    return False
 
 
 def tensors(term: Term) -> frozenset[str]:

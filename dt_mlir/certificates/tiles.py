@@ -28,6 +28,7 @@ from dt_mlir.certificates.terms import (
     Term,
     Unknown,
     combined,
+    is_neutral,
     substituted,
 )
 from dt_mlir.certificates.universe import Condition, Integer, Universe
@@ -373,10 +374,17 @@ class Program:
         types = [element_of(result.type) for result in op.results]
         firsts = [as_term(self.values[x], t) for x, t in zip(op.iter_args, types)]
         lasts = [as_term(x, t) for x, t in zip(ends, types)]
+        # Larger steps are those of ranges, whose lanes say more.
+        single = z3.is_int_value(step) and step.as_long() == 1
+        sizes = self.universe.sizes.items() if single else ()
+        walked = [label for label, size in sizes if size.eq(upper)]
+        index = lower + trip
         found = [
-            self._accumulated(carried[n], firsts[n], lasts[n], trip, types[n])
-            for n in range(len(carried))
-        ]
+            self._accumulated(
+                carried[n], firsts[n], lasts[n], types[n],
+                Piece((trip,), lasts[n], tuple((label, index) for label in walked)),
+            ) for n in range(len(carried))
+        ]  # fmt: skip
         running = {n: x for n, x in enumerate(found) if not isinstance(x, Unknown)}
         if len(running) < len(found):
             folding = Folding(self.universe, trip, carried, lasts, types, running)
@@ -392,9 +400,17 @@ class Program:
             self.values[result] = Unknown(reason)
 
     def _accumulated(
-        self, carried: Carried, first: Term, last: Term, trip: Integer, type: Attribute
+        self, carried: Carried, first: Term, last: Term, type: Attribute, trips: Piece
     ) -> Term:
-        """Returns what a loop carries in the end, where each trip combines something with it."""
+        """Returns what a loop carries in the end, where each trip combines something with it.
+
+        Args:
+            carried: the value at the begin of a trip.
+            first: the value in front of the loop.
+            last: the value at the end of a trip.
+            type: its type.
+            trips: the trips, and the labels that they walk.
+        """
         if last is carried:
             return first
         if not isinstance(last, Apply) or last.op.name not in COMBINING:
@@ -404,21 +420,12 @@ class Program:
         rest = [part for part in parts if part is not carried]
         if len(rest) != len(parts) - 1 or any(carries(part) for part in rest):
             return Unknown("a value that a loop carries, and that depends on another one")
-        found = combined(kind, type, [Piece((trip,), part) for part in rest])
+        found = combined(kind, type, [trips.with_body(part) for part in rest])
         if is_neutral(first, kind):
             return found
         if isinstance(first, Reduction) and first.kind is kind:
             return Reduction(kind, type, (*first.pieces, *found.pieces))
         return Apply(last.op, (first, found))
-
-
-def is_neutral(term: Term, kind: ReductionKind) -> bool:
-    """Returns whether a term is the neutral element of a combination."""
-    if isinstance(term, Number):
-        return term.value == identity(kind, term.value.type) or (
-            kind is ReductionKind.ADD and term.value.value.data == 0
-        )
-    return False
 
 
 def stores_to(stores: Sequence[Access], tensor: str) -> list[Access]:

@@ -16,6 +16,7 @@ from dt_mlir.certificates.obligation import Certificate, Verdict
 from dt_mlir.certificates.report import report
 from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.frontend.emit import compile_text
+from dt_mlir.passes import schedule_online_merge
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.scheduling.space import Space
 from dt_mlir.tools.dt_check import check
@@ -57,6 +58,58 @@ def test_what_nobody_defines_is_not_refuted() -> None:
     """The only index is 0, by which nothing can be divided."""
     text = "In A; Func f; Var x = 1, y; f[x, y] = A[y] * 0 + x // x; f.compile();"
     assert not certify(tiles(text)).refuted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # A sum over a label that its elements do not have.
+        "In A; Func f; Var x; RVar k, j; f[x] = rsum(rsum(A[k], k) * 2, j); f.compile();",
+        # Sums of rows that are masked.
+        "In A; Func f; Var z; RVar x, y; f[z] = rsum(repeat_edge(A[5 * x + 3 * y]), x, y); "
+        "f.tensorize(x:16, y:16); f.compile();",
+        # An axis that is read at a number, and has a label.
+        "In A; Func f; Var x; RVar y; f[y, x] = A[3, x] + A[y, x]; f.compile();",
+    ],
+)
+def test_what_is_proved(text: str) -> None:
+    found = certify(tiles(text), test=False)
+    assert set(found.count()) == {Verdict.PROVED}
+
+
+@pytest.mark.parametrize(
+    ("domain", "verdict"),
+    [
+        ("k <= x", Verdict.PROVED),
+        ("k >= x", Verdict.TESTED),
+        ("k >= x, k <= x + 3, k >= x - 3", Verdict.TESTED),
+        ("2 * k <= x, k >= x - x", Verdict.PROVED),
+        ("2 * k <= x + 1, 2 * k >= x + 1", Verdict.TESTED),
+        ("k + 1 <= len(k)", Verdict.PROVED),
+        ("k + 2 <= len(k)", Verdict.TESTED),
+    ],
+)
+def test_extremes_have_elements(domain: str, verdict: Verdict) -> None:
+    text = f"In A; Func f; Var x; RVar k; f[x] = rmax(A[x, k], k, {domain}); f.compile();"
+    found = certify(tiles(text), test=False)
+    (own,) = (item for item in found.obligations if item.statement.endswith("is finite"))
+    assert own.statement == "the maximum over k in 'f' is finite"
+    assert (own.verdict, own.kernel) == (verdict, "f")
+
+
+def test_a_row_without_elements_is_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sum of exponentials is NaN where the pass believes that each row has an element."""
+    text = """
+    Func top, f; In A; Var x; RVar k;
+    top[x] = rmax(A[x, k], k, 2 * k >= x + 1, 2 * k <= x + 1);
+    f[x] = rsum(exp(A[x, k] - top[x]), k, 2 * k >= x + 1, 2 * k <= x + 1);
+    f.online(k);
+    f.compile();
+    """
+    assert not certify(tiles(text)).refuted
+    monkeypatch.setattr(schedule_online_merge, "point_conditions", lambda *args: [])
+    (wrong,) = certify(tiles(text)).refuted
+    assert wrong.statement == "the maximum over k in 'top' is finite"
 
 
 @pytest.mark.parametrize("paths", [EXAMPLES, OPERATORS], ids=["examples", "operators"])

@@ -1,0 +1,113 @@
+"""Maxima and minima over domains, which have a finite value only where there is an element.
+
+The terms of a certificate are real numbers. A maximum of no elements is minus infinity, and what a
+program computes of that, no expression of real numbers says.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from dt_mlir.certificates.proving import Prover
+from dt_mlir.certificates.solver import z3
+from dt_mlir.certificates.universe import Condition, Integer, Universe, evaluated
+from dt_mlir.certificates.walks import linear_form
+from dt_mlir.dialects import dt
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.traversal import operations_of
+
+_EXTREMES = (ReductionKind.MAXIMUM, ReductionKind.MINIMUM)
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """A maximum or a minimum over a domain."""
+
+    function: str
+    """The function that it is in."""
+    kind: ReductionKind
+    """Which of both."""
+    labels: tuple[str, ...]
+    """The labels that it reduces."""
+    has_elements: bool
+    """Whether it is proved to be over an element, for all sizes above 0 and all indices."""
+
+
+def extremes_of(source: ModuleOp, prover: Prover) -> Iterator[Extreme]:
+    """Yields the maxima and minima over domains of an algorithm.
+
+    Args:
+        source: the algorithm at the `dt` level.
+        prover: decides claims about indices.
+    """
+    for function in source.ops:
+        if not isinstance(function, dt.FuncOp):
+            continue
+        for op in operations_of(function, dt.ReduceOp):
+            if op.constraints and op.kind.data in _EXTREMES:
+                elements = not op.values and _has_element(op, function, prover)
+                name = function.sym_name.data
+                yield Extreme(name, op.kind.data, tuple(op.label_names), elements)
+
+
+def _has_element(op: dt.ReduceOp, function: dt.FuncOp, prover: Prover) -> bool:
+    """Returns whether the domain of a reduction has a point wherever it is computed.
+
+    Points are tried at which its label is 0, the last index, or at the bound of a constraint.
+    """
+    universe = prover.universe
+    where = {label: _index(label, universe) for label in function.label_names}
+    given: list[Condition] = []
+    around: list[dt.ReduceOp] = []
+    parent: Operation | None = op.parent_op()
+    while parent is not None and parent is not function:
+        if isinstance(parent, dt.ReduceOp):
+            around.insert(0, parent)
+        parent = parent.parent_op()
+    for outer in around:
+        where.update((label, _index(label, universe)) for label in outer.label_names)
+        if not outer.values:
+            given += _constraints(outer, where, universe)
+    binders = [_index(label, universe) for label in op.label_names]
+    where.update(zip(op.label_names, binders, strict=True))
+    claims = _constraints(op, where, universe)
+    given += universe.closure(claims)
+    # What is known of the label's own index is to be shown of a point.
+    own = {fact.get_id() for binder in binders for fact in universe.facts(binder)}
+    given = [fact for fact in given if fact.get_id() not in own]
+    sizes = [universe.size(label) for label in op.label_names]
+    given += [size > 0 for size in sizes]
+    last = binders[-1]
+    points = [z3.IntVal(0), sizes[-1] - 1]
+    for claim in claims:
+        form = linear_form(claim.arg(0), [last])
+        if form is None:
+            continue
+        factor, rest = form[0][last.get_id()], form[1]
+        # From `factor * last + rest >= 0`.
+        points.append(-(rest / factor) if factor > 0 else rest / -factor)
+    inside = z3.And(*claims, *(fact for binder in binders for fact in universe.facts(binder)))
+    firsts = [(binder, z3.IntVal(0)) for binder in binders[:-1]]
+    found = [z3.substitute(inside, *firsts, (last, point)) for point in points]
+    return prover.implied(given, z3.Or(*found))
+
+
+def _index(label: str, universe: Universe) -> Integer:
+    size = universe.size(label)
+    return universe.variable(label, lambda v: [v >= 0, v < size])
+
+
+def _constraints(
+    op: dt.ReduceOp, where: dict[str, Integer], universe: Universe
+) -> list[Condition]:
+    """Returns the constraints of a domain, as conditions that its expressions are at least 0."""
+    dims = [where[label] for label in op.constrained_labels]
+    symbols = [universe.size(label) for label in op.size_labels]
+    return [evaluated(expr, dims, symbols) >= 0 for expr in op.constraints]
