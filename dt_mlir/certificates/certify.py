@@ -99,13 +99,13 @@ class _Certifier:
         self._sizes()
 
     def _axes(self, item: Argument) -> list[Integer]:
-        """Returns the extents of an argument, of which the wrapper checks that none is too small."""
+        """Returns the extents of an argument; the wrapper checks that none is too small."""
         found: list[Integer] = []
-        for label, least in zip(item.axes, item.minimums, strict=True):
+        for label, smallest in zip(item.axes, item.minimums, strict=True):
             found.append(
                 self.universe.size(label) if label else self.universe.variable(item.name)
             )
-            self.universe.know(found[-1], found[-1] >= least)
+            self.universe.know(found[-1], found[-1] >= smallest)
         return found
 
     def _launches(self) -> list[tuple[host.LaunchOp, tile.KernelOp]]:
@@ -182,7 +182,8 @@ class _Certifier:
         """Adds the obligations that maxima and minima over domains are finite."""
         roots = {kernel.root.data for kernel in self.kernels}
         for found in extremes_of(self.source, self.prover):
-            text = f"the {found.kind} over {', '.join(found.labels)} in '{found.function}' is finite"
+            over = ", ".join(found.labels)
+            text = f"the {found.kind} over {over} in '{found.function}' is finite"
             root = found.function if found.function in roots else ""
             if found.has_elements:
                 questions = ("its domain has a point at each index",)

@@ -4,11 +4,13 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir.affine import AffineExpr
 
 import dt_mlir
 from dt_mlir.certificates.certify import APPROXIMATED, certify
@@ -28,6 +30,8 @@ PROGRAMS = sorted((ROOT / "benchmarks" / "programs").glob("*.dt"))
 OPERATORS = sorted((ROOT / "tests" / "operators").glob("*.dt"))
 SLOW = ("conv2d", "conv2d_strided", "conv2d_pointwise", "conv2d_depthwise", "decoding")
 """Programs of which not all is proved in a short time."""
+LARGE = ("attention_window",)
+"""Programs with an obligation that they would have to be run for, which are too large for it."""
 
 
 def tiles(text: str, name: str = "program") -> ModuleOp:
@@ -50,7 +54,9 @@ def test_nothing_of_a_right_program_is_refuted(path: Path) -> None:
     if path in EXAMPLES and path.stem != "nearest":
         assert set(counts) <= {Verdict.PROVED, Verdict.ASSUMED}
     for item in found.obligations:
-        assert item.verdict is not Verdict.ASSUMED or item.reason == APPROXIMATED or not test
+        unrun = path.stem in LARGE and item.reason.startswith("it cannot be run here")
+        known = item.reason == APPROXIMATED or unrun
+        assert item.verdict is not Verdict.ASSUMED or known or not test
         assert item.verdict is not Verdict.PROVED or item.questions
 
 
@@ -107,7 +113,11 @@ def test_a_row_without_elements_is_tested(monkeypatch: pytest.MonkeyPatch) -> No
     f.compile();
     """
     assert not certify(tiles(text)).refuted
-    monkeypatch.setattr(schedule_online_merge, "point_conditions", lambda *args: [])
+
+    def no_conditions(constraints: Sequence[AffineExpr], size: AffineExpr) -> list[AffineExpr]:
+        return []
+
+    monkeypatch.setattr(schedule_online_merge, "point_conditions", no_conditions)
     (wrong,) = certify(tiles(text)).refuted
     assert wrong.statement == "the maximum over k in 'top' is finite"
 
