@@ -54,7 +54,7 @@ def test_nothing_of_a_right_program_is_refuted(path: Path) -> None:
     if path in EXAMPLES and path.stem != "nearest":
         assert set(counts) <= {Verdict.PROVED, Verdict.ASSUMED}
     for item in found.obligations:
-        unrun = path.stem in LARGE and item.reason.startswith("it cannot be run here")
+        unrun = path.stem in LARGE and "it cannot be run here" in item.reason
         known = item.reason == APPROXIMATED or unrun
         assert item.verdict is not Verdict.ASSUMED or known or not test
         assert item.verdict is not Verdict.PROVED or item.questions

@@ -174,8 +174,18 @@ LOOPS = [
     ),
     Fault(
         "outputs-computed-within", _GATHERED,
-        "if name in program.outputs():\n        return True", "if False:\n        return True",
+        "if name in site.program.outputs():\n        return True", "if False:\n        return True",
         "a function that the program returns is computed by its reader alone",
+    ),
+    Fault(
+        "stored-when-it-is-needed-before", _GATHERED,
+        "if label is None or _is_needed_before(", "if label is None or any(",
+        "what a kernel before reads is stored by one behind it",
+    ),
+    Fault(
+        "store-left-in-other-loops", "dt_mlir/passes/schedule_online_stores.py",
+        "        op.detach()\n", "        continue\n",
+        "what a pass stores is stored once for each index of a loop that it does not depend on",
     ),
     Fault(
         "first-label-fastest", _INDICES,
