@@ -217,6 +217,56 @@ def test_marks_are_scrolled_to_where_they_are_seen(attention: Opened) -> None:
     page.keyboard.press("]")
 
 
+def test_keys_go_through_changes(attention: Opened) -> None:
+    page = _at_levels(attention)
+    page.locator(".steps button", has_text="tile-place-masks").click()
+    changed = page.locator('[aria-label^="IR"] .line:is(.added, .removed, .changed, .moved)')
+    active = page.locator('[aria-label^="IR"] .line.active')
+    seen: list[str] = []
+    for _ in range(changed.count()):
+        page.keyboard.press("n")
+        seen.append(active.get_attribute("id"))
+    assert seen == [row.get_attribute("id") for row in changed.all()]
+    page.keyboard.press("n")
+    assert active.get_attribute("id") == seen[0]
+    page.keyboard.press("p")
+    assert active.get_attribute("id") == seen[-1]
+    # Where something is chosen they go through what is marked; a choice of a list is left alone.
+    page.locator('[aria-label="Emitted module"] .line', has_text="largest = tl.reduce").click()
+    page.keyboard.press("n")
+    assert "exact" in active.get_attribute("class")
+    theme = page.get_by_label("Theme")
+    theme.focus()
+    before = active.get_attribute("id")
+    page.keyboard.press("n")
+    assert active.get_attribute("id") == before
+
+
+def test_the_list_of_steps_shows_the_current_one(attention: Opened) -> None:
+    page = _at_levels(attention)
+    inside = """() => {
+      const list = document.querySelector(".steps").getBoundingClientRect();
+      const own = document.querySelector(".steps [aria-current]").getBoundingClientRect();
+      return own.top >= list.top - 1 && own.bottom <= list.bottom + 1;
+    }"""
+    for key in ("[", "]"):
+        for _ in range(page.locator(".steps button").count()):
+            page.keyboard.press(key)
+            assert page.evaluate(inside)
+
+
+def test_a_theme_is_kept(chromium: Any, tmp_path: Path) -> None:
+    page = _saved(_explored(ROOT / "examples" / "softmax_stable.dt"), tmp_path)
+    opened = Opened(chromium, page)
+    for theme in ("dark", "light", ""):
+        opened.page.get_by_label("Theme").select_option(theme)
+        opened.page.reload()
+        opened.page.wait_for_selector("html[data-ready=true]")
+        assert opened.page.locator("html").get_attribute("data-theme") == (theme or None)
+        assert opened.page.get_by_label("Theme").input_value() == theme
+    assert not opened.complaints
+
+
 def test_lines_are_wrapped_and_themes_chosen(attention: Opened) -> None:
     page = _at_levels(attention)
     pane = page.locator('[aria-label="Emitted module"]')

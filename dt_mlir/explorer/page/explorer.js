@@ -5,11 +5,22 @@
   const page = document.getElementById("page");
   let levels = null;
 
-  const theme = DT.select("Theme", [["", "as the system"], ["light", "light"], ["dark", "dark"]],
-    (value) => {
-      if (value) document.documentElement.dataset.theme = value;
-      else delete document.documentElement.dataset.theme;
-    });
+  /* A browser may keep nothing for a page from disk; the theme is then the system's again. */
+  const kept = (value) => {
+    try {
+      if (value !== undefined) localStorage.setItem("dt-mlir-theme", value);
+      return localStorage.getItem("dt-mlir-theme") ?? "";
+    } catch {
+      return "";
+    }
+  };
+  const themed = (value) => {
+    if (value) document.documentElement.dataset.theme = value;
+    else delete document.documentElement.dataset.theme;
+  };
+  const themes = [["", "as the system"], ["light", "light"], ["dark", "dark"]];
+  const theme = DT.select("Theme", themes, (value) => { themed(value); kept(value); });
+  if (themes.some(([value]) => value === kept())) themed(theme.input.value = kept());
   const wrap = DT.el("input", { type: "checkbox", id: DT.fresh("wrap"),
     onchange: () => {
       document.body.classList.toggle("wrapped", wrap.checked);
@@ -60,7 +71,7 @@
       ...(choice ? [choice.node] : []), theme.node,
       DT.el("span", { class: "field" }, wrap, DT.el("label", { for: wrap.id }, "Wrap lines")),
       DT.el("span", { class: "keys" },
-        "Keys: Tab between panes, ↑ ↓ Enter in one, [ ] steps, Escape ends a choice")),
+        "Keys: Tab between panes, ↑ ↓ Enter in one, [ ] steps, n p changes, Escape ends a choice")),
     holder);
   show(0, model.search ? "search" : "levels");
 
@@ -69,6 +80,9 @@
     if (event.key === "[") levels.move(-1);
     else if (event.key === "]") levels.move(1);
     else if (event.key === "Escape") levels.clear();
+    else if (event.target.matches("select, input")) return;
+    else if (event.key === "n") levels.moveChange(1);
+    else if (event.key === "p") levels.moveChange(-1);
     else return;
     event.preventDefault();
   });

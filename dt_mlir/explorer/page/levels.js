@@ -231,10 +231,28 @@ DT.Levels = class {
       else item.button.removeAttribute("aria-current");
       item.button.tabIndex = item.index === index ? 0 : -1;
     }
+    this.showButton();
     const first = this.ir.rows.find((row) => /added|changed|moved|removed/.test(row.className));
     this.ir.node.scrollTop = first
       ? first.offsetTop - this.ir.node.offsetTop - this.ir.node.clientHeight / 3 : 0;
     this.restate();
+  }
+
+  /* Scrolls the list of steps, and nothing else, to the step that is shown. */
+  showButton() {
+    const current = this.stepItems.find((item) => item.index === this.step);
+    if (!current) return;
+    const list = this.stepList.getBoundingClientRect();
+    const own = current.button.getBoundingClientRect();
+    if (own.top < list.top || own.bottom > list.bottom) {
+      this.stepList.scrollTop += own.top - list.top - list.height / 3;
+    }
+  }
+
+  /* Goes to the next line of the IR, or the one before, that is marked, or that has changed. */
+  moveChange(by) {
+    const marked = this.selection !== null && this.ir.count("exact");
+    this.ir.moveTo(marked ? ".exact" : ".added, .removed, .changed, .moved", by);
   }
 
   /* Links. A selection has operations, places, and lines of the emitted module. */

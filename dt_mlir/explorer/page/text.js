@@ -134,6 +134,15 @@ DT.TextPane = class {
     this.node.focus();
   }
 
+  /* Goes to the next line of a kind, or the one before, and round at the end. */
+  moveTo(kind, by) {
+    const found = this.rows.filter((row) => row.matches(kind)).map((row) => Number(row.dataset.index));
+    if (!found.length) return;
+    const next = by > 0 ? found.find((index) => index > this.active)
+      : found.findLast((index) => index < this.active);
+    this.focus(next ?? (by > 0 ? found[0] : found.at(-1)));
+  }
+
   key(event) {
     const last = this.rows.length - 1;
     const page = 15;
