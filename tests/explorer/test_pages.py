@@ -295,6 +295,16 @@ def test_sliders_walk_the_grid(attention: Opened) -> None:
     assert page.locator(".block.current").count() >= 1
 
 
+def test_a_click_on_a_block_chooses_its_instance(attention: Opened) -> None:
+    page = attention.page
+    page.get_by_role("tab", name="Picture").click()
+    count = page.locator(".block").evaluate_all("all => new Set(all.map(b => b.dataset.instance)).size")
+    assert count > 1
+    page.locator(f'.block[data-instance="{count - 1}"]').first.click()
+    assert page.get_by_label("Program id").input_value() == f"{count - 1}"
+    assert page.locator(".said").inner_text().startswith(f"Program {count - 1}, access 1 of ")
+
+
 def test_masked_lanes_are_to_scale(chromium: Any, tmp_path: Path) -> None:
     """Of a tile of 32 by 16 that has 9 rows inside of the tensor, 23 rows are hatched below."""
     page = _explored(ROOT / "examples" / "attention.dt", sizes={"m": 8, "n": 64, "k": 64, "l": 41})

@@ -25,7 +25,7 @@ DT.Grid = class {
       DT.el("p", { class: "legend" },
         "Numbers are program ids, in launch order from dark to light; of persistent kernels ",
         "followed by the block that the instance walks. Thick edges: the instance under ",
-        "the slider. Filled: elements that the step touches; hatched: lanes that are masked off, ",
+        "the slider, or whose block was clicked. Filled: elements that the step touches; hatched: lanes that are masked off, ",
         "inside of the tensor or beyond its edge; dashed: all that the instance touches. ",
         "One element is as large in all pictures, but along axes that would be too thin to see."),
       this.pictures);
@@ -37,6 +37,12 @@ DT.Grid = class {
     this.instance.set(0, this.kernel.instances.length - 1);
     this.draw();
     this.setInstance(0);
+  }
+
+  /* Shows an instance whose block is clicked; the slider does the same from the keyboard. */
+  choose(instance) {
+    this.setInstance(instance);
+    this.sync?.(instance);
   }
 
   setInstance(value) {
@@ -132,7 +138,8 @@ DT.Grid = class {
           for (const cell of this.cells(access, scale)) {
             const share = Math.round(18 + 74 * (count > 1 ? instance / (count - 1) : 0));
             base.append(DT.svg("rect", { ...cell, fill: `hsl(215 45% ${share}%)`,
-                                         "data-instance": instance, class: "block" }));
+                                         "data-instance": instance, class: "block",
+                                         onclick: () => this.choose(instance) }));
           }
         }
         // A persistent instance has a number for each block that it walks.
@@ -150,6 +157,8 @@ DT.Grid = class {
             base.append(DT.svg("text", {
               x: (x + right) / 2, y: (y + bottom) / 2 + 4, "text-anchor": "middle",
               class: count > 1 && instance / (count - 1) > 0.5 ? "on-light" : "on-dark",
+              // The block under it is what is clicked.
+              "pointer-events": "none",
             }, shown));
           }
         }
