@@ -76,6 +76,7 @@ FULL = (
     "*/test_python_language.py::test_places_do_not*",
     "*/test_machine_code.py::test_a_fault_of_ptxas*",
     "*/test_packaging.py::*",
+    "*/test_drawn_kernels.py::*60[]]",
     # the pages of further examples in a browser
     "*/test_pages.py::test_the_page_of_an_example*",
     # pages that search or compile with PyTorch

@@ -1,0 +1,248 @@
+"""Draws products and attention whose warps are specialized, and compares them with their algorithms.
+
+    python tests/fuzz/warps.py --cases 500 --seed 1
+
+Each program is refused in words, or its groups of warps compute what the algorithm says, at sizes
+that divide nothing, and their barriers are proved to keep an order, or tested in all.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.analysis.interface import Interface, output_names
+from dt_mlir.certificates.protocols import proof_of
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import warp
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
+from dt_mlir.interpreters.run import run_module
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+
+NARROW = 2**-6
+"""The part of the largest result by which results may differ where factors are rounded again."""
+SECONDS = 60.0
+"""The seconds that a proof about barriers may take."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A drawn program, and the sizes that it is run at."""
+
+    text: str
+    sizes: dict[str, int]
+
+    def __repr__(self) -> str:
+        return f"{self.text}# {self.sizes}"
+
+
+class WrongError(AssertionError):
+    """A program that shows a fault of the compiler."""
+
+
+def _sizes(**tiles: int) -> str:
+    return ", ".join(f"{label}:{tile}" for label, tile in tiles.items())
+
+
+@st.composite
+def products(draw: st.DrawFn) -> Program:
+    """Products, of which some are batched, in parts, or have an epilogue."""
+
+    def pick(*options: object) -> object:
+        return draw(st.sampled_from(options))
+
+    def chance(percent: int) -> bool:
+        return draw(st.integers(0, 99)) < percent
+
+    type = pick("bf16", "f16", "f8e4m3", "f8e5m2")
+    batched, parts = chance(25), chance(20)
+    own = "b, " if batched else ""
+    left = f"A[{own}{pick('x, k', 'k, x') if type in ('bf16', 'f16') else 'x, k'}]"
+    right = f"B[{own}{pick('k, y', 'y, k') if type in ('bf16', 'f16') else 'y, k'}]"
+    value = f"rdot({left}, {right}, k)"
+    declared = [f"A : {type}", f"B : {type}"]
+    scalar = ""
+    if chance(60):
+        value, more = pick(
+            (f"{value} * 0.5", ""), (f"relu({value})", ""), (f"{value} + bias[y]", "bias : f32"),
+            (f"{value} * rows[x] + 1", "rows : f32"), (f"abs({value} - C[{own}x, y])", f"C : {type}"),
+            (f"{value} * s", "s"), (f"maximum({value}, bias[y])", "bias : f32"),
+            (f"maximum({value}, C[{own}x, y]) - C[{own}x, y]", "C : f32"),
+        )  # fmt: skip
+        scalar = " SIn s : f32;" if more == "s" else ""
+        declared += [more] if more and more != "s" else []
+    consumers = pick(1, 2)
+    tiles = {"x": pick(64, 128, 256), "y": pick(16, 32, 64, 128), "k": pick(16, 32, 64)}
+    blocks = {"x": tiles["x"], "y": tiles["y"] * (2 if chance(15) else 1)}
+    root = "parts" if parts else "mm"
+    grid = {**({"k_part": 1} if parts else {}), **({"b": 1} if batched else {}), **blocks}
+    schedule = [
+        *([f"mm.rfactor(k:{pick(2, 3, 5)}, parts);"] if parts else []),
+        f"{root}.block({_sizes(**grid)});",
+        f"{root}.tensorize({_sizes(**tiles)});",
+        f"{root}.warp_specialize(consumers:{consumers});",
+        f"{root}.num_stages({pick(1, 2, 2, 3, 4)});",
+    ]
+    if chance(60):
+        schedule.append(f"{root}.persistent({pick('', '', '2')});")
+    if chance(50):
+        rest = "".join(f"{label}, " for label in grid if label not in "xy")
+        schedule.append(f"{root}.map({rest}{pick('x:x1/2, y, x1', 'y, x', 'x, y')});")
+    output = pick("bf16", "f16", "f32")
+    text = (
+        f"Func mm : {output}; In {', '.join(declared)};{scalar} Var {own}x, y; RVar k;\n"
+        f"mm[{own}x, y] = {value};\n" + "\n".join(schedule) + "\nmm.compile();\n"
+    )
+    sizes = {
+        "x": draw(st.integers(1, 300)), "y": draw(st.integers(1, 150)),
+        "k": draw(st.integers(0, 150)), "b": draw(st.integers(1, 3)),
+    }  # fmt: skip
+    return Program(text, sizes)
+
+
+@st.composite
+def attentions(draw: st.DrawFn) -> Program:
+    """Attention over the keys that a domain keeps, with scores that are changed in some way."""
+
+    def pick(*options: object) -> object:
+        return draw(st.sampled_from(options))
+
+    heads = draw(st.integers(1, 3))
+    group = pick("h", "h", "h // 2")
+    domain = pick("", "", "j <= i", "j <= i, j > i - 24", "j < i + 7", "j >= 5", "j >= i")
+    where = f", {domain}" if domain else ""
+    scores = pick(
+        "{s} * 0.125", "{s} / sqrt(len(c))", "{s} * 0.1 + (j - i) * 0.03",
+        "tanh({s} * 0.05) * 9", "where(j % 3 != 1, {s}, -8.0)", "{s} * scale",
+    )  # fmt: skip
+    value = str(scores).format(s=f"rdot(Q[h, i, c], K[{group}, j, c], c)")
+    scalar = " SIn scale : f32;" if "scale" in value else ""
+    depth = pick(64, 128)
+    blocks, keys = pick(64, 128), pick(32, 64)
+    type = pick("bf16", "f16")
+    text = (
+        f"Func s, top, p, total, o : {type}; In Q : {type}, K : {type}, V : {type};{scalar}\n"
+        f"Var h = {heads}, i, d = {depth}; RVar j, c = {depth};\n"
+        f"s[h, i, j] = {value};\n"
+        f"top[h, i] = rmax(s[h, i, j], j{where});\n"
+        "p[h, i, j] = exp(s[h, i, j] - top[h, i]);\n"
+        f"total[h, i] = rsum(p[h, i, j], j{where});\n"
+        f"o[h, i, d] = rdot(p[h, i, j], V[{group}, j, d], j{where}) / total[h, i];\n"
+        "o.online(j); o.precision(narrow);\n"
+        f"o.block(h:1, i:{blocks}); o.tensorize(i:{blocks}, j:{keys}, c:0, d:0);\n"
+        f"o.map(h, {pick('i', 'i:descending')});\n"
+        f"o.warp_specialize(consumers:{pick(1, 2)}); o.num_stages({pick(2, 2, 3)});\n"
+        f"{pick('', '', 'o.persistent();')} o.compile();\n"
+    )
+    return Program(text, {"i": draw(st.integers(1, 200)), "j": draw(st.integers(1, 200))})
+
+
+def check(program: Program, number: int = 0) -> str:
+    """Compiles and runs a program; returns what came of it.
+
+    Args:
+        program: the program.
+        number: the seed of the inputs.
+
+    Raises:
+        WrongError: if a result is wrong, or a refusal is not one in words.
+    """
+    algorithm, _ = compile_text(program.text, "case.dt")
+    module = algorithm.clone()
+    try:
+        run_pipeline(module, default_pipeline("warp"))
+    except CompileError as error:
+        if error.location is None or not error.message:
+            raise WrongError(f"a refusal without a place: {error}") from error
+        return f"refused: {error.message[:90]}"
+    run_pipeline(algorithm, default_pipeline("dt"))
+    kernels = [op for op in module.ops if isinstance(op, warp.KernelOp)]
+    if not kernels:
+        raise WrongError("no kernel is specialized, and nothing was refused")
+    interface = Interface.of(algorithm)
+    try:
+        sizes = interface.sizes(
+            {label: size for label, size in program.sizes.items() if label in interface.labels}
+        )
+    except CompileError:
+        return "sizes that do not go together"
+    _compare(algorithm, module, sizes, number)
+    if not any(proof_of(kernel, SECONDS).reason for kernel in kernels):
+        return "right"
+    try:
+        run_pipeline(module, ["verify-warp"])
+    except CompileError as error:
+        raise WrongError(f"an order of its groups of warps is wrong: {error}") from error
+    return "right, and its barriers are tested"
+
+
+def _compare(algorithm: ModuleOp, module: ModuleOp, sizes: dict[str, int], number: int) -> None:
+    interface = Interface.of(algorithm)
+    generator = np.random.default_rng(number)
+    found: list[dict[str, np.ndarray]] = []
+    arrays = {
+        item.name: np.round(generator.standard_normal(interface.shape(item, sizes)) * 4) / 4
+        for item in interface.inputs
+    }
+    errors: list[dict[str, np.ndarray]] = []
+    for own in (algorithm, module):
+        arithmetic = BoundedArithmetic(Accuracy.of(own))
+        inputs = {
+            item.name: arithmetic.from_array(arrays[item.name], item.element)
+            for item in interface.inputs
+        }
+        results = run_module(own, inputs, sizes, arithmetic)
+        found.append({name: np.asarray(value.value) for name, value in results.items()})
+        errors.append({name: np.asarray(value.error) for name, value in results.items()})
+    narrow = "narrow" in str(module)
+    for name in output_names(algorithm):
+        want, got = found[0][name], found[1][name]
+        decided = np.isfinite(errors[0][name]) & np.isfinite(want)
+        allowed = errors[0][name] + errors[1][name]
+        if narrow:
+            allowed = NARROW * np.max(np.abs(want[decided]), initial=0.0) + np.zeros(want.shape)
+        wrong = decided & ~(np.abs(got - want) <= allowed)
+        if wrong.any():
+            at = tuple(int(i) for i in np.argwhere(wrong)[0])
+            raise WrongError(f"{name}{list(at)} is {got[at]}, and should be {want[at]}: {sizes}")
+
+
+def run(number: int, cases: int) -> Counter[str]:
+    """Checks programs of a seed; returns how many came to what.
+
+    Raises:
+        WrongError: with the smallest program that shows a fault.
+    """
+    tally: Counter[str] = Counter()
+
+    @seed(number)
+    @settings(
+        max_examples=cases, database=None, deadline=None, print_blob=False,
+        suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink],
+    )  # fmt: skip
+    @given(st.one_of(products(), products(), attentions()))
+    def checked(program: Program) -> None:
+        tally[check(program, number)] += 1
+
+    checked()
+    return tally
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Checks drawn kernels whose warps are specialized.")
+    parser.add_argument("--cases", type=int, default=100, help="how many programs are drawn")
+    parser.add_argument("--seed", type=int, default=0, help="the seed that they are drawn from")
+    args = parser.parse_args()
+    print(dict(run(args.seed, args.cases)))
+
+
+if __name__ == "__main__":
+    main()
