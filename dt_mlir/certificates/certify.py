@@ -16,21 +16,21 @@ from dt_mlir.analysis.interface import Interface, output_names
 from dt_mlir.certificates.algorithm import Algorithm
 from dt_mlir.certificates.attribution import attributed, kernels_of
 from dt_mlir.certificates.equality import Equality, Finding
-from dt_mlir.certificates.extremes import extremes_of
+from dt_mlir.certificates.infinities import extremes_of, products_over_domains
 from dt_mlir.certificates.obligation import Certificate, Kind, Obligation, Verdict
 from dt_mlir.certificates.parts import Parts
 from dt_mlir.certificates.protocols import proof_of
 from dt_mlir.certificates.proving import SECONDS, WHOLE, Prover, Query, State
 from dt_mlir.certificates.scalars import Scalars
 from dt_mlir.certificates.solver import z3
-from dt_mlir.certificates.terms import Choice, Number, Term
+from dt_mlir.certificates.terms import Choice, Term, neutral
 from dt_mlir.certificates.tests import Tests
 from dt_mlir.certificates.tiles import Access, Program, stores_to
 from dt_mlir.certificates.universe import Integer, Universe, evaluated, least
 from dt_mlir.certificates.walks import Domain, Walk, all_visited, apart, foreign, visited_once
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, tile, warp
-from dt_mlir.dialects.elem import ReductionKind, identity
+from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.host.func import Argument
 from dt_mlir.dialects.tile.types import element_of
@@ -163,7 +163,7 @@ class _Certifier:
                 if tensor not in written:
                     text = f"each element of '{tensor}' is written"
                     self._add(Kind.WRITTEN, tensor, text, Verdict.REFUTED, "no kernel writes it")
-            self._extremes()
+            self._infinities()
             self._protocols()
         else:
             # All would follow from sizes that contradict each other.
@@ -178,8 +178,8 @@ class _Certifier:
         directives = attributed(self.source, self.obligations, kernels)
         return Certificate(lines, digest, tuple(self.obligations), directives)
 
-    def _extremes(self) -> None:
-        """Adds the obligations that maxima and minima over domains are finite."""
+    def _infinities(self) -> None:
+        """Adds the obligations about reductions over domains that concern what is not finite."""
         roots = {kernel.root.data for kernel in self.kernels}
         for found in extremes_of(self.source, self.prover):
             over = ", ".join(found.labels)
@@ -190,6 +190,11 @@ class _Certifier:
                 self._add(Kind.VALUE, root, text, Verdict.PROVED, "", questions)
             else:
                 self._open(Kind.VALUE, root, text, "its domain may have no point")
+        for function, labels in products_over_domains(self.source):
+            over = ", ".join(labels)
+            text = f"no factor outside of its domain reaches the sum over {over} in '{function}'"
+            root = function if function in roots else ""
+            self._open(Kind.VALUE, root, text, "infinities are no terms")
 
     def _protocols(self) -> None:
         """Adds the obligations of specialized kernels."""
@@ -382,7 +387,7 @@ class _Certifier:
         if alloc is not None and any(multiple > 1 for multiple in alloc.alignment):
             sizes = [self.universe.size(label) for label in alloc.axis_names]
             inner = z3.And(*(i < n for i, n in zip(store.indices, sizes, strict=True)))
-            zero = Number(identity(ReductionKind.ADD, self._type(store)))
+            zero = neutral(ReductionKind.ADD, self._type(store))
             theirs = Choice(inner, theirs, zero)
         mine = self.parts.inlined(store.value)
         given = [*self.universe.closure(store.binders), store.mask]

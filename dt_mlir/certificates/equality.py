@@ -34,6 +34,7 @@ from dt_mlir.certificates.terms import (
     Reduction,
     Term,
     Unknown,
+    neutral,
     renamed,
     substituted,
     surface,
@@ -47,7 +48,7 @@ from dt_mlir.certificates.walks import (
     linear_form,
     visited_once,
 )
-from dt_mlir.dialects.elem import ReductionKind, identity
+from dt_mlir.dialects.elem import ReductionKind
 
 UNROLLED = 32
 """The number of points up to which a reduction is written out."""
@@ -217,11 +218,11 @@ class Equality:
         if total > UNROLLED:
             return term
         combine = operation(COMBINATIONS[term.kind], term.type, term.type)
-        found: Term = Number(identity(term.kind, term.type))
+        found: Term = neutral(term.kind, term.type)
         for point in product(*(range(count or 0) for count in counts)):
             at = [(b, z3.IntVal(i)) for b, i in zip(piece.binders, point, strict=True)]
             inside = z3.And(*(f for b in piece.binders for f in self.universe.facts(b)))
-            body = Choice(inside, piece.body, Number(identity(term.kind, term.type)))
+            body = Choice(inside, piece.body, neutral(term.kind, term.type))
             found = Apply(combine, (found, substituted(body, at, self.universe)))
         return found
 
@@ -287,7 +288,7 @@ class Equality:
             if not _hold(masked):
                 return found
             found = masked
-        neutral = Number(identity(mine.kind, mine.type))
+        nothing = neutral(mine.kind, mine.type)
         for own, walk in zip(pieces, walks, strict=True):
             known = [*given, *self.universe.closure(own.binders)]
             body = substituted(
@@ -298,7 +299,7 @@ class Equality:
             outside = [*known, z3.Not(walk.active)]
             if _hold(found) and self.prover.possible(outside):
                 text = f"what is combined beyond the end of {_names(piece)} is neutral"
-                for item in self.compare(own.body, neutral, outside, text):
+                for item in self.compare(own.body, nothing, outside, text):
                     found.append(replace(item, kind="neutral"))
             if not _hold(found):
                 break

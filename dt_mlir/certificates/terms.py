@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation
 
 from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.universe import Condition, Integer, Universe
-from dt_mlir.dialects.elem import ReductionKind, identity
+from dt_mlir.dialects.elem import ReductionKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,10 +265,29 @@ def _is_in(variable: Integer, expr: Condition) -> bool:
     return not z3.substitute(expr, (variable, variable + 1)).eq(expr)
 
 
+def neutral(kind: ReductionKind, type: Attribute) -> Number:
+    """Returns the neutral element of a combination.
+
+    The compiler's own definition is not asked, so that a wrong one is noticed.
+    """
+    if isinstance(type, IntegerType):
+        half = 2 ** (type.width.data - 1)
+        numbers = {
+            ReductionKind.MUL: 1, ReductionKind.AND: -1, ReductionKind.MAXIMUM: -half,
+            ReductionKind.MINIMUM: half - 1,
+        }  # fmt: skip
+        return Number(IntegerAttr(numbers.get(kind, 0), type))
+    assert isinstance(type, AnyFloat)
+    values = {
+        ReductionKind.MUL: 1.0, ReductionKind.MAXIMUM: -inf, ReductionKind.MINIMUM: inf,
+    }  # fmt: skip
+    return Number(FloatAttr(values.get(kind, 0.0), type))
+
+
 def is_neutral(term: Term, kind: ReductionKind) -> bool:
     """Returns whether a term is the neutral element of a combination."""
     if isinstance(term, Number):
-        return term.value == identity(kind, term.value.type) or (
+        return term.value == neutral(kind, term.value.type).value or (
             kind is ReductionKind.ADD and term.value.value.data == 0
         )
     return False

@@ -29,11 +29,12 @@ from dt_mlir.certificates.terms import (
     Unknown,
     combined,
     is_neutral,
+    neutral,
     substituted,
 )
 from dt_mlir.certificates.universe import Condition, Integer, Universe
 from dt_mlir.dialects import tile
-from dt_mlir.dialects.elem import ReductionKind, identity
+from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of
 from dt_mlir.element_types import MODERATE, is_float
 
@@ -174,7 +175,7 @@ class Program:
             positive = MODERATE[0] <= float(scalar.value.value.data) <= MODERATE[1]
         if type != op.scalar.type:
             scalar = widened(scalar, op.scalar.type, type)
-        one = Number(identity(ReductionKind.MUL, type))
+        one = neutral(ReductionKind.MUL, type)
         self.values[op.before], self.values[op.after] = (
             (one, self.scalars.positive(scalar)) if positive else (scalar, one)
         )
@@ -290,7 +291,7 @@ class Program:
         found: Term = Element(tensor, indices, type)
         if tensor in self.padded:
             inner = self._unpadded(tensor, indices)
-            found = Choice(inner, found, Number(identity(ReductionKind.ADD, type)))
+            found = Choice(inner, found, neutral(ReductionKind.ADD, type))
         if op.fill is not None:
             found = Choice(within, found, Number(op.fill))
         return found if op.pad is None else Choice(mask, found, Number(op.pad))
@@ -310,7 +311,7 @@ class Program:
 
         found = integer_element(tensor, indices, type)
         if tensor in self.padded:
-            zero = number(identity(ReductionKind.ADD, type))
+            zero = number(neutral(ReductionKind.ADD, type).value)
             found = z3.If(self._unpadded(tensor, indices), found, zero)
         for condition, other in ((within, op.fill), (mask, op.pad)):
             if other is not None and not z3.is_true(condition):

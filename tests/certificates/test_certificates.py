@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp
+from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineExpr
 
 import dt_mlir
@@ -17,6 +18,8 @@ from dt_mlir.certificates.certify import APPROXIMATED, certify
 from dt_mlir.certificates.obligation import Certificate, Verdict
 from dt_mlir.certificates.report import report
 from dt_mlir.diagnostics import CompileError, SourceTexts
+from dt_mlir.dialects import elem
+from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.passes import schedule_online_merge
 from dt_mlir.pipeline import default_pipeline, run_pipeline
@@ -30,7 +33,9 @@ PROGRAMS = sorted((ROOT / "benchmarks" / "programs").glob("*.dt"))
 OPERATORS = sorted((ROOT / "tests" / "operators").glob("*.dt"))
 SLOW = ("conv2d", "conv2d_strided", "conv2d_pointwise", "conv2d_depthwise", "decoding")
 """Programs of which not all is proved in a short time."""
-LARGE = ("attention_window",)
+LARGE = (
+    "attention_window", "attention_causal", "attention_causal_64", "attention_grouped",
+)  # fmt: skip
 """Programs with an obligation that they would have to be run for, which are too large for it."""
 
 
@@ -120,6 +125,38 @@ def test_a_row_without_elements_is_tested(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(schedule_online_merge, "point_conditions", no_conditions)
     (wrong,) = certify(tiles(text)).refuted
     assert wrong.statement == "the maximum over k in 'top' is finite"
+
+
+def test_a_factor_outside_of_a_domain_is_tested() -> None:
+    """A dot multiplies all of its elements: an infinity times 0 is no 0."""
+    text = """
+    Func f; In A : f16, B : f16; Var x, y; RVar k;
+    f[x, y] = rdot(A[x, k], B[k, y], k, k <= x);
+    f.tensorize(x:16, y:16, k:16);
+    f.compile();
+    """
+    statement = "no factor outside of its domain reaches the sum over k in 'f'"
+    right = certify(tiles(text))
+    (own,) = (item for item in right.obligations if item.statement == statement)
+    assert own.verdict is Verdict.TESTED
+    assert own.reason.startswith("infinities are no terms; it holds with ")
+
+
+def test_a_wrong_neutral_element_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiler's definition of what is neutral is not the certificate's."""
+    text = "In A; Func f; Var x; RVar k; f[x] = rmin(A[x, k], k); f.tensorize(x:4, k:8); f.compile();"
+    assert not certify(tiles(text)).refuted
+    right = elem.identity
+
+    def wrong(kind: ReductionKind, type: Attribute) -> FloatAttr | IntegerAttr:
+        if kind is ReductionKind.MINIMUM and isinstance(type, AnyFloat):
+            return FloatAttr(0.0, type)
+        return right(kind, type)
+
+    for module in list(sys.modules.values()):
+        if module.__name__.startswith("dt_mlir.") and vars(module).get("identity") is right:
+            monkeypatch.setattr(module, "identity", wrong)
+    assert certify(tiles(text)).refuted
 
 
 @pytest.mark.parametrize("paths", [EXAMPLES, OPERATORS], ids=["examples", "operators"])

@@ -1,7 +1,8 @@
-"""Maxima and minima over domains, which have a finite value only where there is an element.
+"""Reductions over domains in which infinities can arise where elements are finite, or pass on.
 
 The terms of a certificate are real numbers. A maximum of no elements is minus infinity, and what a
-program computes of that, no expression of real numbers says.
+program computes of that, no expression of real numbers says. Nor does one say whether a factor that
+is infinite, and excluded from a sum of products, was multiplied by zero.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -55,6 +56,16 @@ def extremes_of(source: ModuleOp, prover: Prover) -> Iterator[Extreme]:
                 elements = not op.values and _has_element(op, function, prover)
                 name = function.sym_name.data
                 yield Extreme(name, op.kind.data, tuple(op.label_names), elements)
+
+
+def products_over_domains(source: ModuleOp) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yields the functions with sums of products over domains, with the labels of each."""
+    for function in source.ops:
+        if not isinstance(function, dt.FuncOp):
+            continue
+        for op in operations_of(function, dt.ReduceOp):
+            if op.constraints and op.kind.data is ReductionKind.DOT:
+                yield function.sym_name.data, tuple(op.label_names)
 
 
 def _has_element(op: dt.ReduceOp, function: dt.FuncOp, prover: Prover) -> bool:
