@@ -34,11 +34,11 @@ class Extreme:
     function: str
     """The function that it is in."""
     kind: ReductionKind
-    """Which of both."""
+    """A maximum or a minimum."""
     labels: tuple[str, ...]
     """The labels that it reduces."""
     has_elements: bool
-    """Whether it is proved to be over an element, for all sizes above 0 and all indices."""
+    """True if it is proved to be over an element, for all sizes above 0 and all indices."""
 
 
 def extremes_of(source: ModuleOp, prover: Prover) -> Iterator[Extreme]:
