@@ -406,7 +406,7 @@ def test_long_programs(count: int, limit: float) -> None:
 
 
 def test_layers_that_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is known of a layer is used for others, which changes nothing but the time."""
+    """Work that is known of a layer is used for others, which changes nothing but the time."""
     sizes = {"x": 4096, "y": 1024}
     calls: list[int] = []
     works = Algorithm.works
