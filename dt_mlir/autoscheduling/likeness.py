@@ -69,7 +69,7 @@ class Likeness:
         """Returns what matters of a tensor or a function to those that read it."""
         given = self._inputs.get(name)
         if given is not None:
-            return given.type, given.axes
+            return given.type, given.axes or self.algorithm.axes.get(name)
         op = self.algorithm.functions[name]
         return op.element, op.labels, name in self.algorithm.outputs
 

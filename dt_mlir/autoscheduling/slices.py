@@ -37,7 +37,7 @@ class Algorithm:
     readers: dict[str, list[str]] = field(init=False)
     """The functions that read each function."""
 
-    _axes: dict[str, ArrayAttr[StringAttr]] = field(init=False)
+    axes: dict[str, ArrayAttr[StringAttr]] = field(init=False)
     """The labels of the axes of each input."""
     _loops: dict[tuple[tuple[str, ...], frozenset[str]], ModuleOp] = field(
         init=False, default_factory=dict[tuple[tuple[str, ...], frozenset[str]], ModuleOp]
@@ -46,7 +46,7 @@ class Algorithm:
     """
 
     def __post_init__(self) -> None:
-        self._axes = {
+        self.axes = {
             item.name: name_array([a if isinstance(a, str) else "" for a in item.axes])
             for item in Interface.of(self.module).inputs
             if item.axes
@@ -115,7 +115,7 @@ class Algorithm:
             copied = op.clone()
             if isinstance(copied, dt.InputOp) and copied.axes is None:
                 # Functions that are left out may be what says how an axis is called.
-                copied.axes = self._axes.get(copied.sym_name.data)
+                copied.axes = self.axes.get(copied.sym_name.data)
             result.body.block.add_op(copied)
         for place, name in enumerate(functions):
             if place == 0 or name in self.outputs or name in stored:

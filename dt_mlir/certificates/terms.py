@@ -250,7 +250,7 @@ def combined(kind: ReductionKind, type: Attribute, pieces: Sequence[Piece]) -> R
 
 
 def _pieces_of(body: Term, kind: ReductionKind) -> Sequence[Piece] | None:
-    """Returns the pieces of a reduction of some kind; None if a term is no such reduction."""
+    """Returns the pieces of a reduction of some kind; None for another term."""
     if isinstance(body, Reduction) and body.kind is kind:
         return body.pieces
     if not isinstance(body, Choice) or not is_neutral(body.otherwise, kind):

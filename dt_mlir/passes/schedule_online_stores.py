@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Block, Operation, SSAValue
+from collections.abc import Sequence
+from itertools import takewhile
+
+from xdsl.ir import Operation, SSAValue
 
 from dt_mlir.analysis.nests import argument_named, function_labels, loop_of, reads_of, writes_of
 from dt_mlir.dialects import loop
@@ -65,31 +68,30 @@ def hoist_store(site: Site, home: loop.KernelOp, name: str) -> None:
     (write,) = (u.operation for u in argument.uses if isinstance(u.operation, loop.WriteOp))
     assert isinstance(write, loop.WriteOp)
     axes = {loop_of(index) for index in write.simple_indices() if isinstance(index, SSAValue)}
-    left: list[loop.LoopLike] = []
+    around: list[loop.LoopLike] = []
     parent = write.parent_op()
-    while isinstance(parent, loop.LoopLike) and parent not in axes:
-        left.append(parent)
-        parent = parent.parent_op()
-    around = [parent]
-    while isinstance(parent := parent.parent_op() if parent else None, loop.LoopLike):
+    while isinstance(parent, loop.LoopLike):
         around.append(parent)
-    other = next((op for op in around if isinstance(op, loop.LoopLike) and op not in axes), None)
-    moved = [] if other is not None or not left else _behind(write, left[-1])
-    for op in moved:
-        used = {value.owner for value in (*op.operands, *captured_by(op))}
-        inner = next((block for block in used if isinstance(block, Block)
-                      and block.parent_op() in left), None)  # fmt: skip
-        if inner is not None or isinstance(op, loop.OnlineOp):
-            other = left[0] if inner is None else inner.parent_op()
-            break
-    if isinstance(other, loop.LoopLike):
-        raise site.error(
-            f"'{name}' is stored, and would be computed once for each '{other.label_name}'", HINT
-        )
+        parent = parent.parent_op()
+    left = list(takewhile(lambda op: op not in axes, around))
+    moved = _behind(write, left[-1]) if left else []
+    repeated = [op for op in around[len(left) :] if op not in axes] or _needed_by(moved, left)
+    if repeated:
+        label = repeated[0].label_name
+        raise site.error(f"'{name}' is stored, and would be computed once for each '{label}'", HINT)
     for op in moved:
         op.detach()
         assert left[-1].parent is not None
         left[-1].parent.insert_op_before(op, left[-1])
+
+
+def _needed_by(ops: Sequence[Operation], loops: Sequence[loop.LoopLike]) -> list[loop.LoopLike]:
+    """Returns those of some loops around operations that these cannot leave."""
+    if any(isinstance(op, loop.OnlineOp) for op in ops):
+        # The pass itself stands where all that it needs is known.
+        return list(loops)
+    used = {value for op in ops for value in (*op.operands, *captured_by(op))}
+    return [op for op in loops if op.iv in used]
 
 
 def _behind(write: loop.WriteOp, outermost: Operation) -> list[Operation]:
