@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import (
@@ -15,13 +16,15 @@ from xdsl.dialects.builtin import (
     Float32Type,
     IntegerType,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from dt_mlir.analysis.nests import loops_in, reduction_nests, write_to
 from dt_mlir.analysis.tile_axes import TileAxes
 from dt_mlir.dialects import loop
+from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.tile.types import Axis
+from dt_mlir.traversal import operations_of
 
 _FLOATS = (Float16Type, BFloat16Type, Float32Type, Float8E4M3FNType, Float8E5M2Type)
 
@@ -67,9 +70,11 @@ def least_depth(bits: int) -> int:
 def planned_axes(
     kernel: loop.KernelOp, same: dict[str, str], fixed: dict[str, int]
 ) -> TileAxes:
-    """Returns the axes of a kernel's tiled loops; those of a dot's depth are one axis.
+    """Returns the axes of a kernel's tiled loops; those of a dot's rows, or depth, are one axis.
 
-    A product over tiles of several labels is one dot, as deep as its tile has points.
+    A product over tiles of several labels is one dot, as deep as its tile has points. So are the
+    rows of a product which several tiled labels of one factor alone number: one axis has the points
+    of their box.
 
     Args:
         kernel: a kernel of the `loop` level.
@@ -78,24 +83,79 @@ def planned_axes(
     """
     axes = TileAxes(kernel, same, fixed)
     for nest in reduction_nests(kernel):
-        depth = [op for op in nest if _is_joinable(op, nest[-1], axes)]
+        depth = [op for op in nest if _is_joinable(op, nest[-1].yielded, axes)]
         if not nest[-1].is_dot or len(depth) < 2 or depth[-1] is not nest[-1]:
             continue
         if any(op.domain is not None for op in nest):
             continue
-        # Points that follow each other are neighbours in memory where those of a label are.
-        axes.join(depth, sorted(depth, key=_distance, reverse=True))
+        _join(depth, axes)
         if not isinstance(plan_dot(nest[-1], axes), DotPlan):
             axes.separate(depth)
+    products = _products(kernel)
+    for product in products:
+        for side in _sides(product, axes):
+            _join_side(side, product, products, axes)
     return axes
 
 
-def _distance(op: loop.ReduceOp) -> int:
+def _products(kernel: loop.KernelOp) -> list[loop.ReduceOp | loop.RunningOp]:
+    """Returns the products of a kernel, those of running sums too."""
+    found: list[loop.ReduceOp | loop.RunningOp] = [
+        op for op in operations_of(kernel, loop.ReduceOp) if op.is_dot
+    ]
+    running = operations_of(kernel, loop.RunningOp)
+    return [*found, *(op for op in running if op.kind.data is ReductionKind.DOT)]
+
+
+def _sides(
+    product: loop.ReduceOp | loop.RunningOp, axes: TileAxes
+) -> list[list[loop.LoopLike]]:
+    """Returns the tiled loops that one factor of a product alone depends on, for each factor."""
+    left, right = (axes.of(value) for value in _terms(product))
+    return [[op for op in axes.loops if op in alone] for alone in (left - right, right - left)]
+
+
+def _terms(product: loop.ReduceOp | loop.RunningOp) -> Sequence[SSAValue]:
+    return product.yielded if isinstance(product, loop.ReduceOp) else product.terms
+
+
+def _join_side(
+    side: list[loop.LoopLike],
+    product: loop.ReduceOp | loop.RunningOp,
+    products: Sequence[loop.ReduceOp | loop.RunningOp],
+    axes: TileAxes,
+) -> None:
+    """Joins the loops of a product's rows or columns, if that makes it a dot."""
+    if len(axes.axes(frozenset(side))) < 2:
+        return
+    inner = side[-1]
+    nested = all(a.is_ancestor(b) for a, b in pairwise(side))
+    plain = all(isinstance(op, loop.ForOp) and not loop.prefixes_of(op) for op in side)
+    if not nested or not plain or any(op in axes.joined for op in side):
+        return
+    if not all(_is_joinable(op, _terms(product), axes, some=True) for op in side):
+        return
+    # What the loops hold is all in the innermost one, which has the indices of all.
+    uses = (use.operation for op in side for use in op.iv.uses)
+    if not all(inner.is_ancestor(user) for user in uses):
+        return
+    were = [op for op in products if isinstance(plan_dot(op, axes), DotPlan)]
+    _join(side, axes)
+    if not all(isinstance(plan_dot(op, axes), DotPlan) for op in (product, *were)):
+        axes.separate(side)
+
+
+def _join(loops: Sequence[loop.LoopLike], axes: TileAxes) -> None:
+    """Gives loops one axis, on which neighbours are neighbours in memory where they can be."""
+    axes.join(loops, sorted(loops, key=_distance, reverse=True))
+
+
+def _distance(op: loop.LoopLike) -> int:
     """Returns how many axes of a tensor are faster than the one that a loop walks, at the least."""
     places: list[int] = []
     for use in op.iv.uses:
         user = use.operation
-        if isinstance(user, loop.ReadOp):
+        if isinstance(user, loop.AccessOp):
             indices = user.map.data.results
             dims = [dim for dim, value in enumerate(user.indices) if value is op.iv]
             places += [
@@ -106,18 +166,30 @@ def _distance(op: loop.ReduceOp) -> int:
     return min(places, default=0)
 
 
-def _is_joinable(op: loop.ReduceOp, product: loop.ReduceOp, axes: TileAxes) -> bool:
-    """Returns whether a loop's tile may be a part of a product's depth."""
+def _is_joinable(
+    op: loop.LoopLike, terms: Sequence[SSAValue], axes: TileAxes, some: bool = False
+) -> bool:
+    """Returns whether a loop's tile may be a part of an axis of a product.
+
+    Args:
+        op: the loop.
+        terms: the factors of the product.
+        axes: the axes of the kernel.
+        some: whether one of the factors is enough to depend on it.
+    """
     if not op.is_tile or not isinstance(axes.loops[op].extent, int):
         return False
-    if any(op not in axes.of(value) for value in product.yielded):
+    if not (any if some else all)(op in axes.of(value) for value in terms):
         return False
-    reads = [use.operation for use in op.iv.uses if isinstance(use.operation, loop.ReadOp)]
+    reads = [use.operation for use in op.iv.uses if isinstance(use.operation, loop.AccessOp)]
     buffered = [read for read in reads if isinstance(read.base.owner, loop.LocalOp)]
+    if some:
+        return not buffered
     # A buffer that is read along the axis has an axis of its own there.
     return not any(
         theirs is op
         for read in buffered
+        if isinstance(read, loop.ReadOp)
         for _, theirs in axes.renaming(write_to(read.base), read)
     )
 
@@ -130,7 +202,7 @@ def plan_dot(product: loop.ReduceOp | loop.RunningOp, axes: TileAxes) -> DotPlan
         axes: the axes of its kernel.
     """
     op: loop.ReductionLoop = product if isinstance(product, loop.ReduceOp) else product.loop
-    terms = product.yielded if isinstance(product, loop.ReduceOp) else product.terms
+    terms = _terms(product)
     label, element = op.label_name, terms[0].type
     least = least_depth(dot_operand_bits(element))
     if not op.is_tile:
@@ -150,7 +222,7 @@ def plan_dot(product: loop.ReduceOp | loop.RunningOp, axes: TileAxes) -> DotPlan
         if len(found) != 1:
             return NoDot(
                 f"the labels of one factor alone that are tiled are {_shown(found)}",
-                "fuse them, or tile one of them",
+                "fuse them, tile one of them, or leave unfused what is held in a buffer along them",
             )
     batch = axes.axes((left & right).difference(axes.depth(op)))
     if len(batch) > 1:

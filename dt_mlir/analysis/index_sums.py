@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects import arith
+from xdsl.dialects.arith import CMPI_COMPARISON_OPERATIONS
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
@@ -85,3 +86,76 @@ class Sums:
         """Returns what the arguments of a map's body are where the operands are these."""
         args = zip(op.body.block.args, inputs)
         return {arg: self.sum_of(v) for arg, v in args if isinstance(arg.type, IndexType)}
+
+
+class TileSums(Sums):
+    """The indices of a kernel of the `tile` level as sums, those that maps compute too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._deep: dict[SSAValue, Sum] = {}
+
+    def shallow(self, value: SSAValue) -> Sum:
+        """Returns a tile of indices as a sum of ranges and of numbers; a number is one by itself.
+        """
+        op = value.owner
+        if value not in self.known and isinstance(op, tile.MapOp):
+            for operand in op.inputs:
+                self.shallow(operand)
+            found = self.sum_in(op, op.inputs)
+            if found is not None:
+                self.known[value] = found
+        return self.sum_of(value)
+
+    def deep(self, value: SSAValue) -> Sum:
+        """Returns an index as a sum, in which numbers that are sums are taken apart, too."""
+        if value not in self._deep:
+            total, op = self.shallow(value), value.owner
+            if total.terms != ((value, 1),):
+                found = Sum((), total.number)
+                for term, factor in total.terms:
+                    found = self.added(found, self.deep(term), factor)
+                total = found
+            elif isinstance(op, Operation):
+                sums = [self.deep(operand) for operand in op.operands]
+                total = self.combined(op, sums) or total
+            self._deep[value] = total
+        return self._deep[value]
+
+
+def comparisons(condition: SSAValue, sums: TileSums) -> list[tuple[str, Sum, Sum]]:
+    """Returns the comparisons that all hold where a condition does: the kind, and both sides.
+
+    What is none of an index has the kind "".
+
+    Args:
+        condition: a condition, or a tile of such.
+        sums: brings indices into one form.
+    """
+    op = condition.owner
+    if isinstance(op, tile.MapOp):
+        known: dict[SSAValue, Sum] = {
+            arg: sums.deep(value) for arg, value in zip(op.body.block.args, op.inputs)
+            if isinstance(arg.type, IndexType)
+        }  # fmt: skip
+        for inner in op.body.block.ops:
+            operands = [known.get(value) for value in inner.operands]
+            found = sums.combined(inner, operands) if inner.results else None
+            if found is not None:
+                known[inner.results[0]] = found
+        return _compared(op.yielded, known.get)
+    return _compared(condition, sums.deep)
+
+
+def _compared(
+    condition: SSAValue, sum_of: Callable[[SSAValue], Sum | None]
+) -> list[tuple[str, Sum, Sum]]:
+    op = condition.owner
+    if isinstance(op, arith.AndIOp):
+        return [*_compared(op.lhs, sum_of), *_compared(op.rhs, sum_of)]
+    if isinstance(op, arith.CmpiOp) and isinstance(op.lhs.type, IndexType):
+        left, right = sum_of(op.lhs), sum_of(op.rhs)
+        kind = CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+        if left is not None and right is not None:
+            return [(kind, left, right)]
+    return [("", Sum((), 0), Sum((), 0))]

@@ -35,12 +35,12 @@ class TileAxes:
     every: bool = False
     loops: dict[loop.LoopLike, Axis] = field(default_factory=dict[loop.LoopLike, Axis])
     """The axis of each tiled loop, outer loops first; joined loops have one between them."""
-    joined: dict[loop.LoopLike, tuple[loop.ReduceOp, ...]] = field(
-        default_factory=dict[loop.LoopLike, tuple[loop.ReduceOp, ...]]
+    joined: dict[loop.LoopLike, tuple[loop.LoopLike, ...]] = field(
+        default_factory=dict[loop.LoopLike, tuple[loop.LoopLike, ...]]
     )
     """The loops that share an axis with a loop, for each that shares one, outermost first."""
-    boxes: dict[loop.LoopLike, tuple[loop.ReduceOp, ...]] = field(
-        default_factory=dict[loop.LoopLike, tuple[loop.ReduceOp, ...]]
+    boxes: dict[loop.LoopLike, tuple[loop.LoopLike, ...]] = field(
+        default_factory=dict[loop.LoopLike, tuple[loop.LoopLike, ...]]
     )
     """The same loops in the order of the sides of a box, the fastest last."""
     _known: dict[SSAValue, frozenset[loop.LoopLike]] = field(
@@ -68,8 +68,8 @@ class TileAxes:
             found = f"{name}_{number}"
         return found
 
-    def join(self, loops: Sequence[loop.ReduceOp], sides: Sequence[loop.ReduceOp]) -> None:
-        """Gives the tiled loops of a product one axis, which has their points.
+    def join(self, loops: Sequence[loop.LoopLike], sides: Sequence[loop.LoopLike]) -> None:
+        """Gives tiled loops around a product, or of it, one axis, which has their points.
 
         Args:
             loops: loops of one nest, outermost first, that step by known numbers of elements.
@@ -84,14 +84,14 @@ class TileAxes:
             self.joined[op], self.boxes[op] = tuple(loops), tuple(sides)
         self._known.clear()
 
-    def separate(self, loops: Sequence[loop.ReduceOp]) -> None:
+    def separate(self, loops: Sequence[loop.LoopLike]) -> None:
         """Gives loops that are joined axes of their own again."""
         for op in loops:
             del self.joined[op], self.boxes[op]
             self.loops[op] = self._own_axis(op)
         self._known.clear()
 
-    def depth(self, op: loop.ReductionLoop) -> tuple[loop.ReductionLoop, ...]:
+    def depth(self, op: loop.ReductionLoop) -> tuple[loop.LoopLike, ...]:
         """Returns the loops whose points a reduction combines: its own, and those joined to it."""
         found = self.joined.get(op, (op,))
         return found if op is found[-1] else (op,)

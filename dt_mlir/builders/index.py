@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
@@ -76,6 +76,15 @@ class IndexBuilder:
         if constant_index(b) == 1:
             return a
         return self._folded(a, b, operator.mul) or self._binary(arith.MuliOp, a, b, hint)
+
+    def sum(self, terms: Sequence[tuple[SSAValue, int]], number: int) -> SSAValue:
+        """The sum of multiples of indices and a number."""
+        total = self.constant(0)
+        for value, factor in sorted(terms, key=lambda term: term[1] < 0):
+            part = self.mul(value, self.constant(abs(factor)))
+            total = self.add(total, part) if factor > 0 else self.sub(total, part)
+        other = self.constant(abs(number))
+        return self.add(total, other) if number >= 0 else self.sub(total, other)
 
     def sub(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a - b"""

@@ -15,8 +15,9 @@ from xdsl.traits import is_side_effect_free
 
 from dt_mlir.builders.constants import raise_constants
 from dt_mlir.builders.index import IndexBuilder
-from dt_mlir.diagnostics import CompileError, Note, directive_location, has_location
+from dt_mlir.diagnostics import CompileError, has_location
 from dt_mlir.dialects import host, tile, warp
+from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import (
     Axis,
     axes_of,
@@ -26,32 +27,13 @@ from dt_mlir.dialects.tile.types import (
     tile_type,
 )
 from dt_mlir.dialects.warp.types import WARPGROUP
-from dt_mlir.passes.convert_tile_to_warp_boxes import Box, Boxes, is_computed
+from dt_mlir.passes.convert_tile_to_warp_boxes import Box, is_computed
+from dt_mlir.passes.convert_tile_to_warp_products import Products, refused
 from dt_mlir.passes.convert_tile_to_warp_sites import Site, blocks_alike, sites_of
 from dt_mlir.traversal import operations_of
 
-ROWS = 16 * WARPGROUP
-"""The rows that a warpgroup multiplies at once."""
-COLUMNS = 256
-"""The most columns of an instruction."""
 STAGE = 2
 """The phases of a barrier that a parity tells apart."""
-
-
-def refused(kernel: tile.KernelOp, message: str, hint: str, op: Operation) -> CompileError:
-    """Returns the refusal to specialize warps, at the directive.
-
-    Args:
-        kernel: the kernel.
-        message: what stands in the way.
-        hint: what would be right.
-        op: where it stands.
-    """
-    name = kernel.root.data
-    place = directive_location(kernel.location)
-    known = has_location(op) and directive_location(op.location) != place
-    notes = [Note("this is where", op.location)] if known else []
-    return CompileError(f"{name}.warp_specialize: {message}", place, hint, notes)
 
 
 class _Converter:
@@ -59,21 +41,9 @@ class _Converter:
 
     def __init__(self, kernel: tile.KernelOp) -> None:
         self.kernel = kernel
-        self.consumers = kernel.specialization["consumers"]
-        self.boxes = Boxes(kernel, lambda message, hint, op: refused(kernel, message, hint, op))
-        self.dots = operations_of(kernel, tile.DotOp)
-        if not self.dots:
-            raise self._refused(
-                "the kernel has no product of matrices", "leave warp_specialize out", kernel
-            )
-        self._check()
-        self.rows = axes_of(self.dots[0].result.type)[0]
-        self.layouts: dict[str, warp.MmaLayoutAttr] = {}
-        """The layout of tiles with rows, by the axis of their columns."""
-        self.factors: dict[tile.DotOp, list[Box | None]] = {}
-        """The boxes of each product's factors; None for one in registers."""
-        for dot in self.dots:
-            self._check_product(dot)
+        products = Products(kernel)
+        self.consumers, self.boxes = products.consumers, products.boxes
+        self.rows, self.layouts, self.factors = products.rows, products.layouts, products.factors
         self.part = self._extent(self.rows) // self.consumers
         self.sites = sites_of(self.factors)
         self.values: dict[SSAValue, SSAValue] = {}
@@ -103,88 +73,6 @@ class _Converter:
     def _extent(self, axis: Axis) -> int:
         assert isinstance(axis.extent, int)
         return axis.extent
-
-    def _check(self) -> None:
-        """Checks what the kernel is like.
-
-        Raises:
-            CompileError: where it cannot be specialized.
-        """
-        dot, name = self.dots[0], self.kernel.root.data
-        if self.kernel.dynamic is not None:
-            raise self._refused(
-                "sizes and strides of specialized kernels are constants",
-                f"write {name}.compile() without 'dynamic'", dot,
-            )  # fmt: skip
-        if self.kernel.summed_names:
-            raise self._refused(
-                "what it writes is added to memory, where copies only store",
-                "leave out 'atomic' of rfactor", dot,
-            )  # fmt: skip
-        for dot in self.dots:
-            axes = axes_of(dot.result.type)
-            if len(axes) != 2 or any(axis.is_symbolic for axis in axes):
-                raise self._refused(
-                    "the product is not one of matrices with numbers of rows and columns",
-                    f"write {name}.tensorize with a number for each of its labels", dot,
-                )
-            rows = axes_of(self.dots[0].result.type)[0]
-            if axes[0] != rows:
-                raise self._refused(
-                    f"products have rows along '{rows.name}' and along '{axes[0].name}'",
-                    "compute one of them in a function of its own", dot,
-                )
-
-    def _check_product(self, dot: tile.DotOp) -> None:
-        """Checks what a product is like, and finds its factors.
-
-        Raises:
-            CompileError: where no warpgroup multiplies such matrices.
-        """
-        name, columns = self.kernel.root.data, axes_of(dot.result.type)[1]
-        wanted, count = ROWS * self.consumers, self._extent(columns)
-        if self._extent(self.rows) % wanted:
-            raise self._refused(
-                f"{self.consumers} consumers multiply a multiple of {wanted} rows, and the tile has"
-                f" {self._extent(self.rows)}",
-                "write consumers:1 or consumers:2: the extents of tiles are powers of two"
-                if wanted & (wanted - 1) else f"write {name}.tensorize({self.rows.name}:{wanted})",
-                dot,
-            )  # fmt: skip
-        if count % 8 or count > COLUMNS:
-            raise self._refused(
-                f"a product has a multiple of 8 columns up to 256, and the tile has {count}",
-                f"write {name}.tensorize({columns.name}:{COLUMNS // 2})", dot,
-            )
-        lhs = None if self._is_in_registers(dot.lhs) else self.boxes.of(dot.lhs, dot)
-        rhs = self.boxes.of(dot.rhs, dot)
-        self.factors[dot] = [lhs, rhs]
-        width, element = rhs.type.width, element_of(dot.rhs.type)
-        if width not in (8, 16):
-            raise self._refused(
-                f"tensor cores multiply elements of 8 or 16 bits, not of {element}",
-                "declare the inputs with a type of 16 bits", dot,
-            )  # fmt: skip
-        if width == 8 and (lhs is None or lhs.is_transposed or not rhs.is_transposed):
-            raise self._refused(
-                f"of {element} tensor cores multiply factors in memory alone, whose last axis is "
-                "the one that is summed", f"store them so, as in rdot(A[{self.rows.name}, k], "
-                f"B[{columns.name}, k], k)", dot,
-            )  # fmt: skip
-        layout = warp.MmaLayoutAttr.of(
-            [self.rows.name, columns.name], [WARPGROUP, 1],
-            [16, count, 256 // width],
-        )  # fmt: skip
-        if self.layouts.setdefault(columns.name, layout) != layout:
-            raise self._refused(
-                f"products along '{columns.name}' have factors of 8 and of 16 bits",
-                "compute one of them in a function of its own", dot,
-            )
-
-    def _is_in_registers(self, factor: SSAValue) -> bool:
-        """Returns whether a first factor is computed of the results of other products."""
-        names = axis_names(factor.type)
-        return isinstance(factor.owner, tile.MapOp) and names[1] in self.layouts
 
     def _counter_of(self, block: Block) -> Block:
         return self.alike.get(block, block)
@@ -227,11 +115,11 @@ class _Converter:
         own = [site for site in self.sites.values() if site not in shared]
         for site in own:
             for box in site.boxes:
-                self._ring(box.op, self._part_of(box))
+                self._ring(box)
         for op in operations_of(self.kernel, tile.StoreOp):
             # What is no matrix, as sums of rows, is stored by threads.
             if len(axes_of(op.value.type)) == 2:
-                self._ring(op, self._part_of(self.boxes.of_store(op)))
+                self._ring(self.boxes.of_store(op))
         for site in own:
             site.ready = self.outer.insert(warp.MBarrierCreateOp(self.consumers, 1)).result
             name = self._named(site.boxes[0].op)
@@ -247,28 +135,46 @@ class _Converter:
                     self.rings[box.op] = self.rings[known.op]
 
     def _part_of(self, box: Box) -> warp.DescriptorType:
-        """The type of the part of a box that a group has: its own rows."""
-        extents = [
-            self.part if axis == self.rows.name else extent
-            for axis, extent in zip(box.axes, box.type.extents)
-        ]
+        """The type of the part of a box that a group has: its own rows.
+
+        Raises:
+            CompileError: if the rows of a group are no box.
+        """
+        extents = [axis.extent for axis in box.axes]
+        divided = box.divided(self.rows.name)
+        if divided is not None:
+            extents[divided] = self._divided(extents[divided], box.op)
         return box.type_of(extents)
+
+    def _divided(self, extent: int, op: Operation) -> int:
+        """Returns the indices that a group has of the slowest of the labels of all rows.
+
+        Raises:
+            CompileError: if the groups cannot have equally many.
+        """
+        if extent % self.consumers:
+            raise self._refused(
+                f"{self.consumers} consumers divide the slowest of the labels of their rows, of "
+                f"which the tile has {extent}", "tensorize it by more, and another label by less",
+                op,
+            )  # fmt: skip
+        return extent // self.consumers
 
     def _named(self, op: tile.LoadOp | tile.StoreOp) -> str:
         return (self.values[op.base].name_hint or "tensor").removesuffix("_ptr")
 
-    def _ring(self, op: tile.LoadOp | tile.StoreOp, type: warp.DescriptorType) -> None:
-        base, named = self.values[op.base], self._named(op)
+    def _ring(self, box: Box) -> None:
+        base, named, type = self.values[box.op.base], self._named(box.op), self._part_of(box)
         assert isinstance(base.type, MemRefType)
         if (base, type) not in self.descriptors:
             descriptor = self.outer.insert(warp.TmaDescriptorOp(base, type)).result
             descriptor.name_hint = f"{named}_box"
             self.descriptors[base, type] = descriptor
-        # Numbers along other axes leave a matrix.
-        shape = warp.BufferType.of(type).with_extents(type.squeezed)
+        # Rows of several labels are rows of one matrix, and numbers along other axes leave it.
+        shape = warp.BufferType.of(type).with_extents(box.matrix(type.extents))
         ring = warp.RingType.like(shape, self.consumers)
-        self.rings[op] = self.outer.insert(warp.AllocOp(ring)).result
-        self.rings[op].name_hint = f"{named}_tiles"
+        self.rings[box.op] = self.outer.insert(warp.AllocOp(ring)).result
+        self.rings[box.op].name_hint = f"{named}_tiles"
 
     # The body
 
@@ -283,15 +189,34 @@ class _Converter:
                     after.location = op.location
                 after = after.next_op
 
+    def _is_of_boxes(self, op: Operation) -> bool:
+        """Returns whether an operation computes indices and conditions of boxes alone."""
+        if not is_side_effect_free(op) or not op.results or any(
+            isinstance(value.type, IndexType) for value in op.results
+        ):
+            return False
+        uses = [use for value in op.results for use in value.uses]
+        return bool(uses) and all(
+            use.operation is not op.parent_op()
+            and (
+                not isinstance(use.operation, tile.StoreOp) or use.index
+                if use.operation in self.rings
+                else self._is_of_boxes(use.operation)
+            )
+            for use in uses
+        )
+
     def _op(self, op: Operation, builder: Builder) -> None:
         if op in self.sites:
             self._copy(self.sites[op], builder)
         match op:
+            case _ if self._is_of_boxes(op):
+                pass
             case tile.SizeOp():
                 size = self.outer.insert(tile.SizeOp(op.label.data)).result
                 size.name_hint = op.result.name_hint
                 self.values[op.result] = size
-            case tile.RangeOp() | tile.MaskOp():
+            case tile.RangeOp() | tile.JoinedRangeOp() | tile.MaskOp():
                 # They are part of boxes.
                 pass
             case tile.LoadOp() if op in self.rings:
@@ -341,7 +266,7 @@ class _Converter:
     def _operand(self, value: SSAValue, builder: Builder) -> SSAValue:
         """Returns what a value is; indices and masks of a group's own rows are made where used."""
         op, block = value.owner, builder.insertion_point.block
-        if not isinstance(op, tile.RangeOp | tile.MaskOp):
+        if not isinstance(op, tile.RangeOp | tile.JoinedRangeOp | tile.MaskOp):
             return self.values[value]
         if (value, block) in self.made:
             return self.made[value, block]
@@ -349,13 +274,13 @@ class _Converter:
             axis, origin = op.axis, self.values[op.origin]
             type = self._type(op.result.type, op)
             if axis.name == self.rows.name:
-                index = IndexBuilder(builder)
-                below = index.mul(self.group, index.constant(self.part * op.stride))
-                origin = index.add(origin, below, f"{axis.name}_part")
+                origin = self._part_origin(axis.name, origin, self.part * op.stride, builder)
             new = tile.RangeOp(
                 op.label.data, origin, None, axes_of(type)[0], op.stride, layout_of(type)
             )
             found = builder.insert(new).result
+        elif isinstance(op, tile.JoinedRangeOp):
+            found = self._joined_range(op, builder)[op.side_of(value)]
         else:
             index = self._operand(op.index, builder)
             end = None if op.end is None else self.values[op.end]
@@ -365,6 +290,30 @@ class _Converter:
         found.name_hint = value.name_hint
         self.made[value, block] = found
         return found
+
+    def _part_origin(
+        self, name: str, origin: SSAValue, distance: int, builder: Builder
+    ) -> SSAValue:
+        """Returns the first of a group's own indices along the axis of rows."""
+        index = IndexBuilder(builder)
+        below = index.mul(self.group, index.constant(distance))
+        return index.add(origin, below, f"{name}_part")
+
+    def _joined_range(self, op: tile.JoinedRangeOp, builder: Builder) -> list[SSAValue]:
+        """Inserts the indices of a group's part of a box of rows; its boxes are divided so, too."""
+        type = self._type(op.indices[0].type, op)
+        origins, extents = [self.values[origin] for origin in op.origins], op.extents
+        if op.axis.name == self.rows.name:
+            side = next(n for n, extent in enumerate(extents) if extent > 1)
+            label = op.labels.data[side].data
+            extents[side] = self._divided(extents[side], op)
+            origins[side] = self._part_origin(label, origins[side], extents[side], builder)
+        sides = list(zip(names(op.labels), extents))
+        new = tile.JoinedRangeOp(op.axis.name, sides, origins, [], layout_of(type))
+        for old, found in zip(op.indices, builder.insert(new).indices):
+            found.name_hint = old.name_hint
+            self.made[old, builder.insertion_point.block] = found
+        return list(new.indices)
 
     def _load(self, op: tile.LoadOp, builder: Builder) -> None:
         """Loads by threads what is not a factor, in the layout of the product."""
@@ -481,11 +430,12 @@ class _Converter:
     def _origin(self, box: Box, index: IndexBuilder) -> list[SSAValue]:
         """The first index of a group's part of a box along each axis of its tensor."""
         found: list[SSAValue] = []
-        for axis, origin in zip(box.axes, box.origins):
-            first = self.values[origin]
-            if axis == self.rows.name:
-                below = index.mul(self.group, index.constant(self.part))
-                first = index.add(first, below, f"{axis}_part")
+        divided = box.divided(self.rows.name)
+        for number, axis in enumerate(box.axes):
+            first = index.sum([(self.values[v], n) for v, n in axis.first.terms], axis.first.number)
+            if number == divided:
+                distance = axis.extent // self.consumers
+                first = self._part_origin(self.rows.name, first, distance, index.builder)
             found.append(first)
         return found
 
@@ -566,6 +516,7 @@ class ConvertTileToWarpPass(ModulePass):
             known = launch.specialized is not None
             if known or not isinstance(kernel, tile.KernelOp) or kernel.warp_specialize is None:
                 continue
-            found = _Converter(kernel).convert()
+            converter = _Converter(kernel)
+            found = converter.convert()
             Rewriter.insert_op(found, InsertPoint.after(kernel))
-            launch.specialize(found.sym_name.data)
+            launch.specialize(found.sym_name.data, list(converter.boxes.equal))

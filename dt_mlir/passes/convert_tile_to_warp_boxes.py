@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
+from math import prod
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
+    FloatAttr,
     IndexType,
     IntAttr,
+    IntegerAttr,
     IntegerType,
     MemRefType,
 )
@@ -17,6 +22,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from dt_mlir.analysis.divisibility import constant_index
+from dt_mlir.analysis.index_sums import Sum, TileSums, comparisons
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile, warp
@@ -25,9 +31,24 @@ from dt_mlir.dialects.warp.types import SWIZZLES
 
 ALIGNMENT = 16
 """The bytes that a box has at least along its last axis."""
+DIMENSIONS = 5
+"""The most axes of a tensor that the copy engine takes."""
 
 Refuse = Callable[[str, str, Operation], CompileError]
 """Makes a refusal of a message, a hint and an operation."""
+
+
+class BoxAxis(NamedTuple):
+    """The part of a box along one axis of its tensor."""
+
+    name: str | None
+    """The axis of the tile that runs along it; None where a number is."""
+    side: int
+    """The side, if the axis of the tile has the points of a box."""
+    extent: int
+    """The number of indices."""
+    first: Sum
+    """The first index, as a sum of values of the kernel."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +59,27 @@ class Box:
     """The load or store of it."""
     type: warp.DescriptorType
     """Its extents along the axes of the tensor."""
-    axes: tuple[str | None, ...]
-    """The axis of the tile that runs along each axis of the tensor; None where a number is."""
-    origins: tuple[SSAValue, ...]
-    """The first index along each."""
+    axes: tuple[BoxAxis, ...]
+    """Where it lies along each axis of the tensor."""
     is_transposed: bool
     """True if the tile has the axes of the tensor in the other order."""
 
     def type_of(self, extents: Sequence[int]) -> warp.DescriptorType:
         """Returns the type of a box of the same tensor with other extents."""
         return _type(extents, self.type.element_type, self.type.width)
+
+    def matrix(self, extents: Sequence[int]) -> list[int]:
+        """Returns the extents of the matrix that a box of these extents is."""
+        pairs = zip(self.axes, extents, strict=True)
+        along = [(axis.name, n) for axis, n in pairs if axis.name is not None and axis.extent > 1]
+        return [prod(n for _, n in same) for _, same in groupby(along, lambda item: item[0])]
+
+    def divided(self, name: str) -> int | None:
+        """Returns the axis of the tensor along which parts of an axis of the tile follow each
+        other: the slowest of those that it runs along; None if it does not run along any.
+        """
+        places = (n for n, axis in enumerate(self.axes) if axis.name == name and axis.extent > 1)
+        return next(places, None)
 
 
 def _type(extents: Sequence[int], element: Attribute, width: int) -> warp.DescriptorType:
@@ -71,6 +103,9 @@ class Boxes:
         module = kernel.parent_op()
         assert module is not None
         self.same, self.fixed = label_classes(module), fixed_sizes(module)
+        self.sums = TileSums()
+        self.equal: dict[tuple[str, str], None] = {}
+        """The pairs of labels that must have one size for boxes to end where accesses do."""
 
     def is_factor(self, value: SSAValue) -> bool:
         """Returns whether a tile is a factor of a product, and nothing else."""
@@ -87,7 +122,7 @@ class Boxes:
             for use in value.uses
         )
 
-    def of(self, factor: SSAValue, user: Operation) -> Box:
+    def of(self, factor: SSAValue, user: tile.DotOp) -> Box:
         """Returns the box that a factor of a product is loaded from.
 
         Args:
@@ -105,7 +140,7 @@ class Boxes:
                 "a factor of the product is not loaded from a tensor as it is",
                 "compute it in a function of its own, whose result is stored", user,
             )
-        return self._box(op, axis_names(op.result.type), turned)
+        return self._box(op, op.result.type, turned, axis_names(user.result.type)[0])
 
     def of_store(self, op: tile.StoreOp) -> Box:
         """Returns the box that a store writes.
@@ -113,7 +148,7 @@ class Boxes:
         Raises:
             CompileError: if it is not a box of a tensor.
         """
-        box = self._box(op, axis_names(op.value.type), False)
+        box = self._box(op, op.value.type, False)
         if box.is_transposed:
             raise self.refuse(
                 "the result is stored with its axes in another order",
@@ -122,67 +157,150 @@ class Boxes:
         return box
 
     def _box(
-        self, op: tile.LoadOp | tile.StoreOp, names: tuple[str, ...], turned: bool
+        self, op: tile.LoadOp | tile.StoreOp, tiled: Attribute, turned: bool, rows: str = ""
     ) -> Box:
+        """Returns the box of an access.
+
+        Args:
+            op: the access.
+            tiled: the type of its tile.
+            turned: whether the transpose of the tile is used.
+            rows: the axis of the rows of a product that loads it.
+        """
         type = op.base.type
         assert isinstance(type, MemRefType)
-        ranges = [index.owner for index in op.indices]
-        found = [r for r in ranges if isinstance(r, tile.RangeOp) and r.stride == 1]
-        axes = tuple(r.axis.name for r in found)
-        others = [index for index in op.indices if index.owner not in found]
-        numbered = all(map(is_computed, others))
-        if not numbered or len(set(axes)) < len(axes) or len(axes) != 2:
+        axes = [self._axis(op, index) for index in op.indices]
+        along = [axis for axis in axes if axis.name is not None and axis.extent > 1]
+        found = [name for name, _ in groupby(axis.name for axis in along)]
+        if len(found) != 2 or {*found} != {*axis_names(tiled)}:
+            raise self._refused(op)
+        for axis in axes_of(tiled):
+            own = [other for other in along if other.name == axis.name]
+            if prod(o.extent for o in own) != axis.extent or not _ascend([o.side for o in own]):
+                raise self._refused(op)
+        if [axis.name for axis in along].count(found[-1]) > 1:
             raise self.refuse(
-                "an access is not a box of a matrix",
-                "index each axis of the tensor by a label of its own", op,
-            )
-        extents = [r.axis.extent if isinstance(r, tile.RangeOp) else 1 for r in ranges]
-        if any(not isinstance(extent, int) for extent in extents):
+                "the labels of several columns of the tensor are tiled, of which the copy engine "
+                "makes no rows of a matrix", "tensorize the label of the last axis alone", op,
+            )  # fmt: skip
+        numbers = [axis.extent for axis in axes]
+        if isinstance(op, tile.LoadOp):
+            self._check_outside(op)
+        for mask in op.masks:
+            # A row that does not exist is stored nowhere, whatever it is computed from.
+            if not rows or axis_names(mask.type) != (rows,):
+                self._check_mask(op, mask)
+        names = list(axis_names(tiled))
+        box = Box(
+            op, _type(numbers, type.element_type, _width(type)), tuple(axes),
+            turned != (found != names),
+        )  # fmt: skip
+        if (
+            box.type.extents[-1] * box.type.width // 8 < ALIGNMENT
+            or max(numbers) > 256
+            or len(numbers) > DIMENSIONS
+        ):
+            raise self.refuse(
+                f"the copy engine copies boxes of {ALIGNMENT} bytes to 256 elements along each of "
+                f"at most {DIMENSIONS} axes, and not of {' x '.join(map(str, numbers))}",
+                "tensorize otherwise", op,
+            )  # fmt: skip
+        return box
+
+    def _refused(self, op: Operation) -> CompileError:
+        return self.refuse(
+            "an access is not a box of a matrix, or of several rows and columns of a tensor",
+            "index each axis of the tensor by a label of its own, plus numbers", op,
+        )
+
+    def _axis(self, op: tile.LoadOp | tile.StoreOp, index: SSAValue) -> BoxAxis:
+        """Returns where a box lies along an axis of its tensor."""
+        total = self.sums.shallow(index)
+        walked = [(value, factor) for value, factor in total.terms if axes_of(value.type)]
+        others = [value for value, _ in total.terms if not axes_of(value.type)]
+        if len(walked) > 1 or not all(map(is_computed, others)):
+            raise self._refused(op)
+        if not walked:
+            return BoxAxis(None, 0, 1, total)
+        value, factor = walked[0]
+        owner = value.owner
+        # The copy engine takes neighbours; where they are not, threads do.
+        if factor != 1 or not isinstance(owner, tile.RangeOp | tile.JoinedRangeOp):
+            raise self._refused(op)
+        terms = tuple((owner.origin_of(v) if v is value else v, n) for v, n in total.terms)
+        first = Sum(terms, total.number)
+        if isinstance(owner, tile.JoinedRangeOp):
+            side = owner.side_of(value)
+            return BoxAxis(owner.axis.name, side, owner.extents[side], first)
+        extent = owner.axis.extent
+        if owner.stride != 1:
+            raise self._refused(op)
+        if not isinstance(extent, int):
             raise self.refuse(
                 "an access holds a label whole", "tensorize each label with a number", op
             )
-        numbers = [extent for extent in extents if isinstance(extent, int)]
-        if isinstance(op, tile.LoadOp) and (op.inside or not self._pads_with_zero(op)):
-            raise self.refuse(
-                "a load has another value than 0 outside of its tensor",
-                "leave the boundary condition out", op,
-            )
-        for mask in op.masks:
-            self._check_mask(op, mask)
-        box = Box(
-            op, _type(numbers, type.element_type, _width(type)),
-            tuple(r.axis.name if isinstance(r, tile.RangeOp) else None for r in ranges),
-            tuple(
-                r.origin if isinstance(r, tile.RangeOp) else index
-                for r, index in zip(ranges, op.indices)
-            ),
-            turned != (axes != names),
-        )  # fmt: skip
-        if box.type.extents[-1] * box.type.width // 8 < ALIGNMENT or max(numbers) > 256:
-            raise self.refuse(
-                f"the copy engine copies boxes of {ALIGNMENT} bytes to 256 elements along an axis, "
-                f"and not of {' x '.join(map(str, numbers))}", "tensorize otherwise", op,
-            )
-        return box
-
-    def _pads_with_zero(self, op: tile.LoadOp) -> bool:
-        return not op.masks or (op.pad is not None and not op.pad.value.data)
+        return BoxAxis(owner.axis.name, 0, extent, first)
 
     def _size(self, label: str) -> str | int:
         first = self.same.get(label, label)
         return self.fixed.get(label, first)
 
+    def _check_outside(self, op: tile.LoadOp) -> None:
+        """Checks that what a load gives outside of its tensor are zeros, there and only there."""
+        zeros = not op.masks or _is_zero(op.pad)
+        if op.inside:
+            zeros = zeros and _is_zero(op.fill)
+        if not zeros or not all(self._is_in_bounds(op, value) for value in op.inside):
+            raise self.refuse(
+                "a load has another value than 0 outside of its tensor",
+                "leave the boundary condition out, or write constant_exterior(…, 0)", op,
+            )
+
+    def _is_in_bounds(self, op: tile.LoadOp, condition: SSAValue) -> bool:
+        """Returns whether a condition holds wherever the indices of a load are in its tensor."""
+        indices = [self.sums.deep(index) for index in op.indices]
+        if isinstance(condition.owner, tile.MaskOp):
+            mask = condition.owner
+            index, bound = self.sums.deep(mask.index), self.sums.deep(mask.bound)
+            return self._is_below(op, indices, self.sums.added(bound, index, -1))
+        for kind, left, right in comparisons(condition, self.sums):
+            match kind:
+                case "slt" if self._is_below(op, indices, self.sums.added(right, left, -1)):
+                    pass
+                case "sge" if self.sums.added(left, right, -1) in indices:
+                    pass
+                case _:
+                    return False
+        return True
+
+    def _is_below(self, op: tile.LoadOp, indices: Sequence[Sum], distance: Sum) -> bool:
+        """Returns whether a distance is that of an index of a load to the end of its tensor."""
+        labels = self.kernel.axes_of(_argument(op.base))
+        for label, index in zip(labels, indices):
+            end = self.sums.added(distance, index, 1)
+            if not end.terms and end.number == self._size(label):
+                return True
+            if len(end.terms) == 1 and end.number == 0:
+                value, factor = end.terms[0]
+                size = value.owner
+                if factor == 1 and isinstance(size, tile.SizeOp):
+                    if self._size(size.label.data) == self._size(label):
+                        return True
+        return False
+
     def _check_mask(self, op: tile.LoadOp | tile.StoreOp, mask: SSAValue) -> None:
-        """Checks that a mask ends where the tensor does."""
+        """Checks that a mask ends where the tensor does, or notes when it does."""
         owner = mask.owner
         if isinstance(owner, tile.MaskOp) and owner.index in op.indices:
             number = list(op.indices).index(owner.index)
             label = self.kernel.axes_of(_argument(op.base))[number]
-            bound = owner.bound.owner
-            if isinstance(bound, tile.SizeOp) and self._size(bound.label.data) == self._size(label):
+            bound, known = owner.bound.owner, constant_index(owner.bound)
+            size = self._size(bound.label.data) if isinstance(bound, tile.SizeOp) else known
+            if size is not None and size == self._size(label):
                 return
-            known = constant_index(owner.bound)
-            if known is not None and known == self._size(label):
+            # Tensors of which one ends before another does are left to the other kernel.
+            if isinstance(size, str) and label:
+                self.equal[size, label] = None
                 return
         raise self.refuse(
             "an access ends before its tensor does", "let loops run to the ends of tensors", op
@@ -197,6 +315,14 @@ def is_computed(index: SSAValue) -> bool:
     if not isinstance(op, Operation):
         return isinstance(index.type, IndexType)
     return is_side_effect_free(op) and all(map(is_computed, op.operands))
+
+
+def _ascend(numbers: Sequence[int]) -> bool:
+    return all(a < b for a, b in pairwise(numbers))
+
+
+def _is_zero(attr: Attribute | None) -> bool:
+    return isinstance(attr, FloatAttr | IntegerAttr) and not attr.value.data
 
 
 def _argument(base: SSAValue) -> BlockArgument:

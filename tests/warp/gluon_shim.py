@@ -146,10 +146,12 @@ class Descriptor:
     def places(self, origin: Sequence[int]) -> tuple[Any, Any]:
         """The parts of the tensor and of a box that lie in both."""
         assert len(origin) == self.base.dim()
+        starts = [max(0, -first) for first in origin]
         ends = zip(origin, self.block_shape, self.base.shape)
-        counts = [max(0, min(first + extent, size) - first) for first, extent, size in ends]
-        inside = tuple(slice(first, first + n) for first, n in zip(origin, counts))
-        return inside, tuple(slice(0, n) for n in counts)
+        stops = [max(0, min(extent, size - first)) for first, extent, size in ends]
+        pairs = list(zip(origin, starts, stops))
+        inside = tuple(slice(first + start, max(first + stop, 0)) for first, start, stop in pairs)
+        return inside, tuple(slice(start, max(start, stop)) for _, start, stop in pairs)
 
 
 class Pointer:

@@ -210,10 +210,12 @@ class PartitionPrinter(KernelPrinter):
 
     def _distances(self, value: SSAValue) -> ast.expr:
         op = value.owner
-        assert isinstance(op, tile.RangeOp)
+        assert isinstance(op, tile.RangeOp | tile.JoinedRangeOp)
         found = code.call(
             "gl.arange", code.constant(0), self._extent(op.axis), self._layout(value.type)
         )
+        if isinstance(op, tile.JoinedRangeOp):
+            return self._side(op, op.side_of(value), found)
         return found if op.stride == 1 else code.binary("*", found, code.constant(op.stride))
 
     def _all_true(self, mask: SSAValue, axis: Axis) -> ast.expr:

@@ -42,6 +42,11 @@ class GluonWrapperPrinter(WrapperPrinter):
     def _launch(self, op: host.LaunchOp) -> None:
         name = op.specialized_name
         if name is None:
+            for one, other in op.equal_labels:
+                self.writer.expression(self._call(
+                    "_check_equal", code.constant(one), self._size(one),
+                    code.constant(other), self._size(other),
+                ))  # fmt: skip
             super()._launch(op)
             return
         kernel, _ = self.kernels[name]
@@ -51,7 +56,9 @@ class GluonWrapperPrinter(WrapperPrinter):
             for args in (_described(self.gluon[name]), self.gluon[name].accessed)
         ]
         self.used.add("_is_specialized")
-        with self.writer.branch(code.call("_is_specialized", *tensors)):
+        sizes = [code.compare("==", *map(self._size, pair)) for pair in op.equal_labels]
+        test = code.conjunction([code.call("_is_specialized", *tensors), *sizes])
+        with self.writer.branch(test):
             self._launch_kernel(op, name)
         with self.writer.otherwise():
             self._launch_kernel(op, op.kernel_name)

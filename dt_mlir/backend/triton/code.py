@@ -136,6 +136,11 @@ def disjunction(conditions: Sequence[ast.expr]) -> ast.expr:
     return conditions[0] if len(conditions) == 1 else ast.BoolOp(ast.Or(), list(conditions))
 
 
+def conjunction(conditions: Sequence[ast.expr]) -> ast.expr:
+    """`a and b and …`."""
+    return conditions[0] if len(conditions) == 1 else ast.BoolOp(ast.And(), list(conditions))
+
+
 def tuple_of(items: Iterable[ast.expr]) -> ast.expr:
     """`(a, b)`"""
     return ast.Tuple(list(items), ast.Load())

@@ -265,6 +265,15 @@ def _narrow(function, name, tensor):
     return tensor
 
 
+def _check_equal(function, label, size, other, other_size):
+    """Refuses sizes that differ, where a kernel of the copy engine's boxes needs one."""
+    if size != other_size:
+        raise ValueError(
+            f"{function}: '{label}' has size {size} and '{other}' has {other_size}, but its only "
+            "kernel ends boxes of both in one place: emit 'triton', which has another for such"
+        )
+
+
 def _is_specialized(described, accessed):
     """Returns whether a device multiplies by warpgroups, and its copy engine takes the tensors."""
     device = described[0].device

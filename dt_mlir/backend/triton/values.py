@@ -124,15 +124,17 @@ class ValuePrinter:
             # What comes from the program's id is wide already; a sum is widened before it wraps.
             found = code.method(found, "to", code.name(self.signature.index))
         if isinstance(op, tile.JoinedRangeOp):
-            number = op.side_of(value)
-            behind = math.prod(op.extents[number + 1 :])
-            if behind > 1:
-                found = code.binary("//", found, code.constant(behind))
-            if number:
-                found = code.binary("%", found, code.constant(op.extents[number]))
+            found = self._side(op, op.side_of(value), found)
         elif op.stride > 1:
             found = code.binary("*", found, code.constant(op.stride))
         return found
+
+    def _side(self, op: tile.JoinedRangeOp, number: int, points: ast.expr) -> ast.expr:
+        """The distances of points of a box from its origin, along one of its sides."""
+        behind, extent = math.prod(op.extents[number + 1 :]), op.extents[number]
+        if behind > 1:
+            points = code.binary("//", points, code.constant(behind))
+        return code.binary("%", points, code.constant(extent)) if number else points
 
 
 def transposed(value: ast.expr, order: Sequence[int]) -> ast.expr:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
+    StringAttr,
     SymbolRefAttr,
 )
 from xdsl.ir import (
@@ -26,11 +28,9 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.dialects.formats import is_name_array, names
+from dt_mlir.dialects.formats import is_name_array, name_array, names
 from dt_mlir.dialects.host.tensors import AllocOp
-from dt_mlir.dialects.identifiers import (
-    IdentifierRef,
-)
+from dt_mlir.dialects.identifiers import IdentifierRef
 from dt_mlir.dialects.values import parse_value
 
 _WRITES = ("loop.write", "tile.store")
@@ -43,16 +43,21 @@ class LaunchOp(IRDLOperation):
 
     `host.launch @mm_kernel(%A, %B, %mm) specialized @mm_kernel_warp`: the second kernel computes
     the same, and is launched in its place where the device and the tensors are as it needs them.
-    Interpreters run it.
+    `where [c = X_3]` says which labels must have one size for that. Interpreters run it.
     """
 
     name = "host.launch"
-    GRAMMAR: ClassVar = "symbol `(` values `)` (`specialized` symbol)? attr-dict"
+    GRAMMAR: ClassVar = (
+        "symbol `(` values `)` (`specialized` symbol)? (`where` `[` (label `=` label), … `]`)? "
+        "attr-dict"
+    )
 
     kernel = prop_def(IdentifierRef)
     """The kernel."""
     specialized = opt_prop_def(IdentifierRef)
     """The kernel that is launched in its place where it can be."""
+    equal = opt_prop_def(ArrayAttr[ArrayAttr[StringAttr]])
+    """The pairs of labels that have one size where the specialized kernel can be launched."""
     arguments = var_operand_def()
     """Its arguments, in its order."""
 
@@ -74,9 +79,21 @@ class LaunchOp(IRDLOperation):
         """The kernel that is launched where it can be."""
         return self.kernel if self.specialized is None else self.specialized
 
-    def specialize(self, kernel: str) -> None:
-        """Lets another kernel be launched where it can be."""
+    def specialize(self, kernel: str, equal: Sequence[tuple[str, str]] = ()) -> None:
+        """Lets another kernel be launched where it can be.
+
+        Args:
+            kernel: its name.
+            equal: the pairs of labels that must have one size.
+        """
         self.specialized = SymbolRefAttr(kernel)
+        self.equal = ArrayAttr(map(name_array, equal)) if equal else None
+
+    @property
+    def equal_labels(self) -> list[tuple[str, str]]:
+        """The pairs of labels that have one size where the specialized kernel can be launched."""
+        pairs = [] if self.equal is None else map(names, self.equal)
+        return [(one, other) for one, other in pairs]
 
     def kernel_op(self) -> Operation | None:
         """The kernel, whatever level it is at."""
@@ -97,6 +114,11 @@ class LaunchOp(IRDLOperation):
         op = cls(kernel, arguments)
         if parser.parse_optional_keyword("specialized"):
             op.specialize(parser.parse_symbol_name().data)
+        if parser.parse_optional_keyword("where"):
+            pairs = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: _parse_pair(parser)
+            )
+            op.equal = ArrayAttr(map(name_array, pairs))
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
@@ -109,9 +131,14 @@ class LaunchOp(IRDLOperation):
         if self.specialized_name is not None:
             printer.print_string(" specialized ")
             printer.print_symbol_name(self.specialized_name)
+        if self.equal is not None:
+            shown = ", ".join(f"{one} = {other}" for one, other in self.equal_labels)
+            printer.print_string(f" where [{shown}]")
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
+        if self.equal is not None and any(len(pair) != 2 for pair in self.equal):
+            raise VerifyException("labels of one size are given in pairs")
         for symbol in (self.kernel, self.preferred):
             kernel = SymbolTable.lookup_symbol(self, symbol)
             name = symbol.root_reference.data
@@ -140,3 +167,9 @@ class LaunchOp(IRDLOperation):
                     if name in added else
                     f"'{name}' is allocated as a sum, and '{self.kernel_name}' does not add to it"
                 )  # fmt: skip
+
+
+def _parse_pair(parser: Parser) -> tuple[str, str]:
+    one = parser.parse_identifier("a label")
+    parser.parse_punctuation("=")
+    return one, parser.parse_identifier("a label")

@@ -249,7 +249,8 @@ class JoinedRangeOp(IRDLOperation):
 
     name = "tile.joined_range"
     GRAMMAR: ClassVar = (
-        "identifier `(` (label `:` integer `from` value (`to` value)?), … `)` attr-dict"
+        "identifier `(` (label `:` integer `from` value (`to` value)?), … `)` (`in` layout)? "
+        "attr-dict"
     )
 
     labels = prop_def(Identifiers)
@@ -272,6 +273,7 @@ class JoinedRangeOp(IRDLOperation):
         sides: Sequence[tuple[str, int]],
         origins: Sequence[SSAValue],
         bounds: Sequence[SSAValue],
+        layout: Attribute | None = None,
     ) -> None:
         axis = Axis(name, prod(extent for _, extent in sides))
         super().__init__(
@@ -280,7 +282,7 @@ class JoinedRangeOp(IRDLOperation):
                 "labels": ArrayAttr(StringAttr(label) for label, _ in sides),
                 "sides": ArrayAttr(IntegerAttr(extent, i64) for _, extent in sides),
             },
-            result_types=[[tile_type(IndexType(), [axis])] * len(sides)],
+            result_types=[[tile_type(IndexType(), [axis], layout)] * len(sides)],
         )
 
     def side_of(self, indices: SSAValue) -> int:
@@ -325,7 +327,8 @@ class JoinedRangeOp(IRDLOperation):
             return label, extent
 
         sides = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, side)
-        op = cls(name, sides, origins, bounds)
+        layout = parser.parse_attribute() if parser.parse_optional_keyword("in") else None
+        op = cls(name, sides, origins, bounds, layout)
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
@@ -338,6 +341,10 @@ class JoinedRangeOp(IRDLOperation):
                 printer.print_string(" to ")
                 printer.print_ssa_value(self.bounds[number])
         printer.print_string(")")
+        layout = layout_of(self.indices[0].type)
+        if layout is not None:
+            printer.print_string(" in ")
+            printer.print_attribute(layout)
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
@@ -350,7 +357,8 @@ class JoinedRangeOp(IRDLOperation):
             raise VerifyException("either all sides of a joined range have a bound, or none has")
         if any(extent < 1 for extent in self.extents):
             raise VerifyException("the extent of a side must be positive")
-        expected = tile_type(IndexType(), [Axis(self.axis.name, prod(self.extents))])
+        axis, layout = Axis(self.axis.name, prod(self.extents)), layout_of(self.indices[0].type)
+        expected = tile_type(IndexType(), [axis], layout)
         for index in self.indices:
             check_tile(index.type)
             if index.type != expected:

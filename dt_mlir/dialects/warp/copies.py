@@ -195,7 +195,8 @@ class TmaLoadOp(IRDLOperation):
     """Starts to copy a box of a tensor into a buffer; its bytes arrive at a barrier.
 
     Elements outside of the tensor are zeros, and their bytes arrive as well. The buffer may lack
-    axes along which the box has one element. MLIR: `nvgpu.tma.async.load`.
+    axes along which the box has one element, and have one axis for several that follow each other,
+    but for the last one. MLIR: `nvgpu.tma.async.load`.
     """
 
     name = "warp.tma_load"
@@ -254,10 +255,23 @@ def _check_box(descriptor: SSAValue, origin: Sequence[SSAValue], buffer: SSAValu
         raise VerifyException("a box has a first index along each axis")
     found = buffer.type
     assert isinstance(found, BufferType)
-    # A buffer may lack axes along which the box has one element.
     alike = BufferType.of(found).with_extents(type.extents) == BufferType.of(type)
-    if found.transposed.data or found.squeezed != type.squeezed or not alike:
+    if found.transposed.data or not _joins(found.squeezed, type.squeezed) or not alike:
         raise VerifyException(f"a box of {type} does not fit into {buffer.type}")
+
+
+def _joins(extents: Sequence[int], sides: Sequence[int]) -> bool:
+    """Returns whether extents are products of those of neighbouring sides; the last is one side."""
+    rest = list(sides)
+    if not extents or extents[-1:] != sides[-1:]:
+        return tuple(extents) == tuple(sides)
+    for extent in extents:
+        total = 1
+        while rest and total < extent:
+            total *= rest.pop(0)
+        if total != extent:
+            return False
+    return not rest
 
 
 @irdl_op_definition

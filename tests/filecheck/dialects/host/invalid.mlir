@@ -209,6 +209,29 @@ loop.kernel @k() attributes {labels = [], root = "f"} {
   }
 }
 // -----
+"host.launch"() <{kernel = @k, equal = [["x", "y", "z"]]}> : () -> ()
+// expected-error@above {{'host.launch' is malformed: labels of one size are given in pairs}}
+loop.kernel @k() attributes {labels = [], root = "f"} {
+  loop.grid () {
+  }
+}
+// -----
+host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?xf32> attributes {labels = ["x"]} {
+  %x = host.size x
+  %f = host.alloc f[x](%x) : memref<?xf32>
+  host.launch @f_kernel(%A, %f) where [x = nothing]
+  // expected-error@above {{'host.launch' is malformed: 'nothing' is not a label of the host function}}
+  host.return %f
+}
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %a = loop.read %A[%x]
+      loop.write %a, %f[%x]
+    }
+  }
+}
+// -----
 host.launch @k() specialized @w
 // expected-error@above {{'host.launch' is malformed: the arguments do not fit those of 'w'}}
 loop.kernel @k() attributes {labels = [], root = "f"} {

@@ -115,6 +115,17 @@ func.func @f(%A: memref<?x?xbf16>) {
   func.return
 }
 // -----
+func.func @f(%A: memref<?x?x?xbf16>) {
+  %a = warp.tma_descriptor %A : !warp.descriptor<[8, 8, 64] x bf16, swizzle 128>
+  %i = arith.constant 0 : index
+  %r = warp.alloc : !warp.ring<2 x [32, 128] x bf16, swizzle 128>
+  %b = warp.index %r[%i]
+  // Rows may be those of several axes; the last axis is one by itself.
+  warp.tma_store %b to %a[%i, %i, %i]
+  // expected-error@above {{does not fit into !warp.buffer<[32, 128] x bf16, swizzle 128>}}
+  func.return
+}
+// -----
 func.func @f(%A: memref<?x?xbf16>) {
   %a = warp.tma_descriptor %A : !warp.descriptor<[64, 64] x bf16, swizzle 128>
   %i = arith.constant 0 : index

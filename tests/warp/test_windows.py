@@ -1,0 +1,222 @@
+"""Products whose rows, or columns, are the points of a box of several labels: convolutions, rows of
+several matrices. The copy engine copies their boxes, and gives zeros outside of a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from apart import apart
+from gluon_shim import loaded_on_the_shim
+from xdsl.dialects.builtin import ModuleOp
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.backend.python_module import emit_module
+from dt_mlir.backend.targets import specialized
+from dt_mlir.certificates.certify import certify
+from dt_mlir.dialects import warp
+from dt_mlir.element_types import TORCH_TYPES, type_name
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.interpreters.accuracy import Accuracy
+from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
+from dt_mlir.interpreters.run import run_module
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.runtime.execute import loaded, prepare_triton
+from dt_mlir.runtime.gluon_ahead_of_time import compile_gluon
+
+Arrays = dict[str, np.ndarray]
+DEVICE = prepare_triton()
+INPUTS = "In X : bf16, W : bf16;"
+IMAGE = f"Func f : bf16; {INPUTS} Var n, p = size(X, 1), q = size(X, 2), o; RVar r = 3, s = 3, c;"
+WINDOW = (
+    "f[n, p, q, o] = rdot("
+    "constant_exterior(X[n, p + r - 1, q + s - 1, c], 0), W[o, r, s, c], r, s, c)"
+)
+TILES = (
+    "f.block(n:2, p:4, q:16, o:64); f.tensorize(n:2, p:4, q:16, o:64, c:32); f.num_stages(2); "
+    "f.warp_specialize();"
+)
+
+
+def convolved(a: Arrays, around: int = 1, dilation: int = 1) -> np.ndarray:
+    """A convolution of stride 1, channels last, of whole numbers."""
+    x, w = (torch.tensor(a[name]) for name in ("X", "W"))
+    found = torch.nn.functional.conv2d(
+        x.permute(0, 3, 1, 2), w.permute(0, 3, 1, 2), padding=around, dilation=dilation
+    )
+    return found.permute(0, 2, 3, 1).numpy()
+
+
+class Form(NamedTuple):
+    """A form of a product."""
+
+    text: str
+    expected: Callable[[Arrays], np.ndarray]
+    sizes: list[dict[str, int]]
+
+
+IMAGES = [
+    {"n": 2, "p": 8, "q": 16, "o": 64, "c": 32}, {"n": 3, "p": 5, "q": 19, "o": 72, "c": 40},
+    {"n": 1, "p": 1, "q": 1, "o": 8, "c": 8},
+]  # fmt: skip
+FORMS = {
+    "a window": Form(f"{IMAGE} {WINDOW}; {TILES}", convolved, IMAGES),
+    "a window, persistent": Form(f"{IMAGE} {WINDOW}; {TILES} f.persistent();", convolved, IMAGES),
+    "a dilated window": Form(
+        f"{IMAGE} {WINDOW.replace('+ r - 1', '+ 2 * r - 2').replace('+ s - 1', '+ 2 * s - 2')};"
+        f"{TILES}", lambda a: convolved(a, 2, 2), IMAGES,
+    ),
+    "no boundary": Form(
+        f"Func f : bf16; {INPUTS} Var n, p = size(X, 1) - 2, q = size(X, 2) - 2, o; "
+        f"RVar r = 3, s = 3, c; f[n, p, q, o] = rdot(X[n, p + r, q + s, c], W[o, r, s, c], r, s, c);"
+        f"{TILES}", lambda a: convolved(a, 0), IMAGES[:2],
+    ),
+    "tiles of a block": Form(
+        f"{IMAGE} {WINDOW}; "
+        f"{TILES.replace('block(n:2, p:4, q:16', 'block(n:4, p:8, q:32')}", convolved, IMAGES,
+    ),
+    "a bias and what is added": Form(
+        f"Func f : bf16; {INPUTS} In b : f32, R : bf16; Var n, p, q, o; RVar c; "
+        f"f[n, p, q, o] = rdot(X[n, p, q, c], W[o, c], c) + b[o] + R[n, p, q, o]; {TILES}",
+        lambda a: a["X"] @ a["W"].T + a["b"] + a["R"], IMAGES,
+    ),
+    "rows of several matrices": Form(
+        f"Func f : bf16; {INPUTS} Var h, x, y; RVar k; "
+        "f[h, x, y] = rdot(X[h, x, k], W[k, y], k); f.block(h:4, x:32, y:64); "
+        "f.tensorize(h:4, x:32, y:64, k:32); f.warp_specialize();",
+        lambda a: a["X"] @ a["W"],
+        [{"h": 4, "x": 32, "y": 64, "k": 32}, {"h": 5, "x": 41, "y": 72, "k": 40}],
+    ),
+    "a window of a sequence": Form(
+        f"Func f : bf16; {INPUTS} Var b, t = size(X, 1), o; RVar r = 4, c; "
+        "f[b, t, o] = rdot(constant_exterior(X[b, t - r, c], 0), W[r, c, o], r, c); "
+        "f.block(b:2, t:64, o:64); f.tensorize(b:2, t:64, o:64, c:64); f.warp_specialize();",
+        lambda a: sum(
+            np.pad(a["X"], ((0, 0), (r, 0), (0, 0)))[:, : a["X"].shape[1]] @ a["W"][r]
+            for r in range(4)
+        ),
+        [{"b": 2, "t": 64, "o": 64, "c": 64}, {"b": 3, "t": 70, "o": 40, "c": 72}],
+    ),
+}  # fmt: skip
+
+
+def lowered(text: str) -> ModuleOp:
+    """A program at the `warp` level."""
+    module, _ = compile_text(f"{text}\nf.compile();\n", "window.dt")
+    run_pipeline(module, default_pipeline("warp"))
+    return module
+
+
+def given_sizes(interface: Interface, given: Mapping[str, int]) -> dict[str, int]:
+    """The sizes of all labels: what is read under a boundary condition is as large as what it is
+    multiplied by; windows without one lose two points of each axis."""
+    named = dict(given)
+    for axis, label in enumerate(("n", "p", "q", "c") if "n" in given else ("b", "t", "c")):
+        if f"X_{axis}" in interface.labels:
+            named[f"X_{axis}"] = given[label]
+    declared = [label for label in ("p", "q", "t") if "X_1" in interface.labels]
+    kept = {n: size for n, size in named.items() if n in interface.labels and n not in declared}
+    return interface.sizes(kept)
+
+
+def arrays_of(interface: Interface, sizes: Mapping[str, int]) -> Arrays:
+    """Whole numbers that every type here has."""
+    generator = np.random.default_rng(0)
+    return {
+        item.name: generator.integers(-1, 2, interface.shape(item, sizes)).astype(float)
+        for item in interface.inputs
+    }
+
+
+def tensors_of(interface: Interface, arrays: Arrays) -> list[torch.Tensor]:
+    """The same as tensors of the types that a program declares."""
+    return [
+        torch.tensor(arrays[item.name]).to(getattr(torch, TORCH_TYPES[type_name(item.element)]))
+        for item in interface.inputs
+    ]
+
+
+def rounded(array: np.ndarray) -> np.ndarray:
+    """Numbers of bf16."""
+    return torch.tensor(array).bfloat16().double().numpy()
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_interpreter_and_every_order(name: str) -> None:
+    form = FORMS[name]
+    module = lowered(form.text)
+    run_pipeline(module.clone(), ["verify-warp"])
+    assert any(isinstance(op, warp.KernelOp) for op in module.ops)
+    interface, arithmetic = Interface.of(module), BoundedArithmetic(Accuracy.of(module))
+    for given in form.sizes:
+        sizes = given_sizes(interface, given)
+        arrays = arrays_of(interface, sizes)
+        inputs = {
+            item.name: arithmetic.from_array(arrays[item.name], item.element)
+            for item in interface.inputs
+        }
+        found = run_module(module, inputs, sizes, arithmetic)["f"]
+        np.testing.assert_array_equal(np.asarray(found.value), rounded(form.expected(arrays)))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_text_of_both_kernels(name: str) -> None:
+    form = FORMS[name]
+    module = lowered(form.text)
+    interface = Interface.of(module)
+    for extents in form.sizes:
+        arrays = arrays_of(interface, given_sizes(interface, extents))
+        tensors, wanted = tensors_of(interface, arrays), rounded(form.expected(arrays))
+        with loaded_on_the_shim(emit_module(specialized(module))) as emitted:
+            found = emitted.f(*tensors)
+        np.testing.assert_array_equal(found.double().numpy(), wanted)
+        # Triton's interpreter rounds bf16 wrongly.
+        other = lowered(form.text.replace("bf16", "f16"))
+        with loaded(emit_module(other)) as emitted:
+            given = tensors_of(Interface.of(other), arrays)
+            found = emitted.f(*(tensor.to(DEVICE) for tensor in given))
+        np.testing.assert_array_equal(found.double().cpu().numpy(), wanted)
+
+
+def compiled(name: str) -> list[tuple[str, int | None, list[str]]]:
+    module = lowered(FORMS[name].text)
+    interface = Interface.of(module)
+    sizes = given_sizes(interface, {n: 8 * size for n, size in FORMS[name].sizes[0].items()})
+    return [
+        (kernel.asm["ptx"], kernel.spills, kernel.problems())
+        for kernel in compile_gluon(module, emit_module(module), sizes)
+    ]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_machine_code(name: str) -> None:
+    ((ptx, spills, problems),) = apart(compiled, name)
+    assert not problems
+    assert spills == 0
+    assert "wgmma.mma_async" in ptx
+    dimensions = FORMS[name].text.split("f[")[1].split("]")[0].count(",") + 1
+    assert f"cp.async.bulk.tensor.{dimensions}d" in ptx
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_certificates(name: str) -> None:
+    pytest.importorskip("z3")
+    found = certify(lowered(FORMS[name].text))
+    assert not found.refuted
+
+
+def test_sizes_that_differ() -> None:
+    """More channels in the image than in the weights: their boxes end in different places."""
+    module = lowered(FORMS["a window"].text)
+    x, w = torch.ones(1, 4, 16, 40), torch.ones(8, 3, 3, 32)
+    x[..., 32:] = float("nan")
+    with loaded(emit_module(lowered(FORMS["a window"].text.replace("bf16", "f16")))) as emitted:
+        found: Any = emitted.f(*(tensor.to(DEVICE).half() for tensor in (x, w)))
+    assert found.isfinite().all()
+    given = [t.bfloat16() for t in (x, w)]
+    with loaded_on_the_shim(emit_module(specialized(module))) as emitted:
+        with pytest.raises(ValueError, match="'c' has size 32 and 'X_3' has 40, but its only kern"):
+            emitted.f(*given)
