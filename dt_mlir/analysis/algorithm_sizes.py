@@ -148,11 +148,13 @@ def bounds_of(read: dt.ReadOp, axis: int, label: str) -> list[Bound]:
     """
     expr = read.indices[axis]
     labels, count = read.used_labels, len(read.used_labels)
-    if read.is_guarded or any(position >= count for position in expr.used_dims()):
+    moved = read.is_guarded or any(position >= count for position in expr.used_dims())
+    if moved:
         own = isinstance(expr, AffineDimExpr) and label in labels[expr.position : expr.position + 1]
         if own or (read.boundary is not None and read.boundary.data == CONSTANT):
             return []
-        # The element that is read instead must exist.
+        # The element that is read instead must exist. It is read outside of domains, too, where no
+        # mask says that nothing is.
         expr = number(0)
     # What depends on few of the labels around is computed before the loops over the others, even
     # if those make no trip.
@@ -169,7 +171,7 @@ def bounds_of(read: dt.ReadOp, axis: int, label: str) -> list[Bound]:
     sizes = list(read.size_labels)
     constraints: list[AffineExpr] = []
     parent = read.parent_op()
-    while isinstance(parent, dt.ReduceOp):
+    while isinstance(parent, dt.ReduceOp) and not moved:
         constraints += _constraints_over(parent, over, sizes)
         parent = parent.parent_op()
     index = substitute(expr, dims, symbols)

@@ -8,7 +8,7 @@ taken whole; others take single elements or a few.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product as combinations
 from math import log2, prod
 
@@ -63,6 +63,8 @@ class Choices:
         }
         self.rows, self.columns, self.depths = self._sides()
         self.in_product = bool(self.rows and self.columns)
+        self.box = self._box()
+        self._boxes: dict[int, dict[str, int]] = {}
         self.shallow = self._shallow()
         self.specializes = not coarse and self.in_product and self._may_specialize()
         self.fastest = self._fastest()
@@ -87,6 +89,41 @@ class Choices:
                 assert label is not None
                 into[label] = None
         return list(rows), list(columns), list(depths)
+
+    def _box(self) -> list[str]:
+        """Returns the labels whose points may be the rows of products together, slowest first.
+
+        None if one label numbers all rows, or a buffer is held along them.
+        """
+        work = self.work
+        places = {frozenset({*item.left} - {*item.right}) for item in work.products}
+        if len(places) != 1 or work.buffers:
+            return []
+        rows = next(iter(places))
+        labels = [label for label, place in work.grid.items() if place in rows]
+        alone = all(len(work.labels()[label]) == 1 for label in labels)
+        fixed = any(p in work.single or p in work.whole for p in rows)
+        return labels if 1 < len(labels) == len(rows) and alone and not fixed else []
+
+    def _boxed(self, tiles: Mapping[str, int]) -> Mapping[str, int] | None:
+        """Returns tiles whose rows are a box of several labels, with fewest points that do not
+        exist; None where they are those of one label anyway."""
+        if not self.box:
+            return None
+        total = tiles[self.rows[0]]
+        if total not in self._boxes:
+            found = min(
+                (sizes for sizes in _splits(total, len(self.box))),
+                key=lambda sizes: (self._walked(sizes), sizes),
+            )
+            self._boxes[total] = dict(zip(self.box, found))
+        boxed = {**tiles, **self._boxes[total]}
+        return None if boxed == tiles else boxed
+
+    def _walked(self, sizes: Sequence[int]) -> int:
+        """Returns the points of all boxes of rows."""
+        pairs = zip(self.box, sizes)
+        return prod(-(-self.extents[label] // size) * size for label, size in pairs)
 
     def _shallow(self) -> set[str]:
         """Returns labels along the depths of products that are less deep than an instruction.
@@ -169,6 +206,8 @@ class Choices:
         if held and (in_grid or depth) and extent <= WHOLE_DEPTH and not (depth and side):
             return [0]
         least = max(least_depth(item.bits) for item in self.work.products)
+        if self.box and label == self.rows[0]:
+            room = padded(prod(self.extents[other] for other in self.box))
         top = max(room, least)
         if depth and not side:
             sizes = (32, 64) if self.coarse else (16, 32, 64, 128)
@@ -189,28 +228,32 @@ class Choices:
         warps = (4, 8) if self.in_product else ((4, 8, 16) if self.coarse else (1, 2, 4, 8, 16, 32))
         orders: dict[frozenset[str], tuple[tuple[str, str, int], ...]] = {}
         for sizes in combinations(*map(self.options, labels)):
-            tiles = dict(zip(labels, sizes))
-            lanes = self.lanes(tiles)
-            if lanes > MOST_LANES:
-                continue
-            blocked = frozenset(
-                label for label, place in self.work.grid.items()
-                if tiles[label] and not self.work.loops[place].block
-            )  # fmt: skip
-            order = orders.get(blocked)
-            if order is None:
-                order = orders[blocked] = self.order(blocked)
-            for count in warps:
-                each = lanes / (count * self.device.warp)
-                if count > 1 and each < 2 or count < 32 and each > most:
+            single = dict(zip(labels, sizes))
+            boxed = self._boxed(single)
+            for tiles in (boxed or single,):
+                lanes = self.lanes(tiles)
+                if lanes > MOST_LANES:
                     continue
-                for depth in stages:
-                    yield Tiling(tiles, blocked, count, depth, order)
-            if self.specializes and self._divides(tiles):
-                persistent = self._streams(tiles)
-                for depth in stages:
-                    for walk in dict.fromkeys((order, self._by_batch(order))):
-                        yield Tiling(tiles, blocked, WARPS, depth, walk, CONSUMERS, persistent)
+                blocked = frozenset(
+                    label for label, place in self.work.grid.items()
+                    if tiles[label] and not self.work.loops[place].block
+                )  # fmt: skip
+                order = orders.get(blocked)
+                if order is None:
+                    order = orders[blocked] = self.order(blocked)
+                for count in warps:
+                    each = lanes / (count * self.device.warp)
+                    if count > 1 and each < 2 or count < 32 and each > most:
+                        continue
+                    for depth in stages:
+                        yield Tiling(tiles, blocked, count, depth, order)
+                if self.specializes and self._divides(tiles):
+                    persistent = self._streams(tiles)
+                    for depth in stages:
+                        for walk in dict.fromkeys((order, self._by_batch(order))):
+                            yield Tiling(
+                                tiles, blocked, WARPS, depth, walk, CONSUMERS, persistent
+                            )
 
     def _may_specialize(self) -> bool:
         """Returns whether groups of warps may have tasks of their own.
@@ -228,23 +271,24 @@ class Choices:
         )
 
     def _streams(self, tiles: Mapping[str, int]) -> bool:
-        """Returns whether all factors are copied anew in each step of a loop.
+        """Returns whether all factors are copied anew in each step of a loop, or once for a block.
 
-        One that is held for a block has one buffer, which the next block would wait for.
+        One that is held for a block while others are copied in steps has one buffer, which the next
+        block would wait for.
         """
         loops = self.work.loops
         walked = {
             place for place, walk in enumerate(loops)
             if walk.label not in self.work.grid and 0 < tiles[walk.label] < walk.extent
         }
-        return all(
+        return not walked or all(
             walked.intersection(item.around, item.depends)
             for item in self.work.accesses if item.feeds_product and not item.stores
         )
 
     def _divides(self, tiles: Mapping[str, int]) -> bool:
         """Returns whether each group of warps that multiplies can have a part of the rows."""
-        rows = tiles[self.rows[0]]
+        rows = prod(tiles[label] for label in self.box or self.rows)
         each = self.lanes(tiles) / (CONSUMERS * GROUP * self.device.warp)
         return (
             rows >= CONSUMERS * ROWS_OF_CONSUMER and each <= MOST_OF_PRODUCTS
@@ -283,7 +327,7 @@ class Choices:
         grid = [label for label in self.work.grid if label in blocked]
         if not self.in_product:
             return tuple((label, "whole", 0) for label in grid)
-        rows = [label for label in grid if label in self.rows]
+        rows = [label for label in grid if label in (self.box or self.rows)]
         columns = [label for label in grid if label in self.columns and label not in rows]
         rest = [label for label in grid if label not in rows and label not in columns]
         if any(walk.share < 1 for walk in self.work.loops):
@@ -291,13 +335,26 @@ class Choices:
                 (label, "whole", 0) for label in (*rest, *columns)
             )
         whole = [(label, "whole", 0) for label in rest]
-        if rows and columns:
+        if self.box:
+            # Boxes that follow each other share what windows of both read.
+            whole += [(label, "whole", 0) for label in (*rows, *columns)]
+        elif rows and columns:
             first = rows[0]
             whole += [(first, "outer", 8), *((label, "whole", 0) for label in columns)]
             whole += [(first, "inner", 8)]
         else:
             whole += [(label, "whole", 0) for label in (*columns, *rows)]
         return tuple(whole)
+
+
+def _splits(total: int, count: int) -> Iterator[tuple[int, ...]]:
+    """Yields the ways to write a power of two as so many powers of two."""
+    if count == 1:
+        yield (total,)
+        return
+    for first in _powers(1, total):
+        for others in _splits(total // first, count - 1):
+            yield first, *others
 
 
 def _powers(least: int, most: int) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
+from math import inf, prod
 
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
@@ -31,7 +31,18 @@ def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
         trial = evaluator.evaluated(
             cluster.root, cluster.members, [*cluster.decisions, decision]
         )
-        if trial is not None and pays(trial.seconds, best.seconds):
+        if trial is None:
+            continue
+        if cluster.kernels[0].work.products:
+            # Groups of warps may have tasks of their own in one of them alone.
+            both = (
+                evaluator.evaluated(c.root, c.members, c.decisions, coarse=False)
+                for c in (trial, best)
+            )
+            after, before = (inf if c is None else c.seconds for c in both)
+        else:
+            after, before = trial.seconds, best.seconds
+        if pays(after, before):
             best = trial
     best = with_parts(evaluator, best)
     for decision in best.decisions:

@@ -96,6 +96,8 @@ class _Certifier:
         axes = {item.name: self._axes(item) for item in self.wrapper.arguments()}
         self.algorithm = Algorithm(self.source, self.scalars, roots, axes)
         self.allocs = {op.tensor.data: op for op in operations_of(module, host.AllocOp)}
+        self.filled: dict[str, list[Integer]] = {}
+        """The extents up to which each element of a tensor is written, as far as is proved."""
         self._sizes()
 
     def _axes(self, item: Argument) -> list[Integer]:
@@ -246,6 +248,21 @@ class _Certifier:
             result[0] = z3.IntVal(1)
         return result
 
+    def _boxes(self, tensor: str) -> list[list[Integer]]:
+        """Returns the extents up to which a tensor may be written, largest first.
+
+        A kernel need not fill the padding of an axis; then no other may read it.
+        """
+        alloc, sizes = self.allocs.get(tensor), self._extents(tensor)
+        if alloc is None or alloc.summed is not None:
+            return [sizes]
+        stored = self._stored_extents(tensor)
+        ways = [(True, False) if multiple > 1 else (False,) for multiple in alloc.alignment]
+        return [
+            [stored[n] if filled else sizes[n] for n, filled in enumerate(axes)]
+            for axes in sorted(product(*ways), key=sum, reverse=True)
+        ]
+
     def _padded(self) -> dict[str, list[Integer]]:
         return {
             name: [self.universe.size(label) for label in alloc.axis_names]
@@ -309,7 +326,8 @@ class _Certifier:
                 Kind.VALUE, root, f"'{tensor}' is read after the kernel that writes it",
                 Verdict.REFUTED, "its kernel is launched later",
             )  # fmt: skip
-        self._inside(root, load, "loads", self._stored_extents(tensor))
+        extents = self.filled.get(tensor) or self._stored_extents(tensor)
+        self._inside(root, load, "loads", extents)
 
     def _inside(
         self, root: str, access: Access, does: str, extents: Sequence[Integer]
@@ -346,10 +364,6 @@ class _Certifier:
                 return
         walks = [Walk(s.binders, s.mask, s.indices) for s in stores]
         axes = [] if alloc is None else alloc.axis_names
-        points = [
-            self.universe.variable(label, lambda v, n=extent: [v >= 0, v < n])
-            for label, extent in zip(axes or ["i"] * len(extents), extents, strict=True)
-        ]
         constants = [*self.universe.sizes.values(), *program.extents.values()]
         once = f"no element of '{tensor}' is written twice"
         every = f"each element of '{tensor}' is written"
@@ -361,7 +375,17 @@ class _Certifier:
                 self._once(root, tensor, walk, visited_once(self.prover, walk))
                 for other in walks[:number]:
                     self._once(root, tensor, walk, apart(self.prover, walk, other))
-            query = all_visited(self.prover, walks, Domain(tuple(points)), [])
+            query, points = Query(State.UNKNOWN, "", {}, {}), tuple[Integer, ...]()
+            for box in self._boxes(tensor):
+                points = tuple(
+                    self.universe.variable(label, lambda v, n=extent: [v >= 0, v < n])
+                    for label, extent in zip(axes or ["i"] * len(box), box, strict=True)
+                )
+                query = all_visited(self.prover, walks, Domain(points), [])
+                if query.state is State.PROVED:
+                    self.filled[tensor] = box
+                if query.state is not State.REFUTED:
+                    break
             at = [str(query.values.get(p.decl().name(), 0)) for p in points]
             left = f"{tensor}[{', '.join(at)}] is written by no program instance"
             self._asked(Kind.WRITTEN, root, every, query, None, left)

@@ -28,6 +28,9 @@ MOST_OVERLAP = 8.0
 """The most trips of a loop whose copies and products overlap."""
 NARROW = 0.67
 """The exponent with which copies of fewer than 16 bytes take longer."""
+COMPUTED = 1.2
+"""The factor by which threads take longer to copy rows whose places they compute and compare with
+the ends of a tensor, as those of windows."""
 PAGE = 32.0
 """The bytes that a run of neighbours in memory costs beside its own."""
 SPILLS = 8.0
@@ -250,6 +253,8 @@ class _Evaluation:
             wasted = self._wasted(item)
             width = work.tensors[item.tensor].width
             narrow = (16 / width) ** NARROW if item.feeds_product else 1.0
+            if item.feeds_product and not self.consumers and not all(item.axes):
+                narrow *= COMPUTED
             moved = size * count * (1.0 if not item.fastest and elements == 1 else wasted)
             loads += moved * narrow
             if not item.stores:
@@ -370,9 +375,18 @@ class _Evaluation:
         columns = [self.lanes[p] for p in right - left if self.lanes[p] > 1]
         batch = [self.lanes[p] for p in (left & right) - depth if self.lanes[p] > 1]
         deep = prod(self.lanes[p] for p in depth)
-        if len(rows) != 1 or len(columns) != 1 or len(batch) > 1 or deep < least_depth(item.bits):
+        joined = self._joins(left - right), self._joins(right - left)
+        if (
+            not rows or len(rows) > 1 and not joined[0]
+            or not columns or len(columns) > 1 and not joined[1]
+            or len(batch) > 1 or deep < least_depth(item.bits)
+        ):
             return None
-        return rows[0], columns[0], deep, prod(batch)
+        return prod(rows), prod(columns), deep, prod(batch)
+
+    def _joins(self, places: set[int]) -> bool:
+        """Returns whether tiled loops are the rows of one dot: those of a grid, with no buffer."""
+        return not self.work.buffers and places <= {*self.work.grid.values()}
 
     def _registers(self) -> tuple[float, float]:
         """Returns the registers of a thread, and by how much spilling slows a kernel down."""

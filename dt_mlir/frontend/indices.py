@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from xdsl.ir.affine import AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 
+from dt_mlir.dialects.index_ranges import collected
 from dt_mlir.dialects.indices import (
     add,
     binary,
+    compacted,
     dimension,
     has_dimension,
     multiply,
@@ -57,6 +59,20 @@ class IndexForm(NamedTuple):
     def constant(self) -> int | None:
         """The number that the index is; None for any other index."""
         return self.expr.value if isinstance(self.expr, AffineConstantExpr) else None
+
+    def simplified(self) -> IndexForm:
+        """Returns the index with like terms added, without what it then does not depend on."""
+        found = compacted([collected(self.expr)])
+        used, symbols = sorted(found.dims), sorted(found.symbols)
+        dims = [dimension(used.index(i)) for i in found.dims]
+        sizes = [symbol(symbols.index(i)) for i in found.symbols]
+        count = len(self.dims)
+        return IndexForm(
+            substitute(found.results[0], dims, sizes),
+            tuple(self.dims[i] for i in used if i < count),
+            tuple(self.sizes[i] for i in symbols),
+            tuple(self.values[i - count] for i in used if i >= count),
+        )
 
 
 class NotPositiveError(Exception):

@@ -31,7 +31,7 @@ from xdsl.ir.affine import (
 from dt_mlir.diagnostics import CompileError, file_line_col
 from dt_mlir.dialects import dt, elem, sched
 from dt_mlir.dialects.comparisons import predicate_of
-from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.indices import fold
 from dt_mlir.element_types import (
     ELEMENT_TYPES,
@@ -42,6 +42,7 @@ from dt_mlir.element_types import (
     value_type,
 )
 from dt_mlir.elementwise import FUNCTIONS, Domain
+from dt_mlir.frontend.indices import NotPositiveError, Size, index_form
 from dt_mlir.frontend.printer import shortest_single
 from dt_mlir.frontend.syntax import (
     Alternatives,
@@ -250,6 +251,7 @@ class _Raiser:
     """
 
     def __init__(self, module: ModuleOp) -> None:
+        self._labels = {op.sym_name.data for op in module.ops if isinstance(op, dt.LabelOp)}
         self._sources = {
             op.sym_name.data: op for op in module.ops if isinstance(op, dt.InputOp | dt.FuncOp)
         }
@@ -411,8 +413,11 @@ class _Raiser:
         last = op.body.block.last_op
         assert isinstance(last, dt.YieldOp)
         kind, at = op.kind.data, _at(op)
-        labels = (*(Name(label, at) for label in op.label_names), *self._conditions(op))
-        values = list(last.values)
+        values, conditions = list(last.values), self._conditions(op)
+        if kind.needs_elements and op.domain is not None and not conditions:
+            values, condition = self._any_condition(kind, values, at)
+            conditions = [condition]
+        labels = (*(Name(label, at) for label in op.label_names), *conditions)
         if kind is ReductionKind.DOT:
             return Call("rdot", (*self._dot_operands(values), *labels), at)
         least = i1 if kind in (ReductionKind.AND, ReductionKind.OR) else i32
@@ -429,6 +434,46 @@ class _Raiser:
             Infix(">=", _index_expression(expr, dims, sizes, at), Number(0, at), at)
             for expr in op.constraints
         ]
+
+    def _any_condition(
+        self, kind: ReductionKind, values: list[SSAValue], at: Position
+    ) -> tuple[list[SSAValue], Expr]:
+        """Returns a condition for a domain without constraints, and what is reduced under it.
+
+        An extreme under a condition may be one of no elements, whatever the condition is: without
+        one the reduced labels must not be empty. A condition on data chooses what is reduced.
+        """
+        (value,) = values
+        select = value.owner
+        if isinstance(select, arith.SelectOp) and isinstance(select.rhs.owner, arith.ConstantOp):
+            condition, _ = self._raise(select.cond)
+            same = select.rhs.owner.value == identity(kind, select.rhs.type)
+            if same and not self._may_be_affine(condition):
+                return [select.lhs], condition
+        return values, Infix("==", Number(0, at), Number(0, at), at)
+
+    def _may_be_affine(self, condition: Expr) -> bool:
+        """Returns whether emitting a condition may give constraints of labels, and not data."""
+
+        def size_of(expr: Expr) -> Size | None:
+            return str(expr) if isinstance(expr, Call) and expr.name in ("len", "size") else None
+
+        def is_value(expr: Expr) -> bool:
+            name = isinstance(expr, Name) and expr.name not in self._labels
+            return name or isinstance(expr, Read)
+
+        match condition:
+            case Infix("and", left, right):
+                return self._may_be_affine(left) or self._may_be_affine(right)
+            case Infix("==" | "<" | "<=" | ">" | ">=", left, right):
+                difference = Infix("-", left, right)
+                try:
+                    form = index_form(difference, self._labels.__contains__, size_of, is_value)
+                except NotPositiveError:
+                    return True
+                return form is not None and bool(form.dims)
+            case _:
+                return False
 
     def _dot_operands(self, values: list[SSAValue]) -> tuple[Expr, ...]:
         raised = [self._raise(value) for value in values]

@@ -169,7 +169,10 @@ class Symbols:
             return over is not None and self._is_whole_number(expr, over)
 
         form = index_form(difference, self.is_label, self.size_of, is_value)
-        if form is None or not form.dims or has_size_factor(form.expr):
+        if form is None or has_size_factor(form.expr):
+            return None
+        form = form.simplified()
+        if not form.dims:
             return None
         if not form.values:
             return [form]

@@ -23,6 +23,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cache
+from math import prod
 
 import numpy as np
 
@@ -292,7 +293,8 @@ def product(codes: Array, axes: tuple[int, ...]) -> Array:
     """Returns products along axes, by halves."""
     kept = [axis for axis in range(codes.ndim) if axis not in axes]
     rest = [codes.shape[axis] for axis in kept]
-    flat = np.transpose(codes, (*axes, *kept)).reshape(-1, *rest)
+    count = prod(codes.shape[axis] for axis in axes)
+    flat = np.transpose(codes, (*axes, *kept)).reshape(count, *rest)
     if not len(flat):
         return encoded(np.ones(rest), exponents=True)
     while len(flat) > 1:
@@ -308,7 +310,9 @@ def extreme(codes: Array, axes: tuple[int, ...], largest: bool) -> Array:
     Of those that are equal but for what is known of their exponents, the one that is known best.
     """
     kept = [axis for axis in range(codes.ndim) if axis not in axes]
-    flat = np.transpose(codes, (*kept, *axes)).reshape(*(codes.shape[axis] for axis in kept), -1)
+    count = prod(codes.shape[axis] for axis in axes)
+    shape = *(codes.shape[axis] for axis in kept), count
+    flat = np.transpose(codes, (*kept, *axes)).reshape(shape)
     places = ordered(flat)
     places = np.where(np.isnan(places), np.inf if largest else -np.inf, places)
     best = np.max(places, axis=-1) if largest else np.min(places, axis=-1)

@@ -278,14 +278,13 @@ class Boxes:
         labels = self.kernel.axes_of(_argument(op.base))
         for label, index in zip(labels, indices):
             end = self.sums.added(distance, index, 1)
-            if not end.terms and end.number == self._size(label):
-                return True
+            size: str | int | None = None if end.terms else end.number
             if len(end.terms) == 1 and end.number == 0:
                 value, factor = end.terms[0]
-                size = value.owner
-                if factor == 1 and isinstance(size, tile.SizeOp):
-                    if self._size(size.label.data) == self._size(label):
-                        return True
+                if factor == 1 and isinstance(value.owner, tile.SizeOp):
+                    size = self._size(value.owner.label.data)
+            if size is not None and size == self._size(label):
+                return True
         return False
 
     def _check_mask(self, op: tile.LoadOp | tile.StoreOp, mask: SSAValue) -> None:
