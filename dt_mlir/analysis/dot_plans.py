@@ -82,27 +82,50 @@ def planned_axes(
         fixed: the sizes of labels that the program is compiled for.
     """
     axes = TileAxes(kernel, same, fixed)
-    for nest in reduction_nests(kernel):
-        depth = [op for op in nest if _is_joinable(op, nest[-1].yielded, axes)]
-        if not nest[-1].is_dot or len(depth) < 2 or depth[-1] is not nest[-1]:
-            continue
-        if any(op.domain is not None for op in nest):
-            continue
-        _join(depth, axes)
-        if not isinstance(plan_dot(nest[-1], axes), DotPlan):
-            axes.separate(depth)
     products = _products(kernel)
+    nests = {nest[-1]: nest for nest in reduction_nests(kernel)}
     for product in products:
-        for side in _sides(product, axes):
-            _join_side(side, product, products, axes)
+        nest = nests.get(product, []) if isinstance(product, loop.ReduceOp) else []
+        depth = _depth(nest, axes)
+        sides = [side for side in _sides(product, axes) if _is_box(side, product, axes)]
+        for groups in ([depth, *sides], sides, [depth]):
+            if _join_all([group for group in groups if group], product, products, axes):
+                break
     return axes
+
+
+def _join_all(
+    groups: Sequence[Sequence[loop.LoopLike]],
+    product: loop.ReduceOp | loop.RunningOp,
+    products: Sequence[loop.ReduceOp | loop.RunningOp],
+    axes: TileAxes,
+) -> bool:
+    """Joins groups of loops if that makes a product a dot, and leaves others what they are."""
+    were = [op for op in products if isinstance(plan_dot(op, axes), DotPlan)]
+    for group in groups:
+        # Points that follow each other are neighbours in memory where those of a label are.
+        axes.join(group, sorted(group, key=_distance, reverse=True))
+    if all(isinstance(plan_dot(op, axes), DotPlan) for op in (product, *were)):
+        return True
+    for group in groups:
+        axes.separate(group)
+    return False
+
+
+def _depth(nest: Sequence[loop.ReduceOp], axes: TileAxes) -> list[loop.LoopLike]:
+    """Returns the tiled loops of a product's nest whose points are its depth; none if it is one."""
+    if not nest or any(op.domain is not None for op in nest):
+        return []
+    found: list[loop.LoopLike] = [
+        op for op in nest if _is_joinable(op, nest[-1].yielded, axes)
+    ]
+    return found if len(found) > 1 and found[-1] is nest[-1] else []
 
 
 def _products(kernel: loop.KernelOp) -> list[loop.ReduceOp | loop.RunningOp]:
     """Returns the products of a kernel, those of running sums too."""
-    found: list[loop.ReduceOp | loop.RunningOp] = [
-        op for op in operations_of(kernel, loop.ReduceOp) if op.is_dot
-    ]
+    reductions = operations_of(kernel, loop.ReduceOp)
+    found: list[loop.ReduceOp | loop.RunningOp] = [op for op in reductions if op.is_dot]
     running = operations_of(kernel, loop.RunningOp)
     return [*found, *(op for op in running if op.kind.data is ReductionKind.DOT)]
 
@@ -119,35 +142,21 @@ def _terms(product: loop.ReduceOp | loop.RunningOp) -> Sequence[SSAValue]:
     return product.yielded if isinstance(product, loop.ReduceOp) else product.terms
 
 
-def _join_side(
-    side: list[loop.LoopLike],
-    product: loop.ReduceOp | loop.RunningOp,
-    products: Sequence[loop.ReduceOp | loop.RunningOp],
-    axes: TileAxes,
-) -> None:
-    """Joins the loops of a product's rows or columns, if that makes it a dot."""
+def _is_box(
+    side: Sequence[loop.LoopLike], product: loop.ReduceOp | loop.RunningOp, axes: TileAxes
+) -> bool:
+    """Returns whether the points of several loops may be the rows, or columns, of a product."""
     if len(axes.axes(frozenset(side))) < 2:
-        return
-    inner = side[-1]
+        return False
     nested = all(a.is_ancestor(b) for a, b in pairwise(side))
     plain = all(isinstance(op, loop.ForOp) and not loop.prefixes_of(op) for op in side)
     if not nested or not plain or any(op in axes.joined for op in side):
-        return
+        return False
     if not all(_is_joinable(op, _terms(product), axes, some=True) for op in side):
-        return
+        return False
     # What the loops hold is all in the innermost one, which has the indices of all.
     uses = (use.operation for op in side for use in op.iv.uses)
-    if not all(inner.is_ancestor(user) for user in uses):
-        return
-    were = [op for op in products if isinstance(plan_dot(op, axes), DotPlan)]
-    _join(side, axes)
-    if not all(isinstance(plan_dot(op, axes), DotPlan) for op in (product, *were)):
-        axes.separate(side)
-
-
-def _join(loops: Sequence[loop.LoopLike], axes: TileAxes) -> None:
-    """Gives loops one axis, on which neighbours are neighbours in memory where they can be."""
-    axes.join(loops, sorted(loops, key=_distance, reverse=True))
+    return all(side[-1].is_ancestor(user) for user in uses)
 
 
 def _distance(op: loop.LoopLike) -> int:

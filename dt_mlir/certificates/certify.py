@@ -125,7 +125,7 @@ class _Certifier:
         return found
 
     def _sizes(self) -> None:
-        """Notes what the wrapper makes sure of: sizes of labels that follow from others."""
+        """Notes what the wrapper makes sure of: sizes of labels, and what these are at least."""
         own = {op.sym_name.data for op in self.source.ops if isinstance(op, dt.LabelOp)}
         for op in operations_of(self.module, host.DefineOp):
             if op.label.data in own:
@@ -135,6 +135,9 @@ class _Certifier:
             self.universe.define(op.label.data, z3.If(size > 0, size, 0) if op.inferred else size)
         for label, number in self.wrapper.fixed_sizes().items():
             self.universe.define(label, z3.IntVal(number))
+        for item in self.wrapper.nonempty or ():
+            size = self.universe.size(item.label.data)
+            self.universe.know(size, size >= item.size.data)
         for op in operations_of(self.module, host.InBoundsOp):
             self._checked(op)
         for group in self.wrapper.same or ():

@@ -48,6 +48,8 @@ POINTS = 64
 """The random points at which expressions are compared."""
 CLOSE = 2e-5
 """The relative difference of what approximates an elementwise function, beyond error bounds."""
+BEYOND = 2**63
+"""The least integer that arrays do not hold. An atom with such values, as of a power, has any."""
 
 
 class Identities:
@@ -119,7 +121,7 @@ class Identities:
         for point in range(POINTS):
             at = [(v, z3.IntVal(int(values[point]))) for v, values in zip(variables, drawn)]
             value = z3.simplify(z3.substitute(atom.expr, *at)) if at else z3.simplify(atom.expr)
-            if not z3.is_int_value(value):
+            if not z3.is_int_value(value) or abs(value.as_long()) >= BEYOND:
                 return found
             found[point] = value.as_long()
         return found

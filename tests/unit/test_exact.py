@@ -221,3 +221,10 @@ def test_integer_quotients_of_extremes_are_rounded_towards_zero(width: int) -> N
     for (a, b), q, r in zip(pairs, quotient, rest, strict=True):
         wanted = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
         assert (q, r) == (wanted, a - wanted * b)
+
+
+def test_tensors_without_elements_have_extremes_and_products() -> None:
+    nothing = np.zeros((0, 3), dtype=np.int64)
+    assert exact.larger(nothing, nothing).shape == (0, 3)
+    assert exact.extreme(nothing, (1,), True).shape == (0,)
+    assert exact.product(nothing, (1,)).shape == (0,)
