@@ -60,7 +60,7 @@ class Box:
     type: warp.DescriptorType
     """Its extents along the axes of the tensor."""
     axes: tuple[BoxAxis, ...]
-    """Where it lies along each axis of the tensor."""
+    """Its part along each axis of the tensor."""
     is_transposed: bool
     """True if the tile has the axes of the tensor in the other order."""
 

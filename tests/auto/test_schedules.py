@@ -60,6 +60,7 @@ Func f : f16; In X : f16, W : f16; Var n, p = size(X, 1), q = size(X, 2), o; RVa
 f[n, p, q, o] = rdot(constant_exterior(X[n, p + r - 1, q + s - 1, c], 0), W[o, r, s, c], r, s, c);
 f.compile();
 """
+STRIDED = CONVOLUTION.replace("p + r", "2 * p + r").replace("q + s", "2 * q + s")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ f.compile();
         # The head size is open.
         (ATTENTION, {"h": 64, "i": 4096, "j": 4096, "c": 128, "d": 128}),
         # What the copy engine would have to move is no box of its tensor.
-        (CONVOLUTION, {"n": 32, "X_1": 56, "X_2": 56, "X_3": 256, "o": 256, "c": 256}),
+        (STRIDED, {"n": 32, "X_1": 56, "X_2": 56, "X_3": 256, "o": 256, "c": 256}),
         # Too little to do.
         (MATMUL, {"x": 256, "y": 256, "k": 256}),
     ],
@@ -162,15 +163,19 @@ def test_copies_of_ragged_rows_are_padded() -> None:
     assert "P.inline();" in aligned
 
 
+def test_rows_of_images_are_boxes() -> None:
+    """Boxes of images, rows and columns fill tiles, and the copy engine moves them."""
+    sizes = {"n": 32, "X_1": 56, "X_2": 56, "X_3": 256, "c": 256, "o": 256}
+    assert texts(schedule(CONVOLUTION, sizes))[:5] == [
+        "f.block(n:2, p:8, q:8, o:256);", "f.tensorize(n:2, p:8, q:8, o:256, c:64);",
+        "f.map(n, p, q, o);", "f.persistent();", "f.warp_specialize(registers:240);",
+    ]  # fmt: skip
+
+
 def test_rows_and_columns_of_images_are_joined() -> None:
-    text = """
-    Func f : f16; In X : f16, W : f16;
-    Var n, p = size(X, 1), q = size(X, 2), o; RVar r = 3, s = 3, c;
-    f[n, p, q, o] = rdot(constant_exterior(X[n, p + r - 1, q + s - 1, c], 0), W[o, r, s, c], r, s, c);
-    f.compile();
-    """
-    sizes = {"n": 32, "X_1": 56, "X_2": 56, "c": 256, "o": 256}
-    assert texts(schedule(text, sizes))[0] == "f.fuse(n, p, q, n_p_q);"
+    """Where no box of them fills a tile, one loop has fewer points that do not exist."""
+    sizes = {"n": 3, "X_1": 17, "X_2": 19, "X_3": 256, "c": 256, "o": 256}
+    assert texts(schedule(CONVOLUTION, sizes))[0] == "f.fuse(n, p, q, n_p_q);"
 
 
 def renamed(text: str, names: dict[str, str]) -> str:

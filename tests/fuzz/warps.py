@@ -29,7 +29,7 @@ from dt_mlir.pipeline import default_pipeline, run_pipeline
 
 NARROW = 2**-6
 """The part of the largest result by which results may differ where factors are rounded again."""
-SECONDS = 60.0
+SECONDS = 20.0
 """The seconds that a proof about barriers may take."""
 
 
@@ -145,6 +145,65 @@ def attentions(draw: st.DrawFn) -> Program:
     return Program(text, {"i": draw(st.integers(1, 200)), "j": draw(st.integers(1, 200))})
 
 
+@st.composite
+def windows(draw: st.DrawFn) -> Program:
+    """Products of windows of images, or sequences, whose rows are boxes of several labels."""
+
+    def pick(*options: object) -> object:
+        return draw(st.sampled_from(options))
+
+    axes = draw(st.integers(1, 2))
+    spaces, taps = "pq"[:axes], "rs"[:axes]
+    reach = {tap: draw(st.integers(1, 3)) for tap in taps}
+    shift, step = draw(st.integers(-2, 3)), pick(1, 1, 2)
+    inside = draw(st.booleans())
+    places = [
+        f"{space} + {step} * {tap} + 3" if inside else f"{space} + {step} * {tap} - {shift}"
+        for space, tap in zip(spaces, taps)
+    ]
+    read = f"X[{', '.join(['n', *places, 'c'])}]"
+    if not inside:
+        read = f"constant_exterior({read}, 0)"
+    weights = f"W[{', '.join(['o', *taps, 'c'] if draw(st.booleans()) else [*taps, 'c', 'o'])}]"
+    own = ", ".join(["n", *spaces, "o"])
+    value, more = pick(
+        ("{v}", ""), ("relu({v})", ""), ("{v} + bias[o]", ", bias : f32"),
+        ("{v} * rows[n]", ", rows : f32"), ("{v} - R[OWN]", ", R : f16"), ("{v} + q0[p]", ", q0 : f32"),
+    )  # fmt: skip
+    value = str(value).replace("OWN", own).format(v=f"rdot({read}, {weights}, {', '.join(taps)}, c)")
+    ends = 3 + int(str(step)) * 2
+    lengths = ", ".join(
+        f"{space} = size(X, {n + 1}){f' - {ends}' if inside else ''}"
+        for n, space in enumerate(spaces)
+    )
+    counts = ", ".join(f"{tap} = {count}" for tap, count in reach.items())
+    consumers = draw(st.sampled_from([1, 1, 2]))
+    left, rows = 64 * consumers * draw(st.sampled_from([1, 1, 2])), dict[str, int]()
+    for label in ("n", *spaces[1:]):
+        rows[label] = draw(st.sampled_from([1, 2, 4, 8] if label == "n" else [2, 4, 8, 16]))
+        left //= rows[label]
+    rows["p"] = left
+    tiles = {label: size for label, size in rows.items() if size != 1} | {
+        "o": draw(st.sampled_from([16, 32, 64])), "c": draw(st.sampled_from([16, 32, 64]))
+    }
+    blocks = rows | {"o": tiles["o"]}
+    if draw(st.booleans()):
+        blocks["p"] *= 2
+    text = (
+        f"Func f : {pick('bf16', 'f16', 'f32')}; In X : f16, W : f16{more};\n"
+        f"Var n, {lengths}, o; RVar {counts}, c;\nf[{own}] = {value};\n"
+        f"f.block({_sizes(**blocks)}); f.tensorize({_sizes(**tiles)});\n"
+        f"f.warp_specialize(consumers:{consumers}); f.num_stages({pick(1, 2, 3)});\n"
+        f"{pick('', 'f.persistent();')} f.compile();\n"
+    )
+    most = {"n": 5, "X_1": 24, "X_2": 24, "o": 70, "c": 70}
+    sizes = {label: draw(st.integers(1, size)) for label, size in most.items()}
+    for axis in range(1, axes + 1):
+        sizes[f"X_{axis}"] += ends if inside else 0
+    sizes[f"X_{axes + 1}"] = sizes["c"] + draw(st.sampled_from([0, 0, 0, 1]))
+    return Program(text, sizes)
+
+
 def check(program: Program, number: int = 0) -> str:
     """Compiles and runs a program; returns what came of it.
 
@@ -228,7 +287,7 @@ def run(number: int, cases: int) -> Counter[str]:
         max_examples=cases, database=None, deadline=None, print_blob=False,
         suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink],
     )  # fmt: skip
-    @given(st.one_of(products(), products(), attentions()))
+    @given(st.one_of(products(), windows(), attentions()))
     def checked(program: Program) -> None:
         tally[check(program, number)] += 1
 

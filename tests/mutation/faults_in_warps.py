@@ -6,6 +6,7 @@ from fault import Fault
 
 _ALL = "dt_mlir/"
 _CONVERT = _ALL + "passes/convert_tile_to_warp.py"
+_BOXES = _ALL + "passes/convert_tile_to_warp_boxes.py"
 _SPLIT = _ALL + "passes/warp_split_producer.py"
 _OVERLAP = _ALL + "passes/warp_overlap_products.py"
 _PIPELINE = _ALL + "passes/warp_pipeline_products.py"
@@ -22,7 +23,7 @@ WARPS = [
     ),
     Fault(
         "rows-of-another-group", _CONVERT,
-        "below = index.mul(self.group, index.constant(self.part))\n", "below = self.group\n",
+        "below = index.mul(self.group, index.constant(distance))\n", "below = self.group\n",
         "a group copies rows of another one",
     ),
     Fault(
@@ -84,9 +85,32 @@ WARPS = [
     ),
     Fault(
         "specialized-for-any-tensor", _WRAPPER,
-        'with self.writer.branch(code.call("_is_specialized", *tensors)):',
-        "with self.writer.branch(code.constant(True)):",
+        'test = code.conjunction([code.call("_is_specialized", *tensors), *sizes])',
+        "test = code.conjunction([code.constant(True), *sizes])",
         "tensors that the copy engine does not take are given to it",
+    ),
+    Fault(
+        "specialized-for-sizes-that-differ", _WRAPPER,
+        'test = code.conjunction([code.call("_is_specialized", *tensors), *sizes])',
+        'test = code.call("_is_specialized", *tensors)',
+        "boxes of two tensors end in different places, and a sum takes what is outside of its domain",
+    ),
+    Fault(
+        "padding-that-is-not-the-tensor's-end", _BOXES,
+        'case "slt" if self._is_below(op, indices, self.sums.added(right, left, -1)):',
+        'case "slt":',
+        "zeros inside of a tensor are read as what is there",
+    ),
+    Fault(
+        "box-without-its-shift", _CONVERT,
+        "index.sum([(self.values[v], n) for v, n in axis.first.terms], axis.first.number)",
+        "index.sum([(self.values[v], n) for v, n in axis.first.terms], 0)",
+        "a window is copied from where it is not shifted",
+    ),
+    Fault(
+        "groups-of-the-fastest-label", _BOXES,
+        "return next(places, None)", "return max(places, default=None)",
+        "a group copies rows that are not its own",
     ),
 ]
 """Faults in specialized warps."""
