@@ -48,8 +48,10 @@ START_OF_A_WARP = 9e-9
 SPREAD = 5e-8
 """The seconds for each warp in which warps that share a sum over slow elements exchange parts."""
 SPECIALIZED = 1.5e-6
-"""The seconds that an instance of a specialized kernel takes beside its work: barriers, tensor
-descriptors, and groups of warps that are told their tasks."""
+"""The seconds that the first instance of a specialized kernel takes beside its work: barriers,
+tensor descriptors, and groups of warps that are told their tasks."""
+SPECIALIZED_AGAIN = 1.7e-6
+"""The seconds that each further one on a multiprocessor takes, which copies nothing ahead."""
 BESIDE = 16.0
 """The trips of a loop that overlap where a group of warps does nothing but copy."""
 RUNS_AHEAD = 4.0
@@ -219,8 +221,8 @@ class _Evaluation:
         seconds *= 1 + spilled
         if self.consumers:
             # An instance begins when the one before has ended, unless it walks blocks.
-            rounds_of_instances = 1 if self.tiling.persistent else -(-busiest // resident)
-            seconds += SPECIALIZED * rounds_of_instances
+            further = 0 if self.tiling.persistent else -(-busiest // resident) - 1
+            seconds += SPECIALIZED + SPECIALIZED_AGAIN * max(further, 0)
         return Cost(
             seconds + device.launch, bounds, self.programs, resident, registers, shared, memory,
             spilled > 0,
