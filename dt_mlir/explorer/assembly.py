@@ -59,6 +59,7 @@ def assemble(
         return found
     try:
         from dt_mlir.runtime.ahead_of_time import CompiledKernel, compile_for
+        from dt_mlir.runtime.assembly import is_specialized
         from dt_mlir.runtime.gluon_ahead_of_time import compile_gluon
     except ImportError as error:
         found.notes.append(f"this needs {error.name}: pip install 'dt-mlir[run]'")
@@ -81,7 +82,7 @@ def assemble(
         compiled += compile_for(module, source, architecture, sizes)
     except CompileError as error:
         found.notes.append(str(error))
-    if architecture == "sm_90" and any(isinstance(op, warp.KernelOp) for op in module.ops):
+    if is_specialized(module, architecture):
         try:
             compiled += compile_gluon(module, source, sizes)
         except CompileError as error:

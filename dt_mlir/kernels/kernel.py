@@ -444,7 +444,7 @@ class Kernel:
             CompileError: if there is no such stage or target, Triton refuses a kernel, or kernels
                 are interpreted in this process.
         """
-        from dt_mlir.runtime.ahead_of_time import report
+        from dt_mlir.runtime.assembly import report
 
         if os.environ.get("TRITON_INTERPRET") == "1":
             raise CompileError(
@@ -452,7 +452,7 @@ class Kernel:
                 "unset TRITON_INTERPRET, or run 'dtc FILE.dt --emit ptx'",
             )
         found = self.types_of(types)
-        module = self._lowered("tile", found, self._sizes)
+        module = self._lowered("warp", found, self._sizes)
         algorithm = emit_program(self._tree(found).tree)
         return report(algorithm, module, emit_module(module, wrapped=True), what, arch, sizes)
 

@@ -327,7 +327,7 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         return
     source = emit_module(module)
     if args.emit != "triton":
-        from dt_mlir.runtime.ahead_of_time import report
+        from dt_mlir.runtime.assembly import report
 
         sizes = parse_sizes(args.sizes, "--sizes")
         write_output(args.output, report(algorithm, module, source, args.emit, args.arch, sizes))
