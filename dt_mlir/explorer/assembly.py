@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects import warp
 from dt_mlir.runtime.machine_code_lines import LinkedText, linked_machine_code, linked_ptx
 
 NOMINAL = 1024
