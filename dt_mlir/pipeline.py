@@ -49,6 +49,7 @@ TILES = (
     "tile-walk-blocks",
     "tile-cse",
     "tile-place-evictions",
+    "tile-use-descriptors",
     "tile-report-spills",
     "verify-tile",
 )

@@ -10,10 +10,11 @@ from dt_mlir.backend.gluon.kernel import RESERVED, GluonSignature
 from dt_mlir.backend.gluon.kernel import print_kernel as print_gluon_kernel
 from dt_mlir.backend.gluon.wrapper import GluonWrapperPrinter
 from dt_mlir.backend.triton import clear
+from dt_mlir.backend.triton.attributes import check_consumed
 from dt_mlir.backend.triton.code import one_line
 from dt_mlir.backend.triton.combine import COMBINE
 from dt_mlir.backend.triton.helpers import support_functions
-from dt_mlir.backend.triton.kernel import KernelPrinter, check_consumed
+from dt_mlir.backend.triton.kernel import KernelPrinter
 from dt_mlir.backend.triton.layout import docstring, lines
 from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.signature import Signature, signatures_of

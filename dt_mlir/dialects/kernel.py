@@ -67,6 +67,8 @@ class KernelOp(IRDLOperation):
     """Labels whose tiles are taken apart, with the number of interleaved tiles of each."""
     warp_specialize = opt_prop_def(DictionaryAttr)
     """The numbers of `consumers` and `registers` by which warps are specialized, if they are."""
+    descriptors = opt_prop_def(Identifiers)
+    """The tensors that are accessed through descriptors where the device and they allow it."""
     summed = opt_prop_def(Identifiers)
     """The tensors to which what the kernel writes is added (`host.alloc … summed`)."""
     dynamic = opt_prop_def(UnitAttr)
@@ -129,6 +131,11 @@ class KernelOp(IRDLOperation):
         return self.math is not None and self.math.data == "accurate"
 
     @property
+    def described_names(self) -> tuple[str, ...]:
+        """The tensors that are accessed through descriptors."""
+        return () if self.descriptors is None else names(self.descriptors)
+
+    @property
     def summed_names(self) -> tuple[str, ...]:
         """The tensors to which what the kernel writes is added."""
         return () if self.summed is None else names(self.summed)
@@ -179,6 +186,9 @@ class KernelOp(IRDLOperation):
         unknown = {*self.summed_names}.difference(self.argument_names)
         if unknown:
             raise VerifyException(f"'{min(unknown)}' is summed, and no argument of the kernel")
+        unknown = {*self.described_names}.difference(self.argument_names)
+        if unknown:
+            raise VerifyException(f"'{min(unknown)}' is described, and no argument of the kernel")
         if len(set(names(self.labels))) != len(self.labels):
             raise VerifyException("the labels of a kernel must differ")
         if len(set(self.argument_names)) != len(types):

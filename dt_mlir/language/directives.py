@@ -292,6 +292,21 @@ class Directives(ABC):
         """
         return self.direct("warp_specialize", consumers=consumers, registers=registers)
 
+    @checked("descriptor(x, y, …)")
+    def descriptor(self, /, *tensors: NameLike) -> Self:
+        """Accesses tensors through descriptors, which the copy engine of a GPU reads.
+
+        What the kernel loads of them, and stores to them, are boxes of neighbours along each
+        axis, at indices that are a label's plus a number. A descriptor is made on the host, once
+        for a call. It needs a contiguous last axis and rows that start at multiples of 16 bytes;
+        for other tensors, and on other devices, the same kernel computes addresses. Triton:
+        tensor descriptors; CUDA: the tensor memory accelerator.
+
+        Args:
+            tensors: the inputs and functions that the kernel accesses so.
+        """
+        return self.direct("descriptor", *tensors)
+
     @checked("precision('ieee')")
     def precision(
         self,

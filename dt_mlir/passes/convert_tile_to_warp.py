@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
+from dt_mlir.analysis.boxes import Box, is_computed
 from dt_mlir.builders.constants import raise_constants
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.diagnostics import CompileError, has_location
@@ -27,7 +28,6 @@ from dt_mlir.dialects.tile.types import (
     tile_type,
 )
 from dt_mlir.dialects.warp.types import WARPGROUP
-from dt_mlir.passes.convert_tile_to_warp_boxes import Box, is_computed
 from dt_mlir.passes.convert_tile_to_warp_products import Products, refused
 from dt_mlir.passes.convert_tile_to_warp_sites import Site, blocks_alike, sites_of
 from dt_mlir.traversal import operations_of

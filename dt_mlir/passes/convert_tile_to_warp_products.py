@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
+from dt_mlir.analysis.boxes import Box, Boxes
 from dt_mlir.diagnostics import CompileError, Note, directive_location, has_location
 from dt_mlir.dialects import tile, warp
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
 from dt_mlir.dialects.warp.types import WARPGROUP
-from dt_mlir.passes.convert_tile_to_warp_boxes import Box, Boxes
 from dt_mlir.traversal import operations_of
 
 ROWS = 16 * WARPGROUP

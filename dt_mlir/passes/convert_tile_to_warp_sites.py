@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from xdsl.dialects import scf
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from dt_mlir.analysis.boxes import Box
 from dt_mlir.dialects import tile
-from dt_mlir.passes.convert_tile_to_warp_boxes import Box
 
 
 @dataclass

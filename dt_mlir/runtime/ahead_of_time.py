@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerType, MemRefType, ModuleOp
@@ -97,6 +97,13 @@ class Launch:
     signature: dict[str, str]
     constants: dict[str, Any]
     options: dict[str, int]
+    boxes: dict[str, str] = field(default_factory=dict[str, str])
+    """The types of the descriptors that it takes where the device and the tensors allow it."""
+
+    def described(self) -> Launch:
+        """Returns the specialization that takes descriptors."""
+        constants = {n: value for n, value in self.constants.items() if n not in self.boxes}
+        return Launch(self.name, self.signature | self.boxes, constants, self.options)
 
 
 def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
@@ -127,6 +134,12 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
 
         for arg, parameter in signature.variables.items():
             launch.signature[parameter] = _parameter_type(arg)
+        for (arg, extents), parameter in signature.boxes.items():
+            launch.signature[parameter] = "constexpr"
+            launch.constants[parameter] = None
+            assert isinstance(arg.type, MemRefType)
+            element = TRITON_TYPES[type_name(arg.type.element_type)]
+            launch.boxes[parameter] = f"tensordesc<{element}{list(extents)}>"
         for label, parameter in signature.sizes.items():
             add(parameter, sizes[label])
         for arg, strides in signature.strides.items():
@@ -157,6 +170,14 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
                 launch.options[hint] = value
         found.append(launch)
     return found
+
+
+def _specializations(found: Sequence[Launch], target: Architecture) -> Iterator[Launch]:
+    """Yields what is compiled of each kernel: where a copy engine is, with descriptors as well."""
+    for launch in found:
+        yield launch
+        if launch.boxes and isinstance(target.version, int) and target.version >= 90:
+            yield launch.described()
 
 
 def _alignment(launch: Launch) -> dict[tuple[int], list[list[object]]]:
@@ -206,7 +227,7 @@ def compile_for(
         ) from None
     found: list[CompiledKernel] = []
     with loaded(source) as emitted:
-        for launch in launches(module, sizes):
+        for launch in _specializations(launches(module, sizes), target):
             constants = {**launch.constants, "INDEX": tl.int32}
             ast_source = ASTSource(
                 fn=getattr(emitted, launch.name),
@@ -222,7 +243,10 @@ def compile_for(
                 raise CompileError(
                     f"Triton cannot compile '{launch.name}' for {architecture}: {reason_of(error)}"
                 ) from error
-            found.append(compiled_kernel(launch.name, target, compiled))
+            shown = launch.name
+            if any(type.startswith("tensordesc") for type in launch.signature.values()):
+                shown += ":descriptors"
+            found.append(compiled_kernel(shown, target, compiled))
     return found
 
 

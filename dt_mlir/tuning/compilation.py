@@ -187,7 +187,11 @@ def _pretend(emitted: ModuleType, nowhere: Any) -> None:
             return False
         return not any(map(module._undescribed, described)) and not module._is_wide(0, *accessed)
 
-    for function in (default_device, is_specialized):
+    def takes_descriptors(tensors: Sequence[Any]) -> bool:
+        capable = torch.cuda.get_device_capability() >= (9, 0)
+        return capable and not any(map(module._undescribed, tensors))
+
+    for function in (default_device, is_specialized, takes_descriptors):
         if hasattr(module, f"_{function.__name__}"):
             setattr(module, f"_{function.__name__}", function)
 

@@ -6,7 +6,7 @@ from fault import Fault
 
 _ALL = "dt_mlir/"
 _CONVERT = _ALL + "passes/convert_tile_to_warp.py"
-_BOXES = _ALL + "passes/convert_tile_to_warp_boxes.py"
+_BOXES = _ALL + "analysis/boxes.py"
 _SPLIT = _ALL + "passes/warp_split_producer.py"
 _OVERLAP = _ALL + "passes/warp_overlap_products.py"
 _PIPELINE = _ALL + "passes/warp_pipeline_products.py"

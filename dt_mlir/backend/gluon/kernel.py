@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import BlockArgument, SSAValue
 
 from dt_mlir.backend.gluon.partition import PartitionPrinter
-from dt_mlir.backend.gluon.types import number_list, shared_layout
+from dt_mlir.backend.gluon.types import shared_layout
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.scalars import triton_type
@@ -117,7 +117,7 @@ def print_kernel(
                 assert isinstance(type, warp.RingType)
                 writer.assign(handles[op.result], code.call(
                     "gl.allocate_shared_memory", triton_type(type.element_type),
-                    number_list([type.depth.data, *type.extents]), shared_layout(type),
+                    code.numbers([type.depth.data, *type.extents]), shared_layout(type),
                 ))  # fmt: skip
             case warp.MBarrierCreateOp():
                 name = handles[op.result] = names.fresh(op.result.name_hint or "barriers")
@@ -165,7 +165,7 @@ def _create_barriers(
     writer: code.Writer, op: warp.MBarrierCreateOp, name: str, number: str
 ) -> None:
     writer.assign(name, code.call(
-        "gl.allocate_shared_memory", code.path("gl.int64"), number_list([op.depth, 1]),
+        "gl.allocate_shared_memory", code.path("gl.int64"), code.numbers([op.depth, 1]),
         code.call("mbarrier.MBarrierLayout"),
     ))  # fmt: skip
     with writer.loop(number, code.call("gl.static_range", code.constant(op.depth))):
@@ -192,8 +192,8 @@ def _specialized(kernel: warp.KernelOp, groups: list[str], passed: list[ast.expr
     warps = [p.warps.value.data for p in workers]
     registers = [24 if p.registers is None else p.registers.value.data for p in workers]
     return code.call(
-        "gl.warp_specialize", ast.List(functions, ast.Load()), number_list(warps),
-        number_list(registers),
+        "gl.warp_specialize", ast.List(functions, ast.Load()), code.numbers(warps),
+        code.numbers(registers),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from dt_mlir.analysis.moving_addresses import Part
-from dt_mlir.backend.gluon.types import layout_axes, number_list, register_layout, sliced
+from dt_mlir.backend.gluon.types import layout_axes, register_layout, sliced
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.kernel import KernelPrinter
 from dt_mlir.backend.triton.origins import Origins
@@ -181,7 +181,7 @@ class PartitionPrinter(KernelPrinter):
         assert isinstance(descriptor.type, warp.DescriptorType)
         if buffer.type.extents == descriptor.type.extents:
             return self.values[buffer]
-        shape = number_list(list(descriptor.type.extents))
+        shape = code.numbers(list(descriptor.type.extents))
         return code.method(self.values[buffer], "reshape", shape)
 
     def _mma(self, op: warp.MmaOp) -> None:

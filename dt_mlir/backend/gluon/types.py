@@ -22,20 +22,15 @@ def shared_layout(type: ArrayType) -> ast.expr:
     )
 
 
-def number_list(numbers: list[int]) -> ast.expr:
-    """A list of numbers."""
-    return ast.List([code.constant(number) for number in numbers], ast.Load())
-
-
 def register_layout(layout: Attribute) -> ast.expr:
     """The layout of a tile that has all axes of its layout."""
     match layout:
         case MmaLayoutAttr():
             return code.call(
                 "gl.NVMMADistributedLayout",
-                version=number_list([3, 0]),
-                warps_per_cta=number_list([item.data for item in layout.warps]),
-                instr_shape=number_list([item.data for item in layout.instruction]),
+                version=code.numbers([3, 0]),
+                warps_per_cta=code.numbers([item.data for item in layout.warps]),
+                instr_shape=code.numbers([item.data for item in layout.instruction]),
             )
         case OperandLayoutAttr(parent):
             return code.call(

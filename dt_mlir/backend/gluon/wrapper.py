@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from dt_mlir.backend.gluon.kernel import GluonSignature
-from dt_mlir.backend.gluon.types import number_list
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.backend.triton.wrapper import WrapperPrinter
@@ -77,7 +76,7 @@ class GluonWrapperPrinter(WrapperPrinter):
             tensor = self.tensors[given[_base(value)]]
             args.append(self._call(
                 "_tensor_map", code.constant(tensor.name), code.name(tensor.variable),
-                number_list(list(type.extents)), code.constant(type.swizzle.data),
+                code.numbers(list(type.extents)), code.constant(type.swizzle.data),
             ))  # fmt: skip
         for arg in gluon.accessed:
             tensor = self.tensors[given[arg]]

@@ -146,6 +146,11 @@ def tuple_of(items: Iterable[ast.expr]) -> ast.expr:
     return ast.Tuple(list(items), ast.Load())
 
 
+def numbers(items: Sequence[int]) -> ast.expr:
+    """`[1, 2]`"""
+    return ast.List(list(map(constant, items)), ast.Load())
+
+
 def subscript(value: ast.expr, items: Sequence[ast.expr]) -> ast.expr:
     """`value[items]`"""
     index = items[0] if len(items) == 1 else ast.Tuple(list(items), ast.Load())

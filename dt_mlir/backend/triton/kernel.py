@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
@@ -16,11 +17,13 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from dt_mlir.analysis.boxes import Box
 from dt_mlir.analysis.unrolled_loops import unrolled_trips
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.addresses import AddressPrinter
+from dt_mlir.backend.triton.boxes import described, shape_of
 from dt_mlir.backend.triton.known_conditions import KnownConditions
 from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.range_options import range_options
@@ -36,14 +39,12 @@ from dt_mlir.backend.triton.scalars import (
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.backend.triton.sizes import SMALL_OFFSET, reach_of
 from dt_mlir.backend.triton.values import transposed
-from dt_mlir.diagnostics import CompileError, directive_location
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
 from dt_mlir.element_types import is_bool, is_float, is_integer, is_moderate
-from dt_mlir.traversal import operations
 
 _REDUCED = {
     ReductionKind.ADD: "total",
@@ -76,6 +77,8 @@ class KernelPrinter(AddressPrinter):
     ) -> None:  # fmt: skip
         super().__init__(kernel, signature, origins)
         self.helpers = helpers
+        self.boxes = described(kernel).boxes
+        """The boxes of the accesses that go through descriptors."""
         found = reach_of(kernel)
         self.far = found is None or found.factor > 1 or found.offset >= SMALL_OFFSET
         """True if indices may wrap though loops' indices do not, and are as wide as offsets."""
@@ -269,7 +272,64 @@ class KernelPrinter(AddressPrinter):
             # Lanes that are masked off keep the pad, whatever their bounds.
             outside = code.total("&", [*masks, code.inverted(code.total("&", bounds))])
             loaded = code.call("tl.where", outside, typed_literal(op.fill), loaded)
-        self._assign(op.result, loaded, "loaded")
+        box = self.boxes.get(op)
+        if box is None:
+            self._assign(op.result, loaded, "loaded")
+            return
+        variable = self._variable(op.result, "loaded")
+        with self._without(box):
+            self.writer.assign(variable, loaded)
+        with self.writer.otherwise():
+            copied = self._copied(box, axes)
+            if other is not None and other.value.data:
+                # The copy engine gives zeros there.
+                mask = code.total("&", [*masks, *bounds])
+                copied = code.call("tl.where", mask, copied, typed_literal(other))
+            self.writer.assign(variable, copied)
+        self.values[op.result] = code.name(variable)
+
+    def _without(self, box: Box) -> AbstractContextManager[None]:
+        """Begins what is done where there is no descriptor, which Triton knows when it compiles."""
+        parameter = code.name(self.signature.boxes[shape_of(box)])
+        return self.writer.branch(ast.Compare(parameter, [ast.Is()], [code.constant(None)]))
+
+    def _box_origin(self, box: Box) -> ast.expr:
+        """The first index of a box along each axis of its tensor."""
+        found: list[ast.expr] = []
+        for axis in box.axes:
+            terms = [
+                self.values[value] if factor == 1
+                else code.binary("*", self.values[value], code.constant(factor))
+                for value, factor in axis.first.terms
+            ]  # fmt: skip
+            if axis.first.number or not terms:
+                terms.append(code.constant(axis.first.number))
+            found.append(code.total("+", terms))
+        return ast.List(found, ast.Load())
+
+    def _copied(self, box: Box, axes: Sequence[Axis]) -> ast.expr:
+        """A box that is loaded, as a tile of some axes."""
+        parameter = code.name(self.signature.boxes[shape_of(box)])
+        found = code.method(parameter, "load", self._box_origin(box))
+        extents = {axis.name: axis.extent for axis in axes}
+        whole = [int(extents[name]) for name in box.order]
+        if tuple(whole) != box.type.extents:
+            found = code.method(found, "reshape", *map(code.constant, whole))
+        wanted = [box.order.index(axis.name) for axis in axes]
+        return found if wanted == sorted(wanted) else transposed(found, wanted)
+
+    def _store_box(self, box: Box, value: ast.expr, type: Attribute) -> None:
+        """Stores a tile to a box."""
+        names = axis_names(type)
+        wanted = [names.index(name) for name in box.order]
+        if wanted != sorted(wanted):
+            value = transposed(value, wanted)
+        extents = {axis.name: axis.extent for axis in axes_of(type)}
+        if tuple(extents[name] for name in box.order) != box.type.extents:
+            value = code.method(value, "reshape", *map(code.constant, box.type.extents))
+        parameter = code.name(self.signature.boxes[shape_of(box)])
+        stored = code.method(parameter, "store", self._box_origin(box), value)
+        self.writer.expression(stored)
 
     def _store(self, op: tile.StoreOp) -> None:
         axes = axes_of(op.value.type)
@@ -283,9 +343,17 @@ class KernelPrinter(AddressPrinter):
             order = {"sem": code.constant("relaxed")}
             self.writer.expression(code.call("tl.atomic_add", pointer, value, **keywords, **order))
             return
-        self.writer.expression(
-            code.call("tl.store", pointer, value, **keywords, **_eviction(op))
-        )
+        stored = code.call("tl.store", pointer, value, **keywords, **_eviction(op))
+        box = self.boxes.get(op)
+        if box is None:
+            self.writer.expression(stored)
+            return
+        with self._without(box):
+            self.writer.expression(stored)
+        with self.writer.otherwise():
+            if attr is not None:
+                value = filled(self._shape(op.value.type), value, element_of(op.value.type))
+            self._store_box(box, value, op.value.type)
 
     def _is_summed(self, base: SSAValue) -> bool:
         """Returns whether what is written to a tensor is added to it."""
@@ -503,25 +571,6 @@ class KernelPrinter(AddressPrinter):
             return self.values[value]
         assert isinstance(attr, FloatAttr | IntegerAttr)
         return literal(attr) if attr.type == i32 else typed_literal(attr)
-
-
-def check_consumed(kernel: GridKernelOp) -> None:
-    """Checks that each attribute which a directive or a pass has left is one that is printed.
-
-    Raises:
-        CompileError: at the operation with an attribute that nothing prints.
-    """
-    for op in operations(kernel):
-        for name in op.attributes:
-            printed = isinstance(op, scf.ForOp) and name == tile.RANGE_OPTIONS
-            if not printed and tile.triton_printer(op) is None:
-                hint = "a pass that understands it must take it away before the kernel is printed"
-                if isinstance(op, scf.ForOp):
-                    hint += f"; options of tl.range are printed from '{tile.RANGE_OPTIONS}'"
-                raise CompileError(
-                    f"nothing has consumed the attribute '{name}' of '{op.name}'",
-                    directive_location(op.location), hint,
-                )  # fmt: skip
 
 
 def _eviction(op: tile.LoadOp | tile.StoreOp) -> dict[str, ast.expr]:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import IntegerType, MemRefType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.boxes import Shape, described
 from dt_mlir.backend.triton.clear import CLEAR
 from dt_mlir.backend.triton.combine import COMBINE
 from dt_mlir.backend.triton.helpers import support_names
@@ -30,9 +31,9 @@ RESERVED = (
 class Signature:
     """The parameters of a kernel.
 
-    Pointers come first, then scalars, sizes by label in declared order, strides tensor by tensor,
-    then constants: the padded extent of each label that a tile holds whole, what is known of
-    scalars, and the type of indices.
+    Pointers come first, then scalars, descriptors, each of which may be none, sizes by label in
+    declared order, strides tensor by tensor, then constants: the padded extent of each label that a
+    tile holds whole, what is known of scalars, and the type of indices.
     """
 
     name: str
@@ -48,6 +49,8 @@ class Signature:
     """The parameters of each tensor's strides."""
     tiles: dict[str, str] = field(default_factory=dict[str, str])
     """The parameter of the padded extent of each label that a tile holds whole."""
+    boxes: dict[Shape, str] = field(default_factory=dict[Shape, str])
+    """The parameter of each tensor's descriptor, by the extents of its boxes."""
     moderate: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
     """The parameter that says of a scalar whether it is positive and of moderate size."""
     index: str = "INDEX"
@@ -71,6 +74,10 @@ class Signature:
             if not isinstance(arg.type, MemRefType):
                 result.variables[arg] = names.fresh(argument)
                 result.annotations[arg] = _annotation(arg.type)
+        for arg, extents in described(kernel).shapes:
+            assert isinstance(arg, BlockArgument)
+            tensor = kernel.argument_names[arg.index]
+            result.boxes[arg, extents] = names.fresh(f"{tensor}_box")
         for label in kernel.labels:
             result.sizes[label.data] = names.fresh(f"{label.data}_SIZE")
         for arg, argument in tensors:
@@ -93,6 +100,7 @@ class Signature:
         numbers = [*self.sizes.values(), *(s for strides in self.strides.values() for s in strides)]
         return [
             *(code.Parameter(v, self.annotations.get(arg)) for arg, v in self.variables.items()),
+            *map(code.Parameter, self.boxes.values()),
             *(code.Parameter(number, kind) for number in numbers),
             *(code.Parameter(extent, constant) for extent in self.tiles.values()),
             *(code.Parameter(name, constant) for name in self.moderate.values()),

@@ -294,6 +294,22 @@ def _undescribed(tensor):
     return None
 
 
+def _takes_descriptors(tensors):
+    """Returns whether a device has a copy engine, and it takes the tensors."""
+    device = tensors[0].device
+    if device.type != "cuda" or torch.version.hip is not None:
+        return False
+    capable = torch.cuda.get_device_capability(device) >= (9, 0)
+    return capable and not any(map(_undescribed, tensors))
+
+
+def _tensor_box(tensor, box):
+    """Describes a tensor to the copy engine, which then copies boxes of it."""
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    return TensorDescriptor.from_tensor(tensor, box)
+
+
 def _tensor_map(function, name, tensor, box, swizzle):
     """Describes a tensor to the copy engine; refuses one that it cannot copy."""
     reason = _undescribed(tensor)

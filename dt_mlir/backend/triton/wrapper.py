@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from dt_mlir.analysis.tile_sizes import TILE_LIMIT
 from dt_mlir.backend.triton import code
+from dt_mlir.backend.triton.boxes import described
 from dt_mlir.backend.triton.clear import BLOCK, CLEAR
 from dt_mlir.backend.triton.scalars import constant_of
 from dt_mlir.backend.triton.signature import RESERVED, Signature
@@ -444,6 +445,14 @@ class WrapperPrinter:
         for value in op.arguments:
             if value in self.scalars:
                 args.append(code.name(self.scalars[value]))
+        self.used.add("_is_wide")
+        reach = self._reach(kernel, signature)
+        wide = code.call("_is_wide", reach, *(code.name(t) for t in tensors))
+        if signature.boxes:
+            variable = self.names.fresh("is_wide")
+            self.writer.assign(variable, wide)
+            wide = code.name(variable)
+        args.extend(self._boxes(op, kernel, signature, wide))
         args.extend(self._size(label) for label in signature.sizes)
         for value, arg in zip(op.arguments, kernel.args):
             for axis in range(len(signature.strides.get(arg, []))):
@@ -452,9 +461,6 @@ class WrapperPrinter:
         args.extend(self._tile_constant(kernel, label) for label in signature.tiles)
         variables = dict[SSAValue, SSAValue](zip(kernel.args, op.arguments))
         args.extend(self._is_moderate(variables[scalar]) for scalar in signature.moderate)
-        self.used.add("_is_wide")
-        reach = self._reach(kernel, signature)
-        wide = code.call("_is_wide", reach, *(code.name(t) for t in tensors))
         keywords: dict[str, ast.expr] = {
             signature.index: code.conditional(
                 wide, code.path("tl.int64"), code.path("tl.int32")
@@ -465,6 +471,30 @@ class WrapperPrinter:
             if value is not None:
                 keywords[hint] = code.constant(value)
         return args, keywords
+
+    def _boxes(
+        self, op: host.LaunchOp, kernel: GridKernelOp, signature: Signature, wide: ast.expr
+    ) -> list[ast.expr]:
+        """The descriptors of a launch; none where the device or a tensor does not allow them."""
+        if not signature.boxes:
+            return []
+        given = dict[SSAValue, SSAValue](zip(kernel.args, op.arguments))
+        tensors = {base: self.tensors[given[base]] for base, _ in signature.boxes}
+        self.used.update(["_takes_descriptors", "_tensor_box"])
+        allowed = code.call(
+            "_takes_descriptors", code.tuple_of([code.name(t.variable) for t in tensors.values()])
+        )
+        sizes = [code.compare("==", *map(self._size, pair)) for pair in described(kernel).equal]
+        variable = self.names.fresh("has_boxes")
+        test = code.conjunction([ast.UnaryOp(ast.Not(), wide), *sizes, allowed])
+        self.writer.assign(variable, test)
+        return [
+            code.conditional(
+                code.name(variable),
+                code.call("_tensor_box", code.name(tensors[base].variable), code.numbers(extents)),
+                code.constant(None),
+            ) for base, extents in signature.boxes
+        ]  # fmt: skip
 
     def _is_moderate(self, scalar: SSAValue) -> ast.expr:
         """The comparison that says whether a scalar is positive and of moderate size."""

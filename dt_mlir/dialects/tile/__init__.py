@@ -34,10 +34,16 @@ from dt_mlir.dialects.tile.kernel import (
     SizeOp,
 )
 from dt_mlir.dialects.tile.map import SCALAR_DIALECTS, MapOp, YieldOp
-from dt_mlir.dialects.tile.printing import RANGE_OPTIONS, PrintsTriton, triton_printer
+from dt_mlir.dialects.tile.printing import (
+    DESCRIPTOR,
+    RANGE_OPTIONS,
+    PrintsTriton,
+    triton_printer,
+)
 from dt_mlir.dialects.tile.types import TileType
 
 __all__ = [
+    "DESCRIPTOR",
     "RANGE_OPTIONS",
     "PrintsTriton",
     "AccessOp",

@@ -8,6 +8,8 @@ from typing import Protocol
 
 from xdsl.ir import Operation
 
+DESCRIPTOR = "triton.descriptor"
+"""The attribute of accesses that go through descriptors."""
 RANGE_OPTIONS = "triton.range"
 """The attribute of an `scf.for` that holds options of `tl.range`, a dictionary."""
 

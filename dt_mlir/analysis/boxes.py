@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from math import prod
 from typing import NamedTuple
@@ -61,6 +61,8 @@ class Box:
     """Its extents along the axes of the tensor."""
     axes: tuple[BoxAxis, ...]
     """Its part along each axis of the tensor."""
+    order: tuple[str, ...]
+    """The axes of the tile in the order in which they run along the tensor's."""
     is_transposed: bool
     """True if the tile has the axes of the tensor in the other order."""
 
@@ -156,10 +158,19 @@ class Boxes:
             )
         return box
 
+    def of_access(self, op: tile.LoadOp | tile.StoreOp) -> Box:
+        """Returns the box of any access, whose tile may have any number of axes in any order.
+
+        Raises:
+            CompileError: if it is not a box of a tensor.
+        """
+        tiled = op.result.type if isinstance(op, tile.LoadOp) else op.value.type
+        return self._found(op, tiled, "")
+
     def _box(
         self, op: tile.LoadOp | tile.StoreOp, tiled: Attribute, turned: bool, rows: str = ""
     ) -> Box:
-        """Returns the box of an access.
+        """Returns the box of an access of a matrix.
 
         Args:
             op: the access.
@@ -167,34 +178,45 @@ class Boxes:
             turned: whether the transpose of the tile is used.
             rows: the axis of the rows of a product that loads it.
         """
+        if isinstance(op, tile.LoadOp) and op.masks and not _is_zero(op.pad):
+            raise self._other_than_zero(op)
+        box = self._found(op, tiled, rows)
+        along = [axis.name for axis in box.axes if axis.name is not None and axis.extent > 1]
+        if len(box.order) != 2:
+            raise self._refused(op)
+        if along.count(box.order[-1]) > 1:
+            raise self.refuse(
+                "the labels of several columns of the tensor are tiled, of which the copy engine "
+                "makes no rows of a matrix", "tensorize the label of the last axis alone", op,
+            )  # fmt: skip
+        turned = turned != (box.order != axis_names(tiled))
+        return replace(box, is_transposed=turned)
+
+    def _found(self, op: tile.LoadOp | tile.StoreOp, tiled: Attribute, rows: str) -> Box:
+        """Returns the box of an access; arguments are those of `_box`."""
         type = op.base.type
         assert isinstance(type, MemRefType)
         axes = [self._axis(op, index) for index in op.indices]
         along = [axis for axis in axes if axis.name is not None and axis.extent > 1]
-        found = [name for name, _ in groupby(axis.name for axis in along)]
-        if len(found) != 2 or {*found} != {*axis_names(tiled)}:
+        order = tuple(str(name) for name, _ in groupby(axis.name for axis in along))
+        if len({*order}) < len(order) or {*order} != {*axis_names(tiled)}:
             raise self._refused(op)
         for axis in axes_of(tiled):
             own = [other for other in along if other.name == axis.name]
             if prod(o.extent for o in own) != axis.extent or not _ascend([o.side for o in own]):
                 raise self._refused(op)
-        if [axis.name for axis in along].count(found[-1]) > 1:
-            raise self.refuse(
-                "the labels of several columns of the tensor are tiled, of which the copy engine "
-                "makes no rows of a matrix", "tensorize the label of the last axis alone", op,
-            )  # fmt: skip
         numbers = [axis.extent for axis in axes]
-        if isinstance(op, tile.LoadOp):
-            self._check_outside(op)
+        if isinstance(op, tile.LoadOp) and op.inside:
+            inside = all(self._is_in_bounds(op, condition) for condition in op.inside)
+            if not inside or not _is_zero(op.fill):
+                raise self._other_than_zero(op)
         for mask in op.masks:
             # A row that does not exist is stored nowhere, whatever it is computed from.
             if not rows or axis_names(mask.type) != (rows,):
                 self._check_mask(op, mask)
-        names = list(axis_names(tiled))
         box = Box(
-            op, _type(numbers, type.element_type, _width(type)), tuple(axes),
-            turned != (found != names),
-        )  # fmt: skip
+            op, _type(numbers, type.element_type, _width(type)), tuple(axes), order, False
+        )
         if (
             box.type.extents[-1] * box.type.width // 8 < ALIGNMENT
             or max(numbers) > 256
@@ -206,6 +228,12 @@ class Boxes:
                 "tensorize otherwise", op,
             )  # fmt: skip
         return box
+
+    def _other_than_zero(self, op: tile.LoadOp) -> CompileError:
+        return self.refuse(
+            "a load has another value than 0 outside of its tensor",
+            "leave the boundary condition out, or write constant_exterior(…, 0)", op,
+        )
 
     def _refused(self, op: Operation) -> CompileError:
         return self.refuse(
@@ -244,17 +272,6 @@ class Boxes:
     def _size(self, label: str) -> str | int:
         first = self.same.get(label, label)
         return self.fixed.get(label, first)
-
-    def _check_outside(self, op: tile.LoadOp) -> None:
-        """Checks that what a load gives outside of its tensor are zeros, there and only there."""
-        zeros = not op.masks or _is_zero(op.pad)
-        if op.inside:
-            zeros = zeros and _is_zero(op.fill)
-        if not zeros or not all(self._is_in_bounds(op, value) for value in op.inside):
-            raise self.refuse(
-                "a load has another value than 0 outside of its tensor",
-                "leave the boundary condition out, or write constant_exterior(…, 0)", op,
-            )
 
     def _is_in_bounds(self, op: tile.LoadOp, condition: SSAValue) -> bool:
         """Returns whether a condition holds wherever the indices of a load are in its tensor."""
