@@ -64,6 +64,7 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         SHIFTED, (*CONVERTED, 'schedule-block{function=f sizes="x:16","y:16"}'),
         '{function=f order="x:x1/8","y","x1"}',
     ),
+    "schedule-descriptor": (PRODUCT, CONVERTED, "{function=f tensors=A,B,f}"),
     "schedule-persistent": (
         SHIFTED, (*CONVERTED, 'schedule-block{function=f sizes="x:16","y:16"}'), "{function=f}"
     ),
@@ -150,6 +151,10 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         "Func f; In X, W; Var p, o; RVar r = 3, c;\n"
         "f[p, o] = rdot(constant_exterior(X[2 * p + r - 1, c], 0), W[r, c, o], r, c);\n"
         "f.block(p:16, o:16);\nf.tensorize(p:16, o:16, c:16);\n", STAGES["tile"], "",
+    ),
+    "tile-use-descriptors": (
+        f"{PRODUCT}f.block(x:16, y:16);\nf.tensorize(x:16, y:16, k:16);\nf.descriptor(A, f);\n",
+        STAGES["tile"], "",
     ),
     "tile-place-evictions": (f"{SOFTMAX}f.block(x:1);\nf.tensorize(y:64);\n", STAGES["tile"], ""),
     "tile-walk-blocks": (

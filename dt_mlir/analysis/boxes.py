@@ -28,6 +28,7 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile, warp
 from dt_mlir.dialects.tile.types import axes_of, axis_names
 from dt_mlir.dialects.warp.types import SWIZZLES
+from dt_mlir.traversal import operations
 
 ALIGNMENT = 16
 """The bytes that a box has at least along its last axis."""
@@ -165,7 +166,26 @@ class Boxes:
             CompileError: if it is not a box of a tensor.
         """
         tiled = op.result.type if isinstance(op, tile.LoadOp) else op.value.type
-        return self._found(op, tiled, "")
+        return self._found(op, tiled, self._rows_of(op) if isinstance(op, tile.LoadOp) else "")
+
+    def _rows_of(self, op: tile.LoadOp) -> str:
+        """Returns the axis of a factor's rows, if they meet no others; empty if there is none."""
+        if not self._are_factors(op.result):
+            return ""
+        dots = [
+            dot for use in op.result.uses
+            for dot in (
+                [other.operation for other in use.operation.result.uses]
+                if isinstance(use.operation, tile.TransposeOp) else [use.operation]
+            )
+        ]  # fmt: skip
+        depths = {axis_names(dot.lhs.type)[-1] for dot in dots if isinstance(dot, tile.DotOp)}
+        rows = [name for name in axis_names(op.result.type) if name not in depths]
+        reduced = {
+            inner.axis.data for inner in operations(self.kernel)
+            if isinstance(inner, tile.ReduceOp | tile.ScanOp | tile.ArgReduceOp)
+        }  # fmt: skip
+        return rows[0] if len(rows) == 1 and rows[0] not in reduced else ""
 
     def _box(
         self, op: tile.LoadOp | tile.StoreOp, tiled: Attribute, turned: bool, rows: str = ""
