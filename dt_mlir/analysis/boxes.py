@@ -25,7 +25,7 @@ from dt_mlir.analysis.divisibility import constant_index
 from dt_mlir.analysis.index_sums import Sum, TileSums, comparisons
 from dt_mlir.analysis.label_sizes import fixed_sizes, label_classes
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects import tile, warp
+from dt_mlir.dialects import host, tile, warp
 from dt_mlir.dialects.tile.types import axes_of, axis_names
 from dt_mlir.dialects.warp.types import SWIZZLES
 from dt_mlir.traversal import operations
@@ -50,6 +50,9 @@ class BoxAxis(NamedTuple):
     """The number of indices."""
     first: Sum
     """The first index, as a sum of values of the kernel."""
+    end: str = ""
+    """The label at whose size the tensor ends for the box, where its storage goes on; else empty.
+    """
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,13 @@ class Box:
         pairs = zip(self.axes, extents, strict=True)
         along = [(axis.name, n) for axis, n in pairs if axis.name is not None and axis.extent > 1]
         return [prod(n for _, n in same) for _, same in groupby(along, lambda item: item[0])]
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The labels at whose sizes the tensor ends for the box, along each axis; none if nowhere.
+        """
+        found = tuple(axis.end for axis in self.axes)
+        return found if any(found) else ()
 
     def divided(self, name: str) -> int | None:
         """Returns the axis of the tensor along which parts of an axis of the tile follow each
@@ -107,6 +117,12 @@ class Boxes:
         assert module is not None
         self.same, self.fixed = label_classes(module), fixed_sizes(module)
         self.sums = TileSums()
+        function = host.function_of(module)
+        self.tensors: Sequence[SSAValue] = next(
+            (op.arguments for op in (function.launches() if function is not None else ())
+             if op.kernel_name == kernel.sym_name.data), ()
+        )  # fmt: skip
+        """The tensors and scalars that the kernel is launched on."""
         self.equal: dict[tuple[str, str], None] = {}
         """The pairs of labels that must have one size for boxes to end where accesses do."""
 
@@ -166,12 +182,13 @@ class Boxes:
             CompileError: if it is not a box of a tensor.
         """
         tiled = op.result.type if isinstance(op, tile.LoadOp) else op.value.type
-        return self._found(op, tiled, self._rows_of(op) if isinstance(op, tile.LoadOp) else "")
+        rows = self._rows_of(op) if isinstance(op, tile.LoadOp) else None
+        return self._found(op, tiled, rows)
 
-    def _rows_of(self, op: tile.LoadOp) -> str:
-        """Returns the axis of a factor's rows, if they meet no others; empty if there is none."""
+    def _rows_of(self, op: tile.LoadOp) -> str | None:
+        """Returns the axis of a factor's rows, if they meet no others; None if there is none."""
         if not self._are_factors(op.result):
-            return ""
+            return None
         dots = [
             dot for use in op.result.uses
             for dot in (
@@ -185,11 +202,12 @@ class Boxes:
             inner.axis.data for inner in operations(self.kernel)
             if isinstance(inner, tile.ReduceOp | tile.ScanOp | tile.ArgReduceOp)
         }  # fmt: skip
-        return rows[0] if len(rows) == 1 and rows[0] not in reduced else ""
+        return rows[0] if len(rows) == 1 and rows[0] not in reduced else None
 
     def _box(
-        self, op: tile.LoadOp | tile.StoreOp, tiled: Attribute, turned: bool, rows: str = ""
-    ) -> Box:
+        self, op: tile.LoadOp | tile.StoreOp, tiled: Attribute, turned: bool,
+        rows: str | None = None,
+    ) -> Box:  # fmt: skip
         """Returns the box of an access of a matrix.
 
         Args:
@@ -212,7 +230,9 @@ class Boxes:
         turned = turned != (box.order != axis_names(tiled))
         return replace(box, is_transposed=turned)
 
-    def _found(self, op: tile.LoadOp | tile.StoreOp, tiled: Attribute, rows: str) -> Box:
+    def _found(
+        self, op: tile.LoadOp | tile.StoreOp, tiled: Attribute, rows: str | None
+    ) -> Box:
         """Returns the box of an access; arguments are those of `_box`."""
         type = op.base.type
         assert isinstance(type, MemRefType)
@@ -226,14 +246,18 @@ class Boxes:
             if prod(o.extent for o in own) != axis.extent or not _ascend([o.side for o in own]):
                 raise self._refused(op)
         numbers = [axis.extent for axis in axes]
-        if isinstance(op, tile.LoadOp) and op.inside:
-            inside = all(self._is_in_bounds(op, condition) for condition in op.inside)
-            if not inside or not _is_zero(op.fill):
-                raise self._other_than_zero(op)
+        ends: set[int] = set()
+        if isinstance(op, tile.LoadOp):
+            for condition in op.inside:
+                bounded = self._bounded_by(op, condition)
+                if bounded is None or not _is_zero(op.fill):
+                    raise self._other_than_zero(op)
+                ends |= bounded
         for mask in op.masks:
-            # A row that does not exist is stored nowhere, whatever it is computed from.
-            if not rows or axis_names(mask.type) != (rows,):
-                self._check_mask(op, mask)
+            # A row that does not exist meets no other rows, and is stored nowhere.
+            if rows is None or axis_names(mask.type) != (rows,):
+                ends.add(self._ended_by(op, mask))
+        axes = self._ending(op, axes, ends)
         box = Box(
             op, _type(numbers, type.element_type, _width(type)), tuple(axes), order, False
         )
@@ -248,6 +272,19 @@ class Boxes:
                 "tensorize otherwise", op,
             )  # fmt: skip
         return box
+
+    def _ending(
+        self, op: tile.LoadOp | tile.StoreOp, axes: Sequence[BoxAxis], ends: set[int]
+    ) -> list[BoxAxis]:
+        """Returns the axes of a box, with where it ends along those of aligned storage."""
+        argument = _argument(op.base)
+        labels = self.kernel.axes_of(argument)
+        aligned = host.alignment_of(self.tensors[argument.index]) if self.tensors else ()
+        padded = {n for n, multiple in enumerate(aligned) if multiple > 1}
+        return [
+            axis._replace(end=labels[n]) if n in ends & padded else axis
+            for n, axis in enumerate(axes)
+        ]
 
     def _other_than_zero(self, op: tile.LoadOp) -> CompileError:
         return self.refuse(
@@ -293,27 +330,35 @@ class Boxes:
         first = self.same.get(label, label)
         return self.fixed.get(label, first)
 
-    def _is_in_bounds(self, op: tile.LoadOp, condition: SSAValue) -> bool:
-        """Returns whether a condition holds wherever the indices of a load are in its tensor."""
+    def _bounded_by(self, op: tile.LoadOp, condition: SSAValue) -> set[int] | None:
+        """Returns the axes of a tensor at whose ends a condition ends; None if it is another one.
+        """
         indices = [self.sums.deep(index) for index in op.indices]
         if isinstance(condition.owner, tile.MaskOp):
             mask = condition.owner
             index, bound = self.sums.deep(mask.index), self.sums.deep(mask.bound)
-            return self._is_below(op, indices, self.sums.added(bound, index, -1))
-        for kind, left, right in comparisons(condition, self.sums):
-            match kind:
-                case "slt" if self._is_below(op, indices, self.sums.added(right, left, -1)):
-                    pass
-                case "sge" if self.sums.added(left, right, -1) in indices:
-                    pass
-                case _:
-                    return False
-        return True
+            end = self._below(op, indices, self.sums.added(bound, index, -1))
+            return None if end is None else {end}
+        found: set[int] = set()
+        for comparison in comparisons(condition, self.sums):
+            if comparison is None:
+                return None
+            kind, left, right = comparison
+            if kind == "sge" and self.sums.added(left, right, -1) in indices:
+                continue
+            end = None
+            if kind == "slt":
+                end = self._below(op, indices, self.sums.added(right, left, -1))
+            if end is None:
+                return None
+            found.add(end)
+        return found
 
-    def _is_below(self, op: tile.LoadOp, indices: Sequence[Sum], distance: Sum) -> bool:
-        """Returns whether a distance is that of an index of a load to the end of its tensor."""
+    def _below(self, op: tile.LoadOp, indices: Sequence[Sum], distance: Sum) -> int | None:
+        """Returns the axis of a tensor to whose end a distance is that of an index; None if there
+        is none."""
         labels = self.kernel.axes_of(_argument(op.base))
-        for label, index in zip(labels, indices):
+        for number, (label, index) in enumerate(zip(labels, indices)):
             end = self.sums.added(distance, index, 1)
             size: str | int | None = None if end.terms else end.number
             if len(end.terms) == 1 and end.number == 0:
@@ -321,26 +366,35 @@ class Boxes:
                 if factor == 1 and isinstance(value.owner, tile.SizeOp):
                     size = self._size(value.owner.label.data)
             if size is not None and size == self._size(label):
-                return True
-        return False
+                return number
+        return None
 
-    def _check_mask(self, op: tile.LoadOp | tile.StoreOp, mask: SSAValue) -> None:
-        """Checks that a mask ends where the tensor does, or notes when it does."""
+    def _ended_by(self, op: tile.LoadOp | tile.StoreOp, mask: SSAValue) -> int:
+        """Returns the axis of a tensor at whose end a mask ends, or notes when it does.
+
+        Raises:
+            CompileError: if it ends elsewhere.
+        """
         owner = mask.owner
         if isinstance(owner, tile.MaskOp) and owner.index in op.indices:
             number = list(op.indices).index(owner.index)
             label = self.kernel.axes_of(_argument(op.base))[number]
-            bound, known = owner.bound.owner, constant_index(owner.bound)
-            size = self._size(bound.label.data) if isinstance(bound, tile.SizeOp) else known
+            bound, walked = owner.bound.owner, _label_of(owner.index)
+            size: str | int | None = constant_index(owner.bound)
+            if isinstance(bound, tile.SizeOp):
+                walked = bound.label.data
+                size = self._size(walked)
             if size is not None and size == self._size(label):
-                return
+                return number
             # Tensors of which one ends before another does are left to the other kernel.
-            if isinstance(size, str) and label:
-                self.equal[size, label] = None
-                return
+            numbers = isinstance(size, int) and isinstance(self._size(label), int)
+            if size is not None and size == self._size(walked) and label and not numbers:
+                self.equal[walked, label] = None
+                return number
         raise self.refuse(
-            "an access ends before its tensor does", "let loops run to the ends of tensors", op
-        )
+            "an access ends before its tensor does, or along a label that is shifted",
+            "let loops run to the ends of tensors, and shift labels of rows only", op,
+        )  # fmt: skip
 
 
 def is_computed(index: SSAValue) -> bool:
@@ -359,6 +413,14 @@ def _ascend(numbers: Sequence[int]) -> bool:
 
 def _is_zero(attr: Attribute | None) -> bool:
     return isinstance(attr, FloatAttr | IntegerAttr) and not attr.value.data
+
+
+def _label_of(index: SSAValue) -> str:
+    """Returns the label that the indices of a mask walk."""
+    op = index.owner
+    if isinstance(op, tile.JoinedRangeOp):
+        return op.labels.data[op.side_of(index)].data
+    return op.label.data if isinstance(op, tile.RangeOp) else ""
 
 
 def _argument(base: SSAValue) -> BlockArgument:

@@ -101,6 +101,8 @@ def _join_all(
     axes: TileAxes,
 ) -> bool:
     """Joins groups of loops if that makes a product a dot, and leaves others what they are."""
+    if any(_takes_apart(group, op, axes) for group in groups for op in products):
+        return False
     were = [op for op in products if isinstance(plan_dot(op, axes), DotPlan)]
     for group in groups:
         # Points that follow each other are neighbours in memory where those of a label are.
@@ -110,6 +112,14 @@ def _join_all(
     for group in groups:
         axes.separate(group)
     return False
+
+
+def _takes_apart(
+    group: Sequence[loop.LoopLike], product: loop.ReduceOp | loop.RunningOp, axes: TileAxes
+) -> bool:
+    """Returns whether a factor of a product depends on some of a group's loops only."""
+    found = [{*group} & axes.of(term) for term in _terms(product)]
+    return any(0 < len(part) < len(group) for part in found)
 
 
 def _depth(nest: Sequence[loop.ReduceOp], axes: TileAxes) -> list[loop.LoopLike]:
@@ -152,7 +162,7 @@ def _is_box(
     plain = all(isinstance(op, loop.ForOp) and not loop.prefixes_of(op) for op in side)
     if not nested or not plain or any(op in axes.joined for op in side):
         return False
-    if not all(_is_joinable(op, _terms(product), axes, some=True) for op in side):
+    if not all(_has_known_tile(op, axes) and not _buffered(op) for op in side):
         return False
     # What the loops hold is all in the innermost one, which has the indices of all.
     uses = (use.operation for op in side for use in op.iv.uses)
@@ -175,32 +185,27 @@ def _distance(op: loop.LoopLike) -> int:
     return min(places, default=0)
 
 
-def _is_joinable(
-    op: loop.LoopLike, terms: Sequence[SSAValue], axes: TileAxes, some: bool = False
-) -> bool:
-    """Returns whether a loop's tile may be a part of an axis of a product.
-
-    Args:
-        op: the loop.
-        terms: the factors of the product.
-        axes: the axes of the kernel.
-        some: whether one of the factors is enough to depend on it.
-    """
-    if not op.is_tile or not isinstance(axes.loops[op].extent, int):
+def _is_joinable(op: loop.LoopLike, terms: Sequence[SSAValue], axes: TileAxes) -> bool:
+    """Returns whether a loop's tile may be a part of a product's depth."""
+    if not _has_known_tile(op, axes) or not all(op in axes.of(value) for value in terms):
         return False
-    if not (any if some else all)(op in axes.of(value) for value in terms):
-        return False
-    reads = [use.operation for use in op.iv.uses if isinstance(use.operation, loop.AccessOp)]
-    buffered = [read for read in reads if isinstance(read.base.owner, loop.LocalOp)]
-    if some:
-        return not buffered
     # A buffer that is read along the axis has an axis of its own there.
     return not any(
         theirs is op
-        for read in buffered
+        for read in _buffered(op)
         if isinstance(read, loop.ReadOp)
         for _, theirs in axes.renaming(write_to(read.base), read)
     )
+
+
+def _has_known_tile(op: loop.LoopLike, axes: TileAxes) -> bool:
+    return op.is_tile and isinstance(axes.loops[op].extent, int)
+
+
+def _buffered(op: loop.LoopLike) -> list[loop.AccessOp]:
+    """Returns the accesses of local buffers along a loop."""
+    found = [use.operation for use in op.iv.uses if isinstance(use.operation, loop.AccessOp)]
+    return [access for access in found if isinstance(access.base.owner, loop.LocalOp)]
 
 
 def plan_dot(product: loop.ReduceOp | loop.RunningOp, axes: TileAxes) -> DotPlan | NoDot:
@@ -255,6 +260,11 @@ def plan_dot(product: loop.ReduceOp | loop.RunningOp, axes: TileAxes) -> DotPlan
         return NoDot(
             "its conditions are not each on the labels of one factor",
             "make what has such a condition a reduction of its own",
+        )
+    if len({*batch, rows[0], columns[0], depth}) < len(batch) + 3:
+        return NoDot(
+            "several of its labels are tiled together, as rows of another product",
+            "compute it in a function of its own",
         )
     order = list(axes.loops.values())
     swapped = order.index(rows[0]) > order.index(columns[0])

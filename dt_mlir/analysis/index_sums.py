@@ -123,10 +123,10 @@ class TileSums(Sums):
         return self._deep[value]
 
 
-def comparisons(condition: SSAValue, sums: TileSums) -> list[tuple[str, Sum, Sum]]:
+def comparisons(condition: SSAValue, sums: TileSums) -> list[tuple[str, Sum, Sum] | None]:
     """Returns the comparisons that all hold where a condition does: the kind, and both sides.
 
-    What is none of an index has the kind "".
+    None stands for a condition that compares no indices.
 
     Args:
         condition: a condition, or a tile of such.
@@ -149,7 +149,7 @@ def comparisons(condition: SSAValue, sums: TileSums) -> list[tuple[str, Sum, Sum
 
 def _compared(
     condition: SSAValue, sum_of: Callable[[SSAValue], Sum | None]
-) -> list[tuple[str, Sum, Sum]]:
+) -> list[tuple[str, Sum, Sum] | None]:
     op = condition.owner
     if isinstance(op, arith.AndIOp):
         return [*_compared(op.lhs, sum_of), *_compared(op.rhs, sum_of)]
@@ -158,4 +158,4 @@ def _compared(
         kind = CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
         if left is not None and right is not None:
             return [(kind, left, right)]
-    return [("", Sum((), 0), Sum((), 0))]
+    return [None]

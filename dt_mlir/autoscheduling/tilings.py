@@ -113,8 +113,7 @@ class Choices:
         total = tiles[self.rows[0]]
         if total not in self._boxes:
             found = min(
-                (sizes for sizes in _splits(total, len(self.box))),
-                key=lambda sizes: (self._walked(sizes), sizes),
+                _splits(total, len(self.box)), key=lambda sizes: (self._walked(sizes), sizes)
             )
             self._boxes[total] = dict(zip(self.box, found))
         boxed = {**tiles, **self._boxes[total]}
@@ -229,31 +228,30 @@ class Choices:
         orders: dict[frozenset[str], tuple[tuple[str, str, int], ...]] = {}
         for sizes in combinations(*map(self.options, labels)):
             single = dict(zip(labels, sizes))
-            boxed = self._boxed(single)
-            for tiles in (boxed or single,):
-                lanes = self.lanes(tiles)
-                if lanes > MOST_LANES:
+            tiles = self._boxed(single) or single
+            lanes = self.lanes(tiles)
+            if lanes > MOST_LANES:
+                continue
+            blocked = frozenset(
+                label for label, place in self.work.grid.items()
+                if tiles[label] and not self.work.loops[place].block
+            )  # fmt: skip
+            order = orders.get(blocked)
+            if order is None:
+                order = orders[blocked] = self.order(blocked)
+            for count in warps:
+                each = lanes / (count * self.device.warp)
+                if count > 1 and each < 2 or count < 32 and each > most:
                     continue
-                blocked = frozenset(
-                    label for label, place in self.work.grid.items()
-                    if tiles[label] and not self.work.loops[place].block
-                )  # fmt: skip
-                order = orders.get(blocked)
-                if order is None:
-                    order = orders[blocked] = self.order(blocked)
-                for count in warps:
-                    each = lanes / (count * self.device.warp)
-                    if count > 1 and each < 2 or count < 32 and each > most:
-                        continue
-                    for depth in stages:
-                        yield Tiling(tiles, blocked, count, depth, order)
-                if self.specializes and self._divides(tiles):
-                    persistent = self._streams(tiles)
-                    for depth in stages:
-                        for walk in dict.fromkeys((order, self._by_batch(order))):
-                            yield Tiling(
-                                tiles, blocked, WARPS, depth, walk, CONSUMERS, persistent
-                            )
+                for depth in stages:
+                    yield Tiling(tiles, blocked, count, depth, order)
+            if self.specializes and self._divides(tiles):
+                persistent = self._streams(tiles)
+                for depth in stages:
+                    for walk in dict.fromkeys((order, self._by_batch(order))):
+                        yield Tiling(
+                            tiles, blocked, WARPS, depth, walk, CONSUMERS, persistent
+                        )
 
     def _may_specialize(self) -> bool:
         """Returns whether groups of warps may have tasks of their own.

@@ -391,7 +391,9 @@ class _Evaluation:
 
     def _joins(self, places: set[int]) -> bool:
         """Returns whether tiled loops are the rows of one dot: those of a grid, with no buffer."""
-        return not self.work.buffers and places <= {*self.work.grid.values()}
+        sides = [{*side} for item in self.work.products for side in (item.left, item.right)]
+        whole = all(places <= side or not places & side for side in sides)
+        return whole and not self.work.buffers and places <= {*self.work.grid.values()}
 
     def _registers(self) -> tuple[float, float]:
         """Returns the registers of a thread, and by how much spilling slows a kernel down."""

@@ -147,7 +147,7 @@ class _Instance:
     """A program instance."""
 
     def __init__(self, functions: WarpFunctions, shared: Shared) -> None:
-        self.arithmetic = functions.arithmetic
+        self.arithmetic, self.sizes = functions.arithmetic, functions.sizes
         self.instance = functions.tiles.instance
         self.protocol, self.groups = shared
         self.state = self.protocol.start
@@ -225,24 +225,30 @@ class _Instance:
         return args if action.kind is Kind.PRODUCT_WAIT else ()
 
     def _places(
-        self, buffer: Buffer, origin: list[int], extents: tuple[int, ...]
+        self, descriptor: SSAValue, buffer: Buffer, origin: list[int]
     ) -> tuple[list[Any], Any]:
         """The indices of a box along each axis, and which of its elements are in the tensor."""
-        rank = len(extents)
+        box, described = descriptor.type, descriptor.owner
+        assert isinstance(box, warp.DescriptorType)
+        extents = box.extents
+        rank, ends = len(extents), list(buffer.shape)
+        labels = described.end_labels if isinstance(described, warp.TmaDescriptorOp) else ()
+        for axis, label in enumerate(labels):
+            ends[axis] = self.sizes[label] if label else ends[axis]
         places: list[Any] = []
         inside: Any = np.ones((1,) * rank, bool)
         for axis, (first, extent) in enumerate(zip(origin, extents)):
             shape = [extent if other == axis else 1 for other in range(rank)]
             place = (int(first) + np.arange(extent)).reshape(shape)
             places.append(place)
-            inside = inside & (place >= 0) & (place < buffer.shape[axis])
+            inside = inside & (place >= 0) & (place < ends[axis])
         return places, np.broadcast_to(inside, extents)
 
     def _box(self, op: warp.TmaLoadOp, buffer: Buffer, origin: list[int]) -> Value:
         type, box = op.buffer.type, op.descriptor.type
         assert isinstance(type, warp.BufferType)
         assert isinstance(box, warp.DescriptorType)
-        places, inside = self._places(buffer, origin, box.extents)
+        places, inside = self._places(op.descriptor, buffer, origin)
         self.observer.access(op, buffer, places, inside)
         found = buffer.read(op, places, inside, self.instance)
         zero = self.arithmetic.from_array(np.zeros(()), type.element_type)
@@ -256,7 +262,7 @@ class _Instance:
     ) -> None:
         box = op.descriptor.type
         assert isinstance(box, warp.DescriptorType)
-        places, inside = self._places(buffer, origin, box.extents)
+        places, inside = self._places(op.descriptor, buffer, origin)
         self.observer.access(op, buffer, places, inside)
         written = mapped(lambda array: array.reshape(box.extents), value)
         buffer.write(op, places, written, self.instance, inside)

@@ -8,7 +8,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
@@ -52,7 +52,9 @@ class _Converter:
         self.rings: dict[Operation, SSAValue] = {}
         self.buffers: dict[Operation, SSAValue] = {}
         """The buffer that each load of a factor is copied to."""
-        self.descriptors: dict[tuple[SSAValue, Attribute], SSAValue] = {}
+        self.descriptors: dict[tuple[SSAValue, Attribute, tuple[str, ...]], SSAValue] = {}
+        self.of_boxes: dict[Operation, bool] = {}
+        """True for operations that compute indices and conditions of boxes alone."""
         self.made: dict[tuple[SSAValue, Block], SSAValue] = {}
         """Ranges and masks of a group's own rows, by the blocks that they are made in."""
         self.converted: dict[tuple[SSAValue, Attribute, Block], SSAValue] = {}
@@ -166,10 +168,10 @@ class _Converter:
     def _ring(self, box: Box) -> None:
         base, named, type = self.values[box.op.base], self._named(box.op), self._part_of(box)
         assert isinstance(base.type, MemRefType)
-        if (base, type) not in self.descriptors:
-            descriptor = self.outer.insert(warp.TmaDescriptorOp(base, type)).result
+        if (base, type, box.ends) not in self.descriptors:
+            descriptor = self.outer.insert(warp.TmaDescriptorOp(base, type, box.ends)).result
             descriptor.name_hint = f"{named}_box"
-            self.descriptors[base, type] = descriptor
+            self.descriptors[base, type, box.ends] = descriptor
         # Rows of several labels are rows of one matrix, and numbers along other axes leave it.
         shape = warp.BufferType.of(type).with_extents(box.matrix(type.extents))
         ring = warp.RingType.like(shape, self.consumers)
@@ -191,20 +193,21 @@ class _Converter:
 
     def _is_of_boxes(self, op: Operation) -> bool:
         """Returns whether an operation computes indices and conditions of boxes alone."""
-        if not is_side_effect_free(op) or not op.results or any(
-            isinstance(value.type, IndexType) for value in op.results
-        ):
-            return False
-        uses = [use for value in op.results for use in value.uses]
-        return bool(uses) and all(
-            use.operation is not op.parent_op()
-            and (
-                not isinstance(use.operation, tile.StoreOp) or use.index
-                if use.operation in self.rings
-                else self._is_of_boxes(use.operation)
+        if op not in self.of_boxes:
+            computes = is_side_effect_free(op) and bool(op.results)
+            scalar = any(isinstance(value.type, IndexType) for value in op.results)
+            uses = [use for value in op.results for use in value.uses]
+            self.of_boxes[op] = (
+                computes and not scalar and bool(uses) and all(map(self._is_of_a_box, uses))
             )
-            for use in uses
-        )
+        return self.of_boxes[op]
+
+    def _is_of_a_box(self, use: Use) -> bool:
+        """Returns whether a use is an index or a condition of a box, or computes such."""
+        user = use.operation
+        if user in self.rings:
+            return not isinstance(user, tile.StoreOp) or use.index > 0
+        return not isinstance(user, scf.YieldOp | tile.YieldOp) and self._is_of_boxes(user)
 
     def _op(self, op: Operation, builder: Builder) -> None:
         if op in self.sites:
@@ -450,7 +453,7 @@ class _Converter:
         builder.insert(warp.MBarrierExpectOp(site.ready, self.group, total))
         for box, type in zip(site.boxes, types):
             buffer = builder.insert(warp.IndexOp(self.rings[box.op], self.group)).result
-            descriptor = self.descriptors[self.values[box.op.base], type]
+            descriptor = self.descriptors[self.values[box.op.base], type, box.ends]
             origin = self._origin(box, index)
             builder.insert(warp.TmaLoadOp(descriptor, origin, buffer, site.ready, self.group))
             self.buffers[box.op] = buffer
@@ -482,7 +485,7 @@ class _Converter:
         value = self.values[op.value]
         builder.insert(warp.LocalStoreOp(value, buffer))
         builder.insert(warp.FenceAsyncOp())
-        descriptor = self.descriptors[self.values[op.base], self._part_of(box)]
+        descriptor = self.descriptors[self.values[op.base], self._part_of(box), box.ends]
         origin = self._origin(box, IndexBuilder(builder))
         builder.insert(warp.TmaStoreOp(buffer, descriptor, origin))
         builder.insert(warp.TmaStoreWaitOp())

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from dt_mlir.analysis.boxes import Box, Boxes
 from dt_mlir.diagnostics import CompileError, Note, directive_location, has_location
 from dt_mlir.dialects import tile, warp
+from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
 from dt_mlir.dialects.warp.types import WARPGROUP
 from dt_mlir.traversal import operations_of
@@ -95,7 +96,8 @@ class Products:
             rows = axes_of(self.dots[0].result.type)[0]
             if axes[0] != rows:
                 raise self._refused(
-                    f"products have rows along '{rows.name}' and along '{axes[0].name}'",
+                    f"products have rows along '{', '.join(self._labels(rows))}' and along "
+                    f"'{', '.join(self._labels(axes[0]))}'",
                     "compute one of them in a function of its own", dot,
                 )
 
@@ -105,20 +107,20 @@ class Products:
         Raises:
             CompileError: where no warpgroup multiplies such matrices.
         """
-        name, columns = self.kernel.root.data, axes_of(dot.result.type)[1]
+        columns = axes_of(dot.result.type)[1]
         wanted, count = ROWS * self.consumers, _extent(columns)
         if _extent(self.rows) % wanted:
             raise self._refused(
                 f"{self.consumers} consumers multiply a multiple of {wanted} rows, and the tile has"
                 f" {_extent(self.rows)}",
                 "write consumers:1 or consumers:2: the extents of tiles are powers of two"
-                if wanted & (wanted - 1) else f"write {name}.tensorize({self.rows.name}:{wanted})",
+                if wanted & (wanted - 1) else self._tiled(self.rows, wanted),
                 dot,
             )  # fmt: skip
         if count % 8 or count > COLUMNS:
             raise self._refused(
                 f"a product has a multiple of 8 columns up to 256, and the tile has {count}",
-                f"write {name}.tensorize({columns.name}:{COLUMNS // 2})", dot,
+                self._tiled(columns, COLUMNS // 2), dot,
             )
         lhs = None if self._is_in_registers(dot.lhs) else self.boxes.of(dot.lhs, dot)
         rhs = self.boxes.of(dot.rhs, dot)
@@ -145,10 +147,24 @@ class Products:
                 "compute one of them in a function of its own", dot,
             )
 
+    def _labels(self, axis: Axis) -> tuple[str, ...]:
+        """Returns the labels that the points of an axis are of."""
+        for op in operations_of(self.kernel, tile.JoinedRangeOp):
+            if op.axis == axis:
+                return names(op.labels)
+        return (axis.name,)
+
+    def _tiled(self, axis: Axis, count: int) -> str:
+        """Returns a hint to give an axis so many points."""
+        labels = self._labels(axis)
+        if len(labels) == 1:
+            return f"write {self.kernel.root.data}.tensorize({labels[0]}:{count})"
+        return f"tensorize {', '.join(labels)} by numbers whose product is {count}"
+
     def _is_in_registers(self, factor: SSAValue) -> bool:
         """Returns whether a first factor is computed of the results of other products."""
-        names = axis_names(factor.type)
-        return isinstance(factor.owner, tile.MapOp) and names[1] in self.layouts
+        columns = axis_names(factor.type)[1]
+        return isinstance(factor.owner, tile.MapOp) and columns in self.layouts
 
 
 def _extent(axis: Axis) -> int:

@@ -134,7 +134,7 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
 
         for arg, parameter in signature.variables.items():
             launch.signature[parameter] = _parameter_type(arg)
-        for (arg, extents), parameter in signature.boxes.items():
+        for (arg, extents, _), parameter in signature.boxes.items():
             launch.signature[parameter] = "constexpr"
             launch.constants[parameter] = None
             assert isinstance(arg.type, MemRefType)

@@ -64,6 +64,9 @@ IMAGES = [
 ]  # fmt: skip
 FORMS = {
     "a window": Form(f"{IMAGE} {WINDOW}; {TILES}", convolved, IMAGES),
+    "a window of a known depth": Form(
+        f"{IMAGE} {WINDOW}; {TILES}".replace("s = 3, c;", "s = 3, c = 32;"), convolved, IMAGES[:1],
+    ),
     "a window, persistent": Form(f"{IMAGE} {WINDOW}; {TILES} f.persistent();", convolved, IMAGES),
     "a dilated window": Form(
         f"{IMAGE} {WINDOW.replace('+ r - 1', '+ 2 * r - 2').replace('+ s - 1', '+ 2 * s - 2')};"
@@ -184,7 +187,10 @@ def test_the_text_of_both_kernels(name: str) -> None:
 def compiled(name: str) -> list[tuple[str, int | None, list[str]]]:
     module = lowered(FORMS[name].text)
     interface = Interface.of(module)
-    sizes = given_sizes(interface, {n: 8 * size for n, size in FORMS[name].sizes[0].items()})
+    known = interface.derived()
+    sizes = given_sizes(interface, {
+        label: size if label in known else 8 * size for label, size in FORMS[name].sizes[0].items()
+    })  # fmt: skip
     return [
         (kernel.asm["ptx"], kernel.spills, kernel.problems())
         for kernel in compile_gluon(module, emit_module(module), sizes)
@@ -208,6 +214,44 @@ def test_certificates(name: str) -> None:
     assert not found.refuted
 
 
+@pytest.mark.parametrize("multiple", [8, 16, 32])
+def test_storage_that_goes_on(multiple: int) -> None:
+    """A window of a padded tensor ends where its label does, filled padding or not."""
+    text = (
+        "Func g : bf16, f : bf16; In X : bf16, W : bf16, V : bf16; "
+        "Var a, b, i; RVar k, c, s = 3; g[a, b, i] = rdot(X[a, b, k], W[k, i], k) + 1; "
+        "f[a, b, i] = rdot(constant_exterior(g[a, b + s - 1, c], 0), V[s, c, i], s, c); "
+        f"g.align_storage(b:{multiple}); "
+        "g.block(a:8, b:16, i:64); g.tensorize(a:8, b:16, i:64, k:32); g.warp_specialize(); "
+        "f.block(a:8, b:16, i:64); f.tensorize(a:8, b:16, i:64, c:32); f.warp_specialize();"
+    )
+    module = lowered(text)
+    interface, arithmetic = Interface.of(module), BoundedArithmetic(Accuracy.of(module))
+    sizes = interface.sizes({"a": 2, "b": 20, "i": 24, "k": 16, "c": 24})
+    arrays = arrays_of(interface, sizes)
+    inputs = {
+        item.name: arithmetic.from_array(arrays[item.name], item.element)
+        for item in interface.inputs
+    }
+    found = run_module(module, inputs, sizes, arithmetic)["f"]
+    between = np.pad(arrays["X"] @ arrays["W"] + 1, ((0, 0), (1, 1), (0, 0)))
+    wanted = sum(between[:, s : s + 20] @ arrays["V"][s] for s in range(3))
+    np.testing.assert_array_equal(np.asarray(found.value), rounded(wanted))
+
+
+@pytest.mark.parametrize("other", ["rdot(Y[a, k], V[k, b], k)", "rdot(Y[a, b, k], V[a, k, i], k)"])
+def test_products_with_other_rows(other: str) -> None:
+    """Rows are no box where another product has a part of them only."""
+    text = (
+        "Func f : f32; In X : bf16, W : bf16, Y : bf16, V : bf16; Var a, b, i; RVar k; "
+        f"f[a, b, i] = rdot(X[a, b, k], W[k, i], k) + {other}; "
+        "f.block(a:4, b:16, i:16); f.tensorize(a:4, b:16, i:16, k:32);"
+    )
+    module, _ = compile_text(f"{text} f.compile();", "rows.dt")
+    run_pipeline(module, default_pipeline())
+    assert "joined_range" not in str(module)
+
+
 def test_sizes_that_differ() -> None:
     """More channels in the image than in the weights: their boxes end in different places."""
     module = lowered(FORMS["a window"].text)
@@ -217,6 +261,6 @@ def test_sizes_that_differ() -> None:
         found: Any = emitted.f(*(tensor.to(DEVICE).half() for tensor in (x, w)))
     assert found.isfinite().all()
     given = [t.bfloat16() for t in (x, w)]
-    refused = pytest.raises(ValueError, match="'c' has size 32 and 'X_3' has 40, but its only kern")
+    refused = pytest.raises(ValueError, match="'c' has size 32, but 'X_3' has 40; the specialized")
     with loaded_on_the_shim(emit_module(specialized(module))) as emitted, refused:
         emitted.f(*given)

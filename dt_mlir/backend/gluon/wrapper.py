@@ -73,9 +73,11 @@ class GluonWrapperPrinter(WrapperPrinter):
         for value in gluon.descriptors:
             type = value.type
             assert isinstance(type, warp.DescriptorType)
-            tensor = self.tensors[given[_base(value)]]
+            tensor, described = self.tensors[given[_base(value)]], value.owner
+            assert isinstance(described, warp.TmaDescriptorOp)
             args.append(self._call(
-                "_tensor_map", code.constant(tensor.name), code.name(tensor.variable),
+                "_tensor_map", code.constant(tensor.name),
+                self._ending(tensor, described.end_labels),
                 code.numbers(list(type.extents)), code.constant(type.swizzle.data),
             ))  # fmt: skip
         for arg in gluon.accessed:

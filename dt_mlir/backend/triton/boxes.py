@@ -12,12 +12,12 @@ from dt_mlir.dialects import tile
 from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.traversal import operations
 
-Shape = tuple[SSAValue, tuple[int, ...]]
-"""A tensor, and the extents of boxes of it."""
+Shape = tuple[SSAValue, tuple[int, ...], tuple[str, ...]]
+"""A tensor, the extents of boxes of it, and the labels at whose sizes it ends for them."""
 
 
 class Described(NamedTuple):
-    """What goes through descriptors."""
+    """The accesses of a kernel that go through descriptors."""
 
     boxes: dict[Operation, Box]
     """The box of each access."""
@@ -32,7 +32,7 @@ class Described(NamedTuple):
 
 def shape_of(box: Box) -> Shape:
     """Returns what a descriptor is made of."""
-    return box.op.base, box.type.extents
+    return box.op.base, box.type.extents, box.ends
 
 
 def described(kernel: GridKernelOp) -> Described:

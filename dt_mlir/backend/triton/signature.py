@@ -74,10 +74,10 @@ class Signature:
             if not isinstance(arg.type, MemRefType):
                 result.variables[arg] = names.fresh(argument)
                 result.annotations[arg] = _annotation(arg.type)
-        for arg, extents in described(kernel).shapes:
+        for arg, extents, ends in described(kernel).shapes:
             assert isinstance(arg, BlockArgument)
             tensor = kernel.argument_names[arg.index]
-            result.boxes[arg, extents] = names.fresh(f"{tensor}_box")
+            result.boxes[arg, extents, ends] = names.fresh(f"{tensor}_box")
         for label in kernel.labels:
             result.sizes[label.data] = names.fresh(f"{label.data}_SIZE")
         for arg, argument in tensors:

@@ -266,11 +266,11 @@ def _narrow(function, name, tensor):
 
 
 def _check_equal(function, label, size, other, other_size):
-    """Refuses sizes that differ, where a kernel of the copy engine's boxes needs one."""
+    """Refuses sizes that differ, which the specialized kernel alone needs to be equal."""
     if size != other_size:
         raise ValueError(
-            f"{function}: '{label}' has size {size} and '{other}' has {other_size}, but its only "
-            "kernel ends boxes of both in one place: emit 'triton', which has another for such"
+            f"{function}: '{label}' has size {size}, but '{other}' has {other_size}; the "
+            "specialized kernel needs them equal, and '--emit triton' has a kernel for other sizes"
         )
 
 

@@ -479,7 +479,7 @@ class WrapperPrinter:
         if not signature.boxes:
             return []
         given = dict[SSAValue, SSAValue](zip(kernel.args, op.arguments))
-        tensors = {base: self.tensors[given[base]] for base, _ in signature.boxes}
+        tensors = {base: self.tensors[given[base]] for base, _, _ in signature.boxes}
         self.used.update(["_takes_descriptors", "_tensor_box"])
         allowed = code.call(
             "_takes_descriptors", code.tuple_of([code.name(t.variable) for t in tensors.values()])
@@ -491,10 +491,19 @@ class WrapperPrinter:
         return [
             code.conditional(
                 code.name(variable),
-                code.call("_tensor_box", code.name(tensors[base].variable), code.numbers(extents)),
+                code.call("_tensor_box", self._ending(tensors[base], ends), code.numbers(extents)),
                 code.constant(None),
-            ) for base, extents in signature.boxes
+            ) for base, extents, ends in signature.boxes
         ]  # fmt: skip
+
+    def _ending(self, tensor: _Tensor, ends: Sequence[str]) -> ast.expr:
+        """A tensor up to the sizes of labels, where its storage goes on."""
+        whole = code.name(tensor.variable)
+        if not ends:
+            return whole
+        return code.subscript(
+            whole, [ast.Slice(None, self._size(label) if label else None) for label in ends]
+        )
 
     def _is_moderate(self, scalar: SSAValue) -> ast.expr:
         """The comparison that says whether a scalar is positive and of moderate size."""

@@ -8,12 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import ArrayAttr, IndexType, IntAttr, IntegerAttr, MemRefType, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    IndexType,
+    IntAttr,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    i64,
+)
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -24,6 +33,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from dt_mlir.dialects.formats import name_array, names, parse_names, print_names
 from dt_mlir.dialects.tile.types import TileType, axes_of, element_of
 from dt_mlir.dialects.values import parse_value, parse_values, print_values
 from dt_mlir.dialects.warp.barriers import parse_barrier, print_barrier
@@ -36,12 +46,15 @@ class TmaDescriptorOp(IRDLOperation):
     """Describes a tensor to the copy engine, which then copies boxes of it.
 
     It is made on the host. The tensor's last axis must be contiguous, and its base and its rows
-    aligned to 16 bytes. MLIR: `nvgpu.tma.create.descriptor`.
+    aligned to 16 bytes. `ends [n, _]` says at the size of which label it ends along an axis whose
+    storage goes on. MLIR: `nvgpu.tma.create.descriptor`.
     """
 
     name = "warp.tma_descriptor"
-    GRAMMAR: ClassVar = "value attr-dict `:` type"
+    GRAMMAR: ClassVar = "value (`ends` `[` label, … `]`)? attr-dict `:` type"
 
+    ends = opt_prop_def(ArrayAttr[StringAttr])
+    """The label at whose size it ends along each axis; empty where its storage ends."""
     base = operand_def(MemRefType)
     """The tensor, an argument of the kernel."""
     result = result_def(DescriptorType)
@@ -49,8 +62,14 @@ class TmaDescriptorOp(IRDLOperation):
 
     traits = traits_def(Pure())
 
-    def __init__(self, base: SSAValue, type: DescriptorType) -> None:
-        super().__init__(operands=[base], result_types=[type])
+    def __init__(self, base: SSAValue, type: DescriptorType, ends: Sequence[str] = ()) -> None:
+        properties = {"ends": name_array(ends) if ends else None}
+        super().__init__(operands=[base], result_types=[type], properties=properties)
+
+    @property
+    def end_labels(self) -> tuple[str, ...]:
+        """The label at whose size it ends along each axis, or empty; none if its storage ends."""
+        return () if self.ends is None else names(self.ends)
 
     @property
     def tensor(self) -> BlockArgument:
@@ -61,15 +80,24 @@ class TmaDescriptorOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         base = parse_value(parser)
+        ends: Sequence[str] = ()
+        if parser.parse_optional_keyword("ends"):
+            ends = [name.strip("_") and name for name in names(parse_names(parser))]
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
-        op = cls.create(operands=[base], result_types=[parser.parse_type()])
+        properties = {"ends": name_array(ends)} if ends else {}
+        op = cls.create(
+            operands=[base], result_types=[parser.parse_type()], properties=properties
+        )
         op.attributes.update(attributes)
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.base)
+        if self.ends is not None:
+            printer.print_string(" ends ")
+            print_names(printer, name_array([label or "_" for label in self.end_labels]))
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
@@ -84,6 +112,8 @@ class TmaDescriptorOp(IRDLOperation):
             raise VerifyException("a box has elements of its tensor's type")
         if any(extent > 256 for extent in type.extents):
             raise VerifyException("the copy engine takes boxes of 256 elements along an axis")
+        if self.ends is not None and len(self.ends) != len(type.shape):
+            raise VerifyException("where a tensor ends is said for each of its axes, or not at all")
 
 
 @irdl_op_definition
