@@ -213,9 +213,9 @@ class _Known:
 def _points(known: _Known, sizes: dict[str, int]) -> int:
     """Returns the number of points of the index space of labels that loops walk."""
     interface, points = known.interface, 1
-    walked = interface.used - interface.axis_only
-    # The extents of axes that are read in other ways are no loops.
-    walked = walked & {*known.steps} or walked
+    # Sizes that others follow from are often extents of axes, along which no loop runs.
+    given = {label for item in interface.definitions for label in item.sizes}
+    walked = interface.used - interface.axis_only - given.difference(known.steps)
     for group in interface.groups:
         if walked & set(group):
             points *= max(1, sizes[group[0]])
