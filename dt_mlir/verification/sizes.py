@@ -105,11 +105,10 @@ def choose_cases(
         cases = _cases(interface, known.steps, known.least, known.fixed)
     if not given:
         for sizes in cases.values():
-            _settled(interface, sizes)
-            _shorten(known, sizes)
+            _shorten(interface, sizes, known.least, known.fixed)
         cases = {kind: sizes for kind, sizes in cases.items() if _settled(interface, sizes)}
     for sizes in cases.values():
-        if _points(known, sizes) > MOST_POINTS:
+        if _points(interface, sizes) > MOST_POINTS:
             shown = ", ".join(f"{label} = {size}" for label, size in sizes.items())
             raise CompileError(
                 f"at {shown} there is too much to run for verifying semantics", modules[0],
@@ -161,7 +160,7 @@ def cases_near_steps(modules: Sequence[ModuleOp]) -> list[Case]:
         for place, group in enumerate(order):
             choices = pending[group] or wanted[group]
             trial = sizes | dict.fromkeys(group, choices[0])
-            if _points(known, trial) <= MOST_POINTS_NEAR_STEPS:
+            if _points(known.interface, trial) <= MOST_POINTS_NEAR_STEPS:
                 sizes = trial
                 if pending[group]:
                     pending[group].pop(0)
@@ -210,34 +209,31 @@ class _Known:
         return _Known(Interface.of(modules[0]), _steps(modules), least, fixed)
 
 
-def _points(known: _Known, sizes: dict[str, int]) -> int:
-    """Returns the number of points of the index space of labels that loops walk."""
-    interface, points = known.interface, 1
-    # Sizes that others follow from are often extents of axes, along which no loop runs.
-    given = {label for item in interface.definitions for label in item.sizes}
-    walked = interface.used - interface.axis_only - given.difference(known.steps)
+def _points(interface: Interface, sizes: dict[str, int]) -> int:
+    """The number of points of the used labels' index space."""
+    points = 1
     for group in interface.groups:
-        if walked & set(group):
+        if (interface.used - interface.axis_only) & set(group):
             points *= max(1, sizes[group[0]])
     return points
 
 
-def _shorten(known: _Known, sizes: dict[str, int]) -> None:
-    """Halves the largest sizes that follow from no others until there is not too much to run."""
-    interface, derived = known.interface, known.interface.derived()
-    while _points(known, sizes) > MOST_POINTS:
+def _shorten(
+    interface: Interface, sizes: dict[str, int], least: dict[str, int], fixed: dict[str, int]
+) -> None:
+    """Halve the largest sizes until there is not too much to run."""
+    while _points(interface, sizes) > MOST_POINTS:
         free = [
             group
             for group in interface.groups
             if interface.used & set(group)
-            and not {*known.fixed, *derived} & set(group)
-            and sizes[group[0]] // 2 >= max(1, *(known.least.get(label, 1) for label in group))
+            and not set(fixed) & set(group)
+            and sizes[group[0]] // 2 >= max(1, *(least.get(label, 1) for label in group))
         ]
         if not free:
             return
         largest = max(free, key=lambda group: sizes[group[0]])
         sizes.update(dict.fromkeys(largest, sizes[largest[0]] // 2))
-        _settled(interface, sizes)
 
 
 def _cases(
