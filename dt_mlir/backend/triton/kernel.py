@@ -289,7 +289,7 @@ class KernelPrinter(AddressPrinter):
         self.values[op.result] = code.name(variable)
 
     def _without(self, box: Box) -> AbstractContextManager[None]:
-        """Begins what is done where there is no descriptor, which Triton knows when it compiles."""
+        """Begins the branch without a descriptor, which Triton decides when it compiles."""
         parameter = code.name(self.signature.boxes[shape_of(box)])
         return self.writer.branch(ast.Compare(parameter, [ast.Is()], [code.constant(None)]))
 
