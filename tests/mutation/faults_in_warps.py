@@ -96,10 +96,9 @@ WARPS = [
         "boxes of two tensors end in different places, and a sum takes what is outside of its domain",
     ),
     Fault(
-        "padding-that-is-not-the-tensor's-end", _BOXES,
-        'case "slt" if self._is_below(op, indices, self.sums.added(right, left, -1)):',
-        'case "slt":',
-        "zeros inside of a tensor are read as what is there",
+        "any-value-outside-is-zero", _BOXES,
+        "if bounded is None or not _is_zero(op.fill):", "if bounded is None:",
+        "a value that a window has outside of its tensor is read as zero",
     ),
     Fault(
         "box-without-its-shift", _CONVERT,
