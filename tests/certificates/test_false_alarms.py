@@ -70,7 +70,7 @@ RVar y;
 f[x] = rsum(A[x, y // 2], y, y < y + len(x) - 2);
 f.compile();
 """,
-    "an extreme under a condition that is no constraint": """
+    "an extreme under a condition that is not a constraint": """
 Func f0, f1, f2;
 In A;
 Var x, z;

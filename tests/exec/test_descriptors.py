@@ -52,7 +52,7 @@ PROGRAMS = {
         "f.descriptor(X, W, f);",
         lambda n: [(3, 5, 7, n), (n, 3, 3, n)], _convolved,
     ),
-    "what is no zero beyond the end": Program(
+    "another value than zero beyond the end": Program(
         "Func top : f32, f : f16; In A : f16; Var x; RVar y; top[x] = rmax(A[x, y], y); "
         "f[x] = rprod(A[x, y] * 0 + 1, y) + top[x]; top.fuse_at(f, x); f.block(x:8); "
         "f.tensorize(x:8, y:16); f.descriptor(A);",

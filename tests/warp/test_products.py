@@ -9,17 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from apart import apart
+from running import computed, machine_code
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
-from dt_mlir.backend.python_module import emit_module
 from dt_mlir.dialects import warp
 from dt_mlir.frontend.emit import compile_text
-from dt_mlir.interpreters.accuracy import Accuracy
-from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
-from dt_mlir.interpreters.run import run_module
 from dt_mlir.pipeline import default_pipeline, run_pipeline
-from dt_mlir.runtime.gluon_ahead_of_time import compile_gluon
 
 Arrays = dict[str, np.ndarray]
 
@@ -142,7 +138,6 @@ def test_the_interpreter_and_every_order(name: str) -> None:
     module = lowered(form)
     run_pipeline(module.clone(), ["verify-warp"])
     interface = Interface.of(module)
-    arithmetic = BoundedArithmetic(Accuracy.of(module))
     for given in SIZES:
         sizes = interface.sizes(given | {"b": 3} if "b" in interface.labels else given)
         generator = np.random.default_rng(0)
@@ -150,25 +145,18 @@ def test_the_interpreter_and_every_order(name: str) -> None:
             item.name: generator.integers(-2, 3, interface.shape(item, sizes)).astype(float)
             for item in interface.inputs
         }
-        inputs = {
-            item.name: arithmetic.from_array(arrays[item.name], item.element)
-            for item in interface.inputs
-        }
-        found = run_module(module, inputs, sizes, arithmetic)["mm"]
+        found = computed(module, arrays, sizes, "mm")
         # Whole numbers of such sizes are numbers of every type here.
         expected = form.expected(arrays)
         most = 2**24 if "mm : f32" in form.declared else 256
         assert np.abs(expected).max(initial=0) <= most
-        np.testing.assert_array_equal(np.asarray(found.value), expected)
+        np.testing.assert_array_equal(found, expected)
 
 
 def compiled(name: str) -> list[tuple[str, int | None, list[str]]]:
     module = lowered(FORMS[name])
     sizes = Interface.of(module).sizes({"x": 1000, "y": 1000, "k": 1000})
-    return [
-        (kernel.asm["ptx"], kernel.spills, kernel.problems())
-        for kernel in compile_gluon(module, emit_module(module), sizes)
-    ]
+    return machine_code(module, sizes)
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -11,6 +11,7 @@ import pytest
 import torch
 from apart import apart
 from gluon_shim import loaded_on_the_shim
+from running import computed, machine_code
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
@@ -20,12 +21,8 @@ from dt_mlir.certificates.certify import certify
 from dt_mlir.dialects import warp
 from dt_mlir.element_types import TORCH_TYPES, type_name
 from dt_mlir.frontend.emit import compile_text
-from dt_mlir.interpreters.accuracy import Accuracy
-from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
-from dt_mlir.interpreters.run import run_module
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.runtime.execute import loaded, prepare_triton
-from dt_mlir.runtime.gluon_ahead_of_time import compile_gluon
 
 Arrays = dict[str, np.ndarray]
 DEVICE = prepare_triton()
@@ -153,16 +150,12 @@ def test_the_interpreter_and_every_order(name: str) -> None:
     module = lowered(form.text)
     run_pipeline(module.clone(), ["verify-warp"])
     assert any(isinstance(op, warp.KernelOp) for op in module.ops)
-    interface, arithmetic = Interface.of(module), BoundedArithmetic(Accuracy.of(module))
+    interface = Interface.of(module)
     for given in form.sizes:
         sizes = given_sizes(interface, given)
         arrays = arrays_of(interface, sizes)
-        inputs = {
-            item.name: arithmetic.from_array(arrays[item.name], item.element)
-            for item in interface.inputs
-        }
-        found = run_module(module, inputs, sizes, arithmetic)["f"]
-        np.testing.assert_array_equal(np.asarray(found.value), rounded(form.expected(arrays)))
+        found = computed(module, arrays, sizes, "f")
+        np.testing.assert_array_equal(found, rounded(form.expected(arrays)))
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -191,10 +184,7 @@ def compiled(name: str) -> list[tuple[str, int | None, list[str]]]:
     sizes = given_sizes(interface, {
         label: size if label in known else 8 * size for label, size in FORMS[name].sizes[0].items()
     })  # fmt: skip
-    return [
-        (kernel.asm["ptx"], kernel.spills, kernel.problems())
-        for kernel in compile_gluon(module, emit_module(module), sizes)
-    ]
+    return machine_code(module, sizes)
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -226,17 +216,12 @@ def test_storage_that_goes_on(multiple: int) -> None:
         "f.block(a:8, b:16, i:64); f.tensorize(a:8, b:16, i:64, c:32); f.warp_specialize();"
     )
     module = lowered(text)
-    interface, arithmetic = Interface.of(module), BoundedArithmetic(Accuracy.of(module))
+    interface = Interface.of(module)
     sizes = interface.sizes({"a": 2, "b": 20, "i": 24, "k": 16, "c": 24})
     arrays = arrays_of(interface, sizes)
-    inputs = {
-        item.name: arithmetic.from_array(arrays[item.name], item.element)
-        for item in interface.inputs
-    }
-    found = run_module(module, inputs, sizes, arithmetic)["f"]
     between = np.pad(arrays["X"] @ arrays["W"] + 1, ((0, 0), (1, 1), (0, 0)))
     wanted = sum(between[:, s : s + 20] @ arrays["V"][s] for s in range(3))
-    np.testing.assert_array_equal(np.asarray(found.value), rounded(wanted))
+    np.testing.assert_array_equal(computed(module, arrays, sizes, "f"), rounded(wanted))
 
 
 @pytest.mark.parametrize("other", ["rdot(Y[a, k], V[k, b], k)", "rdot(Y[a, b, k], V[a, k, i], k)"])

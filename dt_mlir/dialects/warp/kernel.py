@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr, i64
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -24,6 +24,7 @@ from dt_mlir.diagnostics import MalformedError
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.identifiers import Identifier
 from dt_mlir.dialects.kernel import GridKernelOp
+from dt_mlir.dialects.warp.copies import TmaDescriptorOp
 from dt_mlir.dialects.warp.types import BarrierType, DescriptorType, RingType
 from dt_mlir.traversal import operations
 
@@ -63,6 +64,10 @@ class KernelOp(GridKernelOp):
             walks |= isinstance(op, tile.NumProgramsOp)
             if isinstance(op, tile.SizeOp) and op.label.data not in known:
                 raise VerifyException(f"'{op.label.data}' is not a label of the kernel")
+            if isinstance(op, TmaDescriptorOp) and isinstance(op.base, BlockArgument):
+                for label, axis in zip(op.end_labels, self.axes_of(op.base)):
+                    if label not in ("", axis):
+                        raise VerifyException(f"a tensor does not end at '{label}' along '{axis}'")
         if walks != (self.programs is not None):
             raise VerifyException("'programs' and 'tile.num_programs' go together")
 

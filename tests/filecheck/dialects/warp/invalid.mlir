@@ -361,6 +361,21 @@ warp.kernel @k(%A: memref<?x?xbf16> {host.name = "A", host.axes = ["x", "k"]}) a
 }
 // -----
 warp.kernel @k(%A: memref<?x?xbf16> {host.name = "A", host.axes = ["x", "k"]}) attributes {grid_blocks = [64 : i64], grid_labels = ["x"], labels = ["x", "k"], num_warps = 4 : i32, root = "f"} {
+// expected-error@above {{a tensor does not end at 'k' along 'x'}}
+  %a = warp.tma_descriptor %A ends [k, _] : !warp.descriptor<[64, 64] x bf16, swizzle 128>
+  warp.specialize {
+    warp.partition a warps 4 {
+    }
+  }
+}
+// -----
+func.func @f(%A: memref<?x?xbf16>) {
+  %a = warp.tma_descriptor %A ends [x] : !warp.descriptor<[64, 64] x bf16, swizzle 128>
+  // expected-error@above {{where a tensor ends is said for each of its axes, or not at all}}
+  func.return
+}
+// -----
+warp.kernel @k(%A: memref<?x?xbf16> {host.name = "A", host.axes = ["x", "k"]}) attributes {grid_blocks = [64 : i64], grid_labels = ["x"], labels = ["x", "k"], num_warps = 4 : i32, root = "f"} {
 // expected-error@above {{'z' is not a label of the kernel}}
   %z = tile.size z
   warp.specialize {
