@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.backend.python_module import module_signatures
-from dt_mlir.backend.triton.signature import Signature
+from dt_mlir.backend.triton.signature import HOPPER, Signature
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host
 from dt_mlir.element_types import type_name
@@ -164,6 +164,8 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
             launch.signature[parameter] = "constexpr"
             launch.constants[parameter] = True
         launch.signature[signature.index] = "constexpr"
+        if signature.hopper:
+            launch.signature[signature.hopper] = "constexpr"
         for hint in ("num_warps", "num_stages"):
             value = kernel.int_hint(hint)
             if value is not None:
@@ -229,6 +231,8 @@ def compile_for(
     with loaded(source) as emitted:
         for launch in _specializations(launches(module, sizes), target):
             constants = {**launch.constants, "INDEX": tl.int32}
+            if HOPPER in launch.signature:
+                constants[HOPPER] = architecture == "sm_90"
             ast_source = ASTSource(
                 fn=getattr(emitted, launch.name),
                 signature=launch.signature,

@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from dt_mlir.cache_folder import private_file
+from dt_mlir.runtime import asynchronous_products
+from dt_mlir.runtime.asynchronous_products import overwritten_factor
 
 _INSTRUCTION = re.compile(
     r"/\*[0-9a-f]{4,}\*/\s+(?:@!?\w+\s+)?(?P<name>[A-Z][A-Z0-9_.]*)(?P<operands>[^;]*);"
@@ -36,7 +38,8 @@ def fault(cubin: bytes) -> str | None:
     The ptxas of CUDA 12.8 sometimes adds to a uniform register that it meant to set before and
     did not, where the operands of two products share a descriptor. The kernel then reads shared
     memory at random. Where one half of a sum of pairs of 16-bit numbers is used, and one of its
-    operands is a constant, it takes 0 for the constant.
+    operands is a constant, it takes 0 for the constant. Until that of CUDA 13.3 it loads the next
+    left factor of an asynchronous product into registers that the last one still reads.
 
     That a cubin has none is noted in the folder of cached kernels, since looking takes half a
     second, and other processes load the same one.
@@ -49,7 +52,8 @@ def fault(cubin: bytes) -> str | None:
         # There is no nvdisasm here, and nothing is known.
         return None
     # Another way to look, or another tool, may find what this one did not.
-    looked = Path(__file__).read_bytes() + tool.encode()
+    ways = [Path(__file__), Path(asynchronous_products.__file__)]
+    looked = b"".join(way.read_bytes() for way in ways) + tool.encode()
     note = private_file(f"sound/{hashlib.sha256(looked + cubin).hexdigest()[:32]}")
     if note is not None and note.exists():
         return None
@@ -62,6 +66,8 @@ def fault(cubin: bytes) -> str | None:
         found = f"reads UR{unwritten[0]}, which nothing writes"
     elif loses_constants(assembly):
         found = "adds 0 in place of a constant (VIADD.16x2)"
+    elif (register := overwritten_factor(assembly)) is not None:
+        found = f"writes R{register}, which a product under way still reads (HGMMA)"
     else:
         if assembly and note is not None:
             with suppress(OSError):

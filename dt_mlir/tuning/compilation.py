@@ -191,7 +191,10 @@ def _pretend(emitted: ModuleType, nowhere: Any) -> None:
         capable = torch.cuda.get_device_capability() >= (9, 0)
         return capable and not any(map(module._undescribed, tensors))
 
-    for function in (default_device, is_specialized, takes_descriptors):
+    def is_hopper(_: object) -> bool:
+        return torch.cuda.get_device_capability()[0] == 9
+
+    for function in (default_device, is_specialized, takes_descriptors, is_hopper):
         if hasattr(module, f"_{function.__name__}"):
             setattr(module, f"_{function.__name__}", function)
 

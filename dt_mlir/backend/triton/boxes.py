@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
@@ -10,6 +11,7 @@ from dt_mlir.analysis.boxes import Box, Boxes
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.kernel import GridKernelOp
+from dt_mlir.dialects.tile.types import Axis, axes_of
 from dt_mlir.traversal import operations
 
 Shape = tuple[SSAValue, tuple[int, ...], tuple[str, ...]]
@@ -33,6 +35,27 @@ class Described(NamedTuple):
 def shape_of(box: Box) -> Shape:
     """Returns what a descriptor is made of."""
     return box.op.base, box.type.extents, box.ends
+
+
+def is_reshaped(box: Box, op: tile.LoadOp) -> bool:
+    """Returns whether a tile has other axes than the box that it is copied as.
+
+    Args:
+        box: the box.
+        op: the load of the tile.
+    """
+    return tile_extents(box, axes_of(op.result.type)) != box.type.extents
+
+
+def tile_extents(box: Box, axes: Sequence[Axis]) -> tuple[int, ...]:
+    """Returns the extents of a tile along its axes, in the order in which a box has them.
+
+    Args:
+        box: a box.
+        axes: the axes of the tile.
+    """
+    extents = {axis.name: axis.extent for axis in axes}
+    return tuple(int(extents[name]) for name in box.order)
 
 
 def described(kernel: GridKernelOp) -> Described:

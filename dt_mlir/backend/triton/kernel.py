@@ -23,9 +23,10 @@ from dt_mlir.analysis.boxes import Box
 from dt_mlir.analysis.unrolled_loops import unrolled_trips
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.addresses import AddressPrinter
-from dt_mlir.backend.triton.boxes import described, shape_of
+from dt_mlir.backend.triton.boxes import described, shape_of, tile_extents
 from dt_mlir.backend.triton.known_conditions import KnownConditions
 from dt_mlir.backend.triton.origins import Origins
+from dt_mlir.backend.triton.product_waits import FINISH, waiting_loops
 from dt_mlir.backend.triton.range_options import range_options
 from dt_mlir.backend.triton.scalars import (
     constant_of,
@@ -85,6 +86,8 @@ class KernelPrinter(AddressPrinter):
         self.wide: set[SSAValue] = set()
         """Indices that are as wide as offsets, tensors of Triton's or not."""
         self.known_conditions = KnownConditions(dynamic=signature.dynamic)
+        self.waiting = waiting_loops(kernel, self.boxes) if signature.hopper else []
+        """The loops whose trips wait for products on GPUs where these are asynchronous."""
 
     def print(self, documentation: Sequence[str]) -> ast.FunctionDef:
         """The function.
@@ -311,9 +314,8 @@ class KernelPrinter(AddressPrinter):
         """A box that is loaded, as a tile of some axes."""
         parameter = code.name(self.signature.boxes[shape_of(box)])
         found = code.method(parameter, "load", self._box_origin(box))
-        extents = {axis.name: axis.extent for axis in axes}
-        whole = [int(extents[name]) for name in box.order]
-        if tuple(whole) != box.type.extents:
+        whole = tile_extents(box, axes)
+        if whole != box.type.extents:
             found = code.method(found, "reshape", *map(code.constant, whole))
         wanted = [box.order.index(axis.name) for axis in axes]
         return found if wanted == sorted(wanted) else transposed(found, wanted)
@@ -324,8 +326,7 @@ class KernelPrinter(AddressPrinter):
         wanted = [names.index(name) for name in box.order]
         if wanted != sorted(wanted):
             value = transposed(value, wanted)
-        extents = {axis.name: axis.extent for axis in axes_of(type)}
-        if tuple(extents[name] for name in box.order) != box.type.extents:
+        if tile_extents(box, axes_of(type)) != box.type.extents:
             value = code.method(value, "reshape", *map(code.constant, box.type.extents))
         parameter = code.name(self.signature.boxes[shape_of(box)])
         stored = code.method(parameter, "store", self._box_origin(box), value)
@@ -547,6 +548,10 @@ class KernelPrinter(AddressPrinter):
             self.wide.discard(iv)
         self.name_offsets(op)
         with self.writer.loop(index, code.call(function, *bounds, **options)):
+            if op in self.waiting:
+                self.helpers.add(FINISH)
+                with self.writer.branch(code.name(self.signature.hopper)):
+                    self.writer.expression(code.call(FINISH))
             self._block(op.body.block)
             last = op.body.block.last_op
             assert isinstance(last, scf.YieldOp)

@@ -14,15 +14,18 @@ from dt_mlir.backend.triton.boxes import Shape, described
 from dt_mlir.backend.triton.clear import CLEAR
 from dt_mlir.backend.triton.combine import COMBINE
 from dt_mlir.backend.triton.helpers import support_names
+from dt_mlir.backend.triton.product_waits import FINISH, waiting_loops
 from dt_mlir.backend.triton.scalars import triton_type
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.traversal import operations_of, values_of
 
+HOPPER = "HOPPER"
+"""What kernels call the parameter that says whether a GPU has asynchronous products."""
 RESERVED = (
-    "tl", "triton", "torch", "libdevice", "contextlib", "numbers", "INDEX", CLEAR, *COMBINE,
-    *support_names(),
+    "tl", "triton", "torch", "libdevice", "contextlib", "numbers", "INDEX", HOPPER, FINISH, CLEAR,
+    *COMBINE, *support_names(),
 )  # fmt: skip
 """Names that generated code uses for itself."""
 
@@ -33,7 +36,7 @@ class Signature:
 
     Pointers come first, then scalars, descriptors, each of which may be none, sizes by label in
     declared order, strides tensor by tensor, then constants: the padded extent of each label that a
-    tile holds whole, what is known of scalars, and the type of indices.
+    tile holds whole, what is known of scalars, the type of indices, and what the GPU is.
     """
 
     name: str
@@ -54,6 +57,8 @@ class Signature:
     moderate: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
     """The parameter that says of a scalar whether it is positive and of moderate size."""
     index: str = "INDEX"
+    hopper: str = ""
+    """The parameter that says whether products are asynchronous, if that matters."""
 
     @staticmethod
     def of(kernel: GridKernelOp, name: str, taken: set[str]) -> Signature:
@@ -74,7 +79,8 @@ class Signature:
             if not isinstance(arg.type, MemRefType):
                 result.variables[arg] = names.fresh(argument)
                 result.annotations[arg] = _annotation(arg.type)
-        for arg, extents, ends in described(kernel).shapes:
+        boxes = described(kernel)
+        for arg, extents, ends in boxes.shapes:
             assert isinstance(arg, BlockArgument)
             tensor = kernel.argument_names[arg.index]
             result.boxes[arg, extents, ends] = names.fresh(f"{tensor}_box")
@@ -91,6 +97,8 @@ class Signature:
             if op.scalar in result.variables and op.scalar not in result.moderate:
                 name = names.fresh(f"{result.variables[op.scalar]}_IS_MODERATE")
                 result.moderate[op.scalar] = name
+        if waiting_loops(kernel, boxes.boxes):
+            result.hopper = HOPPER
         return result
 
     def parameters(self) -> list[code.Parameter]:
@@ -105,6 +113,7 @@ class Signature:
             *(code.Parameter(extent, constant) for extent in self.tiles.values()),
             *(code.Parameter(name, constant) for name in self.moderate.values()),
             code.Parameter(self.index, constant, code.path("tl.int64")),
+            *([code.Parameter(self.hopper, constant, code.constant(False))] if self.hopper else []),
         ]
 
 

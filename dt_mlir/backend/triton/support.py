@@ -303,6 +303,13 @@ def _takes_descriptors(tensors):
     return capable and not any(map(_undescribed, tensors))
 
 
+def _is_hopper(device):
+    """Returns whether a device is a GPU whose products are asynchronous."""
+    if device.type != "cuda" or torch.version.hip is not None:
+        return False
+    return torch.cuda.get_device_capability(device)[0] == 9
+
+
 def _tensor_box(tensor, box):
     """Describes a tensor to the copy engine, which then copies boxes of it."""
     from triton.tools.tensor_descriptor import TensorDescriptor

@@ -466,6 +466,10 @@ class WrapperPrinter:
                 wide, code.path("tl.int64"), code.path("tl.int32")
             )
         }
+        if signature.hopper:
+            device = code.path(f"{tensors[0]}.device")
+            self.used.add("_is_hopper")
+            keywords[signature.hopper] = code.call("_is_hopper", device)
         for hint in ("num_warps", "num_stages"):
             value = kernel.int_hint(hint)
             if value is not None:

@@ -1,0 +1,92 @@
+"""Waits for asynchronous products whose left factor is in registers.
+
+Triton gives tensor cores of Hopper GPUs a left factor that is computed, and not just loaded, in
+registers, and does not wait for the last product of a loop's trip before the next trip. ptxas,
+until that of CUDA 13.3, then lets the next factor overwrite registers that the last product still
+reads. A wait where a trip begins, before factors are computed, keeps the copies of later trips
+under way.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import UnrealizedConversionCastOp
+from xdsl.ir import Operation, SSAValue
+
+from dt_mlir.analysis.boxes import Box
+from dt_mlir.backend.triton.boxes import is_reshaped
+from dt_mlir.dialects import tile
+from dt_mlir.dialects.kernel import GridKernelOp
+from dt_mlir.traversal import operations_of
+
+FINISH = "_finish_products"
+"""The name of the function that waits."""
+TEXT = '''
+@triton.jit
+def _finish_products():
+    # The next left factor takes registers that products under way still read.
+    wait: tl.constexpr = "wgmma.wait_group.sync.aligned 0; mov.u32 $0, $1;"
+    zero = tl.full((), 0, tl.int32)
+    tl.inline_asm_elementwise(wait, "=r,r", [zero], dtype=tl.int32, is_pure=False, pack=1)
+'''
+"""Its text. The number that it moves is what makes an instruction of it for Triton."""
+
+
+def waiting_loops(
+    kernel: GridKernelOp, boxes: dict[Operation, Box]
+) -> list[scf.ForOp]:
+    """Returns the loops whose trips begin with a wait for the products of the last one.
+
+    Args:
+        kernel: the kernel.
+        boxes: its accesses that go through descriptors.
+    """
+    found: dict[scf.ForOp, None] = {}
+    for product in operations_of(kernel, tile.DotOp):
+        loop = product.parent_op()
+        while loop is not None and not isinstance(loop, scf.ForOp):
+            loop = loop.parent_op()
+        if loop is not None and _is_computed(product.lhs, loop, boxes):
+            found[loop] = None
+    return list(found)
+
+
+def _is_computed(factor: SSAValue, loop: scf.ForOp, boxes: dict[Operation, Box]) -> bool:
+    """Returns whether each trip of a loop has a factor in registers, without having waited."""
+    op = factor.owner
+    while isinstance(op, tile.TransposeOp | tile.RenameOp | UnrealizedConversionCastOp):
+        op = op.operands[0].owner
+    if not isinstance(op, Operation) or not loop.is_ancestor(op):
+        # What is carried from trip to trip goes through shared memory.
+        return False
+    if isinstance(op, tile.LoadOp):
+        box = boxes.get(op)
+        return _is_corrected(op, box is not None) or (box is not None and is_reshaped(box, op))
+    return not _needs_product(op, loop)
+
+
+def _is_corrected(op: tile.LoadOp, copied: bool) -> bool:
+    """Returns whether elements are set after they were loaded, outside of a tensor or of masks."""
+    other = op.fill if op.pad is None else op.pad
+    if op.fill is not None and str(op.fill) != str(other):
+        return True
+    return copied and other is not None and bool(other.value.data)
+
+
+def _needs_product(op: Operation, loop: scf.ForOp) -> bool:
+    """Returns whether an operation's operands are computed of a product in a loop.
+
+    Triton waits for that product, and so for all before it, to compute them.
+    """
+    pending, seen = [op], {op}
+    while pending:
+        current = pending.pop()
+        if isinstance(current, tile.DotOp):
+            return True
+        for nested in current.walk():
+            for operand in nested.operands:
+                owner = operand.owner
+                if isinstance(owner, Operation) and loop.is_ancestor(owner) and owner not in seen:
+                    seen.add(owner)
+                    pending.append(owner)
+    return False
