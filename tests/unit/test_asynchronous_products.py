@@ -94,7 +94,7 @@ program = compile_program(sys.argv[1], "product.dt")
 source = program.source
 if sys.argv[2]:
     source = source.replace(sys.argv[2], "            pass")
-sizes = dict.fromkeys(Interface.of(program.algorithm).labels, 4096) | {"r": 3, "s": 3}
+sizes = dict.fromkeys(Interface.of(program.algorithm).labels, 256) | {"k": 4096, "r": 3, "s": 3}
 for kernel in compile_for(program.module, source, "sm_90", sizes):
     print(kernel.name, kernel.problems())
 """
