@@ -368,8 +368,8 @@ def _modules() -> dict[str, ModuleType]:
 @contextmanager
 def loaded_on_the_shim(source: str) -> Generator[ModuleType]:
     """Imports an emitted module of Gluon, whose kernels then run on the CPU."""
-    import triton
     import triton.experimental
+    from triton import knobs
 
     modules = _modules()
     kept = {name: sys.modules.get(name) for name in modules}
@@ -377,13 +377,13 @@ def loaded_on_the_shim(source: str) -> Generator[ModuleType]:
     attribute = vars(package).get("gluon")
     sys.modules.update(modules)
     package.gluon = modules["triton.experimental.gluon"]
-    interpreted, triton.knobs.runtime.interpret = triton.knobs.runtime.interpret, True
+    interpreted, knobs.runtime.interpret = knobs.runtime.interpret, True
     try:
         with loaded(source, "dt_gluon") as module:
             vars(module).update(gl=LANGUAGE, tl=LANGUAGE, libdevice=torch)
             yield module
     finally:
-        triton.knobs.runtime.interpret = interpreted
+        knobs.runtime.interpret = interpreted
         for name, known in kept.items():
             if known is None:
                 del sys.modules[name]
