@@ -25,6 +25,7 @@ PASS_NAMES = (
     "sched-select",
     "apply-schedule",
     "schedule-online",
+    "schedule-cache-read",
     "schedule-rfactor",
     "schedule-scan",
     "schedule-fuse",

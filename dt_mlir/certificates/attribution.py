@@ -17,6 +17,7 @@ _ALGEBRA = frozenset({Kind.VALUE, Kind.REDUCED, Kind.NEUTRAL, Kind.LAW})
 _PLACES = frozenset({Kind.WRITTEN, Kind.IN_BOUNDS})
 RESTS_ON: dict[Phase, frozenset[Kind]] = {
     Phase.ALGEBRA: _ALGEBRA,
+    Phase.COPIES: _PLACES | {Kind.VALUE},
     Phase.PARTS: _ALGEBRA | {Kind.WRITTEN},
     Phase.SCANS: _ALGEBRA,
     Phase.CHUNKS: _ALGEBRA,

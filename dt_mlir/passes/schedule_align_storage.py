@@ -44,7 +44,8 @@ class AlignStoragePass(Directive):
         for label, multiple in _MULTIPLES.items(self.multiples):
             if label not in axes:
                 raise site.error(
-                    f"'{label}' is not a label of '{self.function}'", did_you_mean(label, axes)
+                    f"'{label}' is not a label of '{self.function}'",
+                    did_you_mean(label, axes) or f"it has {', '.join(axes)}",
                 )
             axis = axes.index(label)
             known = alloc.alignment[axis]

@@ -37,7 +37,8 @@ class ReorderStoragePass(Directive):
         for label in self.order:
             if label not in axes:
                 raise site.error(
-                    f"'{label}' is not a label of '{self.function}'", did_you_mean(label, axes)
+                    f"'{label}' is not a label of '{self.function}'",
+                    did_you_mean(label, axes) or f"it has {', '.join(axes)}",
                 )
         if sorted(self.order) != sorted(axes):
             raise site.error(

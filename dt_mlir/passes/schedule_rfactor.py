@@ -12,7 +12,6 @@ from dt_mlir.analysis.part_labels import part_label, parts_as
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind
-from dt_mlir.dialects.identifiers import NAMES_HINT, is_identifier
 from dt_mlir.passes.schedule_rfactor_chunks import (
     check_scan,
     scan_chunks,
@@ -204,25 +203,17 @@ class RfactorPass(Directive):
         Raises:
             CompileError: at one that is not.
         """
-        program = site.program
-        taken = {*program.labels(), *program.functions(), *program.tensor_values()}
-        for name in names:
-            if not is_identifier(name):
-                raise site.error(f"'{name}' is not a name for a function", NAMES_HINT)
+        for number, name in enumerate(names):
             if name in (ORDERED, "atomic"):
                 raise site.error(
                     f"'{name}' says how parts are combined",
                     f"name the function that reduces them before: rfactor(…, parts, {name})",
                 )
-            if name in taken:
-                hint = "the directive defines the function that reduces the parts: name another"
-                label = PartsOf.of(self.split)[0]
-                if name == f"{label}_part" and name != self.parts:
-                    hint = (
-                        f"the parts of '{label}' are numbered by a label of this name, with one "
-                        "number and length in a program; rename the other one"
-                    )
-                raise site.error(
-                    f"'{name}' is already the name of a label, a function or an input", hint
+            hint = "the directive defines the function that reduces the parts: name another"
+            label = PartsOf.of(self.split)[0]
+            if name == f"{label}_part" and name != self.parts:
+                hint = (
+                    f"the parts of '{label}' are numbered by a label of this name, with one "
+                    "number and length in a program; rename the other one"
                 )
-            taken.add(name)
+            site.check_new_name(name, hint, names[:number])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import IntEnum
@@ -23,6 +23,7 @@ from xdsl.passes import ModulePass
 from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import loop
+from dt_mlir.dialects.identifiers import NAMES_HINT, is_identifier
 from dt_mlir.dialects.sched import RESERVED, Argument
 from dt_mlir.scheduling.parameters import ArgumentError, Kind
 from dt_mlir.scheduling.places import Shapes
@@ -36,29 +37,31 @@ class Phase(IntEnum):
 
     ALGEBRA = 0
     """The reductions that are computed together, and how."""
-    PARTS = 1
+    COPIES = 1
+    """The tensors that are read by way of copies."""
+    PARTS = 2
     """The reductions that are computed in parts."""
-    SCANS = 2
+    SCANS = 3
     """The reductions up to each index that are computed in one pass."""
-    CHUNKS = 3
+    CHUNKS = 4
     """The chunks in which these are computed."""
-    LABELS = 4
+    LABELS = 5
     """The labels of each function's loops."""
-    FUSION = 5
+    FUSION = 6
     """The place of each function's computation."""
-    PARTITION = 6
+    PARTITION = 7
     """The block of a program instance."""
-    ORDER = 7
+    ORDER = 8
     """The order of the loops in it."""
-    TILING = 8
+    TILING = 9
     """The tile that is computed at once."""
-    MAPPING = 9
+    MAPPING = 10
     """The order of program instances."""
-    STORAGE = 10
+    STORAGE = 11
     """The layout of a kernel's results in memory."""
-    HINTS = 11
+    HINTS = 12
     """Hints to the target."""
-    PROMISES = 12
+    PROMISES = 13
     """Checks of all that came before."""
 
 
@@ -141,6 +144,26 @@ class Site:
             did_you_mean(self.function, self.program.functions())
             or "nothing that is compiled needs one of that name",
         )
+
+    def check_new_name(self, name: str, hint: str, taken: Collection[str] = ()) -> None:
+        """Checks that what the directive defines may have a name.
+
+        Args:
+            name: the name.
+            hint: what to do if it has a meaning already.
+            taken: further names that have.
+
+        Raises:
+            CompileError: if it is none, or has a meaning already.
+        """
+        program = self.program
+        if not is_identifier(name):
+            raise self.error(f"'{name}' is not a name for a function", NAMES_HINT)
+        known = {*program.labels(), *program.functions(), *program.tensor_values(), *taken}
+        if name in known:
+            raise self.error(
+                f"'{name}' is already the name of a label, a function or an input", hint
+            )
 
     def check_nothing_fused(self, change: str) -> None:
         """Checks that no function is fused into the kernel yet.
