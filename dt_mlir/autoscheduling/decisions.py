@@ -38,6 +38,11 @@ class Decision:
         return self.directive.text()
 
 
+def copies(decisions: Iterable[Decision]) -> set[str]:
+    """Returns the functions that copy what others read, by some decisions."""
+    return {str(item.arguments[1].value) for item in decisions if item.name == "cache_read"}
+
+
 def sized(function: str, name: str, sizes: dict[str, int], reason: str = "") -> Decision:
     """Returns a decision whose arguments are labels with numbers."""
     arguments = tuple(Argument(label, size) for label, size in sizes.items())

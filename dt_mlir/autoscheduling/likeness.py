@@ -46,7 +46,7 @@ class Likeness:
             functions: the functions of the part, as for `Algorithm.part`.
             decisions: its directives.
         """
-        if any(item.name == "rfactor" for item in decisions):
+        if any(item.name in ("rfactor", "cache_read") for item in decisions):
             return None
         names: Names = {name: number for number, name in enumerate(functions)}
         found: list[Hashable] = []

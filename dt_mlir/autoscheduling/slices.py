@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp, StringAttr
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.loop_program import LoopProgram
-from dt_mlir.autoscheduling.decisions import Decision
+from dt_mlir.autoscheduling.decisions import Decision, copies
 from dt_mlir.costs.work import Work, work_of
 from dt_mlir.dialects import dt, loop
 from dt_mlir.dialects.formats import name_array, symbol_name
@@ -135,7 +135,7 @@ class Algorithm:
         module = self.scheduled(functions, decisions)
         sizes = Interface.of(module).completed(self.sizes)
         # What is stored between kernels is aligned where that matters.
-        stored = set(self.functions) - set(self.outputs)
+        stored = set(self.functions) - set(self.outputs) | copies(decisions)
         return [work_of(op, sizes, stored) for op in module.ops if isinstance(op, loop.KernelOp)]
 
     def scheduled(self, functions: Sequence[str], decisions: Sequence[Decision]) -> ModuleOp:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
+from math import lcm, prod
 
-from dt_mlir.autoscheduling.decisions import sized
+from dt_mlir.autoscheduling.decisions import Decision, copies, sized
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, Kernel
 from dt_mlir.costs.model import cost_of
 
+ALIGNED = 16
+"""The bytes at multiples of which rows start that are copied in the widest way."""
 MOST_ELEMENTS = 2**15
 """The most elements of a tile that is copied at once."""
 WARPS = 8
@@ -30,27 +32,48 @@ def aligned(evaluator: Evaluator, clusters: Sequence[Cluster]) -> list[Cluster]:
 
 
 def _aligned(evaluator: Evaluator, cluster: Cluster, clusters: Sequence[Cluster]) -> Cluster:
-    algorithm, name = evaluator.algorithm, cluster.root
-    labels = algorithm.functions[name].label_names
-    if name in algorithm.outputs or len(cluster.kernels) != 1 or len(labels) < 2:
-        return cluster
-    work = cluster.kernels[0].work
-    element = work.tensors[name].bits
-    if algorithm.sizes.get(labels[-1], 16) * element // 8 % 16 == 0:
-        return cluster
-    tiles = _tiles_of_readers(name, clusters)
+    copied = copies(cluster.decisions)
+    kernels: list[Kernel] = []
+    storage: list[Decision] = []
+    for kernel in cluster.kernels:
+        name = kernel.work.root
+        alone = len(cluster.kernels) == 1 and name not in evaluator.algorithm.outputs
+        padding = _padding(evaluator, kernel, clusters) if name in copied or alone else {}
+        if padding:
+            reason = "rows start at multiples of 16 bytes, and tiles are whole"
+            storage.append(sized(name, "align_storage", padding, reason))
+            if name in copied or not cluster.decisions:
+                kernel = _whole(evaluator, kernel, padding)
+        kernels.append(kernel)
+    decided = tuple(kernels) != cluster.kernels and not copied
+    return replace(cluster, kernels=tuple(kernels), storage=tuple(storage), decided=decided)
+
+
+def _padding(
+    evaluator: Evaluator, kernel: Kernel, clusters: Sequence[Cluster]
+) -> dict[str, int]:
+    """Returns the numbers of elements to which the storage of what a kernel stores is padded.
+
+    There are none where rows are aligned anyway, or no product reads them in one way.
+    """
+    name = kernel.work.root
+    labels = next(item.axes for item in kernel.work.accesses if item.stores and item.tensor == name)
+    if len(labels) < 2:
+        return {}
+    bits = kernel.work.tensors[name].bits
+    row = evaluator.algorithm.sizes.get(labels[-1], 16) * bits // 8
+    tiles = _tiles_of_readers(name, clusters) if row % ALIGNED else None
     if tiles is None or len(tiles) != len(labels):
-        return cluster
-    sizes = dict(zip(labels, tiles))
-    reason = "rows start at multiples of 16 bytes, and tiles are whole"
-    padding = sized(name, "align_storage", sizes, reason)
-    if cluster.decisions or work.reductions or prod(tiles) > MOST_ELEMENTS:
-        return replace(cluster, storage=(padding,))
-    tiling = replace(
-        cluster.kernels[0].tiling, tiles=sizes, blocked=frozenset(labels), warps=WARPS
-    )
-    kernel = Kernel(work, tiling, cost_of(work, tiling, evaluator.device))
-    return replace(cluster, kernels=(kernel,), storage=(padding,), decided=True)
+        return {}
+    return dict(zip(labels, (*tiles[:-1], lcm(tiles[-1], ALIGNED * 8 // bits))))
+
+
+def _whole(evaluator: Evaluator, kernel: Kernel, tiles: dict[str, int]) -> Kernel:
+    """Returns a kernel that stores whole tiles, if it can do so at once."""
+    if kernel.work.reductions or prod(tiles.values()) > MOST_ELEMENTS:
+        return kernel
+    tiling = replace(kernel.tiling, tiles=tiles, blocked=frozenset(tiles), warps=WARPS)
+    return Kernel(kernel.work, tiling, cost_of(kernel.work, tiling, evaluator.device))
 
 
 def _tiles_of_readers(name: str, clusters: Sequence[Cluster]) -> list[int] | None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf, prod
 
-from dt_mlir.autoscheduling.decisions import Decision, plain
+from dt_mlir.autoscheduling.decisions import Decision, copies, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
+from dt_mlir.autoscheduling.storage import ALIGNED, aligned
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects.sched import Argument
 
+SURE = 0.95
+"""The part of the time in parts that a kernel without them must at most take to be chosen: what its
+few instances wait for is predicted less well."""
 PARTS = (4, 8, 16, 32, 64, 128, 256)
 """The numbers of parts into which a reduction may be split."""
 LEAST = 32
@@ -35,16 +39,17 @@ def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
             continue
         if cluster.kernels[0].work.products:
             # Groups of warps may have tasks of their own in one of them alone.
-            both = (
-                evaluator.evaluated(c.root, c.members, c.decisions, coarse=False)
-                for c in (trial, best)
-            )
-            after, before = (inf if c is None else c.seconds for c in both)
+            after, before = _fine(evaluator, trial), _fine(evaluator, best)
         else:
             after, before = trial.seconds, best.seconds
         if pays(after, before):
             best = trial
-    best = with_parts(evaluator, best)
+    split = with_parts(evaluator, best)
+    # Finer tiles may keep the device busy without parts.
+    if split is not best and SURE * _fine(evaluator, split) < _fine(evaluator, best):
+        best = split
+    best = _with_copies(evaluator, best)
+    evaluator.taken |= copies(best.decisions)
     for decision in best.decisions:
         if decision.name == "rfactor":
             split = decision.arguments[0]
@@ -52,6 +57,55 @@ def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
             assert isinstance(split.value, int)
             evaluator.parts[split.key] = split.value
     return evaluator.evaluated(best.root, best.members, best.decisions, coarse=False) or best
+
+
+def _fine(evaluator: Evaluator, cluster: Cluster) -> float:
+    """Returns the predicted time of a cluster whose tiles are chosen finely."""
+    found = evaluator.evaluated(cluster.root, cluster.members, cluster.decisions, coarse=False)
+    return inf if found is None else found.seconds
+
+
+def _with_copies(evaluator: Evaluator, cluster: Cluster) -> Cluster:
+    """Returns a cluster whose products read copies of inputs with ragged rows, if that pays.
+
+    Arguments are those of `finished`.
+    """
+    fine = evaluator.evaluated(cluster.root, cluster.members, cluster.decisions, coarse=False)
+    single = [*_copied(evaluator, fine)] if fine is not None else []
+    sets = [single] if len(single) < 2 else [single, *([item] for item in single)]
+    best = cluster
+    least = inf if fine is None else fine.seconds
+    for found in filter(None, sets):
+        said = [*cluster.decisions, *found]
+        if evaluator.evaluated(cluster.root, cluster.members, said) is None:
+            continue
+        trial = evaluator.evaluated(cluster.root, cluster.members, said, coarse=False)
+        if trial is None or len(aligned(evaluator, [trial])[0].storage) < len(found):
+            continue
+        if pays(trial.seconds, least):
+            best, least = trial, trial.seconds
+    return best
+
+
+def _copied(evaluator: Evaluator, cluster: Cluster) -> Iterator[Decision]:
+    """Yields decisions to copy the inputs whose ragged rows products read, each once."""
+    algorithm = evaluator.algorithm
+    narrow = dict.fromkeys(
+        item.tensor for kernel in cluster.kernels for item in kernel.work.accesses
+        if item.feeds_product and not item.stores and item.tensor not in algorithm.functions
+        and kernel.work.tensors[item.tensor].width < ALIGNED
+        # What is read at moved places is not padded to whole tiles.
+        and all(item.axes)
+    )  # fmt: skip
+    for tensor in narrow:
+        readers = [name for name in cluster.members if algorithm.accesses(name, tensor)]
+        if len(readers) != 1:
+            continue
+        name = f"{tensor}_copy"
+        while name in evaluator.taken:
+            name += "_"
+        reason = f"its rows start at multiples of {ALIGNED} bytes then"
+        yield plain(readers[0], "cache_read", tensor, name, reason=reason)
 
 
 def with_parts(evaluator: Evaluator, cluster: Cluster) -> Cluster:

@@ -67,7 +67,7 @@ STRIDED = CONVOLUTION.replace("p + r", "2 * p + r").replace("q + s", "2 * q + s"
     ("text", "sizes"),
     [
         # Rows are no multiples of 16 bytes.
-        (MATMUL, {"x": 4096, "y": 4100, "k": 4100}),
+        (CONVOLUTION, {"n": 32, "X_1": 56, "X_2": 56, "X_3": 100, "o": 256, "c": 100}),
         # Tensor cores take no f32 from shared memory.
         (MATMUL.replace(": f16", ""), {"x": 4096, "y": 4096, "k": 4096}),
         # The head size is open.
@@ -146,6 +146,28 @@ def test_a_prefix_sum_is_scanned() -> None:
     few = texts(schedule(text, {"i": 16, "j": 2**20}))
     assert few[0] == "f.scan(x);"
     assert few[1].startswith("f.rfactor(x:")
+
+
+def test_ragged_inputs_of_products_are_copied() -> None:
+    """What products read many times is copied where its rows are ragged, and padded then."""
+    found = texts(schedule(MATMUL, {"x": 4095, "y": 4096, "k": 4097}))
+    assert found[0] == "mm.cache_read(A, A_copy);"
+    tiles, padding = (
+        next(line for line in found if line.startswith(f"A_copy.{name}("))
+        for name in ("tensorize", "align_storage")
+    )
+    assert padding.removeprefix("A_copy.align_storage") == tiles.removeprefix("A_copy.tensorize")
+    # The rows of the other one are aligned.
+    assert not any("B_copy" in line for line in found)
+    # A copy takes longer than it saves where each element is read a few times.
+    for sizes in ({"x": 64, "y": 4096, "k": 4097}, {"x": 4096, "y": 4096, "k": 4096}):
+        assert not any("cache_read" in line for line in texts(schedule(MATMUL, sizes)))
+
+
+def test_names_of_copies_are_new() -> None:
+    text = MATMUL.replace("A", "A_copy").replace("B[", "A_copy_[").replace("B :", "A_copy_ :")
+    found = texts(schedule(text, {"x": 4096, "y": 4096, "k": 4097}))
+    assert found[0] == "mm.cache_read(A_copy, A_copy_copy);"
 
 
 def test_copies_of_ragged_rows_are_padded() -> None:
