@@ -48,6 +48,7 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
     ),
     "apply-schedule": (f"{SUMS}f.block(x:16);\nf.tensorize(x:16, k:32);\n", CONVERTED, ""),
     "schedule-online": (EXPONENTIALS, CONVERTED, "{function=f label=k}"),
+    "schedule-cache-read": (PRODUCT, CONVERTED, "{function=f tensor=A copy=A_copy}"),
     "schedule-rfactor": (SUMS, CONVERTED, '{function=f split="k:8" parts=parts}'),
     "schedule-scan": (
         "Func c; In A; Var x = size(A, 0); RVar j;\nc[x] = rsum(A[j], j, j <= x);\n", CONVERTED,

@@ -70,11 +70,10 @@ def matmul() -> Program:
 
 def matmul_ragged() -> Program:
     mm, A, B = Func("mm", "f16"), In("A", "f16"), In("B", "f16")
-    A_copy, B_copy = Func("A_copy", "f16"), Func("B_copy", "f16")
     x, y, k = Var("x"), Var("y"), RVar("k")
-    A_copy[x, k] = A[x, k]
-    B_copy[k, y] = B[k, y]
-    mm[x, y] = dt.rdot(A_copy[x, k], B_copy[k, y], k)
+    mm[x, y] = dt.rdot(A[x, k], B[k, y], k)
+    mm.cache_read(A, "A_copy").cache_read(B, "B_copy")
+    A_copy, B_copy = mm.directives["A_copy"], mm.directives["B_copy"]
     A_copy.block(x=64, k=64).tensorize(x=64, k=64).align_storage(x=64, k=64)
     B_copy.block(k=64, y=64).tensorize(k=64, y=64).align_storage(k=64, y=64)
     mm.block(x=64, y=64).tensorize(x=64, y=64, k=64)

@@ -44,6 +44,22 @@ class Directives(ABC):
         """
         return self.direct("online", label, stored)
 
+    @checked("cache_read(tensor, copy)")
+    def cache_read(self, /, tensor: NameLike, copy: NameLike) -> Self:
+        """Reads a tensor by way of a copy, which is a function of its own.
+
+        `f.cache_read(A, A_copy)` defines `A_copy` with the axes and the element type of the input
+        or unfused function `A`, and lets `f` read it in place of `A`. The copy is scheduled like
+        any function: with `align_storage` its rows start where the copies of tiles like them,
+        with `reorder_storage` they run along another axis, and with `fuse_at` it is a tile that
+        is read once. Other functions still read `A`. TVM: `cache_read`; Halide: `in`.
+
+        Args:
+            tensor: the input or the function that is read.
+            copy: the name of the function that copies it.
+        """
+        return self.direct("cache_read", tensor, copy)
+
     @checked("rfactor(parts, 'ordered', k=8)")
     def rfactor(
         self,

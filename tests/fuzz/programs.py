@@ -392,6 +392,8 @@ class _Drawer:
         steps: dict[str, int] = {}
         for name in dict.fromkeys(home.values()):
             lines += self.root(by_name[name], own[name], sorted(inside[name]), steps)
+        if self.chance(15):
+            lines += self.copy(home)
         if self.chance(6):
             lines.append(self.nonsense())
         return list(self.draw(st.permutations(lines))) if self.chance(20) else lines, steps
@@ -494,6 +496,22 @@ class _Drawer:
             else:
                 items.append(label)
         return list(self.draw(st.permutations(items)))
+
+    def copy(self, home: dict[str, str]) -> list[str]:
+        """A copy of what a function reads, with directives of its own."""
+        function = self.pick(self.functions)
+        read = [name for name in dict.fromkeys(function.reads) if home.get(name, name) == name]
+        if not read:
+            return []
+        tensor, name = self.pick(read), "copied"
+        lines = [f"{function.name}.cache_read({tensor}, {name});"]
+        # The axes of inputs are called after the labels that read them first.
+        known = {f.name: f.labels for f in self.functions}.get(tensor, ())
+        for directive in ("block", "tensorize", "align_storage"):
+            if known and self.chance(50):
+                sizes = {label: self.pick((1, 2, 4, 8)) for label in known if self.chance(70)}
+                lines += [f"{name}.{directive}({_sizes(sizes)});"] if sizes else []
+        return [*lines, *([f"{name}.inline();"] if self.chance(20) else [])]
 
     def nonsense(self) -> str:
         """A directive that is likely to be illegal."""

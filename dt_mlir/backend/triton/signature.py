@@ -22,7 +22,7 @@ from dt_mlir.dialects.tile.types import axes_of
 from dt_mlir.traversal import operations_of, values_of
 
 HOPPER = "HOPPER"
-"""What kernels call the parameter that says whether a GPU has asynchronous products."""
+"""The name of the parameter that says whether a GPU has asynchronous products."""
 RESERVED = (
     "tl", "triton", "torch", "libdevice", "contextlib", "numbers", "INDEX", HOPPER, FINISH, CLEAR,
     *COMBINE, *support_names(),
