@@ -46,11 +46,12 @@ class _Instruction(NamedTuple):
 
 
 class _State(NamedTuple):
-    """What is under way at an instruction: groups that are closed, the oldest first, and one that
-    is open, each as the registers of left factors."""
+    """The groups under way at an instruction, each as the registers of its left factors."""
 
     closed: tuple[Group, ...] = ()
+    """Those that have ended, the oldest first."""
     open: Group = frozenset()
+    """The one that further products join."""
 
     def reads(self) -> Group:
         return frozenset().union(*self.closed, self.open)
