@@ -163,9 +163,9 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
         for parameter in signature.moderate.values():
             launch.signature[parameter] = "constexpr"
             launch.constants[parameter] = True
-        launch.signature[signature.index] = "constexpr"
         if signature.hopper:
             launch.signature[signature.hopper] = "constexpr"
+        launch.signature[signature.index] = "constexpr"
         for hint in ("num_warps", "num_stages"):
             value = kernel.int_hint(hint)
             if value is not None:

@@ -36,7 +36,7 @@ class Signature:
 
     Pointers come first, then scalars, descriptors, each of which may be none, sizes by label in
     declared order, strides tensor by tensor, then constants: the padded extent of each label that a
-    tile holds whole, what is known of scalars, the type of indices, and what the GPU is.
+    tile holds whole, what is known of scalars and of the GPU, and the type of indices.
     """
 
     name: str
@@ -112,8 +112,9 @@ class Signature:
             *(code.Parameter(number, kind) for number in numbers),
             *(code.Parameter(extent, constant) for extent in self.tiles.values()),
             *(code.Parameter(name, constant) for name in self.moderate.values()),
+            # Who launches a kernel has to know, as neither answer is right on all GPUs.
+            *([code.Parameter(self.hopper, constant)] if self.hopper else []),
             code.Parameter(self.index, constant, code.path("tl.int64")),
-            *([code.Parameter(self.hopper, constant, code.constant(False))] if self.hopper else []),
         ]
 
 
