@@ -503,7 +503,7 @@ class _Drawer:
         read = [name for name in dict.fromkeys(function.reads) if home.get(name, name) == name]
         if not read:
             return []
-        tensor, name = self.pick(read), "copied"
+        tensor, name = self.pick(read), "f_copy"
         lines = [f"{function.name}.cache_read({tensor}, {name});"]
         # The axes of inputs are called after the labels that read them first.
         known = {f.name: f.labels for f in self.functions}.get(tensor, ())
