@@ -122,7 +122,7 @@ def test_a_right_program_is_not_refuted(case: str) -> None:
 
 def test_padding_that_is_read_has_to_be_written(tmp_path: Path) -> None:
     text = module_text(tiles((EXAMPLES / "matmul_ragged.dt").read_text()))
-    old = "tile.store %A, %A_copy_ptr[%x, %k]"
+    old = "tile.store %A_copy, %A_copy_ptr[%x, %k]"
     assert old in text, "the fault is stale"
     path = tmp_path / "module.mlir"
     path.write_text(text.replace(old, f"{old} masked [%x_mask]"))
