@@ -21,7 +21,7 @@ from dt_mlir.autoscheduling.auto import (
     is_legal,
 )
 from dt_mlir.autoscheduling.clusters import Clusters
-from dt_mlir.autoscheduling.decisions import Decision
+from dt_mlir.autoscheduling.decisions import Decision, copies
 from dt_mlir.autoscheduling.evaluation import Cluster, Kernel
 from dt_mlir.autoscheduling.storage import aligned
 from dt_mlir.autoscheduling.tilings import all_tilings
@@ -165,6 +165,12 @@ class Proposals:
         """Yields a way with its tiles, the fastest first."""
         kernels = [kernel for cluster in way for kernel in cluster.kernels]
         lists = [self._of_kernel(kernel.work) for kernel in kernels]
+        # The tiles of copies are those of what reads them.
+        copied = {name for cluster in way for name in copies(cluster.decisions)}
+        lists = [
+            found[:1] if kernel.work.root in copied else found
+            for kernel, found in zip(kernels, lists)
+        ]
         # Kernels that take little of the time are not worth many trials.
         total = sum(found[0].cost.seconds for found in lists)
         lists = [

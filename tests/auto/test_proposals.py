@@ -56,6 +56,16 @@ def test_every_proposal_is_a_legal_schedule(text: str, sizes: Mapping[str, int])
     assert tried >= 8
 
 
+def test_tiles_of_copies_are_no_choice() -> None:
+    """Proposals differ in the tiles of what reads copies, which copies take over."""
+    found = proposals(MATMUL, {"x": 4095, "y": 4093, "k": 4097})
+    assert any("cache_read" in text for text in texts(found.first))
+    schedules = [found.schedule((number,)) for number in range(8)]
+    legal = [tuple(texts(item)) for item in schedules if item is not None]
+    assert len(legal) > 4
+    assert len({*legal}) == len(legal)
+
+
 def test_a_search_begins_with_the_schedule_of_auto() -> None:
     strategy = predicted(SOFTMAX, ROWS)
     first, second = strategy.ask(2)
