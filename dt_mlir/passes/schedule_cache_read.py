@@ -59,6 +59,12 @@ class CacheReadPass(Directive):
                 f"'{self.tensor}' has one element, and no axes to copy along",
                 "leave the directive out",
             )
+        if not all(axes):
+            raise site.error(
+                f"an axis of '{self.tensor}' is indexed by numbers alone, and has no label to loop "
+                "over",
+                "define the copy as a function, with a label for each axis",
+            )
         twice = next((label for label in axes if axes.count(label) > 1), None)
         if twice is not None:
             raise site.error(
