@@ -55,6 +55,8 @@ class LoopProgram:
         self.parts: dict[tuple[str, str], str] = {}
         """The functions that reduce parts, by the functions that combine them and the labels of
         the loops that these no longer have."""
+        self.copies: dict[tuple[str, str], str] = {}
+        """The functions by way of which functions read tensors, by the names of both."""
         self.places: dict[tuple[str, str], Attribute] = {}
         """The place of the first directive of a name on a function, by both names."""
         self._applied = dict.fromkeys(names(self.host.schedule))

@@ -71,10 +71,11 @@ def _with_copies(evaluator: Evaluator, cluster: Cluster) -> Cluster:
     Arguments are those of `finished`.
     """
     fine = evaluator.evaluated(cluster.root, cluster.members, cluster.decisions, coarse=False)
-    single = [*_copied(evaluator, fine)] if fine is not None else []
+    if fine is None:
+        return cluster
+    single = [*_copied(evaluator, fine)]
     sets = [single] if len(single) < 2 else [single, *([item] for item in single)]
-    best = cluster
-    least = inf if fine is None else fine.seconds
+    best, least = cluster, fine.seconds
     for found in filter(None, sets):
         said = [*cluster.decisions, *found]
         if evaluator.evaluated(cluster.root, cluster.members, said) is None:

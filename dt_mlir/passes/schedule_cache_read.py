@@ -45,6 +45,13 @@ class CacheReadPass(Directive):
             name for name, arg in zip(kernel.argument_names, kernel.args)
             if isinstance(arg.type, MemRefType) and name != self.function
         ]  # fmt: skip
+        known = program.copies.get((self.function, self.tensor))
+        if known is not None:
+            raise site.error(
+                f"'{self.function}' reads '{self.tensor}' by way of '{known}' already",
+                f"leave one of them out, or copy the copy: {self.function}.cache_read({known}, …)",
+                self.directive_name(),
+            )
         if self.tensor not in read:
             scalar = self.tensor in kernel.argument_names and self.tensor != self.function
             raise site.error(
@@ -74,6 +81,7 @@ class CacheReadPass(Directive):
         site.check_new_name(
             self.copy, "the directive defines the function that copies: name another"
         )
+        program.copies[self.function, self.tensor] = self.copy
         self._add_copy(site, kernel, axes)
         self._read_copy(site, kernel)
 

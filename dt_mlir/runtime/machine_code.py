@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dt_mlir.cache_folder import private_file
 from dt_mlir.runtime import asynchronous_products
-from dt_mlir.runtime.asynchronous_products import overwritten_factor
+from dt_mlir.runtime.asynchronous_products import PRODUCTS, overwritten_factor
 
 _INSTRUCTION = re.compile(
     r"/\*[0-9a-f]{4,}\*/\s+(?:@!?\w+\s+)?(?P<name>[A-Z][A-Z0-9_.]*)(?P<operands>[^;]*);"
@@ -67,7 +67,7 @@ def fault(cubin: bytes) -> str | None:
     elif loses_constants(assembly):
         found = "adds 0 in place of a constant (VIADD.16x2)"
     elif (register := overwritten_factor(assembly)) is not None:
-        found = f"writes R{register}, which a product under way still reads (HGMMA)"
+        found = f"writes R{register}, which a product under way still reads"
     else:
         if assembly and note is not None:
             with suppress(OSError):
@@ -126,7 +126,7 @@ def _reads(name: str, operands: str) -> Iterator[int]:
         before = operands[: found.start()]
         # A product names four registers with its operands' descriptors, and uses the last two if
         # the left operand is in registers itself.
-        lone = name.startswith("HGMMA") and before.endswith("gdesc[") and before.count(",") > 1
+        lone = name.startswith(PRODUCTS) and before.endswith("gdesc[") and before.count(",") > 1
         yield number + 2 if lone else number
 
 
