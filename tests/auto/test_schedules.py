@@ -149,7 +149,7 @@ def test_a_prefix_sum_is_scanned() -> None:
 
 
 def test_ragged_inputs_of_products_are_copied() -> None:
-    """What products read many times is copied where its rows are ragged, and padded then."""
+    """Inputs that products read many times are copied where their rows are ragged, and padded."""
     found = texts(schedule(MATMUL, {"x": 4095, "y": 4096, "k": 4097}))
     assert found[0] == "mm.cache_read(A, A_copy);"
     tiles, padding = (

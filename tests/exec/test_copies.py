@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import pytest
 import torch
-import torch.nn.functional as F
+from compared import Program, convolved
 
 from dt_mlir.compiler import compile_program
 from dt_mlir.runtime.execute import loaded, prepare_triton
 
 DEVICE = prepare_triton()
-Tensors = list[torch.Tensor]
-
-
-class Program(NamedTuple):
-    """A program, the shapes of its inputs at some sizes, and what it computes."""
-
-    text: str
-    shapes: Callable[[int], list[tuple[int, ...]]]
-    expected: Callable[[Tensors], torch.Tensor]
-
-
-def _convolved(a: Tensors) -> torch.Tensor:
-    x, w = a[0].permute(0, 3, 1, 2), a[1].permute(0, 3, 1, 2)
-    return F.conv2d(x, w, padding=1).permute(0, 2, 3, 1)
-
 
 PROGRAMS = {
     "operands, padded to whole tiles": Program(
@@ -50,7 +32,7 @@ PROGRAMS = {
         "f.cache_read(W, V); Y.align_storage(X_3:16); Y.block(n:2, X_1:2, X_2:8, X_3:16); "
         "Y.tensorize(n:2, X_1:2, X_2:8, X_3:16); f.block(n:2, p:2, q:8, o:16); "
         "f.tensorize(n:2, p:2, q:8, o:16, c:16);",
-        lambda n: [(2, 3, 7, n), (n, 3, 3, n)], _convolved,
+        lambda n: [(2, 3, 7, n), (n, 3, 3, n)], convolved,
     ),
     "of functions, fused and inlined": Program(
         "Func g : f32, f : f16; In A : f16; Var x, y; RVar k; g[x] = rsum(A[x, k], k); "
@@ -78,11 +60,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_copies(name: str, size: int) -> None:
     program = PROGRAMS[name]
-    generator = torch.Generator().manual_seed(0)
-    given = [
-        torch.randint(-2, 3, shape, generator=generator).half().to(DEVICE)
-        for shape in program.shapes(size)
-    ]
+    given = [tensor.to(DEVICE) for tensor in program.inputs(size)]
     source = compile_program(f"{program.text} f.compile();", "copied.dt").source
     with loaded(source) as emitted:
         found = emitted.f(*given)
@@ -92,7 +70,7 @@ def test_copies(name: str, size: int) -> None:
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan")])
 def test_special_values(value: float) -> None:
-    """What is beyond the end of a copy does not meet what is not finite."""
+    """The padding of a copy does not meet what is not finite."""
     program = PROGRAMS["operands, padded to whole tiles"]
     a, b = torch.ones(18, 21).half(), torch.ones(21, 19).half()
     a[3], b[:, 18] = value, value

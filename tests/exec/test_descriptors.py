@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F
+from compared import Program, convolved
 
 import dt_mlir as dt
 from dt_mlir.compiler import compile_program
 from dt_mlir.runtime.execute import loaded, prepare_triton
 
 DEVICE = prepare_triton()
-Tensors = list[torch.Tensor]
-
-
-class Program(NamedTuple):
-    """A program, the shapes of its inputs at some sizes, and what it computes."""
-
-    text: str
-    shapes: Callable[[int], list[tuple[int, ...]]]
-    expected: Callable[[Tensors], torch.Tensor]
-
-
-def _convolved(a: Tensors) -> torch.Tensor:
-    x, w = a[0].permute(0, 3, 1, 2), a[1].permute(0, 3, 1, 2)
-    return F.conv2d(x, w, padding=1).permute(0, 2, 3, 1)
-
 
 PROGRAMS = {
     "a product": Program(
@@ -50,7 +34,7 @@ PROGRAMS = {
         "X[n, p + r - 1, q + s - 1, c], 0), W[o, r, s, c], r, s, c); "
         "f.block(n:2, p:2, q:8, o:16); f.tensorize(n:2, p:2, q:8, o:16, c:16); "
         "f.descriptor(X, W, f);",
-        lambda n: [(3, 5, 7, n), (n, 3, 3, n)], _convolved,
+        lambda n: [(3, 5, 7, n), (n, 3, 3, n)], convolved,
     ),
     "another value than zero beyond the end": Program(
         "Func top : f32, f : f16; In A : f16; Var x; RVar y; top[x] = rmax(A[x, y], y); "
@@ -80,11 +64,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_both_ways(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     program = PROGRAMS[name]
-    generator = torch.Generator().manual_seed(0)
-    given = [
-        torch.randint(-2, 3, shape, generator=generator).half().to(DEVICE)
-        for shape in program.shapes(size)
-    ]
+    given = [tensor.to(DEVICE) for tensor in program.inputs(size)]
     wanted = program.expected([tensor.float() for tensor in given]).half()
     source = compile_program(f"{program.text} f.compile();", "described.dt").source
     with loaded(source) as emitted:
