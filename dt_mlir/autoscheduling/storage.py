@@ -56,8 +56,11 @@ def _padding(
 
     There are none where rows are aligned anyway, or no product reads them in one way.
     """
-    name = kernel.work.root
-    labels = next(item.axes for item in kernel.work.accesses if item.stores and item.tensor == name)
+    name, functions = kernel.work.root, evaluator.algorithm.functions
+    # A loop over joined labels indexes no axis by itself; copies have none.
+    labels = functions[name].label_names if name in functions else next(
+        item.axes for item in kernel.work.accesses if item.stores and item.tensor == name
+    )  # fmt: skip
     if len(labels) < 2:
         return {}
     bits = kernel.work.tensors[name].bits

@@ -11,10 +11,11 @@ import re
 from itertools import zip_longest
 from typing import NamedTuple
 
-_INSTRUCTION = re.compile(
+INSTRUCTION = re.compile(
     r"/\*[0-9a-f]{4,}\*/\s+(?:@!?(?P<guard>U?P\w+)\s+)?(?P<name>[A-Z][A-Z0-9_.]*)"
     r"(?P<operands>[^;]*);"
 )
+"""An instruction as nvdisasm prints it."""
 _LABEL = re.compile(r"^\s*(\.L\w+):")
 _PREDICATE = re.compile(r"!?U?P[T\d]\w*")
 _REGISTER = re.compile(r"R(\d+)(?:\.\w+)?")
@@ -121,7 +122,7 @@ def _parsed(assembly: str) -> tuple[list[_Instruction], dict[str, int]]:
         label = _LABEL.match(line)
         if label is not None:
             places[label[1]] = len(code)
-        for found in _INSTRUCTION.finditer(line):
+        for found in INSTRUCTION.finditer(line):
             code.append(
                 _Instruction(found["guard"] is not None, found["name"], found["operands"])
             )

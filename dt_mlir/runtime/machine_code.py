@@ -12,11 +12,8 @@ from pathlib import Path
 
 from dt_mlir.cache_folder import private_file
 from dt_mlir.runtime import asynchronous_products
-from dt_mlir.runtime.asynchronous_products import PRODUCTS, overwritten_factor
+from dt_mlir.runtime.asynchronous_products import INSTRUCTION, PRODUCTS, overwritten_factor
 
-_INSTRUCTION = re.compile(
-    r"/\*[0-9a-f]{4,}\*/\s+(?:@!?\w+\s+)?(?P<name>[A-Z][A-Z0-9_.]*)(?P<operands>[^;]*);"
-)
 _UNIFORM = re.compile(r"\bUR(\d+)\b")
 
 
@@ -87,7 +84,7 @@ def loses_constants(assembly: str) -> bool:
     """
     return any(
         found["name"] == "VIADD.16x2" and found["operands"].split(",")[-1].strip() == "0x0"
-        for found in _INSTRUCTION.finditer(assembly)
+        for found in INSTRUCTION.finditer(assembly)
     )
 
 
@@ -99,7 +96,7 @@ def unwritten_registers(assembly: str) -> list[int]:
     """
     read: dict[int, None] = {}
     written: set[int] = set()
-    for found in _INSTRUCTION.finditer(assembly):
+    for found in INSTRUCTION.finditer(assembly):
         name, operands = found["name"], found["operands"].strip()
         first, _, rest = operands.partition(",")
         if _UNIFORM.fullmatch(first.strip()):

@@ -8,11 +8,11 @@ import sys
 import tempfile
 
 import pytest
-from triton import knobs
 
 from dt_mlir.backend.triton import product_waits
 from dt_mlir.compiler import compile_program
 from dt_mlir.runtime.asynchronous_products import overwritten_factor
+from dt_mlir.runtime.execute import prepare_triton
 
 START = "HGMMA.64x64x16.F32 R24, R88, gdesc[UR4], R24, gsb0 ;"
 LOAD = "LDSM.16.M88.4 R88, [R6] ;"
@@ -145,6 +145,10 @@ def problems(text: str, left_out: str) -> list[str]:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_kernels_wait(name: str) -> None:
+    # Tests behind this one run kernels here.
+    prepare_triton()
+    from triton import knobs
+
     text = PROGRAMS[name]
     source = compile_program(text + "f.compile();", "product.dt").source
     call = f"            {product_waits.FINISH}()"
