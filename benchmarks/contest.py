@@ -12,15 +12,10 @@ from typing import Any
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.interpreters.accuracy import Accuracy
-from dt_mlir.runtime import launch
 from dt_mlir.runtime.execute import loaded, wrapper_name
 from dt_mlir.tuning.inputs import Prepared
-from dt_mlir.tuning.measuring import Measured, prepared
-
-MOST_SETS = 2000
-"""The most sets of tensors through which a cold call rotates."""
-SHARE = 0.5
-"""The part of the memory that the sets of all contenders may take."""
+from dt_mlir.tuning.measuring import Measured, calls, prepared
+from dt_mlir.tuning.replays import Run, sets_of
 
 Times = dict[str, dict[str, list[float]]]
 """The milliseconds of each round, by contender and kind of time."""
@@ -70,13 +65,13 @@ def contest(
     import torch
     from timing import Clock
 
-    inputs = prepared(algorithm, tuple(sizes.items()), "graph")
-    arguments = _sets(inputs, len(modules) + len(baselines))
+    inputs = prepared(algorithm, tuple(sizes.items()), "cold")
+    arguments = sets_of(inputs, len(modules) + len(baselines))
     missing: dict[str, str] = {}
     clocks: dict[str, Clock] = {}
     seconds: dict[str, float] = {}
     with ExitStack() as stack:
-        makers: dict[str, Callable[[], list[Callable[[], Any]]]] = {}
+        makers: dict[str, Callable[[], list[Run]]] = {}
         for module in modules:
             makers[module.name] = lambda m=module: _scheduled(m, inputs, arguments, stack)
         for name in baselines:
@@ -108,48 +103,14 @@ def contest(
     return Contest("ok", "", None, times, missing, len(arguments), seconds)
 
 
-def _sets(inputs: Prepared, contenders: int) -> list[tuple[Any, ...]]:
-    """Returns copies of the inputs that are together twice as large as the L2 cache, and more."""
-    import torch
-
-    cache = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
-    tensors = [item for item in inputs.arguments if isinstance(item, torch.Tensor)]
-    taken = sum(item.nbytes for item in tensors)
-    results = sum(torch.empty(shape, dtype=dtype, device="meta").nbytes
-                  for shape, dtype in inputs.outputs)  # fmt: skip
-    free, _ = torch.cuda.mem_get_info()
-    count = 2 * cache // max(taken + results, 1) + 1
-    room = int(SHARE * free / (taken + contenders * results + 1))
-    count = max(min(count, MOST_SETS, room), 1)
-    copies = [
-        tuple(a.clone() if isinstance(a, torch.Tensor) else a for a in inputs.arguments)
-        for _ in range(count - 1)
-    ]
-    return [tuple(inputs.arguments), *copies]
-
-
 def _scheduled(
     module: Module, inputs: Prepared, arguments: Sequence[tuple[Any, ...]], stack: ExitStack
-) -> list[Callable[[], Any]]:
+) -> list[Run]:
     """Returns the calls of a schedule's kernels, as they are made from Python."""
     emitted = stack.enter_context(loaded(module.source))
     wrapper = getattr(emitted, wrapper_name(module.source))
     first = inputs.poisoned()
-    found: list[Callable[[], Any]] = []
-    for given in arguments:
-        out = inputs.poisoned() if found else first
-        options = {"out": out, **inputs.labels}
-        _, plan = launch.record(wrapper, given, options)
-        known = launch.key_of(given, options)
-
-        def run(
-            given: Any = given, options: Any = options, plan: Any = plan, known: Any = known
-        ) -> None:
-            planned = plan is not None and known is not None
-            if not planned or plan(given, known[1], options["out"]) is launch.MISSED:
-                wrapper(*given, **options)
-
-        found.append(run)
+    found = calls(wrapper, inputs, arguments, first)
     found[0]()
     inputs.check(first, module.accuracy)
     return found
@@ -157,7 +118,7 @@ def _scheduled(
 
 def _baseline(
     name: str, winner: str, inputs: Prepared, arguments: Sequence[tuple[Any, ...]]
-) -> list[Callable[[], Any]]:
+) -> list[Run]:
     """Returns the calls of a baseline, whose results are compared with the program's."""
     from baselines import EXPERTS, FUNCTIONS, UNCHECKED, Winner
 

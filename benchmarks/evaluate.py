@@ -174,7 +174,7 @@ def compared(
     place, left = workers.places()[0], [*baselines]
     while True:
         future = workers.start(
-            place, (task.algorithm, task.sizes, "graph"), contest, task.algorithm, task.sizes,
+            place, (task.algorithm, task.sizes, "cold"), contest, task.algorithm, task.sizes,
             modules, left, programs[TUNED], effort.rounds, singly, str(under_way),
         )
         found = workers.measured(place, future)

@@ -37,11 +37,6 @@ class Seeded:
         """See `Strategy`."""
         return self.others.pruned
 
-    @property
-    def seconds(self) -> float | None:
-        """See `Strategy`."""
-        return self.others.seconds
-
     def ahead(self, jobs: int) -> int:
         """See `Strategy`."""
         return self.others.ahead(jobs)

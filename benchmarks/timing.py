@@ -10,19 +10,14 @@ calls without a pause for 400 ms.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from statistics import median
-from typing import Any
 
 import torch
 
-Run = Callable[[], Any]
+from dt_mlir.tuning.replays import Replays, Run
 
-LENGTH = 2e-3
-"""The seconds that a graph should take at least."""
-MOST_CALLS = 200
-"""The most calls of a graph, but for one on each set of tensors."""
 MEASURED = 0.025
 """The seconds for which replays are timed."""
 SUSTAINED = 0.4
@@ -48,11 +43,9 @@ class Clock:
         self._runs = runs
         runs[0]()
         torch.cuda.synchronize()
-        self._one = _Graph(runs[:1], 1)
-        seconds = self._one.seconds(1)
-        calls = min(max(int(LENGTH / seconds), 1), MOST_CALLS)
-        self._hot = _Graph(runs[:1], calls)
-        self._cold = _Graph(runs, -(-calls // len(runs)))
+        self._one = Replays(runs[:1], 1)
+        self._hot = Replays(runs[:1])
+        self._cold = Replays(runs)
         self.kinds = ("hot", "cold", "single", "sustained") if singly else ("hot", "cold")
 
     def milliseconds(self, kind: str) -> float:
@@ -85,41 +78,3 @@ class Clock:
 @cache
 def _flushed() -> torch.Tensor:
     return torch.empty(FLUSHED, dtype=torch.uint8, device="cuda")
-
-
-class _Graph:
-    """A graph of calls.
-
-    Args:
-        runs: the calls.
-        times: how often all of them are made.
-    """
-
-    def __init__(self, runs: Sequence[Run], times: int) -> None:
-        self._count = len(runs) * times
-        self._graph = torch.cuda.CUDAGraph()
-        results: list[Any] = [None] * len(runs)
-        with torch.cuda.graph(self._graph):
-            for place, run in [*enumerate(runs)] * times:
-                # Each set has results of its own, which a call that allocates them takes over
-                # from the one before on that set.
-                results[place] = None
-                results[place] = run()
-        self._results = results
-        self._graph.replay()
-        torch.cuda.synchronize()
-
-    def steady(self, length: float) -> float:
-        """Returns the seconds of a call in replays that take about so many seconds."""
-        once = self.seconds(1) * self._count
-        return self.seconds(max(round(length / once), 1))
-
-    def seconds(self, replays: int) -> float:
-        """Returns the seconds of a call, the mean of all replays."""
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        for _ in range(replays):
-            self._graph.replay()
-        end.record()
-        end.synchronize()
-        return start.elapsed_time(end) / 1000 / replays / self._count

@@ -1,8 +1,8 @@
 """The least time that a device needs for an algorithm, whatever its schedule.
 
-It is a bound of the model, not a law: the bytes of inputs and outputs at the rate of a copy (of the
-cache, where all of them fit into it), products at the rate of tensor cores, special functions at
-theirs, and one launch. What a schedule computes again or stores between kernels is no part of it.
+It is a bound of the model, not a law: the bytes of inputs and outputs at the rate of a copy in
+memory, products at the rate of tensor cores, special functions at theirs, and one launch. What a
+schedule computes again or stores between kernels is no part of it.
 """
 
 from __future__ import annotations
@@ -97,9 +97,8 @@ def least_time(module: ModuleOp, sizes: Mapping[str, int], device: Device) -> Le
             for item in work.scalars:
                 special += item.special * points(item.depends)
     bytes = sum(moved.values())
-    rate = device.cache_rate if bytes < device.cache else device.memory_rate
     bounds = {
-        "memory" if rate == device.memory_rate else "the cache": bytes / rate,
+        "memory": bytes / device.memory_rate,
         "tensor cores": products, "special functions": special / device.special_rate,
     }  # fmt: skip
     return Least(bounds, device.launch, bytes, operations)

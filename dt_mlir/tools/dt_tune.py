@@ -71,7 +71,7 @@ def _parser() -> ArgumentParser:
     )  # fmt: skip
     add("--budget", type=float, metavar="SECONDS", help="try no further candidate after this time")
     add("--timeout", type=float, default=120.0, metavar="SECONDS", help="the most for a candidate")
-    add("--method", choices=("events", "graph"), help="how time is taken on a GPU")
+    add("--method", choices=("cold", "hot", "events"), help="how time is taken on a GPU")
     add("--seed", type=seed, default=0, help="the seed of orders and of the search")
     add("--cpu", action="store_true", help="time Triton's interpreter, where there is no GPU")
     add("--load", action="append", default=[], metavar="FILE.py", help="load directives")

@@ -1,8 +1,8 @@
 """Runs, checks and times candidates, all in one process that may be ended at any time.
 
-Kernels are timed as `triton.testing.do_bench` does: 25 ms of warm-up, then for 100 ms launches
-between events, the L2 cache cleared before each; the mean of one such round is one measurement.
-Kernels that are too short for that are timed as replays of a CUDA graph.
+Kernels are timed as replays of a CUDA graph: 25 ms of warm-up, then 100 ms, of which the mean is
+one measurement. Each call of a graph takes another set of tensors, and all of them together are
+more than twice as large as the L2 cache: what a program is given it seldom finds there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,12 @@ from dt_mlir.loading import load_file
 from dt_mlir.runtime.cache import compiler_digest
 from dt_mlir.runtime.execute import loaded, prepare_on_cpu, wrapper_name
 from dt_mlir.tuning.inputs import Prepared, prepare
+from dt_mlir.tuning.replays import Replays, Run, sets_of
 
-METHODS = ("events", "graph", "interpreter")
-"""The methods of timing: events around launches, replays of a CUDA graph, or, on Triton's
-interpreter, by the clock."""
+METHODS = ("cold", "hot", "events", "interpreter")
+"""The methods of timing: replays of a CUDA graph that goes through sets of tensors which no cache
+holds; replays on the same tensors; events around launches, the L2 cache cleared before each; or, on
+Triton's interpreter, by the clock."""
 WARMUP_MS = 25
 REPETITION_MS = 100
 LOOK_MS = 20
@@ -38,8 +40,6 @@ _OTHERS = (
     "kernels", "language", "reducer", "tools", "tuning", "verification",
 )  # fmt: skip
 """The settings that no kernel's code depends on."""
-GRAPH_BELOW_MS = 0.05
-"""Kernels that are shorter are timed as graphs."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,17 @@ def prepared(algorithm: str, sizes: tuple[tuple[str, int], ...], method: str) ->
     return prepare(module, dict(sizes), "cpu" if method == "interpreter" else "cuda")
 
 
+@lru_cache(maxsize=1)
+def rotation(algorithm: str, sizes: tuple[tuple[str, int], ...]) -> list[tuple[Any, ...]]:
+    """Returns sets of a program's inputs that no cache holds, made once in a process.
+
+    Args:
+        algorithm: the program without its schedule.
+        sizes: a size for each label.
+    """
+    return sets_of(prepared(algorithm, sizes, "cold"))
+
+
 def prepare_process(load: list[str], gpu: str | None = None) -> None:
     """Makes a process ready to compile and to measure.
 
@@ -158,8 +169,6 @@ def measure(
     """
     import torch
 
-    from dt_mlir.runtime import launch
-
     inputs = prepared(algorithm, tuple(sizes.items()), method)
     with loaded(source) as emitted:
         wrapper = getattr(emitted, wrapper_name(source))
@@ -168,21 +177,13 @@ def measure(
             # Memory that is used again may hold another candidate's right result.
             out = inputs.poisoned()
 
-            arguments, options = tuple(inputs.arguments), {"out": out, **inputs.labels}
-            _, plan = launch.record(wrapper, arguments, options)
-            known = launch.key_of(arguments, options)
-
-            def run() -> Any:
-                # As kernels are called from Python: a wrapper's checks may take longer than a
-                # kernel, and would be timed where the GPU waits for them.
-                if plan is None or known is None or plan(arguments, known[1], out) is launch.MISSED:
-                    wrapper(*arguments, **options)
-
-            run()
+            given = rotation(algorithm, tuple(sizes.items())) if method == "cold" else None
+            runs = calls(wrapper, inputs, given or [tuple(inputs.arguments)], out)
+            runs[0]()
             if check is not None:
                 inputs.check(out, check)
             first = _bits(out) if check is not None and repeatable else []
-            milliseconds = timed(run, method, repetition)
+            milliseconds = timed(runs, method, repetition)
             if first and not all(map(torch.equal, first, _bits(out, copied=False))):
                 return Measured("wrong", "it computes something else in another run")
             return Measured("ok", "", milliseconds)
@@ -203,11 +204,41 @@ def _bits(results: Any, copied: bool = True) -> list[Any]:
     return [item.clone() for item in found] if copied else found
 
 
-def timed(run: Callable[[], Any], method: str, repetition: int = REPETITION_MS) -> float:
-    """The mean time of a function in milliseconds.
+def calls(
+    wrapper: Callable[..., Any], inputs: Prepared, sets: Sequence[tuple[Any, ...]], out: Any
+) -> list[Run]:
+    """Returns the calls of a program on sets of its tensors, as they are made from Python.
 
     Args:
-        run: what is timed.
+        wrapper: the emitted function.
+        inputs: the shapes of the results, and the sizes of labels.
+        sets: the arguments of each call.
+        out: the results of the first call; the others have results of their own.
+    """
+    from dt_mlir.runtime import launch
+
+    found: list[Run] = []
+    for given in sets:
+        options = {"out": inputs.poisoned() if found else out, **inputs.labels}
+        _, plan = launch.record(wrapper, given, options)
+        known = launch.key_of(given, options)
+        again = None if plan is None or known is None else partial(plan, given, known[1])
+
+        def run(given: Any = given, options: Any = options, again: Any = again) -> None:
+            # A wrapper's checks may take longer than a kernel, and would be timed where the GPU
+            # waits for them.
+            if again is None or again(options["out"]) is launch.MISSED:
+                wrapper(*given, **options)
+
+        found.append(run)
+    return found
+
+
+def timed(runs: Sequence[Run], method: str, repetition: int = REPETITION_MS) -> float:
+    """Returns the mean time of a function in milliseconds.
+
+    Args:
+        runs: what is timed, on each set of tensors; all but `cold` time the first alone.
         method: one of `METHODS`.
         repetition: for how many milliseconds to repeat it; the interpreter runs it once.
     """
@@ -215,15 +246,14 @@ def timed(run: Callable[[], Any], method: str, repetition: int = REPETITION_MS) 
         import time
 
         started = time.perf_counter()
-        run()
+        runs[0]()
         return (time.perf_counter() - started) * 1000
-    from triton import testing as triton_testing
+    if method == "events":
+        from triton import testing as triton_testing
 
-    testing: Any = triton_testing
-    if method == "graph":
-        import torch
-
-        with torch.cuda.stream(torch.cuda.Stream()):
-            # It replays the graph ten times, for as long as this each time.
-            return float(testing.do_bench_cudagraph(run, rep=repetition // 10))
-    return float(testing.do_bench(run, warmup=min(WARMUP_MS, repetition), rep=repetition))
+        testing: Any = triton_testing
+        warmup = min(WARMUP_MS, repetition)
+        return float(testing.do_bench(runs[0], warmup=warmup, rep=repetition))
+    graph = Replays(runs if method == "cold" else runs[:1])
+    graph.steady(min(WARMUP_MS, repetition) / 1000)
+    return 1000 * graph.steady(repetition / 1000)

@@ -22,7 +22,6 @@ from dt_mlir.tuning.baselines import Baseline, measure_baseline
 from dt_mlir.tuning.compilation import Built
 from dt_mlir.tuning.database import Database, Record, Setting
 from dt_mlir.tuning.measuring import (
-    GRAPH_BELOW_MS,
     LOOK_MS,
     REPETITION_MS,
     Measured,
@@ -73,7 +72,8 @@ class Options:
     budget: float | None = None
     """The seconds after which no further candidate is tried; None for no limit."""
     method: str | None = None
-    """The method of timing (see `measuring.METHODS`); None for the one that suits the kernel."""
+    """The method of timing (see `measuring.METHODS`); None for `cold`, or the
+    interpreter without a GPU."""
     seed: int = 0
     """The seed of orders and of the search."""
     load: tuple[str, ...] = ()
@@ -123,7 +123,7 @@ class Tuner:
         self.baselines, self.least = baselines, least
         self.strategy: Strategy = Everything(task) if strategy is None else strategy
         self.random = random.Random(options.seed)
-        self.method = options.method or self._usual_method()
+        self.method = options.method or ("cold" if self.on_gpu else "interpreter")
         self.built: dict[str, Built] = {}
         self.records: dict[str, Record] = {}
         self.tried: dict[str, Candidate] = {}
@@ -134,15 +134,6 @@ class Tuner:
         self.failed: set[str] = set()
         """The candidates that failed or were late in this search, which does not repeat them."""
         self.finished = False
-
-    def _usual_method(self) -> str:
-        if not self.on_gpu:
-            return "interpreter"
-        seconds = self.strategy.seconds
-        if seconds is not None and 1000 * seconds < GRAPH_BELOW_MS:
-            return "graph"
-        known = self.database.methods(self.setting)
-        return "graph" if "graph" in known else "events"
 
     def run(self) -> Outcome:
         """Searches.
@@ -174,7 +165,6 @@ class Tuner:
     def _search(self) -> None:
         self.records = self.database.load(self.setting, self.method)
         self._explore()
-        self._change_method()
         self._further_rounds()
         self._compare()
 
@@ -290,8 +280,8 @@ class Tuner:
     def _is_too_slow(self, text: str) -> bool:
         """Returns whether the bytes that a candidate moves take longer than the best one."""
         best = self._best()
-        # Replays of a graph may find the inputs in the cache.
-        sound = self.method == "events" and self.strategy.excludes
+        # On the same tensors, replays find them in the cache.
+        sound = self.method in ("cold", "events") and self.strategy.excludes
         return sound and best is not None and self.built[text].least_milliseconds > best
 
     def _is_done(self, text: str, rounds: int) -> bool:
@@ -397,21 +387,6 @@ class Tuner:
         """Remembers what was predicted about a candidate, from which other searches learn."""
         if candidate.prediction is not None:
             self.database.add_prediction(self.setting, candidate.text, candidate.prediction)
-
-    def _change_method(self) -> None:
-        """Times short kernels as graphs: launching takes longer than they do."""
-        best = self._best()
-        short = best is not None and best < GRAPH_BELOW_MS
-        if self.options.method is not None or self.method != "events" or not short:
-            return
-        self.method = "graph"
-        self.records = self.database.load(self.setting, self.method)
-        due = [text for text in self.tried if text in self.records and not self._is_done(text, 1)]
-        self.progress.expect(len(due))
-        self._build_all(due)
-        for text in due:
-            self._measure(text)
-            self.progress.step(self._best())
 
     def _kept(self) -> list[str]:
         """Those that are timed again: not much slower than the best."""

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from dt_mlir.tuning.inputs import prepare
 from dt_mlir.tuning.measuring import Measured, measure, prepared, timed, warm
 from dt_mlir.tuning.outcome import BEST, Outcome
 from dt_mlir.tuning.progress import Silent
+from dt_mlir.tuning.replays import Run
 from dt_mlir.tuning.report import table
 from dt_mlir.tuning.task import Prediction, Task
 from dt_mlir.tuning.tuner import Options, Tuner
@@ -121,9 +122,9 @@ def test_a_result_that_changes_between_runs_is_wrong(monkeypatch: pytest.MonkeyP
     assert built.repeatable
     inputs = prepared(found.algorithm, tuple(found.sizes.items()), "interpreter")
 
-    def in_a_race(run: Callable[[], None], method: str, repetition: int) -> float:
+    def in_a_race(runs: Sequence[Run], method: str, repetition: int) -> float:
         inputs.arguments[0][-1] += 1
-        run()
+        runs[0]()
         inputs.arguments[0][-1] -= 1
         return 1.0
 
@@ -407,7 +408,7 @@ def test_sizes_that_follow_from_others_need_not_be_given() -> None:
 
 
 def test_time_on_the_interpreter() -> None:
-    assert timed(lambda: time.sleep(0.01), "interpreter") >= 9
+    assert timed([lambda: time.sleep(0.01)], "interpreter") >= 9
 
 
 def test_baselines_stand_in_the_table() -> None:

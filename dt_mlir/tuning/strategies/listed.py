@@ -15,7 +15,6 @@ class Listed:
     """
 
     pruned: Mapping[str, int] = {}
-    seconds = None
     keep = 1.5
     excludes = False
 

@@ -71,11 +71,6 @@ class Predicted:
         """See `Strategy`."""
         return self.proposals.pruned
 
-    @property
-    def seconds(self) -> float | None:
-        """See `Strategy`."""
-        return self.proposals.seconds(self.proposals.best)
-
     def ahead(self, jobs: int) -> int:
         """See `Strategy`."""
         return min(jobs, AHEAD)

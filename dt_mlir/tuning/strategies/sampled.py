@@ -27,7 +27,6 @@ class Sampled:
     """
 
     pruned: Mapping[str, int] = {}
-    seconds = None
     keep = 1.5
     excludes = True
 

@@ -22,11 +22,6 @@ class Strategy(Protocol):
         ...
 
     @property
-    def seconds(self) -> float | None:
-        """The predicted time of the best schedule; None if nothing is predicted."""
-        ...
-
-    @property
     def keep(self) -> float:
         """The factor by which candidates may be slower than the best to be timed again."""
         ...
