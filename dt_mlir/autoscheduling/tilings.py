@@ -9,8 +9,9 @@ taken whole; others take single elements or a few.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product as combinations
-from math import log2, prod
+from math import inf, log2, prod
 
 from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.tile_sizes import padded
@@ -38,6 +39,13 @@ MOST_OF_PRODUCTS = 160
 """The most elements of a thread that accumulates products."""
 WHOLE_DEPTH = 256
 """The largest extent that a product beside others takes whole."""
+STAGES = 3
+"""The stages of a pipeline with which tiles are compared."""
+OTHER_STAGES = (2, 4, 6)
+"""The other numbers of stages: what comes from memory wants more, what shares a multiprocessor
+fewer."""
+PROMISING = 2.0
+"""The factor by which tiles may be slower than the best ones to be tried with other stages."""
 WARPS = 8
 """The warps of a kernel of Triton beside a specialized one."""
 CONSUMERS = 2
@@ -171,7 +179,7 @@ class Choices:
             return self._of_product(label, extent, in_grid)
         if label in self.fastest[:1] or self._is_twin(label):
             least = min(32, room)
-            most = min(4096 if in_grid else 16384, room)
+            most = min(4096 if in_grid else 32768, room)
             sizes = [s for s in _powers(least, most) if s >= most or s >= 128 or in_grid]
             if (not in_grid or self._is_twin(label)) and extent <= 2**16:
                 sizes = [s for s in sizes if s < extent] + [0]
@@ -218,13 +226,12 @@ class Choices:
         return ([size for size in sizes if least <= size <= top] or [least]) + whole
 
     def tilings(self) -> Iterator[Tiling]:
-        """Yields the candidates."""
+        """Yields the candidates with the usual number of stages."""
         labels = list(self.extents)
         if prod(len(self.options(label)) for label in labels) > MOST_CANDIDATES:
             self.coarse = True
-        stages = (3,) if self.coarse or not self.in_product else (2, 3, 4)
         most = MOST_OF_PRODUCTS if self.in_product else MOST_OF_A_THREAD
-        warps = (4, 8) if self.in_product else ((4, 8, 16) if self.coarse else (1, 2, 4, 8, 16, 32))
+        warps = (4, 8) if self.in_product else ((1, 4, 16) if self.coarse else (1, 2, 4, 8, 16, 32))
         orders: dict[frozenset[str], tuple[tuple[str, str, int], ...]] = {}
         for sizes in combinations(*map(self.options, labels)):
             single = dict(zip(labels, sizes))
@@ -243,15 +250,13 @@ class Choices:
                 each = lanes / (count * self.device.warp)
                 if count > 1 and each < 2 or count < 32 and each > most:
                     continue
-                for depth in stages:
-                    yield Tiling(tiles, blocked, count, depth, order)
+                yield Tiling(tiles, blocked, count, STAGES, order)
             if self.specializes and self._divides(tiles):
                 persistent = self._streams(tiles)
-                for depth in stages:
-                    for walk in dict.fromkeys((order, self._by_batch(order))):
-                        yield Tiling(
-                            tiles, blocked, WARPS, depth, walk, CONSUMERS, persistent
-                        )
+                for walk in dict.fromkeys((order, self._by_batch(order))):
+                    yield Tiling(
+                        tiles, blocked, WARPS, STAGES, walk, CONSUMERS, int(persistent)
+                    )
 
     def _may_specialize(self) -> bool:
         """Returns whether groups of warps may have tasks of their own.
@@ -378,21 +383,26 @@ def all_tilings(work: Work, device: Device) -> list[tuple[Tiling, Cost]]:
 def specialized_tilings(work: Work, device: Device) -> list[tuple[Tiling, Cost]]:
     """Returns the candidates whose groups of warps have tasks of their own, as `all_tilings`."""
     choices = Choices(work, device)
-    if not choices.specializes:
-        return []
-    found = [
-        (tiling, cost_of(work, tiling, device)) for tiling in choices.tilings() if tiling.consumers
-    ]
-    return sorted(found, key=lambda item: item[1].seconds)
+    return _costs(choices, specialized=True) if choices.specializes else []
 
 
-def _costs(choices: Choices) -> list[tuple[Tiling, Cost]]:
+def _costs(choices: Choices, specialized: bool = False) -> list[tuple[Tiling, Cost]]:
     work, device = choices.work, choices.device
-    tilings = list(choices.tilings()) or [
-        Tiling(dict.fromkeys(work.labels(), 1), frozenset(work.grid), 1, 1)
-    ]
+    tilings = [item for item in choices.tilings() if item.consumers or not specialized]
+    if not tilings and not specialized:
+        tilings = [Tiling(dict.fromkeys(work.labels(), 1), frozenset(work.grid), 1, 1)]
     found = [(tiling, cost_of(work, tiling, device)) for tiling in tilings]
-    return sorted(found, key=lambda item: item[1].seconds)
+    if choices.in_product and not choices.coarse:
+        single = len(work.products) == 1
+        least = min((cost.seconds for _, cost in found), default=inf)
+        for tiling, cost in tuple(found):
+            # What needs more shared memory than there is may fit with fewer stages.
+            if cost.seconds <= PROMISING * least or cost.seconds == inf:
+                others = [
+                    replace(tiling, stages=count) for count in OTHER_STAGES if single or count < 6
+                ]
+                found += [(other, cost_of(work, other, device)) for other in others]
+    return sorted(found, key=lambda item: (item[1].seconds, item[0].stages))
 
 
 def ranked_tilings(

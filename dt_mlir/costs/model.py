@@ -46,7 +46,10 @@ INSTANCE = 6e-8
 START_OF_A_WARP = 9e-9
 """The seconds between warps that start on a multiprocessor."""
 SPREAD = 5e-8
-"""The seconds for each warp in which warps that share a sum over slow elements exchange parts."""
+"""The seconds for each warp in which warps that share a sum over slow elements wait for parts."""
+EXCHANGED = 1e-9
+"""The seconds for each value in which the warps of a multiprocessor exchange parts of sums over
+slow elements."""
 SPECIALIZED = 1.5e-6
 """The seconds that the first instance of a specialized kernel takes beside its work: barriers,
 tensor descriptors, and groups of warps that are told their tasks."""
@@ -81,8 +84,8 @@ class Tiling:
     """The walk over the grid, slowest first, as `Work.order`."""
     consumers: int = 0
     """The groups of four warps that multiply in a specialized kernel; 0 where none is."""
-    persistent: bool = False
-    """True if an instance on each multiprocessor walks the blocks."""
+    persistent: int = 0
+    """How many instances on each multiprocessor walk the blocks; 0 where each has one block."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,7 @@ class _Evaluation:
             each = walk.extent / -(-walk.extent // block) if block and walk.extent else extent
             points.append(each / max(count, 1))
         self.lanes, self.trips, self.points = lanes, trips, points
+        self.chained = len(work.products) > 1
         self.near = {place for item in work.accesses for place in item.fastest[:1]}
         """The loops that count neighbours in memory."""
 
@@ -183,7 +187,7 @@ class _Evaluation:
             elements = max(self.tile(item.depends), self.threads) * self.count(item.around)
             arithmetic += item.arithmetic * elements
             special += item.special * elements
-        rounds = 0.0
+        rounds = exchanged = 0.0
         for item in work.reductions:
             count, elements = self.count(item.around), self.tile(item.depends)
             arithmetic += count * max(elements, self.threads)
@@ -197,14 +201,19 @@ class _Evaluation:
                     continue
                 rounds += count * (4e-8 + 3e-8 * log2(self.warps))
                 if left < WIDTH * self.threads and item.over not in self.near:
+                    # Warps have parts of the same sums. Those that multiply have rows of their own.
                     rounds += count * SPREAD * self.warps
+                    if not self._makes_dots():
+                        exchanged += count * min(left * (self.warps - 1), WIDTH * self.threads)
         products, multiplied = self._products()
         arithmetic += multiplied
         waves = -(-self.programs // (each * resident))
         bounds["memory"] = memory / device.memory_rate
         bounds["cache"] = busiest * loads * each / device.cache_rate
         bounds["products"] = busiest * each * products
-        running = min(resident, busiest) * self.warps
+        bounds["exchange"] = busiest * EXCHANGED * exchanged
+        together = max(min(resident, busiest), 1)
+        running = together * self.warps
         # Groups that multiply take turns: the products of one run beside the elements of another.
         idle = max(ENOUGH_WARPS / max(running, 1), 1.0) if self.consumers < 2 else 1.0
         bounds["arithmetic"] = idle * busiest * each * arithmetic / device.arithmetic_rate
@@ -213,8 +222,11 @@ class _Evaluation:
         bounds["starting"] = starts * max(INSTANCE, START_OF_A_WARP * self.warps)
         bounds["waiting"] = waves * (device.start + waits * device.latency + rounds)
         units = [bounds[name] for name in ("products", "arithmetic", "special")]
-        local = [bounds["cache"], max(units), max(bounds["waiting"], bounds["starting"])]
-        busy = max(local) + (sum(local) - max(local)) / (resident * self._overlap())
+        waiting = max(bounds["waiting"], bounds["starting"]) + bounds["exchange"]
+        local = [bounds["cache"], max(units), waiting]
+        # In chains, one product runs beside the copies for another.
+        shared_by = resident if self.chained else together
+        busy = max(local) + (sum(local) - max(local)) / (shared_by * self._overlap())
         seconds = (bounds["memory"] ** NORM + busy**NORM) ** (1 / NORM)
         if shared > device.shared_memory:
             seconds = inf
@@ -282,6 +294,9 @@ class _Evaluation:
                 continue
             memory += self._from_memory(item, room) * wasted
         missed = min(memory / max(loads * self.programs, 1.0), 1.0)
+        if not self.chained and self.programs <= resident * device.multiprocessors:
+            # Instances that all run at once walk in step: none finds what another has read before.
+            missed = 1.0
         return loads, memory, sum(waits.values()) * (CACHED + (1 - CACHED) * missed)
 
     def _is_loaded(self, first: Access, item: Access) -> bool:
@@ -462,6 +477,7 @@ class _Evaluation:
             taken = CONSUMER_REGISTERS * self.threads
             taken += PRODUCER_REGISTERS * GROUP * device.warp
         found = min(device.threads // self.threads, device.programs, int(device.registers // taken))
+        found = min(found, self.tiling.persistent or found)
         if shared:
             found = min(found, device.shared_memory // (shared + 1024))
         return max(found, 1)

@@ -155,8 +155,9 @@ class Work:
     stages: int = 3
     consumers: int = 0
     """The groups of warps that multiply, as the schedule has it; 0 where it does not specialize."""
-    persistent: bool = False
-    """True if the schedule lets instances walk the blocks."""
+    persistent: int = 0
+    """How many instances on each multiprocessor walk the blocks, as the schedule has it; 0 where
+    each has one block."""
     precision: str = "ieee"
     specializes: bool = True
     """False where it is known that groups of warps cannot have tasks of their own."""
@@ -214,7 +215,8 @@ class _Reader:
             value = kernel.int_hint(name) if kernel.properties.get(name) is not None else default
             setattr(work, name.removeprefix("num_"), value)
         work.consumers = kernel.specialization.get("consumers", 0)
-        work.persistent = kernel.properties.get("persistent") is not None
+        if kernel.properties.get("persistent") is not None:
+            work.persistent = kernel.int_hint("persistent") or 0
         precision = kernel.properties.get("precision")
         work.precision = precision.data if isinstance(precision, StringAttr) else "ieee"
         blocks = kernel.grid.block_sizes
