@@ -181,7 +181,8 @@ class Choices:
             least = min(32, room)
             most = min(4096 if in_grid else 32768, room)
             sizes = [s for s in _powers(least, most) if s >= most or s >= 128 or in_grid]
-            if (not in_grid or self._is_twin(label)) and extent <= 2**16:
+            chunks = any(self.work.loops[p].in_chunks for p in places)
+            if (not in_grid or self._is_twin(label)) and extent <= 2**16 and not chunks:
                 sizes = [s for s in sizes if s < extent] + [0]
             return sizes[-4:] if self.coarse else sizes
         if label in self.fastest and len(self.fastest) > 1 and in_grid:
@@ -231,7 +232,7 @@ class Choices:
         if prod(len(self.options(label)) for label in labels) > MOST_CANDIDATES:
             self.coarse = True
         most = MOST_OF_PRODUCTS if self.in_product else MOST_OF_A_THREAD
-        warps = (4, 8) if self.in_product else ((1, 4, 16) if self.coarse else (1, 2, 4, 8, 16, 32))
+        warps = (4, 8) if self.in_product else ((1, 4, 8, 16) if self.coarse else (1, 2, 4, 8, 16, 32))
         orders: dict[frozenset[str], tuple[tuple[str, str, int], ...]] = {}
         for sizes in combinations(*map(self.options, labels)):
             single = dict(zip(labels, sizes))

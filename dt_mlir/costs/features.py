@@ -33,7 +33,7 @@ def features(work: Work, tiling: Tiling, cost: Cost, device: Device) -> dict[str
     found["registers"] = min(cost.registers / 255, 2.0)
     found["shared memory"] = cost.shared / device.shared_memory
     found["warps"] = log2(tiling.warps) / 4
-    found["stages"] = tiling.stages / 4
+    found["stages"] = log2(tiling.stages) / 4
     found["consumers"] = tiling.consumers / 2
     lanes = {
         label: tiling.tiles.get(label, 1) or max(work.loops[p].extent for p in places)

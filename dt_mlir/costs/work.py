@@ -52,6 +52,8 @@ class Walk:
     """The part of its points at which conditions of a reduction hold."""
     in_part: bool = False
     """True if its points are a part of the label's, behind which others' follow in memory."""
+    in_chunks: bool = False
+    """True if its points are those of a part that is scanned, which no tile takes whole."""
 
 
 @dataclass(frozen=True)
@@ -256,6 +258,7 @@ class _Reader:
         return Walk(
             label, extent, step if op.is_tile else 1, blocks[label] if in_grid else 0, share,
             isinstance(part, loop.PartOp) and extent < self._size(label),
+            isinstance(part, loop.PartOp) and part.function is not None,
         )  # fmt: skip
 
     def _share(self, op: loop.ReductionLoop) -> float:
