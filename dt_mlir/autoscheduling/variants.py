@@ -141,7 +141,6 @@ def _split(evaluator: Evaluator, cluster: Cluster) -> Iterator[list[Decision]]:
     cost = cluster.kernels[0].cost
     if cost.programs > 2 * device.multiprocessors and cost.limit != "waiting":
         return
-    most = (32 if cost.limit == "waiting" else 4) * device.multiprocessors
     algorithm = evaluator.algorithm
     scanned = [d.arguments[0].value for d in cluster.decisions if d.name == "scan"]
     gathered = [d.arguments[0].value for d in cluster.decisions if d.name == "online"]
@@ -156,10 +155,7 @@ def _split(evaluator: Evaluator, cluster: Cluster) -> Iterator[list[Decision]]:
         points = size * prod(
             algorithm.sizes.get(other, 1) for other in reduced if other != label
         ) if label in reduced else size
-        counts = [
-            n for n in PARTS
-            if size >= n and points >= LEAST * n and cost.programs * n <= most
-        ]  # fmt: skip
+        counts = [n for n in PARTS if size >= n and points >= LEAST * n]
         agreed = evaluator.parts.get(str(label))
         if agreed is not None:
             # Another kernel's reduction over the label is split already.

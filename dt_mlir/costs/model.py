@@ -211,7 +211,6 @@ class _Evaluation:
         bounds["memory"] = memory / device.memory_rate
         bounds["cache"] = busiest * loads * each / device.cache_rate
         bounds["products"] = busiest * each * products
-        bounds["exchange"] = busiest * EXCHANGED * exchanged
         together = max(min(resident, busiest), 1)
         running = together * self.warps
         # Groups that multiply take turns: the products of one run beside the elements of another.
@@ -221,9 +220,9 @@ class _Evaluation:
         starts = 1 if self.tiling.persistent else busiest
         bounds["starting"] = starts * max(INSTANCE, START_OF_A_WARP * self.warps)
         bounds["waiting"] = waves * (device.start + waits * device.latency + rounds)
+        bounds["waiting"] += busiest * EXCHANGED * exchanged
         units = [bounds[name] for name in ("products", "arithmetic", "special")]
-        waiting = max(bounds["waiting"], bounds["starting"]) + bounds["exchange"]
-        local = [bounds["cache"], max(units), waiting]
+        local = [bounds["cache"], max(units), max(bounds["waiting"], bounds["starting"])]
         # In chains, one product runs beside the copies for another.
         shared_by = resident if self.chained else together
         busy = max(local) + (sum(local) - max(local)) / (shared_by * self._overlap())
