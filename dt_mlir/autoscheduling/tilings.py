@@ -232,7 +232,9 @@ class Choices:
         if prod(len(self.options(label)) for label in labels) > MOST_CANDIDATES:
             self.coarse = True
         most = MOST_OF_PRODUCTS if self.in_product else MOST_OF_A_THREAD
-        warps = (4, 8) if self.in_product else ((1, 4, 8, 16) if self.coarse else (1, 2, 4, 8, 16, 32))
+        warps = (4, 8)
+        if not self.in_product:
+            warps = (1, 4, 8, 16) if self.coarse else (1, 2, 4, 8, 16, 32)
         orders: dict[frozenset[str], tuple[tuple[str, str, int], ...]] = {}
         for sizes in combinations(*map(self.options, labels)):
             single = dict(zip(labels, sizes))

@@ -371,10 +371,17 @@ class _Raiser:
         return Call("size", (Name(axis[0], at), Number(axis[1], at)), at)
 
     def _widened(self, op: Operation) -> Raised:
-        expr, natural = self._raise(op.operands[0])
-        type = op.results[0].type
+        value, type = op.operands[0], op.results[0].type
+        expr, natural = self._raise(value)
         if natural is None:
             return _cast(expr, type), type
+        if value.type == ELEMENT_TYPES["i8"]:
+            # Eight bits have no sign until they are widened.
+            meant = ELEMENT_TYPES["u8" if op.name == "arith.extui" else "i8"]
+            if isinstance(value.owner, arith.TruncIOp):
+                return _cast(self._raise(value.owner.input)[0], meant), meant
+            if natural != meant:
+                return _cast(expr, meant), meant
         # Implied where the value meets a wider one; the caller sees to it that it does.
         return expr, natural
 

@@ -223,7 +223,7 @@ def fuse(move: Move, loops: Sequence[loop.LoopLike]) -> list[loop.LocalOp]:
     site, producer, home = move
     name = site.function
     stays = name in site.program.outputs() or any(k is not home for k in readers_of(site, name))
-    needs = [_needs(site, producer, home, place) for place in loops]
+    needs = [_needs(site, producer, home, place, loops) for place in loops]
     if stays and not any(need.tiles for need in needs):
         raise site.error(
             f"'{name}' is stored, and a step of the loop needs it in windows only",
@@ -247,14 +247,17 @@ def fuse(move: Move, loops: Sequence[loop.LoopLike]) -> list[loop.LocalOp]:
 
 
 def _needs(
-    site: Site, producer: loop.KernelOp, home: loop.KernelOp, place: loop.LoopLike
+    site: Site, producer: loop.KernelOp, home: loop.KernelOp, place: loop.LoopLike,
+    loops: Sequence[loop.LoopLike],
 ) -> _Needs:
+    """Returns what the iterations of a loop need, but for what a loop inside of it computes."""
+    inner = [other for other in loops if place.is_ancestor(other) and other is not place]
     labels = function_labels(producer, writes_of(producer, site.function)[0])
     needs = _Needs(place, {}, {})
     argument = argument_named(home, site.function)
     assert argument is not None
     for read in reads_of(argument):
-        if encloses(place, read):
+        if encloses(place, read) and not any(encloses(other, read) for other in inner):
             binding = _binding(site, labels, read, place)
             if binding is None:
                 needs.windows.setdefault(window_of(read), []).append(read)

@@ -274,7 +274,7 @@ def test_sums_over_one_label_are_split_alike() -> None:
     f[n, c] = few[n] + many[c];
     f.compile();
     """
-    sizes = {"n": 2, "c": 16, "j": 1 << 20}
+    sizes = {"n": 2, "c": 32, "j": 1 << 20}
     apart = [
         schedule(text.replace(sum, "0"), sizes)
         for sum in ("rsum(A[n, j], j)", "rsum(B[c, j], j)")
