@@ -77,6 +77,7 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "schedule-num-warps": (SHIFTED, CONVERTED, "{function=f warps=8}"),
     "schedule-num-stages": (SHIFTED, CONVERTED, "{function=f stages=3}"),
     "schedule-pipeline": (SUMS, CONVERTED, '{function=f stages="k:4"}'),
+    "schedule-dependent-launch": (SHIFTED, CONVERTED, "{function=f}"),
     "schedule-warp-specialize": (PRODUCT, CONVERTED, "{function=f}"),
     "schedule-precision": (PRODUCT, CONVERTED, "{function=f precision=tf32}"),
     "schedule-math": (SHIFTED, CONVERTED, "{function=f accuracy=accurate}"),

@@ -43,6 +43,7 @@ PASS_NAMES = (
     "schedule-num-stages",
     "schedule-pipeline",
     "schedule-warp-specialize",
+    "schedule-dependent-launch",
     "schedule-descriptor",
     "schedule-precision",
     "schedule-math",

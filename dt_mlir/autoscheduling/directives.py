@@ -11,6 +11,9 @@ from dt_mlir.costs.model import CONSUMER_REGISTERS, Cost, Tiling
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects.sched import Argument
 
+WORTH = 0.005
+"""The part of a kernel's time that a launch must at least overlap with the kernel before."""
+
 
 def tile_directives(
     work: Work, tiling: Tiling, cost: Cost, device: Device, taken: Collection[str]
@@ -51,6 +54,9 @@ def tile_directives(
         size = f"{cost.shared / 1024:.0f} of {device.shared_memory / 1024:.0f} KB"
         reason = f"they take {size} of shared memory"
         found.append(plain(root, "num_stages", tiling.stages, reason=reason))
+    if tiling.dependent and device.overlap > WORTH * cost.seconds:
+        reason = "its launch overlaps with the end of the kernel before"
+        found.append(plain(root, "dependent_launch", reason=reason))
     return found
 
 

@@ -228,7 +228,7 @@ class Choices:
 
     def tilings(self) -> Iterator[Tiling]:
         """Yields the candidates with the usual number of stages."""
-        labels = list(self.extents)
+        labels, dependent = list(self.extents), self.device.overlap > 0
         if prod(len(self.options(label)) for label in labels) > MOST_CANDIDATES:
             self.coarse = True
         most = MOST_OF_PRODUCTS if self.in_product else MOST_OF_A_THREAD
@@ -253,7 +253,7 @@ class Choices:
                 each = lanes / (count * self.device.warp)
                 if count > 1 and each < 2 or count < 32 and each > most:
                     continue
-                yield Tiling(tiles, blocked, count, STAGES, order)
+                yield Tiling(tiles, blocked, count, STAGES, order, dependent=dependent)
             if self.specializes and self._divides(tiles):
                 persistent = self._streams(tiles)
                 for walk in dict.fromkeys((order, self._by_batch(order))):

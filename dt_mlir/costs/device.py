@@ -56,6 +56,9 @@ class Device:
     """True if products read shared memory while threads go on, as on Hopper."""
     specializes: bool = False
     """True if `warp_specialize` has an effect."""
+    overlap: float = 0.0
+    """The seconds of a launch that pass while the kernel before it ends, with `dependent_launch`;
+    0 where it has no effect."""
 
 
 @cache

@@ -85,7 +85,9 @@ class Tiling:
     consumers: int = 0
     """The groups of four warps that multiply in a specialized kernel; 0 where none is."""
     persistent: int = 0
-    """How many instances on each multiprocessor walk the blocks; 0 where each has one block."""
+    """The number of instances on each multiprocessor that walk the blocks; 0 where none does."""
+    dependent: bool = False
+    """True if the kernel is launched while the one before it ends."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,9 @@ def scheduled(work: Work) -> Tiling:
     """Returns the tiling that a kernel has as it is scheduled."""
     tiles = {walk.label: walk.step for walk in work.loops}
     return Tiling(
-        tiles, frozenset(), work.warps, work.stages, work.order, work.consumers, work.persistent
-    )
+        tiles, frozenset(), work.warps, work.stages, work.order, work.consumers, work.persistent,
+        work.dependent,
+    )  # fmt: skip
 
 
 class _Evaluation:
@@ -234,8 +237,9 @@ class _Evaluation:
             # An instance begins when the one before has ended, unless it walks blocks.
             further = 0 if self.tiling.persistent else -(-busiest // resident) - 1
             seconds += SPECIALIZED + SPECIALIZED_AGAIN * max(further, 0)
+        launch = device.launch - (device.overlap if self.tiling.dependent else 0.0)
         return Cost(
-            seconds + device.launch, bounds, self.programs, resident, registers, shared, memory,
+            seconds + launch, bounds, self.programs, resident, registers, shared, memory,
             spilled > 0,
         )
 

@@ -158,8 +158,10 @@ class Work:
     consumers: int = 0
     """The groups of warps that multiply, as the schedule has it; 0 where it does not specialize."""
     persistent: int = 0
-    """How many instances on each multiprocessor walk the blocks, as the schedule has it; 0 where
-    each has one block."""
+    """The number of instances on each multiprocessor that walk the blocks, as the schedule has it;
+    0 where none does."""
+    dependent: bool = False
+    """True if the kernel is launched while the one before it ends, as the schedule has it."""
     precision: str = "ieee"
     specializes: bool = True
     """False where it is known that groups of warps cannot have tasks of their own."""
@@ -180,7 +182,7 @@ class Work:
             tuple(self.products), tuple(self.reductions), tuple(self.scalars),
             tuple(self.buffers), frozenset(self.whole), frozenset(self.single), self.order,
             tuple(self.tensors.values()), self.warps, self.stages, self.consumers,
-            self.persistent, self.precision, self.specializes,
+            self.persistent, self.dependent, self.precision, self.specializes,
         )  # fmt: skip
 
 
@@ -219,6 +221,7 @@ class _Reader:
         work.consumers = kernel.specialization.get("consumers", 0)
         if kernel.properties.get("persistent") is not None:
             work.persistent = kernel.int_hint("persistent") or 0
+        work.dependent = kernel.dependent_launch is not None
         precision = kernel.properties.get("precision")
         work.precision = precision.data if isinstance(precision, StringAttr) else "ieee"
         blocks = kernel.grid.block_sizes

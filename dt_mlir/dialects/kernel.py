@@ -58,6 +58,8 @@ class KernelOp(IRDLOperation):
     persistent = opt_prop_def(IntegerAttr)
     """The number of program instances on each multiprocessor, which walk the blocks of the grid;
     without it there is an instance for each block."""
+    dependent_launch = opt_prop_def(UnitAttr)
+    """True if it may be launched before the kernel before it has ended, for which it waits."""
     precision = opt_prop_def(StringAttr)
     """The precision of products: `ieee`, `tf32` or `tf32x3` for operands of f32, `narrow` where
     operands of mixed types were rounded to the narrower one."""

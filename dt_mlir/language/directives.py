@@ -308,6 +308,17 @@ class Directives(ABC):
         """
         return self.direct("warp_specialize", consumers=consumers, registers=registers)
 
+    @checked("dependent_launch()")
+    def dependent_launch(self, /) -> Self:
+        """Lets a kernel be launched while the kernel before it on the stream ends.
+
+        Its program instances start as multiprocessors become free, and wait for the end of the
+        kernel before, whatever that is, before they read or write anything. What a launch costs
+        then overlaps with that kernel's end. It is CUDA's programmatic dependent launch, on GPUs
+        of compute capability 9.0 and more; on others the kernel is launched as usual.
+        """
+        return self.direct("dependent_launch")
+
     @checked("descriptor(x, y, …)")
     def descriptor(self, /, *tensors: NameLike) -> Self:
         """Accesses tensors through descriptors, which the copy engine of a GPU reads.

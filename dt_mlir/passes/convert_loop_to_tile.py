@@ -85,7 +85,7 @@ class _Converter:
         self.block(grid.body.block, self.top)
         labels = dict.fromkeys([*(label.data for label in kernel.labels), *self.sizes])
         kept = {"num_warps", "num_stages", "persistent", "warp_specialize", "precision", "math"}
-        kept |= {"unroll_jam", "dynamic", "summed", "descriptors"}
+        kept |= {"unroll_jam", "dynamic", "summed", "descriptors", "dependent_launch"}
         result = tile.KernelOp(
             kernel.sym_name.data,
             kernel.root.data,

@@ -179,6 +179,7 @@ def add_kernel(parts: Parts, count: int | None, length: int) -> loop.KernelOp:
     copy.sym_name = StringAttr(f"{parts.function}_kernel")
     copy.root = StringAttr(parts.function)
     own = ("num_warps", "num_stages", "persistent", "precision", "math", "unroll_jam", "summed")
+    own += ("dependent_launch",)
     for name in own:
         copy.properties.pop(name, None)
     if parts.summed:

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.backend.python_module import module_signatures
-from dt_mlir.backend.triton.signature import HOPPER, Signature
+from dt_mlir.backend.triton.signature import DEPENDENT, HOPPER, Signature
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host
 from dt_mlir.element_types import type_name
@@ -165,6 +165,8 @@ def launches(module: ModuleOp, sizes: Mapping[str, int]) -> list[Launch]:
             launch.constants[parameter] = True
         if signature.hopper:
             launch.signature[signature.hopper] = "constexpr"
+        if signature.dependent:
+            launch.signature[signature.dependent] = "constexpr"
         launch.signature[signature.index] = "constexpr"
         for hint in ("num_warps", "num_stages"):
             value = kernel.int_hint(hint)
@@ -233,6 +235,11 @@ def compile_for(
             constants = {**launch.constants, "INDEX": tl.int32}
             if HOPPER in launch.signature:
                 constants[HOPPER] = architecture == "sm_90"
+            options = launch.options
+            if DEPENDENT in launch.signature:
+                early = isinstance(target.version, int) and target.version >= 90
+                constants[DEPENDENT] = early
+                options = {**options, **({"launch_pdl": True} if early else {})}
             ast_source = ASTSource(
                 fn=getattr(emitted, launch.name),
                 signature=launch.signature,
@@ -241,7 +248,7 @@ def compile_for(
             )
             gpu = GPUTarget(target.backend, target.version, target.warp)
             try:
-                compiled = triton.compile(ast_source, target=gpu, options=launch.options)
+                compiled = triton.compile(ast_source, target=gpu, options=options)
             except Exception as error:
                 # Triton and its backends raise errors of many kinds.
                 raise CompileError(

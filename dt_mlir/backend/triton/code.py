@@ -66,9 +66,10 @@ def constant(value: str | float | None) -> ast.expr:
 
 
 def call(function: str | ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.expr:
-    """A call."""
+    """A call; the keyword `**` stands for a dictionary of further ones."""
     head = path(function) if isinstance(function, str) else function
-    return ast.Call(head, list(args), [ast.keyword(identifier(k), v) for k, v in keywords.items()])
+    named = [ast.keyword(None if k == "**" else identifier(k), v) for k, v in keywords.items()]
+    return ast.Call(head, list(args), named)
 
 
 def method(value: ast.expr, attribute: str, *args: ast.expr) -> ast.expr:

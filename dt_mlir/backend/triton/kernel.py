@@ -95,6 +95,10 @@ class KernelPrinter(AddressPrinter):
         Args:
             documentation: the lines of its docstring.
         """
+        if self.signature.dependent:
+            # What the kernel before this one writes is there behind the wait.
+            with self.writer.branch(code.name(self.signature.dependent)):
+                self.writer.expression(code.call("tl.extra.cuda.gdc_wait"))
         for arg, variable in self.signature.variables.items():
             parameter = code.name(variable)
             if is_bool(arg.type):

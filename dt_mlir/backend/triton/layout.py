@@ -85,7 +85,7 @@ def _simple(head: str, value: ast.expr, depth: int) -> list[str]:
     if len(flat) + 4 * depth <= WIDTH or not isinstance(value, ast.Call):
         return [_indented(flat, depth)]
     items = [text(arg) for arg in value.args]
-    items += [f"{k.arg}={text(k.value)}" for k in value.keywords]
+    items += [f"{k.arg}={text(k.value)}" if k.arg else f"**{text(k.value)}" for k in value.keywords]
     joined = ", ".join(items)
     if len(joined) + 4 * depth + 4 <= WIDTH:
         inside = [joined]

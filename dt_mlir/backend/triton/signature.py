@@ -23,9 +23,11 @@ from dt_mlir.traversal import operations_of, values_of
 
 HOPPER = "HOPPER"
 """The name of the parameter that says whether a GPU has asynchronous products."""
+DEPENDENT = "DEPENDENT"
+"""The name of the parameter that says whether a kernel may start before the last one has ended."""
 RESERVED = (
-    "tl", "triton", "torch", "libdevice", "contextlib", "numbers", "INDEX", HOPPER, FINISH, CLEAR,
-    *COMBINE, *support_names(),
+    "tl", "triton", "torch", "libdevice", "contextlib", "numbers", "INDEX", HOPPER, DEPENDENT,
+    FINISH, CLEAR, *COMBINE, *support_names(),
 )  # fmt: skip
 """Names that generated code uses for itself."""
 
@@ -59,6 +61,8 @@ class Signature:
     index: str = "INDEX"
     hopper: str = ""
     """The parameter that says whether products are asynchronous, if that matters."""
+    dependent: str = ""
+    """The parameter that says whether the last kernel may still run, if that may be."""
 
     @staticmethod
     def of(kernel: GridKernelOp, name: str, taken: set[str]) -> Signature:
@@ -99,6 +103,8 @@ class Signature:
                 result.moderate[op.scalar] = name
         if waiting_loops(kernel, boxes.boxes):
             result.hopper = HOPPER
+        if kernel.dependent_launch is not None:
+            result.dependent = DEPENDENT
         return result
 
     def parameters(self) -> list[code.Parameter]:
@@ -115,7 +121,11 @@ class Signature:
             # Who launches a kernel has to know, as neither answer is right on all GPUs.
             *([code.Parameter(self.hopper, constant)] if self.hopper else []),
             code.Parameter(self.index, constant, code.path("tl.int64")),
-        ]
+            *(
+                [code.Parameter(self.dependent, constant, code.constant(False))]
+                if self.dependent else []
+            ),
+        ]  # fmt: skip
 
 
 def signatures_of(

@@ -310,6 +310,15 @@ def _is_hopper(device):
     return torch.cuda.get_device_capability(device)[0] == 9
 
 
+def _dependent_launch(device):
+    """Returns the options of a launch before the kernel before it has ended, where there is one."""
+    if device.type != "cuda" or torch.version.hip is not None:
+        return {"DEPENDENT": False}
+    if torch.cuda.get_device_capability(device) < (9, 0):
+        return {"DEPENDENT": False}
+    return {"DEPENDENT": True, "launch_pdl": True}
+
+
 def _tensor_box(tensor, box):
     """Describes a tensor to the copy engine, which then copies boxes of it."""
     from triton.tools.tensor_descriptor import TensorDescriptor

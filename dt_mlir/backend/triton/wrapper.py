@@ -474,6 +474,9 @@ class WrapperPrinter:
             value = kernel.int_hint(hint)
             if value is not None:
                 keywords[hint] = code.constant(value)
+        if signature.dependent:
+            self.used.add("_dependent_launch")
+            keywords["**"] = code.call("_dependent_launch", code.path(f"{tensors[0]}.device"))
         return args, keywords
 
     def _boxes(
