@@ -484,6 +484,8 @@ class _Drawer:
             lines.append(f"{function.name}.num_stages({self.pick((1, 2, 3, 4))});")
         if self.chance(15):
             lines.append(f"{function.name}.math(accurate);")
+        if self.chance(15):
+            lines.append(f"{function.name}.dependent_launch();")
         if self.has_dot and self.chance(10):
             lines.append(f"{function.name}.precision({self.pick(('tf32', 'tf32x3', 'ieee', 'narrow'))});")
         return lines
