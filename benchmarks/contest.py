@@ -17,6 +17,10 @@ from dt_mlir.tuning.inputs import Prepared
 from dt_mlir.tuning.measuring import Measured, calls, prepared
 from dt_mlir.tuning.replays import Run, sets_of
 
+REPEATED = {"hot": 3, "cold": 3}
+"""The times that a kind is measured in a round: short ones depend on what ran before, for a GPU's
+clock follows the power that it has taken."""
+
 Times = dict[str, dict[str, list[float]]]
 """The milliseconds of each round, by contender and kind of time."""
 
@@ -91,8 +95,9 @@ def contest(
         times: Times = {
             name: {kind: [] for kind in clock.kinds} for name, clock in clocks.items()
         }
+        kinds = next(iter(clocks.values())).kinds if clocks else ()
         for _ in range(rounds):
-            for kind in next(iter(clocks.values())).kinds if clocks else ():
+            for kind in (kind for kind in kinds for _ in range(REPEATED.get(kind, 1))):
                 names = [*clocks]
                 order.shuffle(names)
                 for name in names:
