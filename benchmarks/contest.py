@@ -97,7 +97,7 @@ def contest(
         }
         kinds = next(iter(clocks.values())).kinds if clocks else ()
         for _ in range(rounds):
-            for kind in (kind for kind in kinds for _ in range(REPEATED.get(kind, 1))):
+            for kind in [each for each in kinds for _ in range(REPEATED.get(each, 1))]:
                 names = [*clocks]
                 order.shuffle(names)
                 for name in names:

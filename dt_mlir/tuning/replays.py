@@ -15,6 +15,8 @@ from dt_mlir.tuning.inputs import Prepared
 
 Run = Callable[[], Any]
 
+LEAST_SETS = 8
+"""The sets of tensors that are wanted at least: how fast memory is depends on where they lie."""
 MOST_SETS = 2000
 """The most sets of tensors."""
 SHARE = 0.5
@@ -28,8 +30,8 @@ MOST_CALLS = 200
 def sets_of(inputs: Prepared, contenders: int = 1) -> list[tuple[Any, ...]]:
     """Returns sets of arguments, together more than twice as large as the L2 cache.
 
-    The first is that of the program itself, the others are copies of it; there are fewer where
-    memory does not hold so many.
+    The first is that of the program itself, the others are copies of it. There are eight at least,
+    and fewer where memory does not hold so many.
 
     Args:
         inputs: the arguments, and the shapes of the results.
@@ -51,7 +53,7 @@ def sets_of(inputs: Prepared, contenders: int = 1) -> list[tuple[Any, ...]]:
 
 
 def count_of_sets(taken: int, results: int, cache: int, free: int, contenders: int = 1) -> int:
-    """Returns how many sets of tensors are more than twice as large as a cache.
+    """Returns how many sets of tensors are enough, and more than twice as large as a cache.
 
     Args:
         taken: the bytes of the arguments of a set.
@@ -60,7 +62,7 @@ def count_of_sets(taken: int, results: int, cache: int, free: int, contenders: i
         free: the bytes of memory that are free.
         contenders: how many functions have results of their own.
     """
-    count = 2 * cache // max(taken + results, 1) + 1
+    count = max(2 * cache // max(taken + results, 1) + 1, LEAST_SETS)
     room = int(SHARE * free / (taken + contenders * results + 1))
     return max(min(count, MOST_SETS, room), 1)
 

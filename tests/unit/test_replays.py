@@ -14,7 +14,7 @@ from dt_mlir.frontend.emit import compile_text
 from dt_mlir.runtime.execute import loaded, wrapper_name
 from dt_mlir.tuning.compilation import build
 from dt_mlir.tuning.measuring import calls, prepared, timed
-from dt_mlir.tuning.replays import LENGTH, MOST_CALLS, MOST_SETS, Replays, count_of_sets
+from dt_mlir.tuning.replays import LEAST_SETS, LENGTH, MOST_CALLS, MOST_SETS, Replays, count_of_sets
 from dt_mlir.tuning.task import Task
 
 CACHE, FREE = 50_000_000, 80_000_000_000
@@ -27,12 +27,14 @@ CACHE, FREE = 50_000_000, 80_000_000_000
 def test_sets_are_together_more_than_twice_as_large_as_the_cache(taken: int, results: int) -> None:
     count = count_of_sets(taken, results, CACHE, FREE)
     assert count * (taken + results) > 2 * CACHE
-    assert count == 1 or (count - 1) * (taken + results) <= 2 * CACHE
+    assert count == LEAST_SETS or (count - 1) * (taken + results) <= 2 * CACHE
 
 
 def test_sets_leave_half_of_the_memory() -> None:
     assert count_of_sets(0, 0, CACHE, FREE) == MOST_SETS
     assert count_of_sets(1_000_000, 0, CACHE, 20_000_000) == 9
+    assert count_of_sets(10**9, 10**9, CACHE, FREE) == LEAST_SETS
+    assert count_of_sets(10**9, 10**9, CACHE, 10 * 10**9) == 2
     # Each contender has results of its own.
     assert count_of_sets(1_000_000, 1_000_000, CACHE, 20_000_000, contenders=4) == 1
     assert count_of_sets(10**9, 10**9, CACHE, 10**6) == 1
