@@ -26,8 +26,10 @@ def test_a_schedule_with_reasons() -> None:
     schedule = dt.auto(softmax(), sizes={"x": 4096, "y": 4096}, device="h200")
     lines = schedule.to_dt().splitlines()
     assert lines[0] == "total.fuse_at(f, x);"
-    assert lines[-1].startswith("f.num_warps(")
-    assert "# about" in lines[-1]
+    assert lines[-2].startswith("f.num_warps(")
+    assert "# about" in lines[-2]
+    assert lines[-1].startswith("f.dependent_launch();")
+    assert "# its launch overlaps with the end of the kernel before" in lines[-1]
     # A schedule is read again; what is behind # is for its readers.
     again = dt.Schedule.parse(schedule.to_dt())
     assert again.to_dt().splitlines() == [line.split("  #")[0].strip() for line in lines]
