@@ -258,7 +258,7 @@ class Choices:
                 persistent = self._streams(tiles)
                 for walk in dict.fromkeys((order, self._by_batch(order))):
                     yield Tiling(
-                        tiles, blocked, WARPS, STAGES, walk, CONSUMERS, int(persistent)
+                        tiles, blocked, WARPS, STAGES, walk, CONSUMERS, int(persistent), dependent
                     )
 
     def _may_specialize(self) -> bool:

@@ -91,7 +91,8 @@ def shared_memory(
                 unfenced = None
             case warp.TmaDescriptorOp():
                 values[op.result] = values[op.base]
-            case warp.SpecializeOp():
+            case warp.SpecializeOp() | warp.GridWaitOp():
+                # Here kernels run one after the other.
                 pass
             case _:
                 args = tuple(values[value] for value in op.operands)

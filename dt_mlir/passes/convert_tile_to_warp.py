@@ -90,6 +90,8 @@ class _Converter:
         self.group.name_hint = "i"
         self._allocate()
         self.outer.insert(warp.FenceAsyncOp())
+        if kernel.dependent_launch is not None:
+            self.outer.insert(warp.GridWaitOp())
         self._block(kernel.body.block, body)
         partition = warp.PartitionOp(
             "consumer", WARPGROUP, kernel.specialization["registers"], self.consumers,
@@ -99,6 +101,7 @@ class _Converter:
         raise_constants(specialize)
         kept = {
             "precision", "math", "num_stages", "grid_labels", "grid_blocks", "programs", "least",
+            "dependent_launch",
         }  # fmt: skip
         result = warp.KernelOp(
             f"{kernel.sym_name.data}_warp", kernel.root.data,

@@ -29,9 +29,4 @@ class DependentLaunchPass(Directive):
     decides_bits: ClassVar[bool] = False
 
     def rewrite(self, site: Site) -> None:
-        if site.kernel.warp_specialize is not None:
-            raise site.error(
-                "the warps of this kernel are specialized", "leave one of them out",
-                "warp_specialize",
-            )  # fmt: skip
         site.kernel.dependent_launch = UnitAttr()

@@ -47,11 +47,6 @@ class WarpSpecializePass(Directive):
                 "it is already specialized with other numbers", "leave one of them out",
                 "warp_specialize",
             )  # fmt: skip
-        if kernel.dependent_launch is not None:
-            raise site.error(
-                "the kernel is launched while the one before it ends, which a specialized one is "
-                "not", "leave one of them out", "dependent_launch",
-            )  # fmt: skip
         kernel.warp_specialize = wanted
         if site.location is not None:
             # What cannot be lowered is refused here.

@@ -80,7 +80,9 @@ def compile_gluon(
             types.update(dict.fromkeys(constants, "constexpr"))
             name = common.name
             ast_source = GluonASTSource(getattr(emitted, name), types, constants)
-            options = {"num_warps": kernel.int_hint("num_warps")}
+            options: dict[str, Any] = {"num_warps": kernel.int_hint("num_warps")}
+            if kernel.dependent_launch is not None:
+                options["launch_pdl"] = True
             try:
                 compiled = triton.compile(
                     ast_source, target=GPUTarget(target.backend, target.version, target.warp),

@@ -93,6 +93,8 @@ def products(draw: st.DrawFn) -> Program:
     ]
     if chance(60):
         schedule.append(f"{root}.persistent({pick('', '', '2')});")
+    if chance(20):
+        schedule.append(f"{root}.dependent_launch();")
     if chance(50):
         rest = "".join(f"{label}, " for label in grid if label not in "xy")
         schedule.append(f"{root}.map({rest}{pick('x:x1/2, y, x1', 'y, x', 'x, y')});")

@@ -292,6 +292,8 @@ LANGUAGE = SimpleNamespace(
     **{name: getattr(torch, name) for name in ELEMENTWISE},
     constexpr=int,
     PropagateNan=SimpleNamespace(ALL="all", NONE="none"),
+    # Here kernels run one after the other.
+    extra=SimpleNamespace(cuda=SimpleNamespace(gdc_wait=lambda: None)),
     program_id=lambda axis: MACHINE.program,
     num_programs=lambda axis: MACHINE.programs,
     cdiv=lambda a, b: -(-a // b),
@@ -327,7 +329,7 @@ class Kernel:
         self.fn(*arguments)
 
     def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
-        def launch(*arguments: Any, num_warps: int) -> None:
+        def launch(*arguments: Any, num_warps: int, launch_pdl: bool = False) -> None:
             given = [Pointer(a, 0) if isinstance(a, torch.Tensor) else a for a in arguments]
             MACHINE.programs = grid[0]
             for MACHINE.program in range(grid[0]):

@@ -44,6 +44,10 @@ FORMS = {
         PLAIN, "mm[x, y] = rdot(A[x, k], B[k, y], k);", f"{BLOCK} mm.warp_specialize();",
         lambda a: a["A"] @ a["B"],
     ),
+    "launched while others end": Form(
+        PLAIN, "mm[x, y] = rdot(A[x, k], B[k, y], k);",
+        f"{BLOCK} mm.warp_specialize(); mm.dependent_launch();", lambda a: a["A"] @ a["B"],
+    ),
     "one consumer": Form(
         PLAIN, "mm[x, y] = rdot(A[x, k], B[k, y], k);",
         "mm.block(x:64, y:128); mm.tensorize(x:64, y:128, k:64); "

@@ -14,7 +14,7 @@ from dt_mlir.backend.gluon.types import shared_layout
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.scalars import triton_type
-from dt_mlir.backend.triton.signature import Signature
+from dt_mlir.backend.triton.signature import GRID_WAIT, Signature
 from dt_mlir.dialects import tile, warp
 from dt_mlir.traversal import operations, operations_of
 
@@ -24,7 +24,7 @@ RESERVED = (
 )  # fmt: skip
 """Names that modules of Gluon use for themselves, beside those of Triton's."""
 
-TRITON_ONLY = ("PropagateNan",)
+TRITON_ONLY = ("PropagateNan", "extra")
 """Names of Triton's language that Gluon takes as they are, and does not have itself."""
 
 
@@ -125,6 +125,8 @@ def print_kernel(
                 _create_barriers(writer, op, name, number)
             case warp.FenceAsyncOp():
                 writer.expression(code.call("fence_async_shared"))
+            case warp.GridWaitOp():
+                writer.expression(code.call(GRID_WAIT))
             case warp.TmaDescriptorOp() | tile.SizeOp() | arith.ConstantOp() | warp.SpecializeOp():
                 pass
             case _:

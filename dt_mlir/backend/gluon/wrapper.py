@@ -93,7 +93,13 @@ class GluonWrapperPrinter(WrapperPrinter):
                 args.append(ast.Call(stride, [code.constant(axis)], []))
         args += [self._is_moderate(given[scalar]) for scalar in signature.moderate]
         warps = kernel.int_hint("num_warps")
-        return args, {} if warps is None else {"num_warps": code.constant(warps)}
+        keywords: dict[str, ast.expr] = {}
+        if warps is not None:
+            keywords["num_warps"] = code.constant(warps)
+        if kernel.dependent_launch is not None:
+            # There are warpgroups, hence dependent launches.
+            keywords["launch_pdl"] = code.constant(True)
+        return args, keywords
 
     def _written(self, op: host.LaunchOp, kernel: GridKernelOp) -> list[SSAValue]:
         given = dict[SSAValue, SSAValue](zip(kernel.args, op.arguments))

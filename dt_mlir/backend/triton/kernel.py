@@ -37,7 +37,7 @@ from dt_mlir.backend.triton.scalars import (
     triton_type,
     typed_literal,
 )
-from dt_mlir.backend.triton.signature import Signature
+from dt_mlir.backend.triton.signature import GRID_WAIT, Signature
 from dt_mlir.backend.triton.sizes import SMALL_OFFSET, reach_of
 from dt_mlir.backend.triton.values import transposed
 from dt_mlir.dialects import tile
@@ -98,7 +98,7 @@ class KernelPrinter(AddressPrinter):
         if self.signature.dependent:
             # What the kernel before this one writes is there behind the wait.
             with self.writer.branch(code.name(self.signature.dependent)):
-                self.writer.expression(code.call("tl.extra.cuda.gdc_wait"))
+                self.writer.expression(code.call(GRID_WAIT))
         for arg, variable in self.signature.variables.items():
             parameter = code.name(variable)
             if is_bool(arg.type):

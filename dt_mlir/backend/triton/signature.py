@@ -25,6 +25,8 @@ HOPPER = "HOPPER"
 """The name of the parameter that says whether a GPU has asynchronous products."""
 DEPENDENT = "DEPENDENT"
 """The name of the parameter that says whether a kernel may start before the last one has ended."""
+GRID_WAIT = "tl.extra.cuda.gdc_wait"
+"""Triton's function that waits for the end of the kernel before."""
 RESERVED = (
     "tl", "triton", "torch", "libdevice", "contextlib", "numbers", "INDEX", HOPPER, DEPENDENT,
     FINISH, CLEAR, *COMBINE, *support_names(),

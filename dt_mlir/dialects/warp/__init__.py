@@ -11,6 +11,7 @@ from xdsl.ir import Dialect
 
 from dt_mlir.dialects.warp.barriers import (
     BarrierOp,
+    GridWaitOp,
     MBarrierArriveOp,
     MBarrierCreateOp,
     MBarrierExpectOp,
@@ -48,6 +49,7 @@ __all__ = [
     "ConvertLayoutOp",
     "DescriptorType",
     "FenceAsyncOp",
+    "GridWaitOp",
     "IndexOp",
     "KernelOp",
     "LocalStoreOp",
@@ -75,7 +77,7 @@ Warp = Dialect(
     [
         KernelOp, SpecializeOp, PartitionOp, TmaDescriptorOp, AllocOp, IndexOp, TransposeOp,
         MBarrierCreateOp, MBarrierWaitOp, MBarrierArriveOp, MBarrierExpectOp, TmaLoadOp, TmaStoreOp,
-        TmaStoreWaitOp, FenceAsyncOp, LocalStoreOp, MmaOp, MmaWaitOp, ConvertLayoutOp,
+        TmaStoreWaitOp, FenceAsyncOp, GridWaitOp, LocalStoreOp, MmaOp, MmaWaitOp, ConvertLayoutOp,
     ],
     [BufferType, RingType, DescriptorType, BarrierType, MmaLayoutAttr, OperandLayoutAttr],
 )  # fmt: skip

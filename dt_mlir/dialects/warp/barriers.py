@@ -66,6 +66,22 @@ class MBarrierCreateOp(IRDLOperation):
             raise VerifyException("a barrier counts an arrival at least")
 
 
+@irdl_op_definition
+class GridWaitOp(IRDLOperation):
+    """Waits until the kernel before this one has ended, and what it has written can be read.
+
+    It stands in front of the partitions of a kernel with `dependent_launch`, which may begin before
+    that. NVVM: `nvvm.griddepcontrol.wait`.
+    """
+
+    name = "warp.grid_wait"
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
 class BarrierOp(IRDLOperation):
     """The common part of what is done with one of several barriers."""
 

@@ -24,6 +24,7 @@ from dt_mlir.diagnostics import MalformedError
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.identifiers import Identifier
 from dt_mlir.dialects.kernel import GridKernelOp
+from dt_mlir.dialects.warp.barriers import GridWaitOp
 from dt_mlir.dialects.warp.copies import TmaDescriptorOp
 from dt_mlir.dialects.warp.types import BarrierType, DescriptorType, RingType
 from dt_mlir.traversal import operations
@@ -70,6 +71,11 @@ class KernelOp(GridKernelOp):
                         raise VerifyException(f"a tensor does not end at '{label}' along '{axis}'")
         if walks != (self.programs is not None):
             raise VerifyException("'programs' and 'tile.num_programs' go together")
+        waits = [op for op in self.body.block.ops if isinstance(op, GridWaitOp)]
+        if len(waits) != (self.dependent_launch is not None):
+            raise VerifyException(
+                "a kernel with 'dependent_launch', and no other, has one 'warp.grid_wait'"
+            )
 
 
 @irdl_op_definition

@@ -394,6 +394,23 @@ warp.kernel @k(%A: memref<?x?xbf16> {host.name = "A", host.axes = ["x", "k"]}) a
 }
 // -----
 warp.kernel @k(%A: memref<?x?xbf16> {host.name = "A", host.axes = ["x", "k"]}) attributes {grid_blocks = [64 : i64], grid_labels = ["x"], labels = ["x", "k"], num_warps = 4 : i32, root = "f"} {
+// expected-error@above {{a kernel with 'dependent_launch', and no other, has one 'warp.grid_wait'}}
+  warp.grid_wait
+  warp.specialize {
+    warp.partition a warps 4 {
+    }
+  }
+}
+// -----
+warp.kernel @k(%A: memref<?x?xbf16> {host.name = "A", host.axes = ["x", "k"]}) attributes {dependent_launch, grid_blocks = [64 : i64], grid_labels = ["x"], labels = ["x", "k"], num_warps = 4 : i32, root = "f"} {
+// expected-error@above {{a kernel with 'dependent_launch', and no other, has one 'warp.grid_wait'}}
+  warp.specialize {
+    warp.partition a warps 4 {
+    }
+  }
+}
+// -----
+warp.kernel @k(%A: memref<?x?xbf16> {host.name = "A", host.axes = ["x", "k"]}) attributes {grid_blocks = [64 : i64], grid_labels = ["x"], labels = ["x", "k"], num_warps = 4 : i32, root = "f"} {
   warp.specialize {
   // expected-error@above {{what is specialized are partitions, one at least}}
     warp.fence_async
