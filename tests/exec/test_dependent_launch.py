@@ -37,11 +37,20 @@ PROGRAMS = {
         "f.dependent_launch();",
         lambda n: [(n, n)], lambda a: a[0].T,
     ),
+    "with warps that have tasks": Program(
+        "Func s : f32, t : f16, f : f16; In A : f16; Var x, y; RVar k; "
+        "s[x, y] = rdot(A[x, k], A[y, k], k); t[x, y] = clamp(s[x, y], -2, 2); "
+        "f[x, y] = t[y, x] - A[x, y]; s.fuse_at(t, y); t.block(x:128, y:64); "
+        "t.tensorize(x:128, y:64, k:32); t.warp_specialize(); t.dependent_launch(); "
+        "f.block(x:4); f.tensorize(x:4, y:0); f.dependent_launch();",
+        lambda n: [(n, n)],
+        lambda a: (a[0].float() @ a[0].float().T).clamp(-2, 2).half().T - a[0],
+    ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("size", [1, 37])
+@pytest.mark.parametrize("size", [1, 37, 136])
 def test_results_are_those_of_the_kernels_before(name: str, size: int) -> None:
     program = PROGRAMS[name]
     source = compile_program(program.text + " f.compile();", "f.dt").source
