@@ -22,6 +22,7 @@ import os
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -176,6 +177,8 @@ def compared(
         future = workers.start(
             place, (task.algorithm, task.sizes, "cold"), contest, task.algorithm, task.sizes,
             modules, left, programs[TUNED], effort.rounds, singly, str(under_way),
+            # Each workload has orders of its own, so that none favours a contender in all of them.
+            zlib.crc32(repr((task.algorithm, task.sizes)).encode()),
         )
         found = workers.measured(place, future)
         culprit = under_way.read_text() if under_way.exists() else ""

@@ -20,6 +20,8 @@ from dt_mlir.tuning.replays import Replays, Run
 
 MEASURED = 0.025
 """The seconds for which replays are timed."""
+SETTLED = 0.2
+"""The seconds for which it is busy before, until its clock has settled."""
 SUSTAINED = 0.4
 """The seconds for which a GPU is kept busy to see what it sustains."""
 SINGLES = 9
@@ -62,6 +64,8 @@ class Clock:
             case "single":
                 return 1000 * self._single()
             case _:
+                # What ran before leaves the GPU at a clock of its own.
+                self._hot.steady(SETTLED)
                 return 1000 * self._hot.steady(SUSTAINED)
 
     def _single(self) -> float:
