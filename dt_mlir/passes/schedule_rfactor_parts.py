@@ -178,8 +178,10 @@ def add_kernel(parts: Parts, count: int | None, length: int) -> loop.KernelOp:
     copies = dict(zip(operations(home), operations(copy)))
     copy.sym_name = StringAttr(f"{parts.function}_kernel")
     copy.root = StringAttr(parts.function)
-    own = ("num_warps", "num_stages", "persistent", "precision", "math", "unroll_jam", "summed")
-    own += ("dependent_launch",)
+    own = (
+        "num_warps", "num_stages", "persistent", "dependent_launch", "precision", "math",
+        "unroll_jam", "summed",
+    )  # fmt: skip
     for name in own:
         copy.properties.pop(name, None)
     if parts.summed:

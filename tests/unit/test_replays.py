@@ -1,4 +1,4 @@
-"""How candidates are timed: sets of tensors that no cache holds, and graphs that go through them."""
+"""Times of candidates: sets of tensors that no cache holds, and graphs that go through them."""
 
 from __future__ import annotations
 
