@@ -94,7 +94,7 @@ def replay(path: Path, ahead: int = 6) -> Replay:
 def _key(directives: Iterable[str]) -> str:
     """Returns what a schedule's time is kept under.
 
-    Times were measured before `dependent_launch`, which saves all kernels of Triton the same.
+    Times were measured before there was `dependent_launch`, which all candidates take or none.
     """
     return " ".join(sorted(text for text in directives if ".dependent_launch(" not in text))
 

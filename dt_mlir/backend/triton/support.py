@@ -311,7 +311,7 @@ def _is_hopper(device):
 
 
 def _dependent_launch(device):
-    """Returns the options of a launch before the kernel before it has ended, where there is one."""
+    """Returns the options of a launch that may begin before the kernel before it has ended."""
     if device.type != "cuda" or torch.version.hip is not None:
         return {"DEPENDENT": False}
     if torch.cuda.get_device_capability(device) < (9, 0):
