@@ -57,6 +57,7 @@ TILES = (
 
 WARPS = (
     "convert-tile-to-warp",
+    "warp-store-in-parts",
     "warp-hoist-reductions",
     "warp-split-producer",
     "warp-overlap-products",

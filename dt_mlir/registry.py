@@ -78,6 +78,7 @@ PASS_NAMES = (
     "expand-elementwise",
     "verify-tile",
     "convert-tile-to-warp",
+    "warp-store-in-parts",
     "warp-hoist-reductions",
     "warp-split-producer",
     "warp-overlap-products",

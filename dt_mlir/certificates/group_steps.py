@@ -26,7 +26,7 @@ from dt_mlir.traversal import operations
 
 MOST_SILENT = 8
 """The blocks that a group goes through without an action after which it is given up."""
-_UNSEEN = (warp.ConvertLayoutOp, warp.IndexOp, warp.TransposeOp)
+_UNSEEN = (warp.ConvertLayoutOp, warp.HalveOp, warp.IndexOp, warp.TransposeOp)
 """The operations of the level that nobody else sees."""
 
 

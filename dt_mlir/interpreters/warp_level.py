@@ -11,13 +11,14 @@ import numpy as np
 from xdsl.interpreter import (
     Interpreter,
     PythonValues,
+    impl,
     impl_callable,
     register_impls,
 )
 from xdsl.ir import Operation, SSAValue
 
 from dt_mlir.dialects import warp
-from dt_mlir.dialects.tile.types import element_of
+from dt_mlir.dialects.tile.types import axes_of, element_of
 from dt_mlir.interpreters.arithmetic import (
     Arithmetic,
     Value,
@@ -126,6 +127,20 @@ class WarpFunctions(LevelFunctions):
     def holds(self, condition: Value) -> bool:
         """Returns whether a condition holds."""
         return bool(np.all(self.arithmetic.truth(condition)))
+
+    @impl(warp.HalveOp)
+    def run_halve(
+        self, interpreter: Interpreter, op: warp.HalveOp, args: tuple[Any, ...]
+    ) -> PythonValues:
+        """Takes a tile apart."""
+        rows, columns = (axis.extent for axis in axes_of(op.value.type))
+        assert isinstance(rows, int)
+        assert isinstance(columns, int)
+        whole, half = spread(args[0], (rows, columns)), columns // 2
+        return (
+            mapped(lambda array: array[:, :half], whole),
+            mapped(lambda array: array[:, half:], whole),
+        )
 
     @impl_callable(warp.KernelOp)
     def run_kernel(

@@ -142,7 +142,8 @@ class GroupRun:
         Other groups must see nothing of it, so that one trip shows what any number does.
         """
         for inner in operations(op):
-            if inner.name.startswith("warp.") and not isinstance(inner, warp.ConvertLayoutOp):
+            unseen = isinstance(inner, warp.ConvertLayoutOp | warp.HalveOp)
+            if inner.name.startswith("warp.") and not unseen:
                 raise ExecutionError(
                     f"'{self.name}' repeats '{inner.name}' as often as data says, and others may "
                     "wait for it", op,

@@ -306,6 +306,7 @@ LANGUAGE = SimpleNamespace(
     minimum=_extreme("minimum"),
     reduce=_reduce,
     sum=lambda value, axis: value.sum(axis),
+    split=lambda value: value.unbind(-1),
     convert_layout=lambda value, layout: value,
     cast=lambda value, dtype: torch.as_tensor(value).to(dtype),
     load=_load,

@@ -17,7 +17,7 @@ from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.scalars import constant_of, literal, triton_type
 from dt_mlir.backend.triton.signature import Signature
 from dt_mlir.dialects import tile, warp
-from dt_mlir.dialects.tile.types import Axis, element_of, layout_of
+from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, layout_of
 from dt_mlir.traversal import operations
 
 
@@ -81,7 +81,8 @@ class PartitionPrinter(KernelPrinter):
 
     def _declare_layouts(self, partition: warp.PartitionOp) -> None:
         for op in operations(partition):
-            for result in op.results:
+            # Gluon knows the layout of a half by that of the whole.
+            for result in () if isinstance(op, warp.HalveOp) else op.results:
                 layout = layout_of(result.type)
                 if layout is None or layout in self.layouts:
                     continue
@@ -137,6 +138,8 @@ class PartitionPrinter(KernelPrinter):
                     "gl.convert_layout", self.values[op.value], self._layout(op.result.type)
                 )
                 self._define(op.result, converted)
+            case warp.HalveOp():
+                self._halve(op)
             case scf.IfOp():
                 self._if(op)
             case scf.YieldOp():
@@ -205,6 +208,18 @@ class PartitionPrinter(KernelPrinter):
         names = [self._variable(result, "sum") for result in op.sums]
         self.writer.assign_all(names, waited)
         for result, name in zip(op.sums, names):
+            self.values[result] = code.name(name)
+            self.tensors.add(result)
+
+    def _halve(self, op: warp.HalveOp) -> None:
+        rows, columns = (self._extent(axis) for axis in axes_of(op.left.type))
+        shape = ast.List([rows, code.constant(2), columns], ast.Load())
+        apart = code.method(self.values[op.value], "reshape", shape)
+        order = code.tuple_of([code.constant(place) for place in (0, 2, 1)])
+        names = [self._variable(result, "half") for result in op.results]
+        halves = code.call("gl.split", code.method(apart, "permute", order))
+        self.writer.assign_all(names, halves)
+        for result, name in zip(op.results, names):
             self.values[result] = code.name(name)
             self.tensors.add(result)
 

@@ -29,7 +29,7 @@ from dt_mlir.dialects.warp.copies import (
     TransposeOp,
 )
 from dt_mlir.dialects.warp.kernel import KernelOp, PartitionOp, SpecializeOp
-from dt_mlir.dialects.warp.products import ConvertLayoutOp, MmaOp, MmaWaitOp
+from dt_mlir.dialects.warp.products import ConvertLayoutOp, HalveOp, MmaOp, MmaWaitOp
 from dt_mlir.dialects.warp.types import (
     ArrayType,
     BarrierType,
@@ -50,6 +50,7 @@ __all__ = [
     "DescriptorType",
     "FenceAsyncOp",
     "GridWaitOp",
+    "HalveOp",
     "IndexOp",
     "KernelOp",
     "LocalStoreOp",
@@ -78,6 +79,7 @@ Warp = Dialect(
         KernelOp, SpecializeOp, PartitionOp, TmaDescriptorOp, AllocOp, IndexOp, TransposeOp,
         MBarrierCreateOp, MBarrierWaitOp, MBarrierArriveOp, MBarrierExpectOp, TmaLoadOp, TmaStoreOp,
         TmaStoreWaitOp, FenceAsyncOp, GridWaitOp, LocalStoreOp, MmaOp, MmaWaitOp, ConvertLayoutOp,
+        HalveOp,
     ],
     [BufferType, RingType, DescriptorType, BarrierType, MmaLayoutAttr, OperandLayoutAttr],
 )  # fmt: skip

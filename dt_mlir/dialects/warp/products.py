@@ -24,7 +24,14 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.dialects.tile.types import TileType, axes_of, element_of, layout_of
+from dt_mlir.dialects.tile.types import (
+    Axis,
+    TileType,
+    axes_of,
+    element_of,
+    layout_of,
+    tile_type,
+)
 from dt_mlir.dialects.values import parse_value, parse_values, print_values
 from dt_mlir.dialects.warp.types import BufferType, MmaLayoutAttr, OperandLayoutAttr
 from dt_mlir.element_types import compute_type
@@ -211,3 +218,71 @@ class ConvertLayoutOp(IRDLOperation):
             raise VerifyException("a conversion changes the layout of a tile alone")
         if layout_of(before) is None or layout_of(after) is None:
             raise VerifyException("a conversion is from one layout to another")
+
+
+@irdl_op_definition
+class HalveOp(IRDLOperation):
+    """The left and the right half of a tile's columns; each thread keeps what it has.
+
+    The halves have the layout of a product with half as many columns. Triton: `tt.split`.
+    """
+
+    name = "warp.halve"
+    GRAMMAR: ClassVar = "value attr-dict"
+
+    value = operand_def(TileType)
+    """The tile, with the layout of a product."""
+    left = result_def(TileType)
+    """The first half of its columns."""
+    right = result_def(TileType)
+    """The second half of its columns."""
+
+    traits = traits_def(Pure())
+
+    def __init__(self, value: SSAValue) -> None:
+        half = _half_of(value.type)
+        super().__init__(operands=[value], result_types=[half, half])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        place = parser.pos
+        value = parse_value(parser)
+        if columns_of(value.type) is None:
+            parser.raise_error(f"{value.type} has no halves", place)
+        op = cls(value)
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        if columns_of(self.value.type) is None:
+            raise VerifyException(f"{self.value.type} has no halves")
+        if any(result.type != _half_of(self.value.type) for result in self.results):
+            raise VerifyException(f"a half of {self.value.type} is not a {self.left.type}")
+
+
+def columns_of(type: Attribute) -> int | None:
+    """Returns the columns of a product's tile that can be halved; None if there are none."""
+    axes, layout = axes_of(type), layout_of(type)
+    if not isinstance(layout, MmaLayoutAttr) or [a.name for a in axes] != [*layout.axis_names]:
+        return None
+    columns = axes[-1].extent
+    # An instruction has 8 columns at least.
+    return columns if isinstance(columns, int) and columns % 16 == 0 else None
+
+
+def _half_of(type: Attribute) -> Attribute:
+    """Returns the type of a half of a tile's columns."""
+    axes, layout, columns = axes_of(type), layout_of(type), columns_of(type)
+    assert isinstance(layout, MmaLayoutAttr)
+    assert columns is not None
+    rows, wide, depth = (item.data for item in layout.instruction)
+    half = MmaLayoutAttr.of(
+        layout.axis_names, [item.data for item in layout.warps],
+        [rows, min(wide, columns // 2), depth],
+    )  # fmt: skip
+    return tile_type(element_of(type), [axes[0], Axis(axes[1].name, columns // 2)], half)
