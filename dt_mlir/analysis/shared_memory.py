@@ -9,6 +9,11 @@ SHARED_MEMORY = 232448
 """The bytes of shared memory that a program instance may have on sm_90."""
 BARRIER = 8
 """The bytes of a barrier."""
+PART = 128
+"""The bytes of a row of a part of a result: the widest swizzle, which the copy engine takes at
+once."""
+PARTS = 2
+"""The parts of a result that have buffers: one is filled while another one is copied."""
 
 
 def shared_memory_of(kernel: warp.KernelOp) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import inf, log2, prod
 
 from dt_mlir.analysis.dot_plans import least_depth
+from dt_mlir.analysis.shared_memory import PART, PARTS
 from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.work import Access, Loops, Product, Work
@@ -50,7 +51,7 @@ SPREAD = 5e-8
 EXCHANGED = 1e-9
 """The seconds for each value in which the warps of a multiprocessor exchange parts of sums over
 slow elements."""
-SPECIALIZED = 1.5e-6
+SPECIALIZED = 1.9e-6
 """The seconds that the first instance of a specialized kernel takes beside its work: barriers,
 tensor descriptors, and groups of warps that are told their tasks."""
 SPECIALIZED_AGAIN = 1.7e-6
@@ -59,6 +60,14 @@ BESIDE = 16.0
 """The trips of a loop that overlap where a group of warps does nothing but copy."""
 RUNS_AHEAD = 4.0
 """The factor by which a group of warps that only copies hides more of the latency than a stage."""
+BOXES = 0.8
+"""The time of a copy of boxes from the shared cache, over that of loads of as many bytes."""
+FILLED = 0.44e-6
+"""The seconds until a stage that is free again begins to be filled, and is known to be full."""
+HELD = 1.89
+"""The trips for which products hold a stage: the next product begins before it is free."""
+TRIP = 1e-8
+"""The seconds between the products of two trips."""
 GROUP = 4
 """The warps of a group."""
 CONSUMER_REGISTERS = 240
@@ -214,6 +223,7 @@ class _Evaluation:
         bounds["memory"] = memory / device.memory_rate
         bounds["cache"] = busiest * loads * each / device.cache_rate
         bounds["products"] = busiest * each * products
+        bounds["products"] *= self._late(each * products, resident)
         together = max(min(resident, busiest), 1)
         running = together * self.warps
         # Groups that multiply take turns: the products of one run beside the elements of another.
@@ -254,6 +264,30 @@ class _Evaluation:
         pipelined = self.tiling.stages > 1 and self._makes_dots()
         return min(max([1.0, *ahead]), MOST_OVERLAP) if pipelined else 1.0
 
+    def _late(self, products: float, resident: int) -> float:
+        """Returns the factor by which products of specialized warps take longer.
+
+        They wait for copies where a ring is short: a stage is filled, and read, before it is filled
+        again, which takes the time of as many trips as there are stages.
+
+        Args:
+            products: the seconds of an instance's products.
+            resident: the instances that take turns on a multiprocessor.
+        """
+        copied = [
+            item for item in self.work.accesses if item.feeds_product and not item.stores
+        ]  # fmt: skip
+        trips = max([self.count(item.around) for item in copied], default=1.0)
+        if not self.consumers or self.chained or not products:
+            return 1.0
+        step = resident * products / trips
+        between = 1.0 + resident * TRIP / step
+        if trips <= self.tiling.stages:
+            return between
+        bytes = resident * sum(self.tile(item.depends) * item.bits / 8 for item in copied)
+        filled = FILLED + BOXES * bytes * self.device.multiprocessors / self.device.cache_rate
+        return max(between, (filled + HELD * step) / (self.tiling.stages * step))
+
     def _makes_dots(self) -> bool:
         return any(self.sides(item) for item in self.work.products)
 
@@ -273,7 +307,9 @@ class _Evaluation:
             wasted = self._wasted(item)
             width = work.tensors[item.tensor].width
             narrow = (16 / width) ** NARROW if item.feeds_product else 1.0
-            if item.feeds_product and not self.consumers and not all(item.axes):
+            if item.feeds_product and self.consumers:
+                narrow *= BOXES / wasted
+            elif item.feeds_product and not all(item.axes):
                 narrow *= COMPUTED
             moved = size * count * (1.0 if not item.fastest and elements == 1 else wasted)
             loads += moved * narrow
@@ -461,8 +497,10 @@ class _Evaluation:
         rings = largest = 0.0
         for item in self.work.accesses:
             if self.consumers and item.stores:
-                # Results go through shared memory.
-                largest += self.tile(item.depends) * item.bits / 8
+                # Results go through shared memory, those of wide rows in parts.
+                row = prod(self.lanes[place] for place in item.fastest[:1]) * item.bits / 8
+                held = min(row, PARTS * PART) / row
+                largest += held * self.tile(item.depends) * item.bits / 8
             elif item.feeds_product and not item.stores:
                 size = self.tile(item.depends) * item.bits / 8
                 if any(self.trips[p] > 1 for p in item.depends if p in item.around):

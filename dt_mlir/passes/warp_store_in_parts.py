@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from dt_mlir.analysis.shared_memory import PART, PARTS
 from dt_mlir.builders.constants import raise_constants
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.diagnostics import has_location
@@ -20,11 +21,6 @@ from dt_mlir.dialects.warp.products import columns_of
 from dt_mlir.traversal import operations_of
 
 OperationT = TypeVar("OperationT", bound=Operation)
-
-PART = 128
-"""The bytes of a row of a part: the widest swizzle, and so what the copy engine takes at once."""
-BUFFERS = 2
-"""The buffers through which the parts of a group go: one is filled while another one is copied."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ class _Result:
         """Whether it is a tile of a product whose parts take less shared memory than the whole."""
         extents = self._type.extents
         known = len(extents) == 2 and columns_of(self.store.value.type) == extents[-1]
-        return known and self.parts > BUFFERS and extents[-1] == self.parts * self.columns
+        return known and self.parts > PARTS and extents[-1] == self.parts * self.columns
 
     @property
     def _type(self) -> warp.BufferType:
@@ -102,7 +98,7 @@ def _take_apart(result: _Result) -> None:
     assert isinstance(box, warp.DescriptorType)
     buffer = warp.BufferType.of(ring).with_extents([ring.extents[0], result.columns])
     part = warp.BufferType.of(box).with_extents([*box.extents[:-1], result.columns])
-    alloc = warp.AllocOp(warp.RingType.like(buffer, ring.depth.data * BUFFERS))
+    alloc = warp.AllocOp(warp.RingType.like(buffer, ring.depth.data * PARTS))
     described = warp.TmaDescriptorOp(
         result.descriptor.base,
         warp.DescriptorType.new([part.shape, part.element_type, part.swizzle]),
@@ -115,16 +111,16 @@ def _take_apart(result: _Result) -> None:
     last = result.copy.prev_op
     builder = Builder(InsertPoint.before(result.copy))
     index = IndexBuilder(builder)
-    first = index.mul(result.index.index, index.constant(BUFFERS))
+    first = index.mul(result.index.index, index.constant(PARTS))
     buffers = [
         builder.insert(
             warp.IndexOp(alloc.result, index.add(first, index.constant(number)))
         ).result
-        for number in range(BUFFERS)
+        for number in range(PARTS)
     ]
     *origin, column = result.copy.origin
     for number, value in enumerate(_parts(result.store.value, result.parts, builder)):
-        place = buffers[number % BUFFERS]
+        place = buffers[number % PARTS]
         builder.insert(warp.LocalStoreOp(value, place))
         builder.insert(warp.FenceAsyncOp())
         start = index.add(column, index.constant(number * result.columns))
