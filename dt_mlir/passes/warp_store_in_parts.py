@@ -108,7 +108,7 @@ def _take_apart(result: _Result) -> None:
         new.results[0].name_hint = old.results[0].name_hint
         new.location = old.location
         Rewriter.insert_op(new, InsertPoint.before(old))
-    last = result.copy.prev_op
+    last = result.store
     builder = Builder(InsertPoint.before(result.copy))
     index = IndexBuilder(builder)
     first = index.mul(result.index.index, index.constant(PARTS))
@@ -126,7 +126,7 @@ def _take_apart(result: _Result) -> None:
         start = index.add(column, index.constant(number * result.columns))
         builder.insert(warp.TmaStoreOp(place, described.result, [*origin, start]))
         builder.insert(warp.TmaStoreWaitOp())
-    added = result.copy.parent_block().first_op if last is None else last.next_op
+    added = last.next_op
     while added is not None and added is not result.copy:
         if not has_location(added):
             added.location = result.store.location

@@ -346,6 +346,66 @@ func.func @f(%A: memref<?x?xbf16>) {
   func.return
 }
 // -----
+func.func @f(%A: memref<?x?xbf16>) {
+  %a = warp.tma_descriptor %A : !warp.descriptor<[64, 64] x bf16, swizzle 128>
+  %i = arith.constant 0 : index
+  %r = warp.alloc : !warp.ring<2 x [64, 64] x bf16, swizzle 128>
+  %q = warp.alloc : !warp.ring<2 x [64, 64] x bf16>
+  %m = warp.mbarrier_create 1 arrivals 1
+  %b = warp.index %r[%i]
+  %c = warp.index %q[%i]
+  %z = arith.constant 0.0 : f32
+  %t = tile.fill %z : !tile.of<x: 64, y: 64, f32>
+  %p, %s = warp.halve %t
+  // expected-error@above {{has no halves}}
+  func.return
+}
+// -----
+func.func @f(%A: memref<?x?xbf16>) {
+  %a = warp.tma_descriptor %A : !warp.descriptor<[64, 64] x bf16, swizzle 128>
+  %i = arith.constant 0 : index
+  %r = warp.alloc : !warp.ring<2 x [64, 64] x bf16, swizzle 128>
+  %q = warp.alloc : !warp.ring<2 x [64, 64] x bf16>
+  %m = warp.mbarrier_create 1 arrivals 1
+  %b = warp.index %r[%i]
+  %c = warp.index %q[%i]
+  %z = arith.constant 0.0 : f32
+  %t = tile.fill %z : !tile.of<x: 64, y: 8, f32 in #warp.mma<[x, y], warps [4, 1], instruction [16, 8, 16]>>
+  %p, %s = warp.halve %t
+  // expected-error@above {{has no halves}}
+  func.return
+}
+// -----
+func.func @f(%A: memref<?x?xbf16>) {
+  %a = warp.tma_descriptor %A : !warp.descriptor<[64, 64] x bf16, swizzle 128>
+  %i = arith.constant 0 : index
+  %r = warp.alloc : !warp.ring<2 x [64, 64] x bf16, swizzle 128>
+  %q = warp.alloc : !warp.ring<2 x [64, 64] x bf16>
+  %m = warp.mbarrier_create 1 arrivals 1
+  %b = warp.index %r[%i]
+  %c = warp.index %q[%i]
+  %z = arith.constant 0.0 : f32
+  %t = tile.fill %z : !tile.of<x: 64, y: 64, f32 in #warp.mma<[x, y], warps [4, 1], instruction [16, 64, 16]>>
+  %p, %s = "warp.halve"(%t) : (!tile.of<x: 64, y: 64, f32 in #warp.mma<[x, y], warps [4, 1], instruction [16, 64, 16]>>) -> (!tile.of<x: 64, y: 64, f32 in #warp.mma<[x, y], warps [4, 1], instruction [16, 64, 16]>>, !tile.of<x: 64, y: 64, f32 in #warp.mma<[x, y], warps [4, 1], instruction [16, 64, 16]>>)
+  // expected-error@above {{a half of !tile.of<x: 64, y: 64, f32 in #warp.mma<[x, y], warps [4, 1], instruction [16, 64, 16]>> is not a}}
+  func.return
+}
+// -----
+func.func @f(%A: memref<?x?xbf16>) {
+  %a = warp.tma_descriptor %A : !warp.descriptor<[64, 64] x bf16, swizzle 128>
+  %i = arith.constant 0 : index
+  %r = warp.alloc : !warp.ring<2 x [64, 64] x bf16, swizzle 128>
+  %q = warp.alloc : !warp.ring<2 x [64, 64] x bf16>
+  %m = warp.mbarrier_create 1 arrivals 1
+  %b = warp.index %r[%i]
+  %c = warp.index %q[%i]
+  %z = arith.constant 0.0 : f32
+  %t = tile.fill %z : !tile.of<x: 64, y: 64, f32>
+  %p, %s = "warp.halve"(%t) : (!tile.of<x: 64, y: 64, f32>) -> (!tile.of<x: 64, y: 64, f32 in #warp.mma<[x, y], warps [4, 1], instruction [16, 64, 16]>>, !tile.of<x: 64, y: 64, f32 in #warp.mma<[x, y], warps [4, 1], instruction [16, 64, 16]>>)
+  // expected-error@above {{!tile.of<x: 64, y: 64, f32> has no halves}}
+  func.return
+}
+// -----
 // Kernels and partitions.
 warp.kernel @k(%A: memref<?x?xbf16> {host.name = "A", host.axes = ["x", "k"]}) attributes {grid_blocks = [64 : i64], grid_labels = ["x"], labels = ["x", "k"], num_warps = 4 : i32, root = "f"} {
 // expected-error@above {{the body of a 'warp.kernel' ends with 'warp.specialize'}}
