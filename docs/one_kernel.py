@@ -19,7 +19,7 @@ mm.block(x:128, y:256);
 mm.tensorize(x:128, y:256, k:64);
 mm.persistent();
 mm.warp_specialize(consumers:2, registers:240);
-mm.num_stages(3);
+mm.num_stages(4);
 mm.compile();
 """
 
@@ -58,6 +58,12 @@ STEPS: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "each product is waited for at once.",
     ),
     (
+        "A result in parts", ("warp-store-in-parts",),
+        "`warp-store-in-parts` lets a row of 256 elements leave in four parts of 128 bytes, which "
+        "go through two buffers of each group in turn. They take 32 KB of shared memory in place "
+        "of 64: a ring of four stages, 192 KB, fits beside them.",
+    ),
+    (
         "A producer", ("warp-split-producer",),
         "`warp-split-producer` moves the copies to a group of their own, which runs ahead as far "
         "as the ring is deep. `ready` says that a stage has come, `empty` that both consumers have "
@@ -67,7 +73,8 @@ STEPS: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "Overlap", ("warp-overlap-products", "warp-sink-store-waits"),
         "`warp-overlap-products` lets the product of a trip begin while that of the trip before is "
         "still under way; a stage is released one trip later. `warp-sink-store-waits` lets the "
-        "result go to its tensor while the next block is computed.",
+        "result go to its tensor while the next block is computed: a group waits for a part where "
+        "it needs the part's buffer again.",
     ),
 )  # fmt: skip
 

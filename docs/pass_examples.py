@@ -164,6 +164,9 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         STAGES["tile"], "",
     ),
     "convert-tile-to-warp": (SPECIALIZED, STAGES["warp"], ""),
+    "warp-store-in-parts": (
+        SPECIALIZED.replace("y:128", "y:256"), STAGES["warp"], "",
+    ),
     "warp-split-producer": (SPECIALIZED, STAGES["warp"], ""),
     "warp-hoist-reductions": (ATTENTION, STAGES["warp"], ""),
     "warp-overlap-products": (SPECIALIZED, STAGES["warp"], ""),

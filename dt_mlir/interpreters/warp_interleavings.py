@@ -2,8 +2,9 @@
 
 What buffers hold is left out but for how often each was filled: control that others see does not
 depend on data, so that each group has one sequence of actions. From each state every group may act
-next, and copies that are under way may end; what cannot happen in any order is not an error. This
-is explicit state model checking (as of SPIN), of a model that is the kernel itself.
+next, and copies that are under way may end; what cannot happen in any order is not an error. What
+no other group can see or hinder happens at once. This is explicit state model checking with a
+partial order reduction (as of SPIN, by ample sets), of a model that is the kernel itself.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ MOST_STATES = 2_000_000
 
 READS = (Kind.PRODUCT, Kind.STORE)
 """The actions that read buffers."""
+OF_RESULTS = (Kind.LOCAL_STORE, Kind.FENCE, Kind.STORE, Kind.STORE_WAIT)
+"""The actions by which a group brings results to tensors; none of them waits for another group."""
 
 
 @dataclass
@@ -95,20 +98,23 @@ def actions_of(
 
 
 def explore(
-    kernel: warp.KernelOp, protocol: Protocol, actions: Sequence[Sequence[Action]]
-) -> Exploration:
+    kernel: warp.KernelOp, protocol: Protocol, actions: Sequence[Sequence[Action]],
+    reduced: bool = True,
+) -> Exploration:  # fmt: skip
     """Explores all orders of actions.
 
     Args:
         kernel: the kernel that they are of.
         protocol: their protocol.
         actions: the actions of each group.
+        reduced: whether one order stands for all in which others cannot tell them apart.
 
     Raises:
         ExecutionError: where in some order something is wrong; that all wait for each other
             only where there is nothing else.
     """
     start = (0,) * len(actions), protocol.start
+    alone = _alone(actions) if reduced else set[int]()
     seen = {start}
     pending = [start]
     reads: dict[tuple[int, int], tuple[int, ...]] = {}
@@ -117,7 +123,7 @@ def explore(
     while pending:
         places, state = pending.pop()
         moved = False
-        for after in _successors(protocol, actions, places, state, reads):
+        for after in _successors(protocol, actions, places, state, reads, alone):
             moved = True
             if after not in seen:
                 seen.add(after)
@@ -138,13 +144,37 @@ def explore(
     return Exploration(len(seen), sum(ends))
 
 
+def _alone(actions: Sequence[Sequence[Action]]) -> set[int]:
+    """Returns the groups whose results go through buffers that no other group uses."""
+    users: defaultdict[int, set[int]] = defaultdict(set)
+    for group, own in enumerate(actions):
+        for action in own:
+            for buffer in action.buffers:
+                users[buffer].add(group)
+    return {
+        group for group, own in enumerate(actions)
+        if all(
+            len(users[buffer]) == 1
+            for action in own if action.kind in OF_RESULTS for buffer in action.buffers
+        )
+    }  # fmt: skip
+
+
 def _successors(
     protocol: Protocol,
     actions: Sequence[Sequence[Action]],
     places: tuple[int, ...],
     state: State,
     reads: dict[tuple[int, int], tuple[int, ...]],
+    alone: set[int],
 ) -> list[tuple[tuple[int, ...], State]]:
+    for group in alone:
+        at = places[group]
+        if at < len(actions[group]) and actions[group][at].kind in OF_RESULTS:
+            # Others cannot tell when it happens, so that one order stands for all.
+            after = protocol.step(state, group, actions[group][at])
+            assert after is not None
+            return [((*places[:group], at + 1, *places[group + 1 :]), after)]
     found: list[tuple[tuple[int, ...], State]] = []
     for group, at in enumerate(places):
         if at == len(actions[group]):

@@ -11,6 +11,7 @@ _SPLIT = _ALL + "passes/warp_split_producer.py"
 _OVERLAP = _ALL + "passes/warp_overlap_products.py"
 _PIPELINE = _ALL + "passes/warp_pipeline_products.py"
 _SINK = _ALL + "passes/warp_sink_store_waits.py"
+_PARTS = _ALL + "passes/warp_store_in_parts.py"
 _WRAPPER = _ALL + "backend/gluon/wrapper.py"
 
 WARPS = [
@@ -80,8 +81,30 @@ WARPS = [
     ),
     Fault(
         "buffer-of-a-copy-under-way", _SINK,
-        "        again = warp.TmaStoreWaitOp()\n", "        again = warp.TmaStoreWaitOp(1)\n",
+        "again = warp.TmaStoreWaitOp(pending)\n", "again = warp.TmaStoreWaitOp(pending + 1)\n",
         "a result is stored over one that is still copied",
+    ),
+    Fault(
+        "buffers-taken-for-others", _SINK,
+        "    return base is not base_of_other or number == number_of_other\n",
+        "    return False\n",
+        "a part is stored over one that is still copied",
+    ),
+    Fault(
+        "parts-in-one-place", _PARTS,
+        "index.constant(number * result.columns)", "index.constant(0)",
+        "all parts of a result are stored over its first columns",
+    ),
+    Fault(
+        "buffers-of-another-group", _PARTS,
+        "first = index.mul(result.index.index, index.constant(PARTS))\n",
+        "first = result.index.index\n",
+        "the second buffer of a group is the first of another one",
+    ),
+    Fault(
+        "halves-exchanged", _PARTS,
+        "part for half in halves.results for part", "part for half in halves.results[::-1] for part",
+        "the columns of a result are stored in the places of others",
     ),
     Fault(
         "specialized-for-any-tensor", _WRAPPER,

@@ -17,7 +17,8 @@ from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 from dt_mlir.interpreters.run import run_module
 from dt_mlir.interpreters.tile_level import MULTIPROCESSORS
-from dt_mlir.interpreters.warp_interleavings import check_kernel
+from dt_mlir.interpreters.memory import ExecutionError
+from dt_mlir.interpreters.warp_interleavings import actions_of, check_kernel, explore
 from dt_mlir.passes.verify_warp import sizes_to_check
 from dt_mlir.registry import DIALECTS
 from dt_mlir.tools.parsing import parse_mlir
@@ -138,6 +139,17 @@ def test_a_planted_fault_is_found(name: str) -> None:
     assert fault.message in str(error.value)
 
 
+@pytest.mark.parametrize("name", ["no wait for the last store", "no fence behind stores"])
+def test_what_one_order_shows_all_orders_show(name: str) -> None:
+    fault = FAULTS[name]
+    module, kernel = parsed(TEXT.replace(fault.before, fault.after, 1))
+    protocol, actions = actions_of(module, kernel, SIZES, 0)
+    for reduced in (False, True):
+        with pytest.raises(ExecutionError) as error:
+            explore(kernel, protocol, actions, reduced)
+        assert fault.message in error.value.message
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_not_proved_away(name: str) -> None:
     """The proof for any number of trips fails, too, and says why."""
@@ -161,7 +173,11 @@ def test_all_orders_of_a_right_kernel_are_explored() -> None:
     found = check_kernel(module, kernel, SIZES)
     # Each of the three groups walks three blocks of eight trips.
     assert found.actions == 344
-    assert found.states > 10_000
+    assert found.states > 8_000
+    # How a group brings its result to its tensor no other group can see.
+    whole = explore(kernel, *actions_of(module, kernel, SIZES, 0), reduced=False)
+    assert whole.actions == 344
+    assert whole.states > 10_000
 
 
 def test_rings_wrap_twice_at_the_sizes_that_are_checked() -> None:
