@@ -95,7 +95,7 @@ def build(text: str, file: str, sizes: Mapping[str, int], gpu: Gpu | None) -> Bu
     problem = _too_much(resources)
     if problem:
         return Built("unfit", problem, program.source, resources)
-    least = least_milliseconds(Traffic.of(program.module, sizes))
+    least = least_milliseconds(Traffic.of(program.module, sizes, program.algorithm))
     return Built(
         "ok", "", program.source, resources, accuracy, repeatable, least_milliseconds=least
     )

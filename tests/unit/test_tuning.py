@@ -380,8 +380,39 @@ def test_places_of_what_no_output_reads_are_left_aside() -> None:
 
 def test_bytes_moved() -> None:
     program = compile_program(text_of("matrix_and_scaled_vector"))
-    traffic = Traffic.of(program.module, {"x": 10, "y": 20})
+    traffic = Traffic.of(program.module, {"x": 10, "y": 20}, program.algorithm)
     assert traffic == Traffic(10 * 20 * 2 + 10 * 4, 10 * 20 * 2 + 10 * 4)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "inputs"),
+    [
+        ("f[x, y] = A[x, y] + B[y, x];", 2 * 10 * 20 * 4),
+        # Of a table no more than some rows may be read, and of what is read at sums or in a
+        # triangle not all.
+        ("f[x, y] = A[ids[x], y];", 10 * 8),
+        ("f[x, y] = A[x, y] + B[y + 1, x];", 10 * 20 * 4),
+        ("f[x, y] = A[x, 2 * y];", 0),
+        ("f[x, y] = A[x, x] * B[0, y];", 0),
+        ("f[x, y] = A[x, y] + rsum(B[z, x], z, z <= y);", 10 * 20 * 4),
+        ("f[x, y] = A[x, y] + rsum(B[z, x], z);", 10 * 20 * 4 + 30 * 10 * 4),
+        # What is read in part is computed in part.
+        ("g[x, y] = A[x, y]; f[x, y] = g[ids[x], y];", 10 * 8),
+        ("g[x, y] = A[x, y]; f[x, y] = g[x, y];", 10 * 20 * 4),
+    ],
+)  # fmt: skip
+def test_bytes_of_inputs_that_are_read_in_whole(algorithm: str, inputs: int) -> None:
+    functions = "g, f" if "g[" in algorithm else "f"
+    given = ", ".join(
+        f"{name}{' : i64' if name == 'ids' else ''}"
+        for name in ("A", "B", "ids") if f"{name}[" in algorithm
+    )  # fmt: skip
+    labels = "Var x, y; RVar z;" if "z]" in algorithm or "[z" in algorithm else "Var x, y;"
+    program = compile_program(
+        f"Func {functions}; In {given}; {labels} {algorithm} f.block(x:1); f.compile();", "-"
+    )
+    traffic = Traffic.of(program.module, {"x": 10, "y": 20, "z": 30}, program.algorithm)
+    assert traffic.inputs == inputs
 
 
 def test_launches_of_kernels_alone_are_recorded() -> None:

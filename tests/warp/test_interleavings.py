@@ -15,9 +15,9 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import warp
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
+from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.run import run_module
 from dt_mlir.interpreters.tile_level import MULTIPROCESSORS
-from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.warp_interleavings import actions_of, check_kernel, explore
 from dt_mlir.passes.verify_warp import sizes_to_check
 from dt_mlir.registry import DIALECTS
