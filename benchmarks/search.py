@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
@@ -63,6 +63,9 @@ def replay(path: Path, ahead: int = 6) -> Replay:
     module, _ = compile_text(source.read_text(), source.name)
     run_pipeline(module, default_pipeline("dt", list(workload.types.items())))
     device = find_device(kept["device"])
+    if not any("warp_specialize" in key for key in kept["times"]):
+        # It was measured before warps could be specialized in such kernels.
+        device = replace(device, specializes=False)
     strategy = Predicted(module, Task(module, workload.sizes).sizes, device, patient=True)
     proposals = strategy.proposals
     times: dict[str, float | None] = kept["times"]

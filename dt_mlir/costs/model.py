@@ -60,6 +60,9 @@ BESIDE = 16.0
 """The trips of a loop that overlap where a group of warps does nothing but copy."""
 RUNS_AHEAD = 4.0
 """The factor by which a group of warps that only copies hides more of the latency than a stage."""
+NEAR = 0.6
+"""The time of a load of what an instance has loaded before, with another place of a window, over
+that of a load from the shared cache."""
 BOXES = 0.8
 """The time of a copy of boxes from the shared cache, over that of loads of as many bytes."""
 FILLED = 0.44e-6
@@ -312,6 +315,8 @@ class _Evaluation:
             elif item.feeds_product and not all(item.axes):
                 narrow *= COMPUTED
             moved = size * count * (1.0 if not item.fastest and elements == 1 else wasted)
+            if not item.feeds_product:
+                narrow *= self._anew(item) * (1 - NEAR) + NEAR
             loads += moved * narrow
             if not item.stores:
                 where = tuple(p for p in item.around if self.trips[p] > 1)
@@ -337,6 +342,18 @@ class _Evaluation:
             # Instances that all run at once walk in step: none finds what another has read before.
             missed = 1.0
         return loads, memory, sum(waits.values()) * (CACHED + (1 - CACHED) * missed)
+
+    def _anew(self, item: Access) -> float:
+        """Returns which part of its loads an instance addresses for the first time.
+
+        Windows at neighbouring places overlap.
+        """
+        part = 1.0
+        for window in item.windows:
+            extents = [(self.points[p] * self.trips[p], distance) for p, distance in window]
+            reached = 1.0 + sum((extent - 1.0) * distance for extent, distance in extents)
+            part *= min(reached / max(prod(extent for extent, _ in extents), 1.0), 1.0)
+        return part
 
     def _is_loaded(self, first: Access, item: Access) -> bool:
         """Returns whether an instance has loaded an access's elements with another one's."""

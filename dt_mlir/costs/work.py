@@ -74,6 +74,9 @@ class Access:
     """The label that indexes each axis by itself; empty for another index."""
     feeds_product: bool = False
     """True if a product takes the elements as they are."""
+    windows: tuple[tuple[tuple[int, int], ...], ...] = ()
+    """For each axis that several loops index together, as `2*p + r` does: the loops, each with the
+    distance that its index goes."""
 
 
 @dataclass(frozen=True)
@@ -402,8 +405,22 @@ class _Reader:
         key = self._key_of_elements(name, str(op.map), labels, self._axes(op))
         self.work.accesses.append(Access(
             name, _bits(op.base.type.element_type), isinstance(op, loop.WriteOp), around, depends,
-            fastest, key, self._axes(op), feeds,
+            fastest, key, self._axes(op), feeds, self._windows(op),
         ))  # fmt: skip
+
+    def _windows(self, op: loop.AccessOp) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """Returns the loops that index an axis together, for each axis that has several."""
+        symbols = [self._size(label) for label in op.size_labels]
+        found: list[tuple[tuple[int, int], ...]] = []
+        for expr in op.map.data.results:
+            dims = sorted(expr.used_dims())
+            distances = [_coefficient(expr, dim, symbols) for dim in dims]
+            if len(dims) > 1 and all(is_induction_variable(op.indices[dim]) for dim in dims):
+                found.append(tuple(
+                    (self.places[loop_of(op.indices[dim])], distance)
+                    for dim, distance in zip(dims, distances) if distance and distance > 0
+                ))  # fmt: skip
+        return tuple(window for window in found if len(window) > 1)
 
     def _key_of_elements(
         self, tensor: str, map: str, labels: tuple[tuple[str, ...], ...], axes: tuple[str, ...]

@@ -50,6 +50,55 @@ def test_a_product_that_does_not_fit() -> None:
     assert large.seconds == float("inf")
 
 
+def specialized(y: int, k: int, stages: int) -> Tiling:
+    return replace(product(128, y, k, stages=stages), consumers=2, persistent=1)
+
+
+def test_a_ring_keeps_products_waiting_where_it_is_short() -> None:
+    large = work(MATMUL, x=4096, y=4096, k=4096)
+    # The times on an H100 are 193, 292, 194 and 231 µs.
+    four, two, six, three = (
+        cost_of(large, specialized(*item), H200)
+        for item in ((256, 64, 4), (256, 128, 2), (128, 64, 6), (128, 128, 3))
+    )
+    assert four.shared == two.shared == six.shared == three.shared
+    assert two.seconds > 1.3 * four.seconds
+    assert three.seconds > 1.08 * six.seconds
+    assert six.seconds == pytest.approx(four.seconds, rel=0.05)
+
+
+def test_results_of_wide_rows_take_the_shared_memory_of_two_parts() -> None:
+    large = work(MATMUL, x=4096, y=4096, k=4096)
+    ring = 3 * 64 * 2
+    wide = cost_of(large, specialized(256, 64, 3), H200)
+    assert wide.shared == (128 + 256) * ring + 128 * 256 + 2048
+    narrow = cost_of(large, specialized(64, 64, 3), H200)
+    assert narrow.shared == (128 + 64) * ring + 128 * 128 + 2048
+
+
+def test_windows_at_neighbouring_places_overlap() -> None:
+    text = (
+        "Func f; In X, w; Var p, q, c; RVar r, s;"
+        "f[p, q, c] = rsum(X[p + r, q + s, c] * w[r, s, c], r, s); f.compile();"
+    )
+    stencil = work(text, p=256, q=256, c=64, r=3, s=3)
+    labels = frozenset("pqc")
+    # A tile of 4 by 4 places reads 6 by 6, one of 1 by 16 reads 3 by 18.
+    square, row = (
+        cost_of(stencil, Tiling({"p": p, "q": q, "c": 64}, labels, 4, 3), H200)
+        for p, q in ((4, 4), (1, 16))
+    )
+    assert square.bounds["cache"] < row.bounds["cache"]
+    assert square.memory == row.memory
+    apart = work(text.replace("p + r", "3 * p + r").replace("q + s", "3 * q + s"),
+                 p=256, q=256, c=64, r=3, s=3)  # fmt: skip
+    square, row = (
+        cost_of(apart, Tiling({"p": p, "q": q, "c": 64}, labels, 4, 3), H200)
+        for p, q in ((4, 4), (1, 16))
+    )
+    assert square.bounds["cache"] == pytest.approx(row.bounds["cache"])
+
+
 def test_ragged_rows_cost_more() -> None:
     tiling = product(128, 128, 64)
     even = cost_of(work(MATMUL, x=4096, y=4096, k=4096), tiling, H200)
