@@ -18,6 +18,7 @@ from dt_mlir.dialects import loop, tile
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import Axis
 from dt_mlir.laws.exponentials import sums_shifted_by
+from dt_mlir.passes.convert_loop_to_tile_again import SumsAgain, can_sum_again
 from dt_mlir.passes.convert_loop_to_tile_domain import Domain, Part
 from dt_mlir.passes.convert_loop_to_tile_products import (
     Nests,
@@ -66,6 +67,8 @@ class Online:
         """The running values of the steps before; none in the only step of a loop."""
         self.checked = True
         """True where steps see to factors that are not finite and that the domain excludes."""
+        self.sums_again = False
+        """True where such a sum is computed again behind the loop."""
         self.neutral: set[loop.RunningOp] = set()
         """The sums whose elements are 0 where they do not count."""
 
@@ -80,7 +83,7 @@ class Online:
         nests, running = self.nests, op.running
         if once:
             nests.decided[op] = []
-            self.checked = True
+            self.checked, self.sums_again = True, False
             for inner in running:
                 self.before.pop(inner, None)
             nests.step(op, nests.start(op, scope), scope)
@@ -96,13 +99,15 @@ class Online:
 
         A factor that is not finite reaches sums by dots from which the domain excludes it. Where
         such a sum is not finite in the end, all steps are made again, with a check in each: a loop
-        that holds a loop is not pipelined. Where warps are specialized each step checks.
+        that holds a loop is not pipelined. Where warps are specialized, the sum is computed again
+        by elements; each step checks if it cannot be.
         """
         nests = self.nests
         neutral = [value for inner in op.running for value in self._neutral(inner, scope)]
         parts = self._parts(op, scope)
         found, dots = neutral, self._dots(op) if any(part.open for part in parts) else []
         self.checked = False
+        self.sums_again = nests.products.by_steps and bool(dots) and can_sum_again(op)
         edges = [part for part in parts if part.open]
         if len(edges) == 2:
             # Whole tiles first, and then both edges, whose loop starts its loads once.
@@ -114,6 +119,8 @@ class Online:
             for part in parts:
                 found = self._loop(op, part, found, scope)
         self.checked = True
+        if self.sums_again:
+            return SumsAgain(nests, op).insert(found, dots, scope)
         if not dots or nests.products.by_steps:
             return found
         bad: SSAValue | None = None
@@ -219,6 +226,7 @@ class Online:
         before = self.before.get(op)
         decided = nests.decided[op.loop]
         excludes = any(expr not in decided for expr in op.loop.constraints)
+        excludes = excludes and not self.sums_again
         if kind is ReductionKind.MAXIMUM and not self.checked:
             self._restrict_at_source(op, scope)
         if op in self.neutral:

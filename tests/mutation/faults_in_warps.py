@@ -12,6 +12,7 @@ _OVERLAP = _ALL + "passes/warp_overlap_products.py"
 _PIPELINE = _ALL + "passes/warp_pipeline_products.py"
 _SINK = _ALL + "passes/warp_sink_store_waits.py"
 _PARTS = _ALL + "passes/warp_store_in_parts.py"
+_AGAIN = _ALL + "passes/convert_loop_to_tile_again.py"
 _WRAPPER = _ALL + "backend/gluon/wrapper.py"
 
 WARPS = [
@@ -73,6 +74,22 @@ WARPS = [
         "sums-with-what-is-excluded", _ALL + "passes/convert_loop_to_tile_products.py",
         "bad = not_finite(scope, found, apart=True)", "bad = not_finite(scope, before, apart=True)",
         "a factor that is not finite and that the domain excludes reaches a sum",
+    ),
+    Fault(
+        "other-values-looked-at", _AGAIN,
+        "other = not_finite(scope, found[place], apart=True)",
+        "other = not_finite(scope, found[0], apart=True)",
+        "a sum by dots stays as it is, which a factor has reached that is excluded",
+    ),
+    Fault(
+        "excluded-elements-summed-again", _AGAIN,
+        "            term = domain.restrict(term, index, zero, domain.constraints, inner.values)\n", "",
+        "a sum that is computed again takes elements that the domain excludes",
+    ),
+    Fault(
+        "finite-sums-from-zero", _AGAIN,
+        "[bad, zero, found[place]], lambda b, v", "[bad, zero, zero], lambda b, v",
+        "sums that are finite are lost behind their loop",
     ),
     Fault(
         "sum-that-is-not-scaled", _PIPELINE,
