@@ -49,7 +49,7 @@ class _Result:
 
     @property
     def is_wide(self) -> bool:
-        """Whether it is a tile of a product whose parts take less shared memory than the whole."""
+        """True for a tile of a product whose parts take less shared memory than the whole."""
         extents = self._type.extents
         known = len(extents) == 2 and columns_of(self.store.value.type) == extents[-1]
         return known and self.parts > PARTS and extents[-1] == self.parts * self.columns

@@ -31,7 +31,7 @@ def test_a_product() -> None:
     assert found[2] == "mm.map(x:x1/8, y, x1);"
     assert found[3:] == [
         "mm.persistent();", "mm.warp_specialize(registers:240);", "mm.num_warps(8);",
-        "mm.num_stages(3);",
+        "mm.num_stages(4);",
     ]  # fmt: skip
 
 
