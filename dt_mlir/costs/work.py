@@ -75,8 +75,8 @@ class Access:
     feeds_product: bool = False
     """True if a product takes the elements as they are."""
     windows: tuple[tuple[tuple[int, int], ...], ...] = ()
-    """The loops that index an axis together, as `2*p + r` does, each with the distance that its index
-    goes; for each axis that has several."""
+    """The loops that index an axis together, as `2*p + r` does, each with the distance that its
+    index goes; for each axis that has several."""
 
 
 @dataclass(frozen=True)
