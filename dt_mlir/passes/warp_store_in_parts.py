@@ -52,7 +52,8 @@ class _Result:
         """True for a tile of a product whose parts take less shared memory than the whole."""
         extents = self._type.extents
         known = len(extents) == 2 and columns_of(self.store.value.type) == extents[-1]
-        return known and self.parts > PARTS and extents[-1] == self.parts * self.columns
+        halves = self.parts & (self.parts - 1) == 0 and extents[-1] == self.parts * self.columns
+        return known and halves and self.parts > PARTS
 
     @property
     def _type(self) -> warp.BufferType:
