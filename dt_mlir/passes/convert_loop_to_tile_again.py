@@ -30,7 +30,9 @@ def can_sum_again(op: loop.OnlineOp) -> bool:
 def _is_known(op: Operation) -> bool:
     match op:
         case loop.RunningOp():
-            return not op.kind.data.is_arg
+            # What others depend on has to be exact before they are.
+            last = all(isinstance(use.operation, loop.YieldOp) for use in op.results[0].uses)
+            return not op.kind.data.is_arg and (last or not op.is_dot)
         case loop.ReduceOp():
             plain = op.domain is None and not op.named_kind.is_arg
             return plain and all(map(_is_known, op.body.block.ops))
