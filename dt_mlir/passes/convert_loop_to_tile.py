@@ -210,7 +210,7 @@ class _Converter:
         self.env[op.first] = first
         self.env[op.end] = index.minimum(index.add(first, length), size, f"{label}_end")
 
-    def _enter(self, op: loop.LoopLike, start: SSAValue, scope: Scope) -> None:
+    def enter(self, op: loop.LoopLike, start: SSAValue, scope: Scope) -> None:
         """Defines a loop's index for one trip from `start`."""
         if not op.is_tile:
             self.env[op.iv] = start
@@ -264,7 +264,7 @@ class _Converter:
         result, inner = self.loop_between(
             op, (*self.bounds(op, scope), op.step_size), scope, carried, hints
         )
-        self._enter(op, result.body.block.args[0], inner)
+        self.enter(op, result.body.block.args[0], inner)
         return result, inner
 
     def bounds(self, op: loop.LoopLike, scope: Scope) -> tuple[SSAValue, SSAValue]:
@@ -279,7 +279,7 @@ class _Converter:
 
     def step(self, op: loop.LoopLike, start: SSAValue, body: Scope) -> None:
         """Inserts one step of a loop from an index, for all elements of its tile."""
-        self._enter(op, start, body)
+        self.enter(op, start, body)
         self.block(op.body.block, body)
 
     def element(self, op: loop.LoopLike, index: SSAValue, body: Scope) -> None:
@@ -317,7 +317,7 @@ class _Converter:
 
     def _for(self, op: loop.ForOp, scope: Scope) -> None:
         if self._has_one_trip(op):
-            self._enter(op, self.start(op, scope), scope)
+            self.enter(op, self.start(op, scope), scope)
             self.block(op.body.block, scope)
             return
         if loop.prefixes_of(op):
@@ -347,7 +347,7 @@ class _Converter:
             nested = None if once else inner_of(op)
         if nested is not None:
             if once:
-                self._enter(op, self.start(op, scope), scope)
+                self.enter(op, self.start(op, scope), scope)
                 return self._reduce(nested, scope, start)
             return self._reduce_nested(op, nested, axes, scope, start)
         if kind is ReductionKind.DOT:
@@ -359,7 +359,7 @@ class _Converter:
             return index
         type = op.result.type
         if once:
-            self._enter(op, self.start(op, scope), scope)
+            self.enter(op, self.start(op, scope), scope)
             self.block(op.body.block, scope)
             value = self.reduced(op, kind, self.env[op.yielded[0]], axes, scope)
             if start is None:
@@ -444,7 +444,7 @@ class _Converter:
         """The extreme elements and their indices."""
         kind = op.named_kind
         if once:
-            self._enter(op, self.start(op, scope), scope)
+            self.enter(op, self.start(op, scope), scope)
             self.block(op.body.block, scope)
             return self._extreme(op, axes, scope)
         value_type = op.yielded[0].type

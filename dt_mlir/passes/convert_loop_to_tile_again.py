@@ -3,7 +3,8 @@
 A factor that is not finite reaches sums by dots from which a domain excludes it. Where warps are
 specialized no tile can be loaded again, as other warps have copied it. Elements can: behind the
 loop, each sum that is not finite is computed anew, one element after the other. What a running sum
-is repaired by is known by then, so that an element is added as it counts in the end.
+is repaired by is known by then, so that an element is added as it counts in the end. The computed
+factors of a step are a tile, whose own reductions take their elements one after the other.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ from dt_mlir.builders.scope import Scope
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind, identity
 from dt_mlir.dialects.tile.types import Axis
-from dt_mlir.passes.convert_loop_to_tile_products import Nests, not_finite
+from dt_mlir.passes.convert_loop_to_tile_products import (
+    Nests,
+    Products,
+    not_finite,
+)
 
 
 def can_sum_again(op: loop.OnlineOp) -> bool:
@@ -50,18 +55,18 @@ class SumsAgain:
 
     Args:
         nests: the lowering of loops.
+        products: that of products.
         op: the loop.
     """
 
-    def __init__(self, nests: Nests, op: loop.OnlineOp) -> None:
-        self.nests, self.op = nests, op
-        self.axis = nests.axes.loops[op].name
+    def __init__(self, nests: Nests, products: Products, op: loop.OnlineOp) -> None:
+        self.nests, self.products, self.op = nests, products, op
         self.sums: list[loop.RunningOp] = []
 
     def insert(
         self, found: Sequence[SSAValue], places: Sequence[int], scope: Scope
     ) -> list[SSAValue]:
-        """Inserts a loop over single elements, which makes no trip where all sums are finite.
+        """Inserts a loop over steps, which makes no trip where all sums are finite.
 
         Args:
             found: the running values behind the loop.
@@ -93,31 +98,34 @@ class SumsAgain:
             for zero, place in zip(zeros, places)
         ]
         hints = ["exact"] * len(first)
-        result, inner = nests.loop_between(op, (start, last, 1), scope, first, hints)
+        steps = (start, last, op.step_size)
+        result, inner = nests.loop_between(op, steps, scope, first, hints)
         index, *carried = result.body.block.args
-        nests.env[op.iv] = index
+        nests.enter(op, index, inner)
         self._block(op.body.block, inner)
-        domain = nests.domain(op)
-        totals: list[SSAValue] = []
-        for item, before in zip(self.sums, carried):
-            zero = arith.ConstantOp(identity(ReductionKind.DOT, item.result.type))
-            term = self._term(item.terms, item.result, inner)
-            term = domain.restrict(term, index, zero, domain.constraints, inner.values)
-            totals.append(self._combined(ReductionKind.ADD, before, term, item.result, inner))
-        inner.builder.insert(scf.YieldOp(*totals))
+        inner.builder.insert(scf.YieldOp(*(
+            self.products.add_elements(item, self._axes(item.result), inner, before)
+            for item, before in zip(self.sums, carried)
+        )))  # fmt: skip
         exact = dict(zip(places, result.results))
         return [exact.get(place, value) for place, value in enumerate(found)]
 
     def _axes(self, value: SSAValue) -> list[Axis]:
-        """The axes of a value for one element of the loop."""
         axes = self.nests.axes
-        return [axis for axis in axes.axes(axes.of(value)) if axis.name != self.axis]
+        return axes.axes(axes.of(value))
 
     def _block(self, block: Block, scope: Scope) -> None:
-        """Inserts what a block computes for one element; running values are the last ones."""
+        """Inserts what a block computes; running values are the last ones.
+
+        Factors that are read as they are need no tile: their elements are read.
+        """
         for op in block.ops:
             match op:
                 case loop.RunningOp() | loop.YieldOp():
+                    pass
+                case loop.ReadOp() if all(
+                    isinstance(use.operation, loop.RunningOp) for use in op.result.uses
+                ):
                     pass
                 case loop.ReduceOp():
                     self._reduce(op, scope)
@@ -134,28 +142,19 @@ class SumsAgain:
         index, before = result.body.block.args
         nests.env[op.iv] = index
         self._block(op.body.block, inner)
-        term = (
-            self._term(op.yielded, op.result, inner) if kind is ReductionKind.DOT
-            else nests.env[op.yielded[0]]
-        )  # fmt: skip
-        kind = ReductionKind.ADD if kind is ReductionKind.DOT else kind
-        inner.builder.insert(scf.YieldOp(self._combined(kind, before, term, op.result, inner)))
-        nests.env[op.result] = result.results[0]
-
-    def _term(self, factors: Sequence[SSAValue], total: SSAValue, scope: Scope) -> SSAValue:
-        """Inserts the product of an element's factors."""
-        operands = [self.nests.env[factor] for factor in factors]
-        return scope.values.elementwise(
-            operands, lambda b, v: product_of(b, v[0], v[1], total.type)
-        )
-
-    def _combined(
-        self, kind: ReductionKind, before: SSAValue, term: SSAValue, total: SSAValue, scope: Scope
-    ) -> SSAValue:
-        term = scope.values.broadcast(term, self._axes(total))
-        return scope.values.elementwise(
+        factors = [nests.env[value] for value in op.yielded]
+        term = factors[0]
+        if kind is ReductionKind.DOT:
+            term = inner.values.elementwise(
+                factors, lambda b, v: product_of(b, v[0], v[1], op.result.type)
+            )
+            kind = ReductionKind.ADD
+        term = inner.values.broadcast(term, self._axes(op.result))
+        total = inner.values.elementwise(
             [before, term], lambda b, v: combine(b, kind, v[0], v[1])
         )
+        inner.builder.insert(scf.YieldOp(total))
+        nests.env[op.result] = result.results[0]
 
 
 def _running(value: SSAValue) -> loop.RunningOp:

@@ -120,7 +120,7 @@ class Online:
                 found = self._loop(op, part, found, scope)
         self.checked = True
         if self.sums_again:
-            return SumsAgain(nests, op).insert(found, dots, scope)
+            return SumsAgain(nests, nests.products, op).insert(found, dots, scope)
         if not dots or nests.products.by_steps:
             return found
         bad: SSAValue | None = None

@@ -59,6 +59,10 @@ class Nests(Protocol):
         """Inserts the ends of a loop, as its domain has them."""
         ...
 
+    def enter(self, op: loop.LoopLike, start: SSAValue, scope: Scope) -> None:
+        """Inserts the indices of one step of a loop."""
+        ...
+
     def step(self, op: loop.LoopLike, start: SSAValue, body: Scope) -> None:
         """Inserts one step of a loop from an index, for all elements of its tile."""
         ...
@@ -427,24 +431,50 @@ class Products:
             before: what the sum by elements starts from.
             found: the sum by dots.
         """
-        nests, op, values, index = self.nests, product.op, scope.values, scope.index
-        start = nests.starts[op]
-        stop = nests.end(op, scope)
-        if op.step_size:
-            stop = index.minimum(index.add(start, index.constant(op.step_size)), stop)
-        first = values.elementwise(
+        start, stop = self._ends_of_step(product.op, scope)
+        first = scope.values.elementwise(
             [bad, before, found], lambda b, v: b.insert(arith.SelectOp(*v)).result
         )
         last = scope.builder.insert(arith.SelectOp(bad, stop, start)).result
-        result, inner = nests.loop_between(op, (start, last, 1), scope, [first], ["exact"])
+        return self._elements(product, scope, (start, last), first)
+
+    def add_elements(
+        self, op: loop.RunningOp, axes: list[Axis], scope: Scope, start: SSAValue
+    ) -> SSAValue:
+        """Inserts a step of a running product by elements, whether dots could compute it or not.
+
+        Args:
+            op: a `dot`.
+            axes: the axes of its result.
+            scope: the body of the step.
+            start: what it is added to.
+        """
+        product = self._product(op, axes)
+        return self._elements(product, scope, self._ends_of_step(product.op, scope), start)
+
+    def _ends_of_step(self, op: loop.ReductionLoop, scope: Scope) -> tuple[SSAValue, SSAValue]:
+        """Inserts the first index of a step, and the one behind its last."""
+        nests, index = self.nests, scope.index
+        start, stop = nests.starts[op], nests.end(op, scope)
+        if op.step_size:
+            stop = index.minimum(index.add(start, index.constant(op.step_size)), stop)
+        return start, stop
+
+    def _elements(
+        self, product: _Product, scope: Scope, bounds: tuple[SSAValue, SSAValue], first: SSAValue
+    ) -> SSAValue:
+        """Inserts a loop over elements of a step, taken from its tiles or read again."""
+        nests, op = self.nests, product.op
+        result, inner = nests.loop_between(op, (*bounds, 1), scope, [first], ["exact"])
         place, carried = result.body.block.args
         own, axis = nests.env[op.iv], nests.axes.loops[op].name
         operands: list[SSAValue] = []
-        for element, value in zip(product.factors, self._operands(product)):
+        for element in product.factors:
             read = element.owner
-            if self.by_steps and isinstance(read, loop.ReadOp) and _is_of_tensor(read, op.iv):
+            if self.by_steps and isinstance(read, loop.ReadOp) and is_of_tensor(read, op.iv):
                 operands.append(self._read_again(op, read, place, inner))
                 continue
+            value = nests.env[element]
             zero = inner.values.constant(identity(ReductionKind.ADD, element_of(value.type)))
             alone = inner.values.elementwise(
                 [own, place, value, zero],
@@ -463,12 +493,13 @@ class Products:
         self, op: loop.ReductionLoop, read: loop.ReadOp, place: SSAValue, scope: Scope
     ) -> SSAValue:
         """Inserts a read at one index of a loop, beside that at the indices of a step."""
-        env, known = self.nests.env, self.nests.env[read.result]
-        own = env[op.iv]
+        env, own, known = self.nests.env, self.nests.env[op.iv], self.nests.env.get(read.result)
         env[op.iv] = place
         self.nests.lower(read, scope)
         found = env[read.result]
-        env.update({op.iv: own, read.result: known})
+        env[op.iv] = own
+        if known is not None:
+            env[read.result] = known
         return found
 
 
@@ -534,12 +565,12 @@ def not_finite(scope: Scope, found: SSAValue, apart: bool = False) -> SSAValue:
 def _reads_what_is_held(op: loop.ReductionLoop) -> bool:
     """Returns whether the element of a sum is computed of what its kernel holds along its loop."""
     return any(
-        op.iv in read.indices and not _is_of_tensor(read, op.iv)
+        op.iv in read.indices and not is_of_tensor(read, op.iv)
         for read in operations_of(op, loop.ReadOp)
     )
 
 
-def _is_of_tensor(read: loop.ReadOp, index: SSAValue) -> bool:
+def is_of_tensor(read: loop.ReadOp, index: SSAValue) -> bool:
     """Returns whether a tensor is read, and not what a kernel holds, at an index among others."""
     return index in read.indices and not isinstance(read.base.owner, loop.LocalOp)
 

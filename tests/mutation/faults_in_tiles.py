@@ -400,8 +400,8 @@ TILES = [
     ),
     Fault(
         "reductions-start-late", _TO_TILE,
-        "self._enter(op, result.body.block.args[0], inner)",
-        "self._enter(op, inner.index.add(inner.block.args[0], inner.index.constant(len(carried))), inner)",
+        "self.enter(op, result.body.block.args[0], inner)",
+        "self.enter(op, inner.index.add(inner.block.args[0], inner.index.constant(len(carried))), inner)",
         "each tile of a stepped reduction starts one element late",
     ),
     Fault(

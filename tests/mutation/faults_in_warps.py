@@ -82,8 +82,9 @@ WARPS = [
         "a sum by dots stays as it is, which a factor has reached that is excluded",
     ),
     Fault(
-        "excluded-elements-summed-again", _AGAIN,
-        "            term = domain.restrict(term, index, zero, domain.constraints, inner.values)\n", "",
+        "excluded-elements-summed-again", _ALL + "passes/convert_loop_to_tile_products.py",
+        "        term = domain.restrict(terms, place, neutral, domain.constraints, inner.values)\n",
+        "        term = terms\n",
         "a sum that is computed again takes elements that the domain excludes",
     ),
     Fault(
