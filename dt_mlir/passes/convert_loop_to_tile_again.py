@@ -61,7 +61,6 @@ class SumsAgain:
 
     def __init__(self, nests: Nests, products: Products, op: loop.OnlineOp) -> None:
         self.nests, self.products, self.op = nests, products, op
-        self.sums: list[loop.RunningOp] = []
 
     def insert(
         self, found: Sequence[SSAValue], places: Sequence[int], scope: Scope
@@ -86,10 +85,10 @@ class SumsAgain:
         last = scope.builder.insert(arith.SelectOp(bad, end, start)).result
         for value, final in zip(op.yielded, found):
             nests.env[value] = final
-        self.sums = [_running(op.yielded[place]) for place in places]
+        sums = [_running(op.yielded[place]) for place in places]
         zeros = [
             values.fill(identity(ReductionKind.DOT, item.result.type), self._axes(item.result))
-            for item in self.sums
+            for item in sums
         ]
         first = [
             values.elementwise(
@@ -97,15 +96,14 @@ class SumsAgain:
             )
             for zero, place in zip(zeros, places)
         ]
-        hints = ["exact"] * len(first)
         steps = (start, last, op.step_size)
-        result, inner = nests.loop_between(op, steps, scope, first, hints)
+        result, inner = nests.loop_between(op, steps, scope, first, ["exact"] * len(first))
         index, *carried = result.body.block.args
         nests.enter(op, index, inner)
         self._block(op.body.block, inner)
         inner.builder.insert(scf.YieldOp(*(
             self.products.add_elements(item, self._axes(item.result), inner, before)
-            for item, before in zip(self.sums, carried)
+            for item, before in zip(sums, carried)
         )))  # fmt: skip
         exact = dict(zip(places, result.results))
         return [exact.get(place, value) for place, value in enumerate(found)]

@@ -471,7 +471,7 @@ class Products:
         operands: list[SSAValue] = []
         for element in product.factors:
             read = element.owner
-            if self.by_steps and isinstance(read, loop.ReadOp) and is_of_tensor(read, op.iv):
+            if self.by_steps and isinstance(read, loop.ReadOp) and _is_of_tensor(read, op.iv):
                 operands.append(self._read_again(op, read, place, inner))
                 continue
             value = nests.env[element]
@@ -565,12 +565,12 @@ def not_finite(scope: Scope, found: SSAValue, apart: bool = False) -> SSAValue:
 def _reads_what_is_held(op: loop.ReductionLoop) -> bool:
     """Returns whether the element of a sum is computed of what its kernel holds along its loop."""
     return any(
-        op.iv in read.indices and not is_of_tensor(read, op.iv)
+        op.iv in read.indices and not _is_of_tensor(read, op.iv)
         for read in operations_of(op, loop.ReadOp)
     )
 
 
-def is_of_tensor(read: loop.ReadOp, index: SSAValue) -> bool:
+def _is_of_tensor(read: loop.ReadOp, index: SSAValue) -> bool:
     """Returns whether a tensor is read, and not what a kernel holds, at an index among others."""
     return index in read.indices and not isinstance(read.base.owner, loop.LocalOp)
 

@@ -79,9 +79,7 @@ def test_barriers_are_proved(form: str, schedule: str) -> None:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=list(SCHEDULES))
 def test_the_interpreter_and_every_order(form: str, schedule: str) -> None:
-    # Elements that are computed again take a step for each element of a head.
-    head = 16 if form in DOMAINS else 64
-    module, tiles = (lowered(form, schedule, level, head) for level in ("warp", "tile"))
+    module, tiles = lowered(form, schedule), lowered(form, schedule, "tile")
     run_pipeline(module.clone(), ["verify-warp"])
     interface = Interface.of(module)
     arithmetic = BoundedArithmetic(Accuracy.of(module))
