@@ -13,7 +13,8 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop, sched, tile
 from dt_mlir.dialects.formats import names
 from dt_mlir.interpreters.arithmetic import Character
-from dt_mlir.traversal import operations
+from dt_mlir.traversal import operations, operations_of
+from dt_mlir.verification.run_length import operations_run
 
 LARGEST_STEP = 256
 """Steps beyond it are not exceeded where all labels are large."""
@@ -21,6 +22,11 @@ MOST_POINTS = 2**23
 """The number of points of all labels' index space beyond which nothing is run."""
 MOST_POINTS_NEAR_STEPS = 2**20
 """The number of points beyond which the other labels of a case near a step are made small."""
+MOST_OPERATIONS = 2**14
+"""The number of operations of block programs beyond which sizes are made smaller, if they can be:
+the interpreters run about ten thousand in a second."""
+MOST_OPERATIONS_NEAR_STEPS = 2**12
+"""That number for a case near a step, of which there are many."""
 _WHOLE_EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)
 """Sizes of a label that is a tile of its own: powers of two, which tiles are, and their
 neighbours."""
@@ -105,7 +111,7 @@ def choose_cases(
         cases = _cases(interface, known.steps, known.least, known.fixed)
     if not given:
         for sizes in cases.values():
-            _shorten(interface, sizes, known.least, known.fixed)
+            _shorten(known, sizes)
         cases = {kind: sizes for kind, sizes in cases.items() if _settled(interface, sizes)}
     for sizes in cases.values():
         if _points(interface, sizes) > MOST_POINTS:
@@ -153,6 +159,10 @@ def cases_near_steps(modules: Sequence[ModuleOp]) -> list[Case]:
     pending = {group: list(sizes) for group, sizes in wanted.items() if len(sizes) > 1}
     characters = cycle([c for c in Character if c not in (Character.ANY, Character.SPECIAL)])
     found: list[Case] = []
+
+    def too_much(sizes: dict[str, int]) -> bool:
+        return known.exceeds(sizes, MOST_POINTS_NEAR_STEPS, MOST_OPERATIONS_NEAR_STEPS)
+
     while any(pending.values()):
         sizes = {label: min(wanted[group]) for group in groups for label in group}
         # The label with most left comes first, as it has to come up most often.
@@ -160,14 +170,14 @@ def cases_near_steps(modules: Sequence[ModuleOp]) -> list[Case]:
         for place, group in enumerate(order):
             choices = pending[group] or wanted[group]
             trial = sizes | dict.fromkeys(group, choices[0])
-            if _points(known.interface, trial) <= MOST_POINTS_NEAR_STEPS:
+            if not too_much(trial):
                 sizes = trial
                 if pending[group]:
                     pending[group].pop(0)
             elif place == 0:
                 # It is too large even where all other labels have their least size.
                 pending[group].pop(0)
-        if _settled(known.interface, sizes):
+        if _settled(known.interface, sizes) and not too_much(sizes):
             found.append(Case("near steps", sizes, next(characters)))
     return found
 
@@ -195,18 +205,30 @@ class _Known:
     steps: dict[str, _Steps]
     least: dict[str, int]
     fixed: dict[str, int]
+    programs: list[tuple[ModuleOp, Interface]]
+    """The modules that have block programs, and their interfaces."""
 
     @staticmethod
     def of(modules: Sequence[ModuleOp]) -> _Known:
         fixed: dict[str, int] = {}
         least: dict[str, int] = {}
+        programs: list[tuple[ModuleOp, Interface]] = []
         for module in modules:
             current = Interface.of(module)
+            if operations_of(module, tile.KernelOp):
+                programs.append((module, current))
             derived = current.derived()
             fixed.update({x: size for x, size in current.fixed.items() if x not in derived})
             for label, number in current.least.items():
                 least[label] = max(least.get(label, 0), number)
-        return _Known(Interface.of(modules[0]), _steps(modules), least, fixed)
+        return _Known(Interface.of(modules[0]), _steps(modules), least, fixed, programs)
+
+    def exceeds(self, sizes: dict[str, int], points: int, most: int) -> bool:
+        """Returns whether there is more to run than some points, or operations of programs."""
+        return _points(self.interface, sizes) > points or any(
+            operations_run(module, interface.completed(sizes)) > most
+            for module, interface in self.programs
+        )
 
 
 def _points(interface: Interface, sizes: dict[str, int]) -> int:
@@ -218,17 +240,16 @@ def _points(interface: Interface, sizes: dict[str, int]) -> int:
     return points
 
 
-def _shorten(
-    interface: Interface, sizes: dict[str, int], least: dict[str, int], fixed: dict[str, int]
-) -> None:
+def _shorten(known: _Known, sizes: dict[str, int]) -> None:
     """Halve the largest sizes until there is not too much to run."""
-    while _points(interface, sizes) > MOST_POINTS:
+    interface, fixed = known.interface, known.fixed
+    while known.exceeds(sizes, MOST_POINTS, MOST_OPERATIONS):
         free = [
             group
             for group in interface.groups
             if interface.used & set(group)
             and not set(fixed) & set(group)
-            and sizes[group[0]] // 2 >= max(1, *(least.get(label, 1) for label in group))
+            and sizes[group[0]] // 2 >= max(1, *(known.least.get(label, 1) for label in group))
         ]
         if not free:
             return

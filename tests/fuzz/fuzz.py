@@ -2,6 +2,7 @@
 
     python tests/fuzz/fuzz.py --cases 5000
     python tests/fuzz/fuzz.py --seconds 600 --jobs 16 --gpu
+    python tests/fuzz/fuzz.py --cases 20000 --certify
 
 What fails is shrunk and written to `tests/regressions/`, where the tests pick it up.
 """
@@ -39,6 +40,8 @@ class Tally:
 
     kinds: Counter[str] = field(default_factory=Counter[str])
     refusals: Counter[str] = field(default_factory=Counter[str])
+    obligations: Counter[str] = field(default_factory=Counter[str])
+    """The obligations of certificates, by their verdict."""
     decided: float = 0.0
     failures: list[str] = field(default_factory=list[str])
 
@@ -46,12 +49,17 @@ class Tally:
         """Adds what came of other cases."""
         self.kinds.update(other.kinds)
         self.refusals.update(other.refusals)
+        self.obligations.update(other.obligations)
         self.decided += other.decided
         self.failures += other.failures
 
 
 def run_batch(
-    seed: int, gpu: bool, cases: int = BATCH, running: Path | None = None
+    seed: int,
+    gpu: bool,
+    cases: int = BATCH,
+    running: Path | None = None,
+    certify: bool = False,
 ) -> tuple[Tally, str | None]:
     """Checks the cases of one seed.
 
@@ -60,12 +68,13 @@ def run_batch(
         gpu: whether kernels run on the GPU.
         cases: how many cases are drawn.
         running: a file that holds the case that runs, for when the process dies of it.
+        certify: whether cases are certified, rather than run.
 
     Returns:
         The tally, and the smallest failing case as the text of a file, if one fails.
     """
     from cases import Case
-    from check import Outcome, check
+    from check import Outcome, check, check_certificate
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import seed as seeded
     from programs import cases as drawn
@@ -83,12 +92,13 @@ def run_batch(
         if running is not None:
             running.write_text(case.to_file(f"seed {seed}"), encoding="utf-8")
         try:
-            outcome: Outcome = check(case)
+            outcome: Outcome = check_certificate(case) if certify else check(case)
         except Exception as error:
             failing.append((case, f"{type(error).__name__}: {error}"))
             raise
         if not failing:
             tally.kinds[outcome.kind] += 1
+            tally.obligations.update(outcome.obligations)
             tally.decided += outcome.decided if outcome.kind == "right" else 0.0
             if outcome.kind == "refused":
                 tally.refusals[re.sub(r"'[^']*'", "'…'", outcome.reason)] += 1
@@ -157,6 +167,10 @@ def main() -> int:
         "--boundaries", type=int, default=4, metavar="N",
         help="run each N-th case at every pass boundary too, which costs as much as running it",
     )  # fmt: skip
+    parser.add_argument(
+        "--certify", action="store_true",
+        help="certify each case and run only what is not proved: none may be refuted",
+    )  # fmt: skip
     parser.add_argument("--gpu", action="store_true", help="run kernels on the GPU")
     parser.add_argument("--save", type=Path, default=REGRESSIONS, help="where failures go")
     parser.add_argument("--report", type=Path, help="where to write the tally as JSON")
@@ -177,7 +191,7 @@ def main() -> int:
 
         def draw(count: int) -> None:
             for seed in itertools.islice(seeds, count):
-                task = (seed, args.gpu, BATCH, Path(scratch, str(seed)))
+                task = (seed, args.gpu, BATCH, Path(scratch, str(seed)), args.certify)
                 pending[pool.schedule(run_batch, task)] = seed
 
         draw(2 * args.jobs)
@@ -204,6 +218,9 @@ def main() -> int:
     right = max(1, total.kinds["right"])
     print(f"\n{time.monotonic() - start:.0f} s on {args.jobs} processes; of the results "
           f"{total.decided / right:.2%} were decided")
+    if args.certify:
+        verdicts = ", ".join(f"{n} {verdict}" for verdict, n in total.obligations.most_common())
+        print(f"  obligations: {verdicts}")
     for reason, count in total.refusals.most_common(20):
         print(f"  {count} refused: {reason}")
     if args.report is not None:
