@@ -91,7 +91,7 @@ class Tests:
         source = without_schedule(self.algorithm)
         stages = [Stage(source, None), Stage(self.module, None)]
         try:
-            report = verify_semantics(stages, sizes=sizes, kernel=False)
+            report = verify_semantics(stages, sizes=sizes, kernel=False, masks=None)
         except UndecidedError as error:
             return Verdict.ASSUMED, f"it cannot be run here: {error.message}"
         except SemanticsError as error:

@@ -204,7 +204,7 @@ def verify_semantics(
     given: Given | None = None,
     sizes: Mapping[str, int] | None = None,
     kernel: bool = True,
-    masks: bool = False,
+    masks: bool | None = False,
     characters: Sequence[Character] = tuple(Character),
 ) -> Report:
     """Compares each stage of a pipeline with the one before it.
@@ -217,7 +217,7 @@ def verify_semantics(
         sizes: sizes of labels that are used in place of chosen ones.
         kernel: whether to run the emitted kernel too, if the last stage can be emitted.
         masks: whether to change each element of each mask of the last stage, rather than the two
-            at its bound, and to do so at given sizes.
+            at its bound, and to do so at given sizes; None to change none.
         characters: what inputs of given sizes are like.
 
     Raises:
@@ -235,7 +235,7 @@ class _Check:
         given: Given | None,
         sizes: dict[str, int],
         kernel: bool,
-        masks: bool,
+        masks: bool | None,
         characters: Sequence[Character],
     ) -> None:
         self.mode = mode if given is None else given.mode
@@ -292,8 +292,9 @@ class _Check:
         last = self.stages[-1][1].module
         has_kernels = any(isinstance(op, tile.KernelOp) for op in last.ops)
         # Sizes of the caller's may be large, and masks take many runs.
-        if self.given is None and (self.masks or self.near_steps) and has_kernels:
-            self.report.masks = check_masks(last, self.cases[0].sizes, self.masks)
+        wanted = self.masks or (self.masks is not None and self.near_steps)
+        if self.given is None and wanted and has_kernels:
+            self.report.masks = check_masks(last, self.cases[0].sizes, bool(self.masks))
         if self.kernel:
             self._emitted()
         return self.report
