@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd, lcm
-from time import monotonic
+from time import thread_time
 from typing import Any, NamedTuple
 
 from dt_mlir.certificates.group_steps import Bound, Decided, Group, Known, Local, Trip
@@ -56,7 +56,7 @@ def proof_of(kernel: warp.KernelOp, seconds: float) -> Proof:
 
     Args:
         kernel: the kernel.
-        seconds: the time that it may take.
+        seconds: the processor's time that it may take.
     """
     explorer = None
     try:
@@ -70,7 +70,7 @@ def proof_of(kernel: warp.KernelOp, seconds: float) -> Proof:
 
 class _Explorer:
     def __init__(self, kernel: warp.KernelOp, seconds: float) -> None:
-        self.end = monotonic() + seconds
+        self.end = thread_time() + seconds
         values: dict[Any, Any] = dict.fromkeys(kernel.body.block.args)
         protocol, runs = shared_memory(
             kernel, values, lambda op, args: (None,) * len(op.results), lambda condition: False
@@ -141,7 +141,7 @@ class _Explorer:
                     pending.append(after)
             if len(self.states) > MOST_STATES:
                 raise UnprovedError(f"there are more than {MOST_STATES} states")
-            if monotonic() > self.end:
+            if thread_time() > self.end:
                 raise UnprovedError("it takes too long")
 
     def _successors(self, state: _State) -> list[_State]:

@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Any
 
 from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.universe import Condition, Universe
 
 SECONDS = 2.0
-"""The seconds that the solver has for a claim."""
+"""The seconds of a processor that the solver has for a claim."""
 WHOLE = 20.0
-"""The seconds that it has for all claims about a program."""
+"""The seconds of a processor that it has for all claims about a program."""
+_LONGEST = 8.0
+"""How much longer than that a claim may take where a processor is shared with others."""
 _SMALL = 300
 """Counterexamples are looked for with sizes up to here first."""
 
@@ -66,8 +68,8 @@ class Prover:
 
     Args:
         universe: the variables.
-        seconds: the time for a claim.
-        whole: the time for all of them, after which nothing is known of the others.
+        seconds: the processor's time for a claim, so that a busy machine proves as much as another.
+        whole: its time for all of them, after which nothing is known of the others.
     """
 
     def __init__(
@@ -75,14 +77,14 @@ class Prover:
     ) -> None:
         self.universe = universe
         self.seconds = seconds
-        self.end = monotonic() + whole
+        self.end = thread_time() + whole
         self._known: dict[tuple[int, ...], Query] = {}
         self._kept: list[Any] = []
 
     @property
     def is_over(self) -> bool:
         """True if the time for all claims is over."""
-        return monotonic() > self.end
+        return thread_time() > self.end
 
     def ask(self, assumptions: Sequence[Condition], claim: Condition) -> Query:
         """Returns whether assumptions, and what is known of the variables, imply a claim."""
@@ -120,13 +122,12 @@ class Prover:
         return None
 
     def _ask(self, assumptions: Sequence[Condition], claim: Condition) -> Query:
-        left = self.end - monotonic()
+        left = self.end - thread_time()
         if left <= 0:
             return Query(State.UNKNOWN, "", {}, {})
         solver = z3.Solver()
-        solver.set("timeout", int(1000 * min(self.seconds, left)) + 1)
         solver.add(*self.universe.closure([*assumptions, claim]), *assumptions, z3.Not(claim))
-        answer = solver.check()
+        answer = _checked(solver, min(self.seconds, left))
         text = solver.to_smt2()
         if answer == z3.unsat:
             return Query(State.PROVED, text, {}, {})
@@ -145,3 +146,20 @@ class Prover:
         named = {label: found[label] for label in sizes if label in found}
         others = {name: value for name, value in found.items() if name not in sizes}
         return Query(State.REFUTED, text, named, others, model)
+
+
+def _checked(solver: Any, seconds: float) -> Any:
+    """Returns the solver's answer, for which it has some seconds of a processor.
+
+    Its own limit is that of a clock, which other programs use up as well.
+    """
+    clock, start = monotonic(), thread_time()
+    solver.set("timeout", int(1000 * seconds) + 1)
+    answer = solver.check()
+    used = thread_time() - start
+    stopped = answer == z3.unknown and solver.reason_unknown() in ("timeout", "canceled")
+    if stopped and used < 0.8 * seconds:
+        slower = min(_LONGEST, (monotonic() - clock) / max(used, 1e-3))
+        solver.set("timeout", int(1000 * slower * seconds) + 1)
+        answer = solver.check()
+    return answer
