@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
+from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -232,12 +233,16 @@ class _Known:
 
 
 def _points(interface: Interface, sizes: dict[str, int]) -> int:
-    """The number of points of the used labels' index space."""
+    """The number of points of the used labels' index space, or of an input's elements if more.
+
+    An input has more where several of its axes have one label.
+    """
     points = 1
     for group in interface.groups:
         if (interface.used - interface.axis_only) & set(group):
             points *= max(1, sizes[group[0]])
-    return points
+    known = interface.completed(sizes)
+    return max([points, *(prod(interface.shape(item, known)) for item in interface.inputs)])
 
 
 def _shorten(known: _Known, sizes: dict[str, int]) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from dt_mlir.compiler import compile_program
 from dt_mlir.verification.run_length import operations_run
-from dt_mlir.verification.sizes import MOST_OPERATIONS, cases_near_steps, choose_cases
+from dt_mlir.verification.sizes import MOST_OPERATIONS, MOST_POINTS, cases_near_steps, choose_cases
 
 NESTED = """Func f0; In A, B; Var x; RVar y, z;
 f0[x] = rsum(rsum(A[y, z] * B[x, z], z), y);
@@ -43,6 +43,17 @@ f0.compile();
     assert MOST_OPERATIONS / 16 < max(lengths) <= MOST_OPERATIONS
     usual = {"x": 64, "y": 32, "z": 32, "k": 32}
     assert operations_run(program.module, usual) > MOST_OPERATIONS
+
+
+def test_inputs_are_not_too_large() -> None:
+    """Five axes of one label have many more elements than the label has points."""
+    program = compile_program(
+        "Func f; In A; Var w; RVar x; f[w] = rsum(A[w, w, w, w, x, w], x); "
+        "f.block(w:64); f.tensorize(w:64, x:8); f.compile();"
+    )
+    modules = [program.algorithm, program.module]
+    for case in [*choose_cases(modules), *cases_near_steps(modules)]:
+        assert case.sizes["w"] ** 5 * case.sizes["x"] <= MOST_POINTS
 
 
 def test_a_loop_that_data_ends_counts_once() -> None:
