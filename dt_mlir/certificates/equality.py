@@ -20,6 +20,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat
 
 from dt_mlir.certificates.identities import Identities
+from dt_mlir.certificates.prefixes import merged
 from dt_mlir.certificates.proving import Prover, Query, State
 from dt_mlir.certificates.scalars import operation
 from dt_mlir.certificates.solver import z3
@@ -189,6 +190,9 @@ class Equality:
             names[id(atom)] = number
         state = self.identities.same(mine, theirs, names, [c[0] for c in classes])
         if not state.holds:
+            whole = merged(mine)
+            if whole is not mine and _hold(found := self.compare(whole, theirs, given, what)):
+                return found
             unrolled = self._unrolled(theirs)
             if unrolled is not theirs:
                 return self.compare(mine, unrolled, given, what)

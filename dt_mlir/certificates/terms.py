@@ -16,6 +16,14 @@ from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.universe import Condition, Integer, Universe
 from dt_mlir.dialects.elem import ReductionKind
 
+COMBINING: dict[str, ReductionKind] = {
+    "arith.addf": ReductionKind.ADD, "arith.addi": ReductionKind.ADD,
+    "arith.mulf": ReductionKind.MUL, "arith.maximumf": ReductionKind.MAXIMUM,
+    "arith.minimumf": ReductionKind.MINIMUM, "arith.andi": ReductionKind.AND,
+    "arith.ori": ReductionKind.OR,
+}  # fmt: skip
+"""The operations that combine two elements of a reduction."""
+
 
 @dataclass(frozen=True, eq=False)
 class Term:

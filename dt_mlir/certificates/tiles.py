@@ -7,17 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as with_fields
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from dt_mlir.certificates.algorithm import integer_element, product, widened
-from dt_mlir.certificates.folding import Fold, Folding, Law, carries, operands_of
+from dt_mlir.certificates.folding import (
+    Fold,
+    Folding,
+    Law,
+    carries,
+    operands_of,
+    replaced,
+)
 from dt_mlir.certificates.numbering import Numbering
+from dt_mlir.certificates.prefixes import at_single_point, followed, prefix
 from dt_mlir.certificates.scalars import Scalars, Value, as_term, operation
 from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import (
+    COMBINING,
     Apply,
     Carried,
     Choice,
@@ -31,20 +41,13 @@ from dt_mlir.certificates.terms import (
     is_neutral,
     neutral,
     substituted,
+    subterms,
 )
 from dt_mlir.certificates.universe import Condition, Integer, Universe
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of
 from dt_mlir.element_types import MODERATE, is_float
-
-COMBINING: dict[str, ReductionKind] = {
-    "arith.addf": ReductionKind.ADD, "arith.addi": ReductionKind.ADD,
-    "arith.mulf": ReductionKind.MUL, "arith.maximumf": ReductionKind.MAXIMUM,
-    "arith.minimumf": ReductionKind.MINIMUM, "arith.andi": ReductionKind.AND,
-    "arith.ori": ReductionKind.OR,
-}  # fmt: skip
-"""The operations that combine two elements of a reduction."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,8 @@ class Program:
                 body = as_term(self.values[op.value], type)
                 (axis,) = (a for a in axes_of(op.value.type) if a.name == op.axis.data)
                 self.values[op.result] = self._reduced(op.kind.data, body, axis, type)
+            case tile.ScanOp() if op.factor is None:
+                self.values[op.result] = self._scanned(op)
             case tile.DotOp():
                 self.values[op.result] = self._dot(op)
             case tile.FactorsOp():
@@ -324,6 +329,8 @@ class Program:
 
     def _renamed(self, op: tile.RenameOp) -> Value:
         value = self.values[op.value]
+        if isinstance(value, Term) and carries(value):
+            return Unknown("what a loop carries, along another axis")
         pairs: list[tuple[Integer, Integer]] = []
         for old, new in zip(axes_of(op.value.type), axes_of(op.result.type)):
             if old != new:
@@ -334,7 +341,20 @@ class Program:
 
     def _reduced(self, kind: ReductionKind, body: Term, axis: Axis, type: Attribute) -> Term:
         """Returns the combination of a value along an axis."""
-        return combined(kind, type, [Piece(self._lane(axis), body, self.walks.get(axis, ()))])
+        piece = Piece(self._lane(axis), body, self.walks.get(axis, ()))
+        single = at_single_point(kind, type, piece, axis.name, self.universe)
+        return combined(kind, type, [piece]) if single is None else single
+
+    def _scanned(self, op: tile.ScanOp) -> Term:
+        """Returns the combinations of a value's elements up to each lane of an axis."""
+        type = element_of(op.value.type)
+        body = as_term(self.values[op.value], type)
+        (axis,) = (a for a in axes_of(op.value.type) if a.name == op.axis.data)
+        lanes = self._lane(axis)
+        if len(lanes) != 1 or carries(body):
+            return Unknown("a scan of what a loop carries, or of a box")
+        whole = Piece(lanes, body, self.walks.get(axis, ()))
+        return prefix(op.kind.data, type, whole, op.reverse is not None, self.universe)
 
     def _dot(self, op: tile.DotOp) -> Term:
         given, type = element_of(op.lhs.type), element_of(op.result.type)
@@ -370,6 +390,7 @@ class Program:
         carried = [Carried(op, i) for i in range(len(op.iter_args))]
         self.values.update(zip(body.args[1:], carried))
         self.trips.append(trip)
+        first_store = len(self.stores)
         ends = self._block(body)
         self.trips.pop()
         types = [element_of(result.type) for result in op.results]
@@ -386,8 +407,11 @@ class Program:
                 Piece((trip,), lasts[n], tuple((label, index) for label in walked)),
             ) for n in range(len(carried))
         ]  # fmt: skip
+        another = lower + step * (trip + 1) < upper
+        self._store_running(first_store, carried, firsts, lasts, trip, another)
         running = {n: x for n, x in enumerate(found) if not isinstance(x, Unknown)}
-        if len(running) < len(found):
+        # What nothing reads in the end needs no law.
+        if any(op.results[n].uses for n in range(len(found)) if n not in running):
             folding = Folding(self.universe, trip, carried, lasts, types, running)
             zeros = {n for n, x in enumerate(firsts) if is_neutral(x, ReductionKind.ADD)}
             for number, result in folding.results(firsts, zeros, self.folds).items():
@@ -395,6 +419,40 @@ class Program:
             self.laws.extend(folding.laws)
             self.folds.update(folding.folds)
         self.values.update(zip(op.results, found))
+
+    def _store_running(
+        self, start: int, carried: Sequence[Carried], firsts: Sequence[Term],
+        lasts: Sequence[Term], trip: Integer, another: Condition,
+    ) -> None:  # fmt: skip
+        """Says what a loop's stores take from the trips before, as far as that is a combination.
+
+        Args:
+            start: the number of the loop's first store.
+            carried: the values at the begin of a trip.
+            firsts: the values in front of the loop.
+            lasts: the values at the end of a trip.
+            trip: the variable that counts the trips.
+            another: the condition that another trip follows.
+        """
+        wanted = {
+            id(x) for store in self.stores[start:] if store.value for x in subterms(store.value)
+        }
+        known: dict[int, Term] = {}
+        for value, first, last in zip(carried, firsts, lasts, strict=True):
+            if id(value) not in wanted:
+                continue
+            given = [*self.universe.facts(trip), another]
+            then = followed(last, given, self.scalars.prover)
+            before = self.universe.variable("trip", lambda v: [v >= 0, v < trip])
+            ended = substituted(then, [(trip, before)], self.universe)
+            type = element_of(value.loop.results[value.position].type)
+            found = self._accumulated(value, first, ended, type, Piece((before,), ended))
+            if not isinstance(found, Unknown):
+                known[id(value)] = found
+        for number, store in enumerate(self.stores[start:], start) if known else ():
+            if store.value is not None:
+                value = replaced(store.value, known)
+                self.stores[number] = with_fields(store, value=value)
 
     def _skip(self, op: scf.ForOp, reason: str) -> None:
         for result in (*op.results, *op.body.block.args):

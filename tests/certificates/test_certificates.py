@@ -15,7 +15,7 @@ from xdsl.ir.affine import AffineExpr
 
 import dt_mlir
 from dt_mlir.certificates.certify import APPROXIMATED, certify
-from dt_mlir.certificates.obligation import Certificate, Verdict
+from dt_mlir.certificates.obligation import Certificate, Kind, Verdict
 from dt_mlir.certificates.report import report
 from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.dialects import elem
@@ -317,10 +317,33 @@ def test_a_program_that_takes_no_sizes_is_not_proved() -> None:
     assert found.obligations[-1].reason.startswith("the wrapper accepts no sizes but those of")
 
 
-def test_what_a_loop_carries_into_a_store_is_tested() -> None:
+SCANS = {
+    "sums": "f[i, x] = rsum(A[i, k], k, k <= x); f.scan(x); f.block(i:4); f.tensorize(i:4, x:8);",
+    "products in a row": "f[i, x] = rprod(A[i, k], k, k <= x); f.scan(x); f.tensorize(x:8);",
+    "maxima from the end": (
+        "f[i, x] = rmax(A[i, k], k, k >= x); f.scan(x); f.block(i:4); f.tensorize(i:4, x:16);"
+    ),
+    "minima, one by one": "f[i, x] = rmin(A[i, k], k, k <= x); f.scan(x);",
+    "sums of what is computed": (
+        "f[i, x] = exp(rsum(A[i, k] * A[i, k] - 1, k, k <= x)); f.scan(x); f.tensorize(x:4);"
+    ),
+}
+
+
+@pytest.mark.parametrize("scan", SCANS)
+def test_what_is_combined_up_to_each_index_is_proved(scan: str) -> None:
+    """A store takes what the loop carries: the combination over the trips before."""
+    text = f"Func f; In A; Var i, x = size(A, 1); RVar k; {SCANS[scan]} f.compile();"
+    found = certify(tiles(text))
+    assert set(found.count()) == {Verdict.PROVED}
+    assert Kind.REDUCED in {item.kind for item in found.obligations}
+
+
+def test_a_recurrence_that_a_loop_carries_into_a_store_is_tested() -> None:
     text = (
-        "Func f; In A; Var x; RVar k; f[x] = rsum(A[k], k, k <= x); f.scan(x); "
-        "f.tensorize(x:8); f.compile();"
+        "Func h; In A, B; Var t; RVar j = len(t), i; "
+        "h[t] = rsum(B[j] * rprod(A[i], i, i > j, i <= t), j, j <= t); "
+        "h.scan(t); h.tensorize(t:8); h.compile();"
     )
     counts = certify(tiles(text)).count()
     assert counts[Verdict.TESTED]

@@ -74,6 +74,27 @@ FAULTS = {
         "attention", "%total = tile.reduce add %weights_1", "%total = tile.reduce add %weights",
         Kind.NEUTRAL,
     ),
+    "a prefix without the trips before": (
+        "prefix_sums", "tile.store %7, %f_ptr", "tile.store %6, %f_ptr", Kind.REDUCED,
+    ),
+    "a carried prefix that ends early": (
+        "prefix_sums", "%5 = arith.constant 7 : index", "%5 = arith.constant 6 : index", Kind.REDUCED,
+    ),
+    "a carried prefix that ends beyond its tile": (
+        "prefix_sums", "%5 = arith.constant 7 : index", "%5 = arith.constant 8 : index", Kind.VALUE,
+    ),
+    "a prefix of one trip that is carried": (
+        "prefix_sums", "%11 = %7,", "%11 = %6,", Kind.VALUE,
+    ),
+    "a prefix that begins at one": (
+        "prefix_sums", "%2 = arith.constant 0.0", "%2 = arith.constant 1.0", Kind.REDUCED,
+    ),
+    "a prefix in the other direction": (
+        "prefix_sums", "tile.scan add %A along x", "tile.scan add %A along x reverse", Kind.REDUCED,
+    ),
+    "prefixes of another combination": (
+        "prefix_sums", "tile.scan add %A along x", "tile.scan maximum %A along x", Kind.REDUCED,
+    ),
 }  # fmt: skip
 
 
@@ -96,9 +117,20 @@ s[x, y] = rdot(A[x, k], B[k, y], k);
 s.rfactor(k:8, parts);
 s.compile();
 """
+PREFIX_SUMS = """
+Func f;
+In A;
+Var i, x = size(A, 1);
+RVar j;
+f[i, x] = rsum(A[i, j], j, j <= x);
+f.scan(x);
+f.block(i:4);
+f.tensorize(i:4, x:8);
+f.compile();
+"""
 SQUARES = "Func f; In A, B; Var x; f[x] = A[x] - B[x] * B[x]; f.compile();"
 PROGRAMS = {
-    "parts": PARTS, "squares": SQUARES,
+    "parts": PARTS, "prefix_sums": PREFIX_SUMS, "squares": SQUARES,
     "largest_of_rows": ROWS.format("rmax"), "sum_of_rows": ROWS.format("rsum"),
 }
 
