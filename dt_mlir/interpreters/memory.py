@@ -149,6 +149,9 @@ class Buffer:
             ExecutionError: if a place is outside, or another instance has written it.
         """
         where, mask = self._check(op, indices, mask, "writes")
+        if 0 in self.shape:
+            # All is masked, whatever the extents of what is written.
+            return
         writers = self.writer[where]
         shape = np.shape(writers)
         if self.total is not None and np.any(mask & (writers == instance)):
