@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from dt_mlir.boundary_conditions import CONSTANT
+from dt_mlir.certificates.places import placed
 from dt_mlir.certificates.scalars import Scalars, Value, as_term, operation
 from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import (
@@ -21,6 +22,7 @@ from dt_mlir.certificates.terms import (
     Element,
     Number,
     Piece,
+    Reduction,
     Term,
     Unknown,
     combined,
@@ -190,8 +192,8 @@ class Algorithm:
         for expr in op.constraints:
             self.universe.know(binders[-1], evaluated(expr, dims, symbols) >= 0)
         kind = op.kind.data
-        if kind.is_arg:
-            return Unknown("the index of an extreme")
+        if kind.is_arg and len(binders) != 1:
+            return Unknown("the index of an extreme over several labels")
         last = op.body.block.last_op
         assert isinstance(last, dt.YieldOp)
         found = self._region(op.body.block, inside)
@@ -202,7 +204,9 @@ class Algorithm:
             kind = ReductionKind.ADD
         else:
             body = terms[0]
-        walks = tuple(zip(op.label_names, binders))
-        return combined(kind, op.result.type, [Piece(tuple(binders), body, walks)])
+        piece = Piece(tuple(binders), body, tuple(zip(op.label_names, binders)))
+        if kind.is_arg:
+            return Reduction(kind, op.result.type, (placed(piece, binders[0]),))
+        return combined(kind, op.result.type, [piece])
 
 

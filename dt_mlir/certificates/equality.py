@@ -19,7 +19,8 @@ from itertools import product
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat
 
-from dt_mlir.certificates.identities import Identities
+from dt_mlir.certificates.identities import Identities, type_of
+from dt_mlir.certificates.places import EXTREMES, index_of
 from dt_mlir.certificates.prefixes import merged
 from dt_mlir.certificates.proving import Prover, Query, State
 from dt_mlir.certificates.scalars import operation
@@ -292,7 +293,7 @@ class Equality:
             if not _hold(masked):
                 return found
             found = masked
-        nothing = neutral(mine.kind, mine.type)
+        nothing = _nothing(mine)
         for own, walk in zip(pieces, walks, strict=True):
             known = [*given, *self.universe.closure(own.binders)]
             body = substituted(
@@ -300,6 +301,7 @@ class Equality:
             )
             text = f"the element that is combined along {_names(piece)}"
             found += self.compare(own.body, body, [*known, walk.active], text)
+            found += self._same_place(own, piece, walk, known)
             outside = [*known, z3.Not(walk.active)]
             if _hold(found) and self.prover.possible(outside):
                 text = f"what is combined beyond the end of {_names(piece)} is neutral"
@@ -308,6 +310,18 @@ class Equality:
             if not _hold(found):
                 break
         return found
+
+    def _same_place(
+        self, own: Piece, piece: Piece, walk: Walk, known: Sequence[Condition]
+    ) -> list[Finding]:
+        """Returns the claim that elements have the same index, if a reduction is after that."""
+        mine, theirs = index_of(own), index_of(piece)
+        if mine is None or theirs is None:
+            return []
+        theirs = z3.substitute(theirs, *zip(piece.binders, walk.targets, strict=True))
+        query = self.prover.ask([*known, walk.active], mine == theirs)
+        text = f"the index of the element that is combined along {_names(piece)}"
+        return [of_query("value", text, query)]
 
     def _combined_once(
         self, walks: Sequence[Walk], piece: Piece, given: Sequence[Condition]
@@ -338,8 +352,9 @@ class Equality:
         for alike in (str.__eq__, self._same_size):
             for label, variable in theirs.walks:
                 for other, index in mine.walks:
-                    if variable.get_id() in wanted and alike(other, label):
-                        found.setdefault(variable.get_id(), index)
+                    key = variable.get_id()
+                    if key in wanted and key not in found and alike(other, label):
+                        found[key] = index
         if len(found) < len(wanted):
             return None
         return tuple(found[v.get_id()] for v in theirs.binders)
@@ -360,6 +375,17 @@ class Equality:
         form = linear_form(right, own)
         if form is not None and form[0][own[0].get_id()] == 1:
             found[own[0].get_id()] = z3.simplify(left - form[1])
+
+
+def _nothing(reduction: Reduction) -> Term:
+    """Returns the element that changes no result of a reduction."""
+    kind = EXTREMES.get(reduction.kind)
+    if kind is None:
+        return neutral(reduction.kind, reduction.type)
+    body = reduction.pieces[0].body
+    while isinstance(body, Choice):
+        body = body.then
+    return neutral(kind, type_of(body))
 
 
 def _elements(term: Term) -> list[Element]:

@@ -29,7 +29,7 @@ _EXTREMES = (ReductionKind.MAXIMUM, ReductionKind.MINIMUM)
 
 @dataclass(frozen=True)
 class Extreme:
-    """A maximum or a minimum over a domain."""
+    """A maximum or a minimum over a domain, or the place of one."""
 
     function: str
     """The function that it is in."""
@@ -52,7 +52,7 @@ def extremes_of(source: ModuleOp, prover: Prover) -> Iterator[Extreme]:
         if not isinstance(function, dt.FuncOp):
             continue
         for op in operations_of(function, dt.ReduceOp):
-            if op.constraints and op.kind.data in _EXTREMES:
+            if op.constraints and (op.kind.data in _EXTREMES or op.kind.data.is_arg):
                 elements = not op.values and _has_element(op, function, prover)
                 name = function.sym_name.data
                 yield Extreme(name, op.kind.data, tuple(op.label_names), elements)

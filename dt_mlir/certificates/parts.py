@@ -101,7 +101,10 @@ class Parts:
 def _apart(piece: Piece) -> Piece:
     """Returns a piece whose choice between a reduction and zero is inside of the reduction."""
     body = piece.body
-    if isinstance(body, Choice) and isinstance(body.then, Reduction):
+    if not isinstance(body, Choice) or not isinstance(body.then, Reduction):
+        return piece
+    # What stands for no place is no element.
+    if not body.then.kind.is_arg:
         inner = tuple(
             p.with_body(Choice(body.condition, p.body, body.otherwise))
             for p in body.then.pieces

@@ -248,8 +248,10 @@ def combined(kind: ReductionKind, type: Attribute, pieces: Sequence[Piece]) -> R
     """Returns a reduction of pieces; a piece that is such a reduction itself is its pieces.
 
     One that is such a reduction under a condition, and neutral elsewhere, combines elements that
-    are neutral elsewhere.
+    are neutral elsewhere. A place is no element of what looks for a place.
     """
+    if kind.is_arg:
+        return Reduction(kind, type, tuple(pieces))
     found: list[Piece] = []
     for piece in pieces:
         inner = _pieces_of(piece.body, kind)

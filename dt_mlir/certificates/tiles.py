@@ -23,6 +23,7 @@ from dt_mlir.certificates.folding import (
     replaced,
 )
 from dt_mlir.certificates.numbering import Numbering
+from dt_mlir.certificates.places import EXTREMES, extremes_found, in_order, placed
 from dt_mlir.certificates.prefixes import at_single_point, followed, prefix
 from dt_mlir.certificates.scalars import Scalars, Value, as_term, operation
 from dt_mlir.certificates.solver import z3
@@ -158,6 +159,8 @@ class Program:
                 self.values[op.result] = self._reduced(op.kind.data, body, axis, type)
             case tile.ScanOp() if op.factor is None:
                 self.values[op.result] = self._scanned(op)
+            case tile.ArgReduceOp():
+                self.values[op.extreme], self.values[op.position] = self._place(op)
             case tile.DotOp():
                 self.values[op.result] = self._dot(op)
             case tile.FactorsOp():
@@ -356,6 +359,19 @@ class Program:
         whole = Piece(lanes, body, self.walks.get(axis, ()))
         return prefix(op.kind.data, type, whole, op.reverse is not None, self.universe)
 
+    def _place(self, op: tile.ArgReduceOp) -> tuple[Term, Term]:
+        """Returns the extreme element along an axis, and its index."""
+        type, kind = element_of(op.value.type), op.kind.data
+        body, index = as_term(self.values[op.value], type), self.values[op.index]
+        (axis,) = (a for a in axes_of(op.value.type) if a.name == op.axis.data)
+        lanes = self._lane(axis)
+        extreme = self._reduced(EXTREMES[kind], body, axis, type)
+        if isinstance(index, Term) or len(lanes) != 1 or carries(body):
+            return extreme, Unknown("the place of an extreme of what a loop carries, or of a box")
+        piece = placed(Piece(lanes, body, self.walks.get(axis, ())), index)
+        self.laws.extend(in_order([piece], lanes, self.universe))
+        return extreme, Reduction(kind, element_of(op.position.type), (piece,))
+
     def _dot(self, op: tile.DotOp) -> Term:
         given, type = element_of(op.lhs.type), element_of(op.result.type)
         left, right = (as_term(self.values[x], given) for x in (op.lhs, op.rhs))
@@ -400,13 +416,14 @@ class Program:
         single = z3.is_int_value(step) and step.as_long() == 1
         sizes = self.universe.sizes.items() if single else ()
         walked = [label for label, size in sizes if size.eq(upper)]
-        index = lower + trip
+        trips = Piece((trip,), Unknown("a trip"), tuple((x, lower + trip) for x in walked))
         found = [
-            self._accumulated(
-                carried[n], firsts[n], lasts[n], types[n],
-                Piece((trip,), lasts[n], tuple((label, index) for label in walked)),
-            ) for n in range(len(carried))
-        ]  # fmt: skip
+            self._accumulated(carried[n], firsts[n], lasts[n], types[n], trips)
+            for n in range(len(carried))
+        ]
+        for pair in extremes_found(carried, firsts, lasts, types, trips, self.universe):
+            found[pair.number], found[pair.place_number] = pair.extreme, pair.place
+            self.laws.extend(pair.laws)
         another = lower + step * (trip + 1) < upper
         self._store_running(first_store, carried, firsts, lasts, trip, another)
         running = {n: x for n, x in enumerate(found) if not isinstance(x, Unknown)}

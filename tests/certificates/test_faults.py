@@ -95,6 +95,17 @@ FAULTS = {
     "prefixes of another combination": (
         "prefix_sums", "tile.scan add %A along x", "tile.scan maximum %A along x", Kind.REDUCED,
     ),
+    "the place of the other extreme": (
+        "nearest", "tile.arg_reduce argmin", "tile.arg_reduce argmax", Kind.VALUE,
+    ),
+    "the place of a masked element": (
+        "nearest", "arith.select %c_mask, %distance, inf", "arith.select %c_mask, %distance, -1.0",
+        Kind.NEUTRAL,
+    ),
+    "an index of another row": (
+        "nearest", "tile.map arith.index_cast %c :", "tile.map arith.index_cast %d_size :",
+        Kind.VALUE,
+    ),
 }  # fmt: skip
 
 
@@ -161,6 +172,20 @@ def test_a_fault_is_refuted(fault: str, tmp_path: Path) -> None:
     assert refuted, "the fault changes a result"
     assert kind in {item.kind for item in refuted}
     assert all(" = " in item.reason for item in refuted), "a counterexample has sizes"
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("arith.cmpf olt", "arith.cmpf ole"),
+    ("arith.cmpf olt", "arith.cmpf ogt"),
+    ("%1 = arith.constant 0x7f800000 : f32", "%1 = arith.constant 0.0 : f32"),
+])  # fmt: skip
+def test_a_wrong_search_is_not_proved(old: str, new: str, tmp_path: Path) -> None:
+    """Sums have no order in exact arithmetic, and no equals, so that a run need not show it."""
+    text = tiles("nearest")
+    changed = text.replace(old, new, 1)
+    assert changed != text, "the fault is stale"
+    assert set(certify(parsed(text, tmp_path)).count()) == {Verdict.PROVED}
+    assert set(certify(parsed(changed, tmp_path)).count()) != {Verdict.PROVED}
 
 
 def test_kernels_in_another_order_are_refuted(tmp_path: Path) -> None:

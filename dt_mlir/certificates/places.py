@@ -1,0 +1,206 @@
+"""The places of extremes: the index of the first of the elements that are extreme.
+
+A reduction of the kind `argmax` or `argmin` combines elements, each with an index: the walk named
+`PLACE` of its pieces. It is the least index of an extreme element. A program finds it among the
+lanes of an axis, where the first lane of equals counts, and over the trips of a loop, which carries
+the extreme and its index and replaces both where a trip has a more extreme one. By induction over
+the trips these are the extreme and its first place among all elements so far, if the indices of
+later lanes and trips are larger.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute
+
+from dt_mlir.certificates.folding import Law, carries
+from dt_mlir.certificates.solver import z3
+from dt_mlir.certificates.terms import (
+    Apply,
+    Carried,
+    Index,
+    Piece,
+    Reduction,
+    Term,
+    is_neutral,
+    rebound,
+)
+from dt_mlir.certificates.universe import Condition, Integer, Universe
+from dt_mlir.dialects.elem import ReductionKind
+
+PLACE = "the place of the element"
+"""The walk that says the index of a piece's elements, which is no label."""
+EXTREMES = {
+    ReductionKind.ARGMAX: ReductionKind.MAXIMUM, ReductionKind.ARGMIN: ReductionKind.MINIMUM,
+}  # fmt: skip
+"""The extreme whose place a reduction finds."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """An extreme that a loop looks for, and its place."""
+
+    number: int
+    """The number of the carried value that is the extreme."""
+    extreme: Reduction
+    """The extreme in the end."""
+    place_number: int
+    """The number of the carried value that is its index."""
+    place: Reduction
+    """The index in the end."""
+    laws: tuple[Law, ...]
+    """The laws by which they are."""
+
+
+def placed(piece: Piece, index: Integer) -> Piece:
+    """Returns a piece whose elements have an index."""
+    return Piece(piece.binders, piece.body, (*piece.walks, (PLACE, index)))
+
+
+def index_of(piece: Piece) -> Integer | None:
+    """Returns the index of a piece's elements, if they have one."""
+    return dict(piece.walks).get(PLACE)
+
+
+def in_order(
+    pieces: Sequence[Piece], counters: Sequence[Integer], universe: Universe
+) -> list[Law]:
+    """Returns the laws that later elements have larger indices.
+
+    Args:
+        pieces: the elements at one lane or in one trip, which other variables than the counters
+            may tell apart.
+        counters: the lane, or the trip.
+        universe: where new variables come from.
+    """
+    found: list[Law] = []
+    for one in pieces:
+        for other in pieces:
+            bound = dict.fromkeys([*other.binders, *counters])
+            pairs = rebound(tuple(bound), [], universe)
+            new = dict(pairs)
+            later = [counter < new[counter] for counter in counters]
+            facts = universe.closure([*one.binders, *counters, *(v for _, v in pairs)])
+            above = z3.substitute(index_of(other), *pairs)
+            claim = z3.Implies(z3.And(*facts, *later), index_of(one) < above)
+            text = "later elements have larger indices, so that the first of equals is found"
+            found.append(Law(text, Index(claim, i1), Index(z3.BoolVal(True), i1)))
+    return found
+
+
+def extremes_found(
+    carried: Sequence[Carried],
+    firsts: Sequence[Term],
+    lasts: Sequence[Term],
+    types: Sequence[Attribute],
+    trips: Piece,
+    universe: Universe,
+) -> list[Found]:
+    """Returns the extremes that a loop looks for, with their places.
+
+    Args:
+        carried: the values at the begin of a trip.
+        firsts: the values in front of the loop.
+        lasts: the values at the end of a trip.
+        types: their types.
+        trips: the trips, and the labels that they walk.
+        universe: where new variables come from.
+    """
+    chosen = [_chosen(last, value) for last, value in zip(lasts, carried, strict=True)]
+    found: list[Found] = []
+    for n, extreme in enumerate(chosen):
+        for m, place in enumerate(chosen):
+            if n == m or extreme is None or place is None or extreme[0] is not place[0]:
+                continue
+            for arg, kind in EXTREMES.items():
+                pieces = _elements(extreme[1], place[1], arg)
+                better = _beats(extreme[0], extreme[1], carried[n], kind)
+                if pieces is None or better is None or not is_neutral(firsts[n], kind):
+                    continue
+                around = tuple(trips.around(piece) for piece in pieces)
+                laws = (better, *in_order(pieces, trips.binders, universe))
+                whole = Reduction(kind, types[n], around)
+                found.append(Found(n, whole, m, Reduction(arg, types[m], around), laws))
+    return found
+
+
+def _chosen(last: Term, carried: Carried) -> tuple[Term, Term] | None:
+    """Returns the condition under which another value replaces what a loop carries, and that."""
+    if not isinstance(last, Apply) or not isinstance(last.op, arith.SelectOp):
+        return None
+    condition, new, old = last.operands
+    return None if old is not carried or carries(new) else (condition, new)
+
+
+def _elements(extreme: Term, place: Term, arg: ReductionKind) -> tuple[Piece, ...] | None:
+    """Returns the elements, with their indices, of which a trip takes the extreme and its place."""
+    if isinstance(place, Index) and z3.is_int(place.expr):
+        return (placed(Piece((), extreme), place.expr),)
+    if not isinstance(extreme, Reduction) or not isinstance(place, Reduction):
+        return None
+    if place.kind is not arg or extreme.kind is not EXTREMES[arg]:
+        return None
+    same = len(extreme.pieces) == len(place.pieces) and all(
+        a.body is b.body and all(x.eq(y) for x, y in zip(a.binders, b.binders, strict=True))
+        for a, b in zip(extreme.pieces, place.pieces)
+    )
+    return place.pieces if same else None
+
+
+def _beats(condition: Term, new: Term, old: Term, kind: ReductionKind) -> Law | None:
+    """Returns the law that a condition says that a number is more extreme than another one.
+
+    None for conditions that say something else.
+    """
+    a, b = z3.Real("new"), z3.Real("old")
+    said = _formula(condition, {id(new): a, id(old): b})
+    if said is None:
+        return None
+    better = a > b if kind is ReductionKind.MAXIMUM else a < b
+    solver = z3.Solver()
+    solver.add(said != better)
+    if solver.check() != z3.unsat:
+        return None
+    text = "a trip replaces the extreme and its index where it has a more extreme one"
+    return Law(text, Index(said == better, i1), Index(z3.BoolVal(True), i1))
+
+
+_COMPARISONS = {
+    1: lambda a, b: a == b, 2: lambda a, b: a > b, 3: lambda a, b: a >= b,
+    4: lambda a, b: a < b, 5: lambda a, b: a <= b, 6: lambda a, b: a != b,
+    7: lambda a, b: z3.BoolVal(True), 8: lambda a, b: a == b, 9: lambda a, b: a > b,
+    10: lambda a, b: a >= b, 11: lambda a, b: a < b, 12: lambda a, b: a <= b,
+    13: lambda a, b: a != b, 14: lambda a, b: z3.BoolVal(False),
+}  # fmt: skip
+"""The comparisons of `arith.cmpf`, of numbers, by the number of their predicate."""
+
+
+def _formula(term: Term, numbers: dict[int, Condition]) -> Condition | None:
+    """Returns a condition on some numbers; None if it is about others, too."""
+    if isinstance(term, Index):
+        return term.expr if z3.is_bool(term.expr) else None
+    if not isinstance(term, Apply):
+        return None
+    if isinstance(term.op, arith.CmpfOp):
+        a, b = (numbers.get(id(x)) for x in term.operands)
+        compare = _COMPARISONS.get(term.op.predicate.value.data)
+        return None if a is None or b is None or compare is None else compare(a, b)
+    parts = [_formula(x, numbers) for x in term.operands]
+    if any(part is None for part in parts):
+        return None
+    match term.op:
+        case arith.AndIOp():
+            return z3.And(*parts)
+        case arith.OrIOp():
+            return z3.Or(*parts)
+        case arith.XOrIOp():
+            return z3.Xor(*parts)
+        case _:
+            return None
