@@ -109,7 +109,12 @@ class Tests:
                 for case in report.cases
             )
         )
-        return Verdict.TESTED, f"it holds with {shown}, and {report.near_steps} more sizes"
+        found = f"it holds with {shown}, and {report.near_steps} more sizes"
+        if report.undecided:
+            # Exact arithmetic has no order of what is computed, and no infinities.
+            share = 100 * report.undecided // report.elements
+            found += f"; {max(1, share)} % of the elements are undecided"
+        return Verdict.TESTED, found
 
     def _rounded_alike(self, source: ModuleOp, given: Given) -> str | None:
         """Returns how results agree but for rounding that a schedule asks for; None if they do not.

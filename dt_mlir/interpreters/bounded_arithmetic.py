@@ -375,6 +375,10 @@ class BoundedArithmetic(Arithmetic):
                     return self._float_function(name, values, target)
         match op:
             case arith.CmpfOp() | arith.CmpiOp():
+                if op.lhs is op.rhs:
+                    # Within its bound it is one number, or it is none.
+                    known = np.where(np.isinf(values[0].error), np.inf, 0.0)
+                    return Bounded(comparison(op)(values[0].value, values[0].value), known)
                 return bounded.compared(comparison(op), *values)
             case arith.SelectOp():
                 return bounded.selected(*values)

@@ -87,7 +87,11 @@ class Buffer:
             ExecutionError: if a place is outside, holds nothing, or what another instance of the
                 same kernel wrote.
         """
+        shape = np.broadcast_shapes(np.shape(mask), *(np.shape(index) for index in indices))
         where, mask = self._check(op, indices, mask, "reads")
+        if 0 in self.shape:
+            # All is masked, and what stands there means nothing.
+            return mapped(lambda elements: np.zeros(shape, elements.dtype), self.values)
         if self.total is not None:
             return self._total(op, where, mask, instance)
         writers = self.writer[where]
@@ -210,10 +214,6 @@ class Buffer:
                     )  # fmt: skip
                 index = np.where(outside, 0, index)
             inside.append(np.asarray(index))
-        if inside and 0 in self.shape and np.prod(shape, dtype=int):
-            # Nothing can be read, so everything is masked.
-            inside = [np.zeros((0,) * len(shape), int) for _ in inside]
-            mask = np.zeros((0,) * len(shape), bool)
         if inside:
             inside[0] = inside[0] + np.zeros(np.shape(mask), int)
         return tuple(inside), mask

@@ -259,11 +259,7 @@ class TileFunctions(LevelFunctions):
         for holds, other in ((inside, op.fill), (mask, op.pad)):
             if other is None:
                 continue
-            outside = number_in(self.arithmetic, base, other)
-            if shape_of(found) != shape:
-                # A tensor without elements has none to stand in the masked places.
-                found = outside
-            number = spread(outside, shape)
+            number = spread(number_in(self.arithmetic, base, other), shape)
             found = chosen(holds, spread(found, shape), number)
         return (found,)
 
