@@ -19,7 +19,7 @@ SECONDS = 2.0
 WHOLE = 20.0
 """The seconds of a processor that it has for all claims about a program."""
 _LONGEST = 8.0
-"""How much longer than that a claim may take where a processor is shared with others."""
+"""The factor by which a claim may take longer where a processor is shared with others."""
 _SMALL = 300
 """Counterexamples are looked for with sizes up to here first."""
 

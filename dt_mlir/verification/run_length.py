@@ -1,4 +1,4 @@
-"""How many operations the interpreters run of block programs, by the sizes of labels."""
+"""The number of operations that the interpreters run of block programs, by the sizes of labels."""
 
 from __future__ import annotations
 
