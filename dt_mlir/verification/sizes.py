@@ -27,7 +27,7 @@ MOST_OPERATIONS = 2**14
 """The number of operations of block programs beyond which sizes are made smaller, if they can be:
 the interpreters run about ten thousand in a second."""
 MOST_OPERATIONS_NEAR_STEPS = 2**12
-"""That number for a case near a step, of which there are many."""
+"""The same for a case near a step, of which there are many."""
 _WHOLE_EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)
 """Sizes of a label that is a tile of its own: powers of two, which tiles are, and their
 neighbours."""
