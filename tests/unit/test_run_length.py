@@ -1,4 +1,4 @@
-"""How much the interpreters run, and that what is chosen to be run ends."""
+"""The number of operations that the interpreters run, which decides the sizes of a run."""
 
 import pytest
 
