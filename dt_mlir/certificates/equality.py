@@ -316,11 +316,13 @@ class Equality:
     ) -> list[Finding]:
         """Returns the claim that elements have the same index, if a reduction is after that."""
         mine, theirs = index_of(own), index_of(piece)
-        if mine is None or theirs is None:
+        text = f"the index of the element that is combined along {_names(piece)}"
+        if theirs is None:
             return []
+        if mine is None:
+            return [Finding("value", text, State.UNKNOWN)]
         theirs = z3.substitute(theirs, *zip(piece.binders, walk.targets, strict=True))
         query = self.prover.ask([*known, walk.active], mine == theirs)
-        text = f"the index of the element that is combined along {_names(piece)}"
         return [of_query("value", text, query)]
 
     def _combined_once(

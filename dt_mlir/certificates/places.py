@@ -9,10 +9,11 @@ later lanes and trips are larger.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownArgumentType=false
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,7 @@ from dt_mlir.certificates.terms import (
     rebound,
 )
 from dt_mlir.certificates.universe import Condition, Integer, Universe
+from dt_mlir.dialects.comparisons import predicate_of
 from dt_mlir.dialects.elem import ReductionKind
 
 PLACE = "the place of the element"
@@ -120,9 +122,12 @@ def extremes_found(
             if n == m or extreme is None or place is None or extreme[0] is not place[0]:
                 continue
             for arg, kind in EXTREMES.items():
+                # What the search begins with says which extreme it is after.
+                if not is_neutral(firsts[n], kind):
+                    continue
                 pieces = _elements(extreme[1], place[1], arg)
                 better = _beats(extreme[0], extreme[1], carried[n], kind)
-                if pieces is None or better is None or not is_neutral(firsts[n], kind):
+                if pieces is None or better is None:
                     continue
                 around = tuple(trips.around(piece) for piece in pieces)
                 laws = (better, *in_order(pieces, trips.binders, universe))
@@ -164,22 +169,15 @@ def _beats(condition: Term, new: Term, old: Term, kind: ReductionKind) -> Law | 
     if said is None:
         return None
     better = a > b if kind is ReductionKind.MAXIMUM else a < b
-    solver = z3.Solver()
-    solver.add(said != better)
-    if solver.check() != z3.unsat:
-        return None
     text = "a trip replaces the extreme and its index where it has a more extreme one"
     return Law(text, Index(said == better, i1), Index(z3.BoolVal(True), i1))
 
 
-_COMPARISONS = {
-    1: lambda a, b: a == b, 2: lambda a, b: a > b, 3: lambda a, b: a >= b,
-    4: lambda a, b: a < b, 5: lambda a, b: a <= b, 6: lambda a, b: a != b,
-    7: lambda a, b: z3.BoolVal(True), 8: lambda a, b: a == b, 9: lambda a, b: a > b,
-    10: lambda a, b: a >= b, 11: lambda a, b: a < b, 12: lambda a, b: a <= b,
-    13: lambda a, b: a != b, 14: lambda a, b: z3.BoolVal(False),
+_RELATIONS = {
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le,
+    "gt": operator.gt, "ge": operator.ge,
 }  # fmt: skip
-"""The comparisons of `arith.cmpf`, of numbers, by the number of their predicate."""
+"""The comparisons of `arith.cmpf`, of numbers, by the end of their predicate."""
 
 
 def _formula(term: Term, numbers: dict[int, Condition]) -> Condition | None:
@@ -190,7 +188,7 @@ def _formula(term: Term, numbers: dict[int, Condition]) -> Condition | None:
         return None
     if isinstance(term.op, arith.CmpfOp):
         a, b = (numbers.get(id(x)) for x in term.operands)
-        compare = _COMPARISONS.get(term.op.predicate.value.data)
+        compare = _RELATIONS.get(predicate_of(term.op)[-2:])
         return None if a is None or b is None or compare is None else compare(a, b)
     parts = [_formula(x, numbers) for x in term.operands]
     if any(part is None for part in parts):
