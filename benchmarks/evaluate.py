@@ -261,8 +261,14 @@ def chosen(groups: list[str] | None, parts: list[str] | None) -> list[Workload]:
     ]  # fmt: skip
 
 
-def shared_out(gpus: list[str], jobs: int) -> int:
-    """Runs this program once for each GPU, with its part of the workloads; 1 if one failed."""
+def shared_out(gpus: list[str], jobs: int, script: str = __file__) -> int:
+    """Runs a script once for each GPU, with its part of the workloads; 1 if one failed.
+
+    Args:
+        gpus: the GPUs, as the driver names them.
+        jobs: the processes that compile, of all together.
+        script: the path of the script, whose arguments are those of this process.
+    """
     kept = [text for text in sys.argv[1:] if not text.startswith("--gpus=")]
     if "--gpus" in kept:
         place = kept.index("--gpus")
@@ -270,7 +276,7 @@ def shared_out(gpus: list[str], jobs: int) -> int:
     each = str(max(jobs // len(gpus), 1))
     running = [
         subprocess.Popen(
-            [sys.executable, __file__, *kept, "--jobs", each, "--share", f"{n}/{len(gpus)}"],
+            [sys.executable, script, *kept, "--jobs", each, "--share", f"{n}/{len(gpus)}"],
             env={**os.environ, "CUDA_VISIBLE_DEVICES": gpu},
         ) for n, gpu in enumerate(gpus)
     ]  # fmt: skip

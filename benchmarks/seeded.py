@@ -37,9 +37,9 @@ class Seeded:
         """See `Strategy`."""
         return self.others.pruned
 
-    def ahead(self, jobs: int) -> int:
+    def ahead(self, jobs: int, places: int) -> int:
         """See `Strategy`."""
-        return self.others.ahead(jobs)
+        return self.others.ahead(jobs, places)
 
     def ask(self, count: int) -> list[Candidate]:
         """See `Strategy`."""

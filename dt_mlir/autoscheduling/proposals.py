@@ -67,14 +67,17 @@ class Proposals:
         module: a program at the `dt` level; it is not changed.
         sizes: a size for each label.
         device: the device that schedules are for.
+        most: the most options of a slot.
 
     Raises:
         CompileError: where the program itself cannot be compiled.
     """
 
     @compiling()
-    def __init__(self, module: ModuleOp, sizes: Mapping[str, int], device: Device) -> None:
-        self.device = device
+    def __init__(
+        self, module: ModuleOp, sizes: Mapping[str, int], device: Device, most: int = MOST_OPTIONS
+    ) -> None:
+        self.device, self._most = device, most
         self.first = auto_schedule(module, sizes, device)
         """The schedule that `auto` gives."""
         self.pruned: Counter[str] = Counter()
@@ -83,6 +86,7 @@ class Proposals:
         clusters = [finished(self._evaluator, c) for c in Clusters(self._evaluator).run()]
         self._tilings: dict[int, list[Kernel]] = {}
         self._features: dict[tuple[int, int], list[tuple[float, dict[str, float]]]] = {}
+        self._combined: dict[Choice, tuple[float, ...]] = {}
         self.slots = [
             # Tiles that follow from those of readers are no choice.
             self._options(alternatives(self._evaluator, cluster))[: 1 if known.decided else None]
@@ -104,6 +108,9 @@ class Proposals:
 
     def features(self, choice: Choice) -> tuple[float, ...]:
         """Returns the features of a choice, on which its measured time may depend."""
+        known = self._combined.get(choice)
+        if known is not None:
+            return known
         found: list[tuple[float, dict[str, float]]] = []
         for key in enumerate(choice):
             if key not in self._features:
@@ -113,7 +120,8 @@ class Proposals:
                     for k in kernels
                 ]
             found += self._features[key]
-        return combined(found)
+        self._combined[choice] = combined(found)
+        return self._combined[choice]
 
     def neighbours(self, choice: Choice) -> Iterator[Choice]:
         """Yields the choices that differ from one in a single slot."""
@@ -155,7 +163,7 @@ class Proposals:
         least = inf
         for option in heapq.merge(*streams, key=lambda item: item.seconds):
             least = min(least, option.seconds)
-            if option.seconds > SLOWER * least or len(found) == MOST_OPTIONS:
+            if option.seconds > SLOWER * least or len(found) == self._most:
                 break
             found.setdefault(_signature(option), option)
         # Sums of the same numbers may differ by rounding.

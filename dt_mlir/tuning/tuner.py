@@ -188,7 +188,7 @@ class Tuner:
         ready: deque[str] = deque()
         again: deque[str] = deque()
         free = set(self.workers.places())
-        ahead = self.strategy.ahead(self.workers.jobs) + len(free)
+        ahead = self.strategy.ahead(self.workers.jobs, len(free)) + len(free)
         while True:
             spent = time.monotonic() - started
             if self.options.budget is not None and spent > self.options.budget and self.tried:

@@ -112,7 +112,7 @@ def test_names_do_not_decide_which_schedules_are_proposed() -> None:
 def _searched(strategy: Predicted, time: Mapping[int, float] | None = None) -> list[Candidate]:
     """Lets a strategy search, where times are as predicted but for those of some warps."""
     found: list[Candidate] = []
-    while batch := strategy.ask(strategy.ahead(4)):
+    while batch := strategy.ask(strategy.ahead(4, 1)):
         for candidate in batch:
             assert candidate.prediction is not None
             milliseconds = 1000 * candidate.prediction.seconds

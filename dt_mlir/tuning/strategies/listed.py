@@ -22,7 +22,7 @@ class Listed:
         self.size = len(candidates)
         self._left = iter(candidates)
 
-    def ahead(self, jobs: int) -> int:
+    def ahead(self, jobs: int, places: int) -> int:
         """See `Strategy`."""
         return 2 * jobs
 

@@ -24,7 +24,8 @@ LEAST = 8
 LEAST_GAIN = 0.001
 """The expected gain, as a part of the time, below which it does."""
 AHEAD = 6
-"""The most candidates under way at once: what is measured decides what is tried next."""
+"""The most candidates under way at once for each process that measures: what is measured decides
+what is tried next."""
 ALIKE = 1.02
 """The factor within which predicted times are alike."""
 POOL = 1000
@@ -71,9 +72,9 @@ class Predicted:
         """See `Strategy`."""
         return self.proposals.pruned
 
-    def ahead(self, jobs: int) -> int:
+    def ahead(self, jobs: int, places: int) -> int:
         """See `Strategy`."""
-        return min(jobs, AHEAD)
+        return min(jobs, AHEAD * places)
 
     def ask(self, count: int) -> list[Candidate]:
         """See `Strategy`: there are none when little is to be expected of any."""
@@ -135,17 +136,30 @@ class Predicted:
         return None if few and gains[place] < LEAST_GAIN else pool[place]
 
     def _registered(self, choice: Choice, decisions: Sequence[Decision]) -> Candidate:
-        # Reasons are no part of what a record is found by.
-        plain = [replace(item, reason="") for item in decisions]
         prediction = Prediction(
             self.proposals.seconds(choice), self.proposals.features(choice), model_digest()
         )
-        text = canonical(with_schedule(self.module, plain))
+        candidate = candidate_of(self.module, decisions, prediction)
         self._asked.add(choice)
-        if text not in self._choices:
-            self._choices[text] = choice
-            self._under_way[text] = prediction.features
-        return Candidate(_point(plain), text, prediction)
+        if candidate.text not in self._choices:
+            self._choices[candidate.text] = choice
+            self._under_way[candidate.text] = prediction.features
+        return candidate
+
+
+def candidate_of(
+    module: ModuleOp, decisions: Sequence[Decision], prediction: Prediction | None = None
+) -> Candidate:
+    """Returns a schedule of a program as a candidate.
+
+    Args:
+        module: the program at the `dt` level; it is not changed.
+        decisions: the directives.
+        prediction: what is predicted about it.
+    """
+    # Reasons are no part of what a record is found by.
+    plain = [replace(item, reason="") for item in decisions]
+    return Candidate(_point(plain), canonical(with_schedule(module, plain)), prediction)
 
 
 def _point(decisions: Sequence[Decision]) -> Point:

@@ -43,7 +43,7 @@ class Sampled:
         self.study: Any = optuna.create_study(sampler=sampler)
         self.trials: dict[str, Any] = {}
 
-    def ahead(self, jobs: int) -> int:
+    def ahead(self, jobs: int, places: int) -> int:
         """See `Strategy`."""
         return 2 * jobs
 

@@ -31,11 +31,12 @@ class Strategy(Protocol):
         """True if what cannot be the fastest need not be timed."""
         ...
 
-    def ahead(self, jobs: int) -> int:
+    def ahead(self, jobs: int, places: int) -> int:
         """Returns how many candidates may be under way at once.
 
         Args:
             jobs: how many can be compiled at once.
+            places: how many can be measured at once.
         """
         ...
 

@@ -1,0 +1,249 @@
+"""Measures how well the model of costs ranks the schedules of derived spaces.
+
+    python benchmarks/ranking.py --draws 16 --gpus all    # on a GPU: measures what is not known
+    python benchmarks/ranking.py                          # anywhere: compares with predictions
+
+Schedules are drawn at random from the derived space of each workload, which goes up to three times
+the predicted time of the fastest, and timed; `rankings/` keeps the times. Shown is Spearman's
+coefficient of correlation between these times and those that the model predicts now.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import log
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from evaluate import TIMEOUT, chosen, compiler, shared_out, task_of
+from workloads import WORKLOADS, Workload
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.autoscheduling.proposals import Proposals
+from dt_mlir.costs.device import Device, find_device, present_device
+from dt_mlir.costs.report import costs_of
+from dt_mlir.diagnostics import CompileError
+from dt_mlir.files import write_output
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.tuning import measuring
+from dt_mlir.tuning.database import Database, Setting
+from dt_mlir.tuning.progress import Silent
+from dt_mlir.tuning.strategies.listed import Listed
+from dt_mlir.tuning.strategies.predicted import candidate_of
+from dt_mlir.tuning.task import Candidate, Task
+from dt_mlir.tuning.tuner import Options, Tuner
+from dt_mlir.tuning.workers.local import LocalWorkers, visible_gpus
+
+HERE = Path(__file__).resolve().parent
+KEPT = HERE / "rankings"
+LEAST = 6
+"""The fewest times among which schedules are ranked."""
+MOST_OPTIONS = 20000
+"""The most options of a part of a program: ten times as many as a search looks at, most of which
+are predicted to be alike."""
+BINS = 16
+"""The parts of the predicted times, of which each is as likely to be drawn from as the others."""
+ATTEMPTS = 4
+"""The draws for each schedule that is wanted, as some are not legal or the same."""
+
+
+def drawn(task: Task, device: Device, count: int, seed: str) -> list[Candidate]:
+    """Returns schedules of a derived space, spread evenly over the predicted times.
+
+    Args:
+        task: the program, and its sizes.
+        device: the device that schedules are for.
+        count: the most schedules.
+        seed: what is drawn follows from it.
+    """
+    proposals = Proposals(task.module, task.sizes, device, MOST_OPTIONS)
+    slots = [_in_bins([option.seconds for option in slot]) for slot in proposals.slots]
+    chance = random.Random(seed)
+    found: dict[str, Candidate] = {}
+    for _ in range(ATTEMPTS * count):
+        choice = tuple(chance.choice(chance.choice(slot)) for slot in slots)
+        decisions = proposals.schedule(choice)
+        if decisions is not None:
+            candidate = candidate_of(task.module, decisions)
+            found[candidate.text] = candidate
+        if len(found) == count:
+            break
+    return list(found.values())
+
+
+def _in_bins(seconds: Sequence[float]) -> list[list[int]]:
+    """Returns the places of times in bins of equal width by their logarithms, none empty."""
+    least, most = min(seconds), max(seconds)
+    width = log(most / least) / BINS or 1.0
+    found: dict[int, list[int]] = {}
+    for place, each in enumerate(seconds):
+        found.setdefault(min(int(log(each / least) / width), BINS - 1), []).append(place)
+    return list(found.values())
+
+
+def measured(
+    workload: Workload, count: int, database: Database, workers: LocalWorkers
+) -> dict[str, Any]:
+    """Times schedules that are drawn from a workload's space.
+
+    Args:
+        workload: the program, and its sizes.
+        count: the number of schedules.
+        database: where results go meanwhile.
+        workers: the processes that compile and measure.
+    """
+    task = task_of(workload)
+    candidates = drawn(task, present_device(), count, workload.name)
+    setting = Setting(task.algorithm, task.sizes, measuring.device_name(), measuring.versions())
+    options = Options(jobs=workers.jobs, rounds=1, keep=1.0)
+    outcome = Tuner(
+        task, setting, database, options, Silent(), (), workers, Listed(candidates)
+    ).run()
+    return {
+        "workload": workload.name,
+        "sizes": dict(workload.sizes),
+        "device": setting.device,
+        "versions": compiler(),
+        "date": datetime.date.today().isoformat(),
+        "method": outcome.method,
+        "microseconds": {
+            text: None if record.milliseconds is None else round(1000 * record.milliseconds, 3)
+            for text, record in outcome.records.items()
+        },
+    }  # fmt: skip
+
+
+def predicted(text: str, sizes: Mapping[str, int], device: Device) -> float:
+    """Returns the time that the model predicts for a program with its schedule, in seconds.
+
+    Raises:
+        CompileError: if the program cannot be compiled any more.
+    """
+    module, _ = compile_text(text, "-")
+    sizes = Interface.of(module).completed(sizes)
+    run_pipeline(module, default_pipeline("loop"))
+    return sum(cost.seconds for cost in costs_of(module, sizes, device).values())
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> float:
+    """Returns Spearman's coefficient of correlation of two rows; equal numbers share their ranks.
+
+    Spearman, The proof and measurement of association between two things, 1904.
+    """
+    ranks = [_ranks(first), _ranks(second)]
+    centred = [[rank - (len(row) - 1) / 2 for rank in row] for row in ranks]
+    squares = [sum(rank * rank for rank in row) for row in centred]
+    if not all(squares):
+        return 0.0
+    return sum(a * b for a, b in zip(*centred)) / (squares[0] * squares[1]) ** 0.5
+
+
+def _ranks(row: Sequence[float]) -> list[float]:
+    smaller = {value: sum(other < value for other in row) for value in row}
+    equal = Counter(row)
+    return [smaller[value] + (equal[value] - 1) / 2 for value in row]
+
+
+def pairs_of(kept: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """Returns the predicted and the measured time of each schedule that has both, in seconds."""
+    device = find_device(kept["device"])
+    found: list[tuple[float, float]] = []
+    for text, microseconds in kept["microseconds"].items():
+        if microseconds is not None:
+            try:
+                found.append((predicted(text, kept["sizes"], device), microseconds / 1e6))
+            except CompileError:
+                # Today's compiler refuses it, and so does not rank it.
+                continue
+    return found
+
+
+def rankings(folder: Path) -> dict[str, float]:
+    """Returns the coefficient of each workload whose schedules were timed."""
+    found: dict[str, float] = {}
+    for path in sorted(folder.glob("*.json")):
+        kept = json.loads(path.read_text())
+        pairs = pairs_of(kept)
+        if len(pairs) >= LEAST:
+            found[kept["workload"]] = spearman(*zip(*pairs))
+    return found
+
+
+def in_turn(workloads: Sequence[Workload]) -> list[Workload]:
+    """Returns workloads, the first one of each program in front, then the second ones."""
+    met: Counter[str] = Counter()
+    numbers: list[int] = []
+    for workload in workloads:
+        numbers.append(met[workload.program])
+        met[workload.program] += 1
+    order = sorted(range(len(workloads)), key=lambda place: numbers[place])
+    return [workloads[place] for place in order]
+
+
+def measure_all(args: argparse.Namespace) -> int:
+    """Measures workloads that are not known; 1 if one failed."""
+    if measuring.device_name() == "cpu":
+        print("there is no GPU: no kernel is measured")
+        return 0
+    if args.gpus is not None:
+        return shared_out(visible_gpus(args.gpus), args.jobs, __file__)
+    share, shares = map(int, args.share.split("/"))
+    os.environ["PYTHONPATH"] = f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    args.kept.mkdir(exist_ok=True)
+    begun, failed = time.monotonic(), 0
+    with Database(":memory:") as database, LocalWorkers(args.jobs, timeout=TIMEOUT) as workers:
+        for workload in in_turn(chosen(None, args.only))[share::shares]:
+            path = args.kept / f"{workload.name}.json"
+            if path.exists() and not args.again:
+                continue
+            if args.seconds is not None and time.monotonic() - begun > args.seconds:
+                break
+            try:
+                found = measured(workload, args.draws, database, workers)
+            except CompileError as error:
+                print(f"{workload.name}: failed: {error.message}", flush=True)
+                failed += 1
+                continue
+            write_output(str(path), json.dumps(found, indent=1, sort_keys=True) + "\n")
+            timed = [each for each in found["microseconds"].values() if each is not None]
+            print(f"{workload.name}: {len(timed)} of {len(found['microseconds'])}", flush=True)
+    return 1 if failed else 0
+
+
+def main() -> int:
+    """Measures, or shows a table."""
+    description = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(description=description, allow_abbrev=False)
+    parser.add_argument("--draws", type=int, help="measure so many schedules of each workload")
+    parser.add_argument("--only", action="append", help="only workloads whose names contain this")
+    parser.add_argument("--again", action="store_true", help="measure what is known, too")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seconds", type=float, help="begin no workload after this time")
+    parser.add_argument("--gpus", help="share the workloads among GPUs: 'all', or as in 0,1")
+    parser.add_argument("--share", default="0/1", help=argparse.SUPPRESS)
+    parser.add_argument("--kept", type=Path, default=KEPT, help="the folder of times")
+    args = parser.parse_args()
+    if args.draws is not None:
+        return measure_all(args)
+    found = rankings(args.kept)
+    known = {workload.name for workload in WORKLOADS}
+    for name, value in found.items():
+        if name in known:
+            print(f"{name}: {value:.2f}")
+    if found:
+        print(f"median {median(found.values()):.2f}, least {min(found.values()):.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
