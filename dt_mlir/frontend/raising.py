@@ -289,7 +289,12 @@ class _Raiser:
                 value, inner = owner.operands[0], owner.operands[0].owner
                 if owner.name == "arith.trunci" and isinstance(inner, arith.FPToSIOp):
                     value = inner.operands[0]
-        return (self._raise(value)[0] if declared else expr), declared
+            stripped, natural = self._raise(value)
+            # A number by itself would take the declared type at once, and might be too large.
+            if natural is None and value is not op.value:
+                stripped = _cast(stripped, value.type)
+            return stripped, True
+        return expr, False
 
     def _raise(self, value: SSAValue) -> Raised:
         assert isinstance(value, OpResult)
@@ -388,7 +393,9 @@ class _Raiser:
     def _narrowed(self, op: Operation) -> Raised:
         expr, natural = self._raise(op.operands[0])
         type = op.results[0].type
-        if op.name == "arith.fptosi" and natural is not None and not is_float(natural):
+        integral = natural is not None and not is_float(natural)
+        # A number by itself would become what it is cast to at once, and might be too large.
+        if integral if op.name == "arith.fptosi" else natural is None:
             expr = _cast(expr, op.operands[0].type)
         return _cast(expr, type), type
 

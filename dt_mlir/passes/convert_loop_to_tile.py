@@ -252,7 +252,7 @@ class _Converter:
         if op.has_one_trip and (op.is_tile or op.extent_size is not None):
             return True
         # Without a tile a trip has no mask: a label of one element needs a known size.
-        whole = op.extent_size is None and not op.is_tile
+        whole = op.extent_size is None and op.end is None and not op.is_tile
         bounded = isinstance(op, loop.ReductionLoop) and op.domain is not None
         fixed = self.fixed.get(self.same.get(op.label_name, op.label_name))
         return whole and not bounded and fixed == 1

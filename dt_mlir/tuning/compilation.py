@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -143,8 +144,20 @@ class _Recorder:
             plain = [a.dtype if isinstance(a, torch.Tensor) else a for a in args]
             name = self.kernel.fn.__name__
             self.found[name] = self.kernel.warmup(*plain, grid=grid, **options)
+            _prepare_launcher(self.found[name])
 
         return launch
+
+
+def _prepare_launcher(kernel: Any) -> None:
+    """Compiles what launches a kernel, where Triton has C code for that.
+
+    Triton 3.6 does, of each signature, and the C compiler takes about as long as all the rest. The
+    process that measures finds it in the cache; what fails here is left to that one.
+    """
+    with suppress(Exception):
+        driver = import_module("triton.backends.nvidia.driver")
+        driver.CudaLauncher(kernel.src, kernel.metadata)
 
 
 def _warm(program: Compiled, sizes: Mapping[str, int]) -> dict[str, dict[str, int | None]]:
@@ -194,7 +207,13 @@ def _pretend(emitted: ModuleType, nowhere: Any) -> None:
     def is_hopper(_: object) -> bool:
         return torch.cuda.get_device_capability()[0] == 9
 
-    for function in (default_device, is_specialized, takes_descriptors, is_hopper):
+    def dependent_launch(_: object) -> dict[str, bool]:
+        able = torch.version.hip is None and torch.cuda.get_device_capability() >= (9, 0)
+        return {"DEPENDENT": True, "launch_pdl": True} if able else {"DEPENDENT": False}
+
+    for function in (
+        default_device, is_specialized, takes_descriptors, is_hopper, dependent_launch,
+    ):
         if hasattr(module, f"_{function.__name__}"):
             setattr(module, f"_{function.__name__}", function)
 

@@ -157,6 +157,9 @@ print(built.resources)
 files = packed(Path(first))
 knobs.cache.dir = second
 unpack(files)
+# It is the kernel that the wrapper launches there.
+waits = "griddepcontrol.wait" in "".join(p.read_text() for p in Path(second).rglob("*.ptx"))
+assert waits == ("dependent_launch" in text)
 before = {path: path.stat().st_mtime_ns for path in Path(second).rglob("*")}
 assert before
 for path in Path(first).rglob("*"):
@@ -172,7 +175,10 @@ assert "warp_specialize" in text or large.status == "unfit", large
 
 @pytest.mark.parametrize(
     ("schedule", "kernel"),
-    [("", "f_kernel"), ("f.persistent(1); f.warp_specialize();", "f_kernel_warp")],
+    [
+        ("", "f_kernel"), ("f.dependent_launch();", "f_kernel"),
+        ("f.persistent(1); f.warp_specialize();", "f_kernel_warp"),
+    ],
 )
 def test_candidates_are_compiled_for_a_gpu_that_is_elsewhere(
     schedule: str, kernel: str, tmp_path: Path
