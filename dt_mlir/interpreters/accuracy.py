@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import AnyFloat, ModuleOp
 
 from dt_mlir.dialects import dt, loop, sched
 from dt_mlir.dialects.elem import ReductionKind
@@ -102,6 +102,18 @@ def _narrow_error(module: ModuleOp) -> float:
     return error
 
 
+def _has_products_of_bytes(module: ModuleOp) -> bool:
+    """Returns whether an algorithm multiplies floats of 8 bits and adds up the products."""
+    for op in operations_of(module, dt.ReduceOp):
+        end = op.body.block.last_op
+        assert end is not None
+        for value in end.operands if op.kind.data is ReductionKind.DOT else ():
+            given = value.owner.input if isinstance(value.owner, arith.ExtFOp) else value
+            if isinstance(given.type, AnyFloat) and given.type.bitwidth == 8:
+                return True
+    return False
+
+
 def _running_error(module: ModuleOp) -> float:
     """Returns the error of a factor that a running value scales before it is rounded.
 
@@ -122,14 +134,23 @@ class Accuracy:
     Args:
         accurate: whether all of them have `math(accurate)`.
         product: the relative error of a product of f32 operands, in units of 2^-24.
+        cut: whether products of floats of 8 bits are cut off where they are added up. Tensor
+            cores of Hopper GPUs keep 13 bits behind the leading one of the largest of a group of
+            32 and of what is summed so far (DeepSeek-V3 Technical Report, 2024, section 3.3.2).
     """
 
     accurate: bool = False
     product: float = 0.0
+    cut: bool = False
 
     @staticmethod
-    def of(module: ModuleOp) -> Accuracy:
-        """Returns the coarsest accuracy that the schedule beside an algorithm asks for."""
+    def of(module: ModuleOp, on_gpu: bool = False) -> Accuracy:
+        """Returns the coarsest accuracy that the schedule beside an algorithm asks for.
+
+        Args:
+            module: the algorithm, its schedule beside it, or its kernels.
+            on_gpu: whether tensor cores compute it.
+        """
         accurate: set[str] = set()
         fused: set[str] = set()
         product = _running_error(module)
@@ -152,7 +173,8 @@ class Accuracy:
         if not functions:
             everywhere = all(kernel.is_accurate for kernel in kernels)
             return Accuracy(bool(kernels) and everywhere, product)
-        return Accuracy(functions <= accurate | fused, product)
+        cut = on_gpu and _has_products_of_bytes(module)
+        return Accuracy(functions <= accurate | fused, product, cut)
 
     def ulps(self, name: str, operands: list[Array]) -> Array | float:
         """Returns a bound on the error of a function's result, given exact operands."""

@@ -41,6 +41,12 @@ PREDICATES: dict[str, Callable[[Array, Array], Array]] = {
 }  # fmt: skip
 
 
+GROUP = 32
+"""The products of 8-bit floats that tensor cores add up at once."""
+CUT = 2.0**-13
+"""The part of the largest summand below which they cut each one off."""
+
+
 def _erf(x: Array) -> Array:
     return np.vectorize(pymath.erf, otypes=[np.float64])(x)
 
@@ -346,7 +352,8 @@ class BoundedArithmetic(Arithmetic):
             # What is exact has no doubtful infinities either.
             undecided = np.zeros(value.shape, bool)
             error = np.zeros(value.shape)
-            if not self.accuracy.product and _is_short(operands, magnitude, type):
+            rounded = self.accuracy.product or self.accuracy.cut
+            if not rounded and _is_short(operands, magnitude, type):
                 return bounded.rounded(value, error, type)
         else:
             undecided = _undecided(lhs, rhs, product)
@@ -354,6 +361,8 @@ class BoundedArithmetic(Arithmetic):
         unit = 2.0 ** -bounded.float_format(type).digits
         # Tensor cores cut off where they add up.
         error = error + (2 * count + 10 + self.accuracy.product) * unit * magnitude
+        if self.accuracy.cut:
+            error = error + (GROUP + count / GROUP) * CUT * magnitude
         error = np.where(np.isfinite(value), error, 0.0)
         undecided = undecided | (magnitude >= bounded.float_format(type).largest)
         return bounded.rounded(value, np.where(undecided, np.inf, error), type)

@@ -232,6 +232,8 @@ def run_and_check(
     device = prepare_triton()
     import torch
 
+    from dt_mlir.interpreters.accuracy import Accuracy
+
     if device == "cpu" and tiles is not None and miscomputed(tiles) is not None:
         return check_tiles(module, tiles, given, seed, special)
     interface = Interface.of(module)
@@ -250,7 +252,7 @@ def run_and_check(
             raise CompileError(f"the program cannot run on these inputs: {error}") from error
     results = results if isinstance(results, tuple) else (results,)
     # Only now: what the wrapper refuses has no value to compare with.
-    expected = reference(module, inputs, sizes)
+    expected = reference(module, inputs, sizes, Accuracy.of(module, device == "cuda"))
     lines: list[str] = []
     total, decided = 0, 0
     for (name, want), result in zip(expected.items(), results):

@@ -75,7 +75,7 @@ def build(text: str, file: str, sizes: Mapping[str, int], gpu: Gpu | None) -> Bu
         return Built("refused", error.message)
     except Exception as error:
         return Built("failed", f"internal fault of the compiler: {type(error).__name__}: {error}")
-    accuracy = Accuracy.of(program.algorithm)
+    accuracy = Accuracy.of(program.algorithm, gpu is not None)
     repeatable = not _adds_in_memory(program.algorithm)
     if gpu is None:
         if miscomputed(program.module) is None:
