@@ -164,10 +164,14 @@ def index_form(
     found = builder.build(expr)
     if found is None:
         return None
-    labels = [dim for dim in builder.dims if isinstance(dim, str)]
-    values = [dim for dim in builder.dims if not isinstance(dim, str)]
+    # What is simplified may depend on less than it names, and is printed so.
+    used = compacted([found])
+    kept = [builder.dims[place] for place in sorted(used.dims)]
+    labels = [dim for dim in kept if isinstance(dim, str)]
+    values = [dim for dim in kept if not isinstance(dim, str)]
     order: list[str | Expr] = [*labels, *values]
-    dims = [dimension(order.index(dim)) for dim in builder.dims]
-    symbols = [symbol(i) for i in range(len(builder.sizes))]
-    moved = substitute(found, dims, symbols)
-    return IndexForm(moved, tuple(labels), tuple(builder.sizes), tuple(values))
+    dims = [dimension(order.index(builder.dims[place])) for place in used.dims]
+    sizes = [builder.sizes[place] for place in used.symbols]
+    symbols = [symbol(place) for place in range(len(sizes))]
+    moved = substitute(used.results[0], dims, symbols)
+    return IndexForm(moved, tuple(labels), tuple(sizes), tuple(values))
