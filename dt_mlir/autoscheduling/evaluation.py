@@ -13,7 +13,7 @@ from dt_mlir.autoscheduling.likeness import Likeness, Names, renamed
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import best_tiling, specialized_tilings
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.model import Cost, Tiling
+from dt_mlir.costs.tiling import Cost, Tiling
 from dt_mlir.costs.work import Work
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt

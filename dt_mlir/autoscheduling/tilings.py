@@ -16,7 +16,8 @@ from math import inf, log2, prod
 from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.model import GROUP, Cost, Tiling, cost_of
+from dt_mlir.costs.model import GROUP, Model
+from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Work
 
 MOST_LANES = 2**16
@@ -255,11 +256,13 @@ class Choices:
                     continue
                 yield Tiling(tiles, blocked, count, STAGES, order, dependent=dependent)
             if self.specializes and self._divides(tiles):
-                persistent = self._streams(tiles)
+                # What need not wait for the block before walks blocks; measuring tells of the rest.
+                walking = (1,) if streams(self.work, tiles) else (0, 1)
                 for walk in dict.fromkeys((order, self._by_batch(order))):
-                    yield Tiling(
-                        tiles, blocked, WARPS, STAGES, walk, CONSUMERS, int(persistent), dependent
-                    )
+                    for persistent in walking:
+                        yield Tiling(
+                            tiles, blocked, WARPS, STAGES, walk, CONSUMERS, persistent, dependent
+                        )
 
     def _may_specialize(self) -> bool:
         """Returns whether groups of warps may have tasks of their own.
@@ -274,22 +277,6 @@ class Choices:
             and len(self.rows) == 1 and bool(factors)
             and all(item.kind in ("f8", "f16") for item in work.products)
             and all(work.tensors[item.tensor].width == 16 for item in factors)
-        )
-
-    def _streams(self, tiles: Mapping[str, int]) -> bool:
-        """Returns whether all factors are copied anew in each step of a loop, or once for a block.
-
-        One that is held for a block while others are copied in steps has one buffer, which the next
-        block would wait for.
-        """
-        loops = self.work.loops
-        walked = {
-            place for place, walk in enumerate(loops)
-            if walk.label not in self.work.grid and 0 < tiles[walk.label] < walk.extent
-        }
-        return not walked or all(
-            walked.intersection(item.around, item.depends)
-            for item in self.work.accesses if item.feeds_product and not item.stores
         )
 
     def _divides(self, tiles: Mapping[str, int]) -> bool:
@@ -390,11 +377,12 @@ def specialized_tilings(work: Work, device: Device) -> list[tuple[Tiling, Cost]]
 
 
 def _costs(choices: Choices, specialized: bool = False) -> list[tuple[Tiling, Cost]]:
-    work, device = choices.work, choices.device
+    work = choices.work
     tilings = [item for item in choices.tilings() if item.consumers or not specialized]
     if not tilings and not specialized:
         tilings = [Tiling(dict.fromkeys(work.labels(), 1), frozenset(work.grid), 1, 1)]
-    found = [(tiling, cost_of(work, tiling, device)) for tiling in tilings]
+    model = Model(work, choices.device)
+    found = [(tiling, model.cost(tiling)) for tiling in tilings]
     if choices.in_product and not choices.coarse:
         single = len(work.products) == 1
         least = min((cost.seconds for _, cost in found), default=inf)
@@ -404,7 +392,7 @@ def _costs(choices: Choices, specialized: bool = False) -> list[tuple[Tiling, Co
                 others = [
                     replace(tiling, stages=count) for count in OTHER_STAGES if single or count < 6
                 ]
-                found += [(other, cost_of(work, other, device)) for other in others]
+                found += [(other, model.cost(other)) for other in others]
     return sorted(found, key=lambda item: (item[1].seconds, item[0].stages))
 
 

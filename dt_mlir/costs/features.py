@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import log2
 
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.model import Cost, Tiling
+from dt_mlir.costs.tiling import Cost, Tiling
 from dt_mlir.costs.work import Work
 
 
@@ -35,6 +35,7 @@ def features(work: Work, tiling: Tiling, cost: Cost, device: Device) -> dict[str
     found["warps"] = log2(tiling.warps) / 4
     found["stages"] = log2(tiling.stages) / 4
     found["consumers"] = tiling.consumers / 2
+    found["walks"] = float(tiling.persistent > 0)
     lanes = {
         label: tiling.tiles.get(label, 1) or max(work.loops[p].extent for p in places)
         for label, places in work.labels().items()

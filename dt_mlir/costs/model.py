@@ -9,7 +9,7 @@ are equally busy cost more than one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, log2, prod
 
@@ -17,6 +17,7 @@ from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.shared_memory import PART, PARTS
 from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.costs.device import Device
+from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Access, Loops, Product, Work
 
 NORM = 2.5
@@ -82,66 +83,71 @@ CACHED = 0.8
 
 
 @dataclass(frozen=True)
-class Tiling:
-    """The decisions of a schedule about one kernel's tiles."""
+class _Sides:
+    """The loops of a product, by what they are of a dot."""
 
-    tiles: Mapping[str, int]
-    """The elements of a step along each label; 0 for the whole extent; 1 where it has none."""
-    blocked: frozenset[str]
-    """The labels that the grid partitions into blocks of one tile, but for those of which the
-    kernel has blocks already."""
-    warps: int
-    stages: int
-    order: tuple[tuple[str, str, int], ...] = ()
-    """The walk over the grid, slowest first, as `Work.order`."""
-    consumers: int = 0
-    """The groups of four warps that multiply in a specialized kernel; 0 where none is."""
-    persistent: int = 0
-    """The number of instances on each multiprocessor that walk the blocks; 0 where none does."""
-    dependent: bool = False
-    """True if the kernel is launched while the one before it ends."""
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    batch: tuple[int, ...]
+    depth: tuple[int, ...]
+    joins_rows: bool
+    """True if several tiled loops may be the rows of one dot."""
+    joins_columns: bool
 
 
-@dataclass(frozen=True)
-class Cost:
-    """The predicted time of a kernel, and what it follows from."""
+class Model:
+    """The costs of a kernel on a device, at any tiles.
 
-    seconds: float
-    bounds: dict[str, float]
-    """The seconds for which each resource is busy."""
-    programs: int
-    """The number of program instances."""
-    resident: int
-    """The number of them that a multiprocessor holds."""
-    registers: float
-    """The registers of a thread."""
-    shared: int
-    """The bytes of shared memory of a program instance."""
-    memory: float
-    """The bytes that memory moves."""
-    spilled: bool
-    """True if a thread needs more registers than it can have."""
+    Args:
+        work: what the kernel does.
+        device: the device.
+    """
 
-    @property
-    def limit(self) -> str:
-        """The name of the resource that is busy longest."""
-        return max(self.bounds, key=lambda name: self.bounds[name])
+    def __init__(self, work: Work, device: Device) -> None:
+        self.work, self.device = work, device
+        self.near = {place for item in work.accesses for place in item.fastest[:1]}
+        """The loops that count neighbours in memory."""
+        self.sides = [self._sides(item) for item in work.products]
+
+    def cost(self, tiling: Tiling) -> Cost:
+        """Predicts what the kernel costs with some tiles."""
+        return _Evaluation(self, tiling).cost()
+
+    def _sides(self, item: Product) -> _Sides:
+        left, right, depth = {*item.left}, {*item.right}, {*item.depth}
+        return _Sides(
+            tuple(left - right), tuple(right - left), tuple((left & right) - depth), tuple(depth),
+            self._joins(left - right), self._joins(right - left),
+        )  # fmt: skip
+
+    def _joins(self, places: set[int]) -> bool:
+        """Returns whether tiled loops are the rows of one dot: those of a grid, with no buffer."""
+        sides = [{*side} for item in self.work.products for side in (item.left, item.right)]
+        whole = all(places <= side or not places & side for side in sides)
+        return whole and not self.work.buffers and places <= {*self.work.grid.values()}
 
 
-def scheduled(work: Work) -> Tiling:
-    """Returns the tiling that a kernel has as it is scheduled."""
-    tiles = {walk.label: walk.step for walk in work.loops}
-    return Tiling(
-        tiles, frozenset(), work.warps, work.stages, work.order, work.consumers, work.persistent,
-        work.dependent,
-    )  # fmt: skip
+class _Table(dict[Loops, float]):
+    """The product of a number of each loop, for any loops."""
+
+    def __init__(self, numbers: Sequence[float]) -> None:
+        self.numbers = numbers
+
+    def __missing__(self, loops: Loops) -> float:
+        found = 1
+        for place in loops:
+            found *= self.numbers[place]
+        self[loops] = found
+        return found
 
 
 class _Evaluation:
     """One kernel at one tiling."""
 
-    def __init__(self, work: Work, tiling: Tiling, device: Device) -> None:
-        self.work, self.tiling, self.device = work, tiling, device
+    def __init__(self, model: Model, tiling: Tiling) -> None:
+        work, device = model.work, model.device
+        self.model, self.tiling = model, tiling
+        self.work, self.device = work, device
         # A device that does not specialize runs Triton's kernel of the same tiles.
         self.consumers = tiling.consumers if device.specializes else 0
         self.warps = GROUP * self.consumers or tiling.warps
@@ -171,20 +177,15 @@ class _Evaluation:
             points.append(each / max(count, 1))
         self.lanes, self.trips, self.points = lanes, trips, points
         self.chained = len(work.products) > 1
-        self.near = {place for item in work.accesses for place in item.fastest[:1]}
-        """The loops that count neighbours in memory."""
-
-    def count(self, around: Loops) -> float:
-        """Returns how often an instance carries an item out."""
-        return prod(self.trips[place] for place in around)
-
-    def tile(self, loops: Loops) -> int:
-        """Returns the number of elements of an item."""
-        return prod(self.lanes[place] for place in loops)
-
-    def addressed(self, loops: Loops) -> float:
-        """Returns the number of elements of an item that are no lanes out of bounds."""
-        return prod(self.points[place] for place in loops)
+        self.count = _Table(trips)
+        """How often an instance carries an item out."""
+        self.tile = _Table(lanes)
+        """The number of elements of an item."""
+        self.addressed = _Table(points)
+        """The number of elements of an item that are no lanes out of bounds."""
+        self.dots = [self._dot(item, sides) for item, sides in zip(work.products, model.sides)]
+        """The rows, columns, depth and batch of each product that is a dot; None of others."""
+        self.makes_dots = any(self.dots)
 
     def cost(self) -> Cost:
         work, device = self.work, self.device
@@ -199,12 +200,12 @@ class _Evaluation:
         for item in work.scalars:
             if item.again and all(self.trips[p] <= 1 for p in item.again):
                 continue
-            elements = max(self.tile(item.depends), self.threads) * self.count(item.around)
+            elements = max(self.tile[item.depends], self.threads) * self.count[item.around]
             arithmetic += item.arithmetic * elements
             special += item.special * elements
         rounds = exchanged = 0.0
         for item in work.reductions:
-            count, elements = self.count(item.around), self.tile(item.depends)
+            count, elements = self.count[item.around], self.tile[item.depends]
             arithmetic += count * max(elements, self.threads)
             if self.lanes[item.over] > 1:
                 # Threads exchange what they have, and warps by way of shared memory.
@@ -215,10 +216,10 @@ class _Evaluation:
                     rounds += count * 4e-8 / self.consumers
                     continue
                 rounds += count * (4e-8 + 3e-8 * log2(self.warps))
-                if left < WIDTH * self.threads and item.over not in self.near:
+                if left < WIDTH * self.threads and item.over not in self.model.near:
                     # Warps have parts of the same sums. Those that multiply have rows of their own.
                     rounds += count * SPREAD * self.warps
-                    if not self._makes_dots():
+                    if not self.makes_dots:
                         exchanged += count * min(left * (self.warps - 1), WIDTH * self.threads)
         products, multiplied = self._products()
         arithmetic += multiplied
@@ -233,7 +234,11 @@ class _Evaluation:
         idle = max(ENOUGH_WARPS / max(running, 1), 1.0) if self.consumers < 2 else 1.0
         bounds["arithmetic"] = idle * busiest * each * arithmetic / device.arithmetic_rate
         bounds["special"] = idle * busiest * each * special / device.special_rate
-        starts = 1 if self.tiling.persistent else busiest
+        # A block begins when the one before has ended, unless copies for it run ahead.
+        walks = self.tiling.persistent > 0
+        if self.consumers:
+            walks = walks and streams(work, self.tiling.tiles)
+        starts = 1 if walks else busiest
         bounds["starting"] = starts * max(INSTANCE, START_OF_A_WARP * self.warps)
         bounds["waiting"] = waves * (device.start + waits * device.latency + rounds)
         bounds["waiting"] += busiest * EXCHANGED * exchanged
@@ -247,8 +252,7 @@ class _Evaluation:
             seconds = inf
         seconds *= 1 + spilled
         if self.consumers:
-            # An instance begins when the one before has ended, unless it walks blocks.
-            further = 0 if self.tiling.persistent else -(-busiest // resident) - 1
+            further = 0 if walks else -(-busiest // resident) - 1
             seconds += SPECIALIZED + SPECIALIZED_AGAIN * max(further, 0)
         launch = device.launch - (device.overlap if self.tiling.dependent else 0.0)
         return Cost(
@@ -259,12 +263,12 @@ class _Evaluation:
     def _overlap(self) -> float:
         """Returns how many trips of a loop overlap: those that copy factors of products ahead."""
         ahead = [
-            self.count(item.around) for item in self.work.accesses
+            self.count[item.around] for item in self.work.accesses
             if item.feeds_product and not item.stores
         ]  # fmt: skip
         if self.consumers:
             return BESIDE
-        pipelined = self.tiling.stages > 1 and self._makes_dots()
+        pipelined = self.tiling.stages > 1 and self.makes_dots
         return min(max([1.0, *ahead]), MOST_OVERLAP) if pipelined else 1.0
 
     def _late(self, products: float, resident: int) -> float:
@@ -280,19 +284,16 @@ class _Evaluation:
         copied = [
             item for item in self.work.accesses if item.feeds_product and not item.stores
         ]  # fmt: skip
-        trips = max([self.count(item.around) for item in copied], default=1.0)
+        trips = max([self.count[item.around] for item in copied], default=1.0)
         if not self.consumers or self.chained or not products:
             return 1.0
         step = resident * products / trips
         between = 1.0 + resident * TRIP / step
         if trips <= self.tiling.stages:
             return between
-        bytes = resident * sum(self.tile(item.depends) * item.bits / 8 for item in copied)
+        bytes = resident * sum(self.tile[item.depends] * item.bits / 8 for item in copied)
         filled = FILLED + BOXES * bytes * self.device.multiprocessors / self.device.cache_rate
         return max(between, (filled + HELD * step) / (self.tiling.stages * step))
-
-    def _makes_dots(self) -> bool:
-        return any(self.sides(item) for item in self.work.products)
 
     def _transfers(self, resident: int) -> tuple[float, float, float]:
         """Returns an instance's bytes from the cache, memory's bytes, and the loads waited for."""
@@ -302,7 +303,7 @@ class _Evaluation:
         seen: dict[tuple[str, tuple[object, ...]], Access] = {}
         room = CACHE_SHARE * device.cache
         for item in work.accesses:
-            count, elements = self.count(item.around), self.addressed(item.depends)
+            count, elements = self.count[item.around], self.addressed[item.depends]
             first = seen.setdefault((item.tensor, item.key), item)
             if first is not item and self._is_loaded(first, item):
                 continue
@@ -379,14 +380,14 @@ class _Evaluation:
 
     def _instance_bytes(self, item: Access, resident: int) -> float:
         """Returns the bytes that the instances which run at once address by an access."""
-        size = self.addressed(item.depends) * self.count(item.around) * item.bits / 8
+        size = self.addressed[item.depends] * self.count[item.around] * item.bits / 8
         return size * min(self.programs, resident * self.device.multiprocessors)
 
     def _from_memory(self, item: Access, room: float) -> float:
         """Returns the bytes that memory moves for an access of all instances."""
         work = self.work
         whole = float(work.tensors[item.tensor].bytes)
-        asked = self.addressed(item.depends) * self.count(item.around) * item.bits / 8
+        asked = self.addressed[item.depends] * self.count[item.around] * item.bits / 8
         asked *= self.programs
         if item.stores:
             return min(asked, whole) if whole else asked
@@ -419,12 +420,11 @@ class _Evaluation:
         """Returns the seconds of a multiprocessor's tensor cores, as a part of the device's, and
         the multiplications that are done one by one."""
         seconds = elements = 0.0
-        for item in self.work.products:
-            sides = self.sides(item)
-            count = self.count(item.around)
+        for item, sides in zip(self.work.products, self.dots):
+            count = self.count[item.around]
             if sides is None:
                 shared = {*item.left, *item.right}
-                elements += count * max(self.tile(tuple(shared)), self.threads)
+                elements += count * max(self.tile[tuple(shared)], self.threads)
                 continue
             rows, columns, depth, batch = sides
             rate = self.device.product_rates[item.kind]
@@ -444,59 +444,52 @@ class _Evaluation:
             seconds += count * work / rate
         return seconds, elements
 
-    def sides(self, item: Product) -> tuple[int, int, int, int] | None:
+    def _dot(self, item: Product, sides: _Sides) -> tuple[int, int, int, int] | None:
         """Returns the rows, columns, depth and batch of a dot; None if a product is not one."""
-        left, right, depth = {*item.left}, {*item.right}, {*item.depth}
-        rows = [self.lanes[p] for p in left - right if self.lanes[p] > 1]
-        columns = [self.lanes[p] for p in right - left if self.lanes[p] > 1]
-        batch = [self.lanes[p] for p in (left & right) - depth if self.lanes[p] > 1]
-        deep = prod(self.lanes[p] for p in depth)
-        joined = self._joins(left - right), self._joins(right - left)
+        lanes = self.lanes
+        rows = [lanes[p] for p in sides.rows if lanes[p] > 1]
+        columns = [lanes[p] for p in sides.columns if lanes[p] > 1]
+        batch = [lanes[p] for p in sides.batch if lanes[p] > 1]
+        deep = prod(lanes[p] for p in sides.depth)
         if (
-            not rows or len(rows) > 1 and not joined[0]
-            or not columns or len(columns) > 1 and not joined[1]
+            not rows or len(rows) > 1 and not sides.joins_rows
+            or not columns or len(columns) > 1 and not sides.joins_columns
             or len(batch) > 1 or deep < least_depth(item.bits)
         ):
             return None
         return prod(rows), prod(columns), deep, prod(batch)
 
-    def _joins(self, places: set[int]) -> bool:
-        """Returns whether tiled loops are the rows of one dot: those of a grid, with no buffer."""
-        sides = [{*side} for item in self.work.products for side in (item.left, item.right)]
-        whole = all(places <= side or not places & side for side in sides)
-        return whole and not self.work.buffers and places <= {*self.work.grid.values()}
-
     def _registers(self) -> tuple[float, float]:
         """Returns the registers of a thread, and by how much spilling slows a kernel down."""
         work, threads = self.work, self.threads
         held = widest = 0.0
-        for item in work.products:
+        for item, dot in zip(work.products, self.dots):
             outside = ({*item.left} | {*item.right}) - {*item.depth}
-            if any(self.trips[p] > 1 for p in item.depth) or self.sides(item):
+            if any(self.trips[p] > 1 for p in item.depth) or dot:
                 # Steps at the edge of a domain are summed apart, and added to the others; where
                 # groups of warps have tasks of their own, only if what they sum is not finite.
                 apart = not self.consumers and any(work.loops[p].share < 1 for p in item.depth)
-                held += self.tile(tuple(outside)) / threads * (1 + apart)
+                held += self.tile[tuple(outside)] / threads * (1 + apart)
         # A buffer may hold what a product has accumulated.
         accumulated = held
         for item in work.reductions:
             if self.trips[item.over] > 1:
-                held += self.tile(tuple(p for p in item.depends if p != item.over)) / threads
+                held += self.tile[tuple(p for p in item.depends if p != item.over)] / threads
         loaded: dict[object, float] = {}
         for item in work.accesses:
             narrow = work.tensors[item.tensor].width < 4
             if not item.stores and (narrow or not item.feeds_product):
-                size = self.tile(item.depends) * item.bits / 32 / threads
+                size = self.tile[item.depends] * item.bits / 32 / threads
                 # Each element that is copied by itself has an address.
-                size += self.tile(item.depends) / threads if item.feeds_product else 0
+                size += self.tile[item.depends] / threads if item.feeds_product else 0
                 loaded[item.tensor, item.key] = max(
                     loaded.get((item.tensor, item.key), 0.0), size
                 )
         for item in work.scalars:
-            widest = max(widest, self.tile(item.depends) / threads)
+            widest = max(widest, self.tile[item.depends] / threads)
         buffers = 0.0
         for loops, bits in work.buffers:
-            size = self.tile(loops) * bits / 32 / threads
+            size = self.tile[loops] * bits / 32 / threads
             widest, buffers = max(widest, size), buffers + size
         if work.products:
             held += 0.5 * max(buffers - accumulated, 0.0)
@@ -517,15 +510,15 @@ class _Evaluation:
                 # Results go through shared memory, those of wide rows in parts.
                 row = prod(self.lanes[place] for place in item.fastest[:1]) * item.bits / 8
                 held = min(row, PARTS * PART) / row
-                largest += held * self.tile(item.depends) * item.bits / 8
+                largest += held * self.tile[item.depends] * item.bits / 8
             elif item.feeds_product and not item.stores:
-                size = self.tile(item.depends) * item.bits / 8
+                size = self.tile[item.depends] * item.bits / 8
                 if any(self.trips[p] > 1 for p in item.depends if p in item.around):
                     rings += size * self.tiling.stages
                 else:
                     # One that is copied once leaves its place to the next.
                     largest = largest + size if self.consumers else max(largest, size)
-        return int(rings + largest) + SCRATCH if self._makes_dots() else 0
+        return int(rings + largest) + SCRATCH if self.makes_dots else 0
 
     def _resident(self, registers: float, shared: int) -> int:
         """Returns how many instances a multiprocessor holds."""
@@ -549,4 +542,4 @@ def cost_of(work: Work, tiling: Tiling, device: Device) -> Cost:
         tiling: the tiles that it takes.
         device: the device.
     """
-    return _Evaluation(work, tiling, device).cost()
+    return Model(work, device).cost(tiling)

@@ -10,8 +10,9 @@ from xdsl.dialects.builtin import LocationAttr, ModuleOp
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.model import Cost, cost_of, scheduled
+from dt_mlir.costs.model import cost_of
 from dt_mlir.costs.quantities import shown_bytes, shown_time
+from dt_mlir.costs.tiling import Cost, scheduled
 from dt_mlir.costs.work import work_of
 from dt_mlir.dialects import host, loop
 from dt_mlir.passes.apply_schedule import in_order

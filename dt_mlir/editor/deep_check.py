@@ -19,9 +19,9 @@ from dt_mlir.autoscheduling.auto import assumed_sizes
 from dt_mlir.backend.python_module import emit_module
 from dt_mlir.compiling import DEEPEST
 from dt_mlir.costs.device import find_device
-from dt_mlir.costs.model import Cost
 from dt_mlir.costs.quantities import shown_bytes, shown_time
 from dt_mlir.costs.report import costs_of
+from dt_mlir.costs.tiling import Cost
 from dt_mlir.diagnostics import CompileError, Note, file_line_col, showing_warnings
 from dt_mlir.dialects import loop
 from dt_mlir.editor.problems import Problem, unique

@@ -9,7 +9,8 @@ from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.costs.device import devices, find_device
-from dt_mlir.costs.model import Tiling, cost_of
+from dt_mlir.costs.model import cost_of
+from dt_mlir.costs.tiling import Tiling
 from dt_mlir.costs.work import Work
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects.sched import Argument
