@@ -69,7 +69,10 @@ def as_term(value: Value, type: Attribute) -> Term:
 def _branch(value: Value, type: Attribute) -> Term:
     """Returns one of two integers as a term, which may be a constant."""
     if z3.is_int_value(value) and isinstance(type, IntegerType):
-        return Number(IntegerAttr(value.as_long(), type))
+        # What was said in a wider type loses its upper bits.
+        width = type.width.data
+        found = value.as_long() % 2**width
+        return Number(IntegerAttr(found - 2**width * (found >= 2 ** (width - 1) > 1), type))
     return as_term(value, type)
 
 

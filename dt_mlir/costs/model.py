@@ -178,7 +178,7 @@ class _Evaluation:
         self.lanes, self.trips, self.points = lanes, trips, points
         self.chained = len(work.products) > 1
         self.count = _Table(trips)
-        """How often an instance carries an item out."""
+        """The number of times that an instance carries an item out."""
         self.tile = _Table(lanes)
         """The number of elements of an item."""
         self.addressed = _Table(points)

@@ -53,6 +53,42 @@ f[x] = (0 + x) ** 6 + A[x];
 f.tensorize(x:4);
 f.compile();
 """,
+    "an index that simplifies to one without a label": """
+Func f;
+In A;
+Var x, z;
+f[x, z] = repeat_image(A[z // 3 + x % 1, z]) + A[x, z];
+f.compile();
+""",
+    "the text of a number of a wider type": """
+Func f : f16;
+In A;
+Var x;
+f[x] = cast((2147483647 + 0), f32);
+f.compile();
+""",
+    "a number that is stored in fewer bits": """
+Func f : i16;
+In A;
+RVar x;
+f[x] = where(((x < x) and (x < x)), x, 2147483647);
+f.compile();
+""",
+    "a sum on its way that overflows, shifted by no maximum": """
+Func f0, f1 : f16, f2 : f16, f3 : f16;
+In A;
+Var x;
+RVar y;
+f0[x, y] = mirror_interior(A[len(x) - 1 - x, x]) // A[y, x];
+f1[x] = rsum(f0[x, y], y);
+f2[x] = rsum(exp(f0[x, y] - f1[x]) * (f0[x, y] - f1[x]) ** 2, y);
+f3[x, y] = exp(f0[x, y] - f1[x]) / (abs(f2[x]) + 1);
+f3.online(y);
+f3.block(x:32, y:16);
+f3.split(y:4);
+f3.tensorize(y:0);
+f3.compile();
+""",
     "labels that cancel out in a condition": """
 Func f0, f1;
 In A;
