@@ -19,6 +19,7 @@ import datetime
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -280,8 +281,17 @@ def shared_out(gpus: list[str], jobs: int, script: str = __file__) -> int:
             env={**os.environ, "CUDA_VISIBLE_DEVICES": gpu},
         ) for n, gpu in enumerate(gpus)
     ]  # fmt: skip
-    statuses = [process.wait() for process in running]
+    try:
+        statuses = [process.wait() for process in running]
+    finally:
+        for process in running:
+            process.terminate()
     return int(any(statuses))
+
+
+def end_in_order() -> None:
+    """Lets a signal to terminate end this process as an error does: it ends its processes first."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 def measure_of(workload: Workload) -> str:
@@ -333,6 +343,7 @@ def main() -> int:
         print("there is no GPU: no kernel is measured")
         return 0
     args.results.mkdir(exist_ok=True)
+    end_in_order()
     if args.gpus is not None:
         return shared_out(visible_gpus(args.gpus), args.jobs)
     # Processes that measure import what is beside this file.

@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from evaluate import TIMEOUT, chosen, compiler, shared_out, task_of
+from evaluate import TIMEOUT, chosen, compiler, end_in_order, shared_out, task_of
 from workloads import WORKLOADS, Workload
 
 from dt_mlir.analysis.interface import Interface
@@ -195,6 +195,7 @@ def measure_all(args: argparse.Namespace) -> int:
     if measuring.device_name() == "cpu":
         print("there is no GPU: no kernel is measured")
         return 0
+    end_in_order()
     if args.gpus is not None:
         return shared_out(visible_gpus(args.gpus), args.jobs, __file__)
     share, shares = map(int, args.share.split("/"))

@@ -19,6 +19,7 @@ from statistics import median
 from typing import Any
 
 import torch
+from evaluate import end_in_order
 
 from dt_mlir.files import write_output
 from dt_mlir.kernels.dispatched import tuned_for_sizes
@@ -107,6 +108,7 @@ def main() -> int:
     if measuring.device_name() == "cpu":
         print("there is no GPU: no kernel is measured")
         return 0
+    end_in_order()
     found: list[dict[str, Any]] = []
     for family in FAMILIES:
         if args.only is not None and args.only not in family.program:
