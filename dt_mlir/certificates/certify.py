@@ -26,7 +26,7 @@ from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import Choice, Term, neutral
 from dt_mlir.certificates.tests import Tests
 from dt_mlir.certificates.tiles import Access, Program, stores_to
-from dt_mlir.certificates.universe import Integer, Universe, evaluated, least
+from dt_mlir.certificates.universe import Condition, Integer, Universe, evaluated, least
 from dt_mlir.certificates.walks import Domain, Walk, all_visited, apart, foreign, visited_once
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, tile, warp
@@ -230,6 +230,17 @@ class _Certifier:
         )
         self._open(Kind.PROTOCOL, root, text, reason)
 
+    def _computing(self, tensor: str) -> list[Condition]:
+        """Returns that some output has an element, without which nothing that is stored matters.
+
+        Args:
+            tensor: what is written; of an element of an output it is known.
+        """
+        outputs = output_names(self.source)
+        if tensor in outputs:
+            return []
+        return [z3.Or([z3.And([n > 0 for n in self._extents(name)]) for name in outputs])]
+
     def _extents(self, tensor: str) -> list[Integer]:
         """Returns the sizes of a tensor's axes, without padding."""
         alloc = self.allocs.get(tensor)
@@ -384,7 +395,7 @@ class _Certifier:
                     self.universe.variable(label, lambda v, n=extent: [v >= 0, v < n])
                     for label, extent in zip(axes or ["i"] * len(box), box, strict=True)
                 )
-                query = all_visited(self.prover, walks, Domain(points), [])
+                query = all_visited(self.prover, walks, Domain(points), self._computing(tensor))
                 if query.state is State.PROVED:
                     self.filled[tensor] = box
                 if query.state is not State.REFUTED:

@@ -89,6 +89,22 @@ f3.split(y:4);
 f3.tensorize(y:0);
 f3.compile();
 """,
+    "what parts of no rows count": """
+Func f0, f1, f2, f3;
+In B;
+RVar x, y, z;
+f0[x, z, y] = rsum(B[x, y], x);
+f1[x, z] = rsum(f0[x, z, y], y);
+f2[x, z] = rsum(exp(f0[x, z, y] - f1[x, z]) * (f0[x, z, y] - f1[x, z]) ** 2, y);
+f3[x, z, y] = exp(f0[x, z, y] - f1[x, z]) / (abs(f2[x, z]) + 1);
+f3.online(y);
+f3.rfactor(y:y_in/2, f3_parts);
+f3_parts.block(y_part:1, x:1, z:1);
+f3_parts.tensorize(y_part:1, x:0, y:0, z:0);
+f3.tensorize(y:0, y_part:0);
+f3.compile();
+f0.compile();
+""",
     "labels that cancel out in a condition": """
 Func f0, f1;
 In A;
