@@ -18,23 +18,20 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import log
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from evaluate import TIMEOUT, chosen, compiler, end_in_order, shared_out, task_of
+from ranks import KEPT, rankings
 from workloads import WORKLOADS, Workload
 
-from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.proposals import Proposals
-from dt_mlir.costs.device import Device, find_device, present_device
-from dt_mlir.costs.report import costs_of
+from dt_mlir.costs.device import Device, present_device
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.files import write_output
-from dt_mlir.frontend.emit import compile_text
-from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.tuning import measuring
 from dt_mlir.tuning.database import Database, Setting
 from dt_mlir.tuning.progress import Silent
@@ -45,9 +42,6 @@ from dt_mlir.tuning.tuner import Options, Tuner
 from dt_mlir.tuning.workers.local import LocalWorkers, visible_gpus
 
 HERE = Path(__file__).resolve().parent
-KEPT = HERE / "rankings"
-LEAST = 6
-"""The fewest times among which schedules are ranked."""
 MOST_OPTIONS = 20000
 """The most options of a part of a program: ten times as many as a search looks at, most of which
 are predicted to be alike."""
@@ -121,62 +115,6 @@ def measured(
             for text, record in outcome.records.items()
         },
     }  # fmt: skip
-
-
-def predicted(text: str, sizes: Mapping[str, int], device: Device) -> float:
-    """Returns the time that the model predicts for a program with its schedule, in seconds.
-
-    Raises:
-        CompileError: if the program cannot be compiled any more.
-    """
-    module, _ = compile_text(text, "-")
-    sizes = Interface.of(module).completed(sizes)
-    run_pipeline(module, default_pipeline("loop"))
-    return sum(cost.seconds for cost in costs_of(module, sizes, device).values())
-
-
-def spearman(first: Sequence[float], second: Sequence[float]) -> float:
-    """Returns Spearman's coefficient of correlation of two rows; equal numbers share their ranks.
-
-    Spearman, The proof and measurement of association between two things, 1904.
-    """
-    ranks = [_ranks(first), _ranks(second)]
-    centred = [[rank - (len(row) - 1) / 2 for rank in row] for row in ranks]
-    squares = [sum(rank * rank for rank in row) for row in centred]
-    if not all(squares):
-        return 0.0
-    return sum(a * b for a, b in zip(*centred)) / (squares[0] * squares[1]) ** 0.5
-
-
-def _ranks(row: Sequence[float]) -> list[float]:
-    smaller = {value: sum(other < value for other in row) for value in row}
-    equal = Counter(row)
-    return [smaller[value] + (equal[value] - 1) / 2 for value in row]
-
-
-def pairs_of(kept: Mapping[str, Any]) -> list[tuple[float, float]]:
-    """Returns the predicted and the measured time of each schedule that has both, in seconds."""
-    device = find_device(kept["device"])
-    found: list[tuple[float, float]] = []
-    for text, microseconds in kept["microseconds"].items():
-        if microseconds is not None:
-            try:
-                found.append((predicted(text, kept["sizes"], device), microseconds / 1e6))
-            except CompileError:
-                # Today's compiler refuses it, and so does not rank it.
-                continue
-    return found
-
-
-def rankings(folder: Path) -> dict[str, float]:
-    """Returns the coefficient of each workload whose schedules were timed."""
-    found: dict[str, float] = {}
-    for path in sorted(folder.glob("*.json")):
-        kept = json.loads(path.read_text())
-        pairs = pairs_of(kept)
-        if len(pairs) >= LEAST:
-            found[kept["workload"]] = spearman(*zip(*pairs))
-    return found
 
 
 def in_turn(workloads: Sequence[Workload]) -> list[Workload]:

@@ -197,3 +197,18 @@ def test_gpus_are_not_shared_out_again() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
     assert done.returncode == 2
     assert "unrecognized arguments: --gpu all" in done.stderr
+
+
+def test_ranks_of_equal_numbers_are_shared() -> None:
+    spearman = module_of("ranks").spearman
+    assert spearman([1, 2, 3, 4], [10, 20, 30, 40]) == pytest.approx(1)
+    assert spearman([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
+    # Ranks 0.5, 0.5, 2, 3 and 0, 1, 2, 3.
+    assert spearman([1, 1, 2, 3], [5, 6, 7, 8]) == pytest.approx(4.5 / (4.5 * 5) ** 0.5)
+    assert spearman([1, 1], [1, 2]) == 0
+
+
+def test_kept_schedules_are_ranked() -> None:
+    found = module_of("ranks").rankings(BENCHMARKS / "rankings")
+    assert len(found) >= 10
+    assert all(-1 <= value <= 1 for value in found.values())
