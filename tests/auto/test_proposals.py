@@ -91,6 +91,23 @@ def test_other_structures_are_proposed() -> None:
     assert {"mm.rfactor(k:8, mm_parts);", "mm.rfactor(k:16, mm_parts);"} & counts
 
 
+def test_attention_is_tried_with_and_without_walking_blocks() -> None:
+    """Its queries wait for the block before, which the model predicts to cost what it saves."""
+    fixed = "Func s, top, p, total, o : bf16; In Q : bf16, K : bf16, V : bf16; Var h, i, d = 128; RVar j, c = 128; "
+    text = fixed + (
+        "s[h, i, j] = rdot(Q[h, i, c], K[h, j, c], c); top[h, i] = rmax(s[h, i, j], j); "
+        "p[h, i, j] = exp(s[h, i, j] - top[h, i]); total[h, i] = rsum(p[h, i, j], j); "
+        "o[h, i, d] = rdot(p[h, i, j], V[h, j, d], j) / total[h, i]; o.precision(narrow); o.compile();"
+    )
+    found = proposals(text, {"h": 64, "i": 2048, "j": 2048})
+    best = [
+        {*found.directives(0, number)} for number, option in enumerate(found.slots[0])
+        if option.seconds <= 1.0001 * found.slots[0][0].seconds
+    ]  # fmt: skip
+    assert any(one - {"o.persistent();"} in best and "o.persistent();" in one for one in best)
+    assert "o.persistent();" not in texts(found.first)
+
+
 def test_hopeless_tiles_are_left_out() -> None:
     found = proposals(MATMUL, SQUARE)
     assert found.pruned["need more shared memory than there is"] > 0
@@ -146,6 +163,13 @@ def test_a_search_learns_where_predictions_are_wrong() -> None:
         if option.kernels[0].tiling.warps == 4
     )
     assert min(fours) < 1.1 * least
+
+
+def test_more_candidates_are_under_way_where_more_are_measured_at_once() -> None:
+    found = predicted(MATMUL, SQUARE)
+    one, two = found.ahead(64, 1), found.ahead(64, 2)
+    assert two == 2 * one
+    assert found.ahead(3, 2) == 3
 
 
 def test_a_patient_search_tries_everything() -> None:
