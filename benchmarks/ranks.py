@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from scipy.stats import spearmanr
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.costs.device import Device, find_device
@@ -34,22 +35,10 @@ def predicted(text: str, sizes: Mapping[str, int], device: Device) -> float:
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:
-    """Returns Spearman's coefficient of correlation of two rows; equal numbers share their ranks.
-
-    Spearman, The proof and measurement of association between two things, 1904.
-    """
-    ranks = [_ranks(first), _ranks(second)]
-    centred = [[rank - (len(row) - 1) / 2 for rank in row] for row in ranks]
-    squares = [sum(rank * rank for rank in row) for row in centred]
-    if not all(squares):
+    """Returns Spearman's coefficient of correlation of two rows; 0 where one does not vary."""
+    if min(len({*first}), len({*second})) < 2:
         return 0.0
-    return sum(a * b for a, b in zip(*centred)) / (squares[0] * squares[1]) ** 0.5
-
-
-def _ranks(row: Sequence[float]) -> list[float]:
-    smaller = {value: sum(other < value for other in row) for value in row}
-    equal = Counter(row)
-    return [smaller[value] + (equal[value] - 1) / 2 for value in row]
+    return float(spearmanr(first, second).statistic)
 
 
 def pairs_of(kept: Mapping[str, Any]) -> list[tuple[float, float]]:
