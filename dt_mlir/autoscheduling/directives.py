@@ -42,7 +42,11 @@ def tile_directives(
     order = [item for item in tiling.order if item[0] in blocks]
     if len(blocks) > 1 or any(part == "descending" for _, part, _ in order):
         found.append(Decision(root, "map", tuple(_walks(order, taken)), _order(order)))
-    if tiling.persistent:
+    if tiling.persistent and tiling.alternating:
+        rounds = (Argument("rounds", "alternating"),)
+        reason = "each instance gets long blocks and short ones"
+        found.append(Decision(root, "persistent", rounds, reason))
+    elif tiling.persistent:
         reason = "the next block is copied while this one is stored"
         found.append(plain(root, "persistent", reason=reason))
     if tiling.consumers:
@@ -87,10 +91,10 @@ def _limit(cost: Cost) -> str:
 
 def _order(order: list[tuple[str, str, int]]) -> str:
     parts = {part for _, part, _ in order}
-    if "inner" in parts:
-        return "instances that run at once share rows and columns"
     if "descending" in parts:
         return "the blocks with most to do start first"
+    if "inner" in parts:
+        return "instances that run at once share rows and columns"
     return "neighbours in memory run at once"
 
 

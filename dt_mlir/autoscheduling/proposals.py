@@ -228,7 +228,8 @@ def _signature(option: Option) -> object:
         (
             kernel.work.root, tuple(sorted(kernel.tiling.tiles.items())), kernel.tiling.warps,
             kernel.tiling.stages, kernel.tiling.order, kernel.tiling.consumers,
-            kernel.tiling.persistent, kernel.cost.seconds, kernel.cost.registers,
+            kernel.tiling.persistent, kernel.tiling.alternating, kernel.cost.seconds,
+            kernel.cost.registers,
         ) for kernel in option.kernels
     )  # fmt: skip
 

@@ -15,6 +15,7 @@ from math import inf, log2, prod
 
 from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.tile_sizes import padded
+from dt_mlir.costs.balance import rise
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.model import GROUP, Model
 from dt_mlir.costs.tiling import Cost, Tiling, streams
@@ -51,8 +52,13 @@ WARPS = 8
 """The warps of a kernel of Triton beside a specialized one."""
 CONSUMERS = 2
 """The groups of warps that multiply in a specialized kernel."""
+TOGETHER = 8
+"""The blocks along a label that are walked as a group."""
 ROWS_OF_CONSUMER = 64
 """The rows that an instruction multiplies, of which a group takes a multiple."""
+
+Order = tuple[tuple[str, str, int], ...]
+"""A walk over the blocks, slowest first, as `Tiling.order`."""
 
 
 class Choices:
@@ -236,7 +242,7 @@ class Choices:
         warps = (4, 8)
         if not self.in_product:
             warps = (1, 4, 8, 16) if self.coarse else (1, 2, 4, 8, 16, 32)
-        orders: dict[frozenset[str], tuple[tuple[str, str, int], ...]] = {}
+        orders: dict[frozenset[str], Order] = {}
         for sizes in combinations(*map(self.options, labels)):
             single = dict(zip(labels, sizes))
             tiles = self._boxed(single) or single
@@ -257,11 +263,14 @@ class Choices:
                 yield Tiling(tiles, blocked, count, STAGES, order, dependent=dependent)
             if self.specializes and self._divides(tiles):
                 # What need not wait for the block before walks blocks; measuring tells of the rest.
-                walking = (1,) if streams(self.work, tiles) else (0, 1)
-                for walk in dict.fromkeys((order, self._by_batch(order))):
-                    for persistent in walking:
+                walking = [(1, False)] if streams(self.work, tiles) else [(0, False), (1, False)]
+                if rise(self.work) > 1:
+                    walking.append((1, True))
+                for walk in dict.fromkeys(self._specialized_orders(order, tiles)):
+                    for persistent, alternating in walking:
                         yield Tiling(
-                            tiles, blocked, WARPS, STAGES, walk, CONSUMERS, persistent, dependent
+                            tiles, blocked, WARPS, STAGES, walk, CONSUMERS, persistent,
+                            alternating, dependent,
                         )
 
     def _may_specialize(self) -> bool:
@@ -304,14 +313,27 @@ class Choices:
             held += [{*i.depends} for i in work.accesses]
         return max(map(size, held), default=1)
 
-    def _by_batch(
-        self, order: tuple[tuple[str, str, int], ...]
-    ) -> tuple[tuple[str, str, int], ...]:
-        """Returns a walk in which all rows of a batch come before those of the next, which share
-        its columns."""
-        return tuple(sorted(order, key=lambda item: item[1] == "descending"))
+    def _specialized_orders(self, order: Order, tiles: Mapping[str, int]) -> Iterator[Order]:
+        """Yields the walks over blocks among which a specialized kernel decides.
 
-    def order(self, blocked: frozenset[str]) -> tuple[tuple[str, str, int], ...]:
+        If rows begin with those that conditions keep most of, others take all rows of one batch
+        before those of the next, which share its columns, or those of several batches, so that long
+        blocks are not among the last.
+        """
+        yield order
+        rows = [item for item in order if item[1] == "descending"]
+        rest = [item for item in order if item[1] != "descending"]
+        if not rows or not rest:
+            return
+        yield (*rest, *rows)
+        first, *others = rest
+        blocks = -(-self.extents[first[0]] // max(tiles[first[0]], 1))
+        if blocks > TOGETHER:
+            yield (
+                (first[0], "outer", TOGETHER), *rows, *others, (first[0], "inner", TOGETHER)
+            )  # fmt: skip
+
+    def order(self, blocked: frozenset[str]) -> Order:
         """Returns the walk over the blocks of the labels that are partitioned, slowest first.
 
         Rows of products are walked in groups of 8 blocks, so that programs that run at once share
@@ -333,8 +355,8 @@ class Choices:
             whole += [(label, "whole", 0) for label in (*rows, *columns)]
         elif rows and columns:
             first = rows[0]
-            whole += [(first, "outer", 8), *((label, "whole", 0) for label in columns)]
-            whole += [(first, "inner", 8)]
+            whole += [(first, "outer", TOGETHER), *((label, "whole", 0) for label in columns)]
+            whole += [(first, "inner", TOGETHER)]
         else:
             whole += [(label, "whole", 0) for label in (*columns, *rows)]
         return tuple(whole)

@@ -8,6 +8,13 @@ Conversely such a pair gives r = q c d + s < q c d + (a - c q) d = a d.
 
 With it a program id that counts several labels is as good as one variable for each, of which each
 is bounded by a linear expression: the solver never sees a product of two sizes.
+
+The lemma of alternating rounds: for n >= 0 and p > 0 the map that takes b, 0 <= b < n, to b where
+n div p - b div p is even, and to b + p - 1 - 2 (b mod p) where it is odd, is a permutation of these
+numbers. Proof: it takes the round r = b div p to itself, as b mod p and p - 1 - b mod p both lie
+between 0 and p - 1. On a round it is the identity, or takes s = b mod p to p - 1 - s, which is its
+own inverse. That of an incomplete round, r = n div p, is the identity, and all others hold p
+numbers below n.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -33,6 +40,7 @@ class Numbering:
         self.prover, self.universe = prover, prover.universe
         self._products: dict[int, list[Integer]] = {}
         self._apart: dict[tuple[int, int], tuple[Integer, Integer]] = {}
+        self._alternated: dict[int, Integer] = {}
         self._kept: list[Integer] = []
         self._factors: dict[int, list[Integer]] = {}
         self._walks = kernel.programs is not None
@@ -91,6 +99,24 @@ class Numbering:
             return None
         self.blocks.clear()
         return self._number("block", self.grid)
+
+    def alternated(self, number: Integer, blocks: Integer, programs: Integer) -> Integer | None:
+        """Returns the block that a walk with alternating rounds takes for a number, by the lemma.
+
+        The number itself no longer says which block it is.
+        """
+        found = self._alternated.get(number.get_id())
+        if found is not None:
+            return found
+        if programs is not self.programs or self._factors.get(number.get_id()) is None:
+            return None
+        if [v.get_id() for v in self.blocks] != [number.get_id()]:
+            return None
+        if self._without(self._factors_of(blocks), self.grid) != []:
+            return None
+        self.blocks.clear()
+        found = self._alternated[number.get_id()] = self._number("block", self.grid)
+        return found
 
     def end_walk(self) -> None:
         """Ends the walk over the blocks that is under way."""

@@ -132,6 +132,10 @@ class Program:
                 self.values[op.result] = self.numbering.instance
             case tile.NumProgramsOp():
                 self.values[op.result] = self.numbering.programs
+            case tile.AlternateOp():
+                found = self.numbering.alternated(*(self.values[x] for x in op.operands))
+                unknown = Unknown("a walk that turns around, and not over the blocks of the grid")
+                self.values[op.result] = unknown if found is None else found
             case tile.RangeOp():
                 self._range(op)
             case tile.JoinedRangeOp():
@@ -226,7 +230,11 @@ class Program:
         if op.bound is not None or len(lanes) != 1:
             self.values[op.result] = Unknown("an axis that is not physical yet, or is a box, too")
             return
-        index = self.values[op.origin] + op.stride * lanes[0]
+        origin = self.values[op.origin]
+        if isinstance(origin, Term):
+            self.values[op.result] = origin
+            return
+        index = origin + op.stride * lanes[0]
         self.walks[op.axis] = ((op.label.data, index),)
         self.values[op.result] = index
 
@@ -238,7 +246,8 @@ class Program:
                 self.universe.variable(label.data, lambda v, n=extent: [v >= 0, v < n])
                 for label, extent in zip(op.labels, sides, strict=True)
             )
-        if op.bounds or self.sides.get(op.axis) != sides:
+        unknown = any(isinstance(self.values[origin], Term) for origin in op.origins)
+        if op.bounds or unknown or self.sides.get(op.axis) != sides:
             for result in op.indices:
                 self.values[result] = Unknown("an axis that is not physical yet, or another box")
             return

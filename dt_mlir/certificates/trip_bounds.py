@@ -67,6 +67,7 @@ class Bounds:
         self.prover = Prover(self.universe)
         self.scalars = Scalars(self.prover)
         self._trips: dict[tuple[str, ...], Integer] = {}
+        self._alternates: dict[tuple[str, ...], Integer] = {}
         self._numbers: dict[str, int] = {"0": 0}
         self._exprs: dict[int, Integer] = {}
         self._instance = self.universe.variable("program", lambda v: [v >= 0])
@@ -167,6 +168,8 @@ class Bounds:
                 return self._instance
             case tile.NumProgramsOp():
                 return self._programs
+            case tile.AlternateOp():
+                return self._alternated(*(self._value(x) for x in op.operands))
             case _ if op.name.startswith("arith.") and all(_is_integer(x) for x in op.operands):
                 found = self.scalars.apply(op, [self._value(x) for x in op.operands])
             case _:
@@ -174,6 +177,15 @@ class Bounds:
         if found is None or isinstance(found, Term):
             raise UnprovedError(f"a loop ends where '{op.name}' says")
         return found
+
+    def _alternated(self, number: Integer, blocks: Integer, programs: Integer) -> Integer:
+        """Returns the block of a walk whose rounds alternate: one of those that there are."""
+        key = tuple(map(_text, (number, blocks, programs)))
+        if key not in self._alternates:
+            self._alternates[key] = self.universe.variable(
+                "block", lambda v: [v >= 0, v < blocks]
+            )
+        return self._alternates[key]
 
     def _trip(self, loop: scf.ForOp) -> Integer:
         ends = tuple(self._value(x) for x in (loop.lb, loop.ub, loop.step))

@@ -36,6 +36,7 @@ def features(work: Work, tiling: Tiling, cost: Cost, device: Device) -> dict[str
     found["stages"] = log2(tiling.stages) / 4
     found["consumers"] = tiling.consumers / 2
     found["walks"] = float(tiling.persistent > 0)
+    found["alternates"] = float(tiling.alternating)
     lanes = {
         label: tiling.tiles.get(label, 1) or max(work.loops[p].extent for p in places)
         for label, places in work.labels().items()

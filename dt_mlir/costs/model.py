@@ -16,6 +16,7 @@ from math import inf, log2, prod
 from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.shared_memory import PART, PARTS
 from dt_mlir.analysis.tile_sizes import padded
+from dt_mlir.costs.balance import lateness
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Access, Loops, Product, Work
@@ -57,6 +58,8 @@ SPECIALIZED = 1.9e-6
 tensor descriptors, and groups of warps that are told their tasks."""
 SPECIALIZED_AGAIN = 1.7e-6
 """The seconds that each further one on a multiprocessor takes, which copies nothing ahead."""
+HELD_AGAIN = 0.5
+"""The part of it that is left where instances walk blocks, of which one factor is held."""
 BESIDE = 16.0
 """The trips of a loop that overlap where a group of warps does nothing but copy."""
 RUNS_AHEAD = 4.0
@@ -238,7 +241,7 @@ class _Evaluation:
         walks = self.tiling.persistent > 0
         if self.consumers:
             walks = walks and streams(work, self.tiling.tiles)
-        starts = 1 if walks else busiest
+        starts = 1.0 if walks else float(busiest)
         bounds["starting"] = starts * max(INSTANCE, START_OF_A_WARP * self.warps)
         bounds["waiting"] = waves * (device.start + waits * device.latency + rounds)
         bounds["waiting"] += busiest * EXCHANGED * exchanged
@@ -248,11 +251,16 @@ class _Evaluation:
         shared_by = resident if self.chained else together
         busy = max(local) + (sum(local) - max(local)) / (shared_by * self._overlap())
         seconds = (bounds["memory"] ** NORM + busy**NORM) ** (1 / NORM)
+        running = each * resident
+        late = lateness(work, self.tiling, self.blocks, running)
+        seconds *= 1 + late / max(self.programs / running, 1.0)
         if shared > device.shared_memory:
             seconds = inf
         seconds *= 1 + spilled
         if self.consumers:
-            further = 0 if walks else -(-busiest // resident) - 1
+            further = 0.0 if walks else -(-busiest // resident) - 1.0
+            if self.tiling.persistent:
+                further *= HELD_AGAIN
             seconds += SPECIALIZED + SPECIALIZED_AGAIN * max(further, 0)
         launch = device.launch - (device.overlap if self.tiling.dependent else 0.0)
         return Cost(

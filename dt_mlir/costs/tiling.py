@@ -25,6 +25,8 @@ class Tiling:
     """The groups of four warps that multiply in a specialized kernel; 0 where none is."""
     persistent: int = 0
     """The number of instances on each multiprocessor that walk the blocks; 0 where none does."""
+    alternating: bool = False
+    """True if they walk every other round of blocks backwards."""
     dependent: bool = False
     """True if the kernel is launched while the one before it ends."""
 
@@ -60,7 +62,7 @@ def scheduled(work: Work) -> Tiling:
     tiles = {walk.label: walk.step for walk in work.loops}
     return Tiling(
         tiles, frozenset(), work.warps, work.stages, work.order, work.consumers, work.persistent,
-        work.dependent,
+        work.alternating, work.dependent,
     )  # fmt: skip
 
 

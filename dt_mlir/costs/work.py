@@ -50,6 +50,8 @@ class Walk:
     """The points that a program instance walks, as the schedule has it; 0 for all."""
     share: float = 1.0
     """The part of its points at which conditions of a reduction hold."""
+    most: float = 1.0
+    """The largest such part that there is at one point of the loops around it."""
     in_part: bool = False
     """True if its points are a part of the label's, behind which others' follow in memory."""
     in_chunks: bool = False
@@ -163,6 +165,8 @@ class Work:
     persistent: int = 0
     """The number of instances on each multiprocessor that walk the blocks, as the schedule has it;
     0 where none does."""
+    alternating: bool = False
+    """True if they walk every other round of blocks backwards, as the schedule has it."""
     dependent: bool = False
     """True if the kernel is launched while the one before it ends, as the schedule has it."""
     precision: str = "ieee"
@@ -185,7 +189,7 @@ class Work:
             tuple(self.products), tuple(self.reductions), tuple(self.scalars),
             tuple(self.buffers), frozenset(self.whole), frozenset(self.single), self.order,
             tuple(self.tensors.values()), self.warps, self.stages, self.consumers,
-            self.persistent, self.dependent, self.precision, self.specializes,
+            self.persistent, self.alternating, self.dependent, self.precision, self.specializes,
         )  # fmt: skip
 
 
@@ -224,6 +228,7 @@ class _Reader:
         work.consumers = kernel.specialization.get("consumers", 0)
         if kernel.properties.get("persistent") is not None:
             work.persistent = kernel.int_hint("persistent") or 0
+        work.alternating = kernel.alternating is not None
         work.dependent = kernel.dependent_launch is not None
         precision = kernel.properties.get("precision")
         work.precision = precision.data if isinstance(precision, StringAttr) else "ieee"
@@ -259,22 +264,25 @@ class _Reader:
         if op.origin is not None and part is None or isinstance(part, loop.PartOp):
             block = min(op.extent_size or extent, extent)
         step = op.step_size or block or extent
-        share = self._share(op) if isinstance(op, loop.ReductionLoop) else 1.0
+        share, most = self._shares(op) if isinstance(op, loop.ReductionLoop) else (1.0, 1.0)
         in_grid = label in blocks and op.origin is not None
         return Walk(
-            label, extent, step if op.is_tile else 1, blocks[label] if in_grid else 0, share,
+            label, extent, step if op.is_tile else 1, blocks[label] if in_grid else 0,
+            share, most,
             isinstance(part, loop.PartOp) and extent < self._size(label),
             isinstance(part, loop.PartOp) and part.function is not None,
         )  # fmt: skip
 
-    def _share(self, op: loop.ReductionLoop) -> float:
-        """Estimates the part of a loop's points that its domain keeps, from points in its middle.
+    def _shares(self, op: loop.ReductionLoop) -> tuple[float, float]:
+        """Estimates the part of a loop's points that its domain keeps, and the largest such part.
 
-        Bounds that are not indices or sizes, such as those that are inputs, keep all points.
+        Both are counted at some points, and the largest part over all of the loop's own for each
+        combination of the others'. Bounds that are not indices or sizes, such as those that are
+        inputs, keep all points.
         """
         constraints = op.constraints
         if not constraints:
-            return 1.0
+            return 1.0, 1.0
         assert op.domain is not None
         dims = op.domain.data.num_dims
         ranges: list[list[int]] = [_samples(self._size(op.label_name))]
@@ -292,11 +300,16 @@ class _Reader:
             if all(ranges[dim] for dim in expr.used_dims())
             and all(ranges[dims + symbol] for symbol in _symbols(expr))
         ]  # fmt: skip
-        points = list(combinations(*(found or [0] for found in ranges)))
-        kept = sum(
-            all(expr.eval(point[:dims], point[dims:]) >= 0 for expr in known) for point in points
-        )
-        return max(kept / len(points), 0.01)
+        own, *others = (found or [0] for found in ranges)
+        kept: list[int] = []
+        for other in combinations(*others):
+            points = ((point, *other) for point in own)
+            kept.append(sum(
+                all(expr.eval(point[:dims], point[dims:]) >= 0 for expr in known)
+                for point in points
+            ))
+        least = 0.01 * len(own)
+        return max(sum(kept) / len(kept), least) / len(own), max(max(kept), least) / len(own)
 
     def _visit(self, block: Block, around: Loops) -> None:
         for op in block.ops:

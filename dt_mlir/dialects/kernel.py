@@ -58,6 +58,8 @@ class KernelOp(IRDLOperation):
     persistent = opt_prop_def(IntegerAttr)
     """The number of program instances on each multiprocessor, which walk the blocks of the grid;
     without it there is an instance for each block."""
+    alternating = opt_prop_def(UnitAttr)
+    """True if they walk every other round of blocks from its last block to its first."""
     dependent_launch = opt_prop_def(UnitAttr)
     """True if it may be launched before the kernel before it has ended, for which it waits."""
     precision = opt_prop_def(StringAttr)
@@ -204,6 +206,8 @@ class KernelOp(IRDLOperation):
         programs = self.int_hint("persistent")
         if programs is not None and programs < 1:
             raise VerifyException("'persistent' must be positive")
+        if self.alternating is not None and programs is None:
+            raise VerifyException("'alternating' is about a walk, and goes with 'persistent'")
         if self.precision is not None and self.precision.data not in self.PRECISIONS:
             raise VerifyException(f"'precision' must be one of {', '.join(self.PRECISIONS)}")
         for label, factor in self.unroll_jam.data.items() if self.unroll_jam else ():

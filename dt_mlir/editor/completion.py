@@ -17,7 +17,7 @@ from lsprotocol.types import (
 )
 
 from dt_mlir.editor.context import Bracket, Context, context_at
-from dt_mlir.editor.names import settings_of, words_of
+from dt_mlir.editor.names import settings_of, values_of, words_of
 from dt_mlir.editor.program import Program
 from dt_mlir.editor.reference import (
     KINDS,
@@ -33,7 +33,7 @@ from dt_mlir.editor.reference import (
 from dt_mlir.frontend.syntax import Definition, Expr, Name, parts_of
 from dt_mlir.registry import find_directive
 from dt_mlir.scheduling.directive import Directive
-from dt_mlir.scheduling.parameters import Integer, PartsOf, Setting, Sizes
+from dt_mlir.scheduling.parameters import Integer, NamedChoice, PartsOf, Setting, Sizes
 from dt_mlir.scheduling.parameters import Name as NameKind
 
 TRIGGERS = (".", ":", "[", "(", ",", "/")
@@ -260,10 +260,11 @@ def _arguments(program: Program, bracket: Bracket, context: Context) -> Iterator
             yield _Choice("dynamic", CompletionItemKind.Keyword, text="dynamic:1")
         return
     words = [_Choice(word, CompletionItemKind.EnumMember) for word in words_of(cls)]
+    values = values_of(cls)
     if last in ("COLON", "SLASH"):
         yield from numbers
         if last == "COLON":
-            yield from (word for word in words if word.label == "descending")
+            yield from (word for word in words if word.label in values)
         return
     own = _labels_of(program, program.definition(bracket.function or ""))
     keyed = any(isinstance(kind, Sizes | PartsOf) for kind in _kinds(cls))
@@ -273,10 +274,10 @@ def _arguments(program: Program, bracket: Bracket, context: Context) -> Iterator
             yield from (
                 c for c in _functions_to_schedule(program) if c.label != bracket.function
             )
-    yield from (word for word in words if word.label != "descending")
+    yield from (word for word in words if word.label not in values)
     for name in settings_of(cls):
         yield _Choice(name, CompletionItemKind.Property, _doc_of(cls, name), f"{name}:")
-    if any(not isinstance(kind, Integer | Setting) for kind in _kinds(cls)):
+    if any(not isinstance(kind, Integer | Setting | NamedChoice) for kind in _kinds(cls)):
         labels = _labels(program, own, ":" if keyed else "")
         yield from (choice for choice in labels if choice.label not in given)
     yield from numbers
@@ -289,5 +290,5 @@ def _kinds(cls: type[Directive]) -> list[object]:
 def _doc_of(cls: type[Directive], setting: str) -> str:
     return next(
         doc for _, kind, doc in cls.parameters()
-        if isinstance(kind, Setting) and kind.name == setting
+        if isinstance(kind, Setting | NamedChoice) and kind.name == setting
     )  # fmt: skip

@@ -14,7 +14,7 @@ from dt_mlir.editor.statements import Statements
 from dt_mlir.editor.tokens import Token
 from dt_mlir.registry import find_directive
 from dt_mlir.scheduling.directive import Directive
-from dt_mlir.scheduling.parameters import DESCENDING, Choice, Name, Setting
+from dt_mlir.scheduling.parameters import DESCENDING, Choice, Name, NamedChoice, Setting
 from dt_mlir.scheduling.parameters import Names as NameList
 
 
@@ -300,6 +300,13 @@ def words_of(cls: type[Directive] | None) -> list[str]:
         return []
     kinds = [kind for _, kind, _ in cls.parameters()]
     found = [word for kind in kinds if isinstance(kind, Choice) for word in kind.words]
+    return found + values_of(cls)
+
+
+def values_of(cls: type[Directive]) -> list[str]:
+    """Returns the words that stand behind a colon in the arguments of a directive."""
+    kinds = [kind for _, kind, _ in cls.parameters()]
+    found = [word for kind in kinds if isinstance(kind, NamedChoice) for word in kind.words]
     if any(isinstance(kind, NameList) and kind.splits for kind in kinds):
         found.append(DESCENDING)
     return found
@@ -309,4 +316,4 @@ def settings_of(cls: type[Directive] | None) -> list[str]:
     """Returns the names that stand in front of the settings of a directive."""
     if cls is None:
         return []
-    return [kind.name for _, kind, _ in cls.parameters() if isinstance(kind, Setting)]
+    return [kind.name for _, kind, _ in cls.parameters() if isinstance(kind, Setting | NamedChoice)]

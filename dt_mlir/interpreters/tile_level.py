@@ -52,6 +52,18 @@ MULTIPROCESSORS = 2
 """The multiprocessors of the machine that is interpreted: so few that instances walk blocks."""
 
 
+def alternated(number: int, blocks: int, programs: int) -> int:
+    """Returns the block that `tile.alternate` gives for a number.
+
+    Args:
+        number: the number of the block in a walk that does not turn around.
+        blocks: the number of blocks.
+        programs: the number of program instances.
+    """
+    turns = (blocks // programs - number // programs) % 2
+    return number + turns * (programs - 1 - 2 * (number % programs))
+
+
 def number_of_programs(kernel: GridKernelOp, sizes: Mapping[str, int]) -> int:
     """The number of instances of a kernel.
 
@@ -126,6 +138,13 @@ class TileFunctions(LevelFunctions):
     ) -> PythonValues:
         """The number of instances."""
         return (self.programs,)
+
+    @impl(tile.AlternateOp)
+    def run_alternate(
+        self, interpreter: Interpreter, op: tile.AlternateOp, args: PythonValues
+    ) -> PythonValues:
+        """The block of a walk whose rounds alternate."""
+        return (alternated(*map(int, args)),)
 
     @impl(tile.SizeOp)
     def run_size(

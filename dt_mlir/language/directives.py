@@ -216,8 +216,8 @@ class Directives(ABC):
         """
         return self.direct("map", *order)
 
-    @checked("persistent(programs)")
-    def persistent(self, /, programs: Size = 1) -> Self:
+    @checked("persistent(programs, rounds)")
+    def persistent(self, /, programs: Size = 1, rounds: object = 'forwards') -> Self:
         """Launches a number of program instances on each multiprocessor, which walk the blocks.
 
         Without it there is an instance for each block of the grid. An instance takes the block of
@@ -226,10 +226,15 @@ class Directives(ABC):
         what they do first is done once, and the loads of a block can begin while the one before
         is stored. Triton's tutorials and CUTLASS: persistent kernels.
 
+        Where blocks differ in what there is to do, `rounds:alternating` evens it out: of the
+        rounds in which each instance takes one block, every other one is walked from its last
+        block to its first.
+
         Args:
             programs: the number of program instances on each multiprocessor; 1 if left out.
+            rounds: whether each round of blocks is walked forwards, or every other one backwards.
         """
-        return self.direct("persistent", programs)
+        return self.direct("persistent", programs, rounds)
 
     @checked("align_storage(x=64, …)")
     def align_storage(self, /, **multiples: Size) -> Self:

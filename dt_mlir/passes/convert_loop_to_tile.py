@@ -84,8 +84,8 @@ class _Converter:
             self.env[arg] = origin
         self.block(grid.body.block, self.top)
         labels = dict.fromkeys([*(label.data for label in kernel.labels), *self.sizes])
-        kept = {"num_warps", "num_stages", "persistent", "warp_specialize", "precision", "math"}
-        kept |= {"unroll_jam", "dynamic", "summed", "descriptors", "dependent_launch"}
+        kept = {"num_warps", "num_stages", "persistent", "alternating", "warp_specialize", "math"}
+        kept |= {"unroll_jam", "dynamic", "summed", "descriptors", "dependent_launch", "precision"}
         result = tile.KernelOp(
             kernel.sym_name.data,
             kernel.root.data,

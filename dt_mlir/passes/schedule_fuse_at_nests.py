@@ -113,7 +113,10 @@ def check_movable(
         )  # fmt: skip
     if producer.grid.label_names:
         raise site.error(f"'{name}' is already partitioned into blocks", f"{verb} it first")
-    hints = ("num_warps", "num_stages", "persistent", "dependent_launch", "precision", "math")
+    hints = (
+        "num_warps", "num_stages", "persistent", "alternating", "dependent_launch", "precision",
+        "math",
+    )  # fmt: skip
     for hint in hints:
         if hint in producer.properties:
             where = "its readers" if home is None else f"'{home.root.data}.{hint}(…)'"

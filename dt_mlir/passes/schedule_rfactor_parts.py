@@ -179,8 +179,8 @@ def add_kernel(parts: Parts, count: int | None, length: int) -> loop.KernelOp:
     copy.sym_name = StringAttr(f"{parts.function}_kernel")
     copy.root = StringAttr(parts.function)
     own = (
-        "num_warps", "num_stages", "persistent", "dependent_launch", "precision", "math",
-        "unroll_jam", "summed",
+        "num_warps", "num_stages", "persistent", "alternating", "dependent_launch", "precision",
+        "math", "unroll_jam", "summed",
     )  # fmt: skip
     for name in own:
         copy.properties.pop(name, None)

@@ -82,14 +82,20 @@ def walk_blocks(kernel: tile.KernelOp, same: dict[str, str], fixed: dict[str, in
     programs = end.insert(tile.NumProgramsOp()).result
     programs.name_hint = "programs"
     body = Block(arg_types=[IndexType()])
-    body.args[0].name_hint = "block"
+    number: SSAValue = body.args[0]
+    if kernel.alternating is not None:
+        number.name_hint = "number"
+        turned = tile.AlternateOp(number, blocks, programs)
+        inside.insert(0, turned)
+        number = turned.result
+    number.name_hint = "block"
     for op in ids:
-        op.result.replace_all_uses_with(body.args[0])
+        op.result.replace_all_uses_with(number)
         op.detach()
         op.erase()
     body.add_ops([*inside, scf.YieldOp()])
     end.insert(scf.ForOp(program, blocks, programs, [], Region(body)))
-    kernel.programs, kernel.persistent = kernel.persistent, None
+    kernel.programs, kernel.persistent, kernel.alternating = kernel.persistent, None, None
 
 
 @dataclass(frozen=True)
@@ -99,6 +105,7 @@ class TileWalkBlocksPass(ModulePass):
     What the kernel does becomes the body of a loop, which takes the blocks from the instance's own
     number on, in steps of the number of instances. `programs` then says how many there are on each
     multiprocessor, as `persistent` did. Scalars that are the same for all blocks stay in front.
+    Where rounds alternate, `tile.alternate` says which block a number of the loop is.
 
     ```
     tile.kernel @f_kernel(…) attributes {persistent = 1 : i32, …} {

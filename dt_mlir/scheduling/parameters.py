@@ -142,6 +142,49 @@ class Setting(Kind):
         return [Argument(self.name, int(value))]
 
 
+@dataclass(frozen=True)
+class NamedChoice(Kind):
+    """One of some words behind its name, `rounds:alternating`; the name is the parameter's."""
+
+    name: str = "choice"
+    words: tuple[str, ...] = field(default=())
+
+    @property
+    def form(self) -> str:
+        return f"{self.name}:{' | '.join(self.words)}"
+
+    @property
+    def has_key(self) -> bool:
+        return True
+
+    @property
+    def is_named(self) -> bool:
+        return True
+
+    def decode(self, arguments: list[Argument]) -> str:
+        (argument,) = arguments
+        if argument.factor is not None:
+            raise ArgumentError(f"it takes no argument '{argument}'", f"write '{self.form}'")
+        return _chosen(argument.value, self.words)
+
+    def encode(self, value: Any) -> list[Argument]:
+        return [Argument(self.name, str(value))]
+
+
+def _chosen(value: object, words: tuple[str, ...]) -> str:
+    """Returns a word that is one of some.
+
+    Raises:
+        ArgumentError: if it is not.
+    """
+    if value not in words:
+        from dt_mlir.diagnostics import did_you_mean
+
+        hint = did_you_mean(str(value), words)
+        raise ArgumentError(f"'{value}' is none of {', '.join(words)}", hint)
+    return str(value)
+
+
 DESCENDING = "descending"
 """The word for an order from the last block to the first, `x:descending`."""
 
@@ -250,15 +293,7 @@ class Choice(Kind):
         return " | ".join(self.words)
 
     def decode(self, arguments: list[Argument]) -> str:
-        value = arguments[0].value
-        if value not in self.words:
-            from dt_mlir.diagnostics import did_you_mean
-
-            raise ArgumentError(
-                f"'{value}' is none of {', '.join(self.words)}",
-                did_you_mean(str(value), self.words),
-            )
-        return str(value)
+        return _chosen(arguments[0].value, self.words)
 
     def encode(self, value: Any) -> list[Argument]:
         return [Argument(None, str(value))]

@@ -82,6 +82,9 @@ class _Kernel:
                 return self.programs
             case tile.ProgramIdOp():
                 return 0
+            case tile.AlternateOp():
+                # Any block is as good as another, and the first one is among them.
+                return self.number(value.op.number)
             case op:
                 operands = [self.number(operand) for operand in op.operands]
         if not operands or None not in operands:

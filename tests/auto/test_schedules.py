@@ -43,15 +43,17 @@ def test_a_product_elsewhere() -> None:
 def test_attention_whose_head_is_fixed_is_specialized() -> None:
     text = ATTENTION.replace("i, d;", "i, d = 128;").replace("j, c;", "j, c = 128;")
     found = texts(schedule(text, {"h": 64, "i": 4096, "j": 4096}))
-    # Queries are held, so that a persistent grid would wait for them.
+    # Queries are held, and waited for in each block; what starts an instance is done once.
     assert found[2:] == [
         "o.block(h:1, i:128);", "o.tensorize(i:128, d:0, j:128, c:0);", "o.map(h, i);",
-        "o.warp_specialize(registers:240);", "o.num_warps(8);", "o.num_stages(2);",
+        "o.persistent();", "o.warp_specialize(registers:240);", "o.num_warps(8);",
+        "o.num_stages(2);",
     ]  # fmt: skip
     for of_keys in ("rmax(s[h, i, j], j", "rsum(p[h, i, j], j", "rdot(p[h, i, j], V[h, j, d], j"):
         text = text.replace(of_keys, f"{of_keys}, j <= i")
     found = texts(schedule(text, {"h": 64, "i": 4096, "j": 4096}))
     assert "o.map(h, i:descending);" in found
+    assert "o.persistent(rounds:alternating);" in found
     assert "o.warp_specialize(registers:240);" in found
 
 

@@ -39,7 +39,20 @@ PERSISTENT = (
     "Func f; In A; Var x, y; f[x, y] = A[x, y] * 2; f.block(x:4); f.tensorize(x:4, y:8); "
     "f.persistent(); f.compile();"
 )
+ALTERNATING = PERSISTENT.replace("persistent()", "persistent(rounds:alternating)")
+TURNED = "%block = tile.alternate %number of %x_blocks by %programs"
 ATTACKS = {
+    "a walk that turns around beyond its blocks": (
+        ALTERNATING, [(TURNED, TURNED.replace("%x_blocks", "%x_size"))],
+    ),
+    "a walk that turns around in a short round": (
+        ALTERNATING,
+        [(
+            TURNED,
+            "%more = arith.addi %x_blocks, %programs : index\n"
+            "      %block = tile.alternate %number of %more by %programs",
+        )],
+    ),
     "an axis of two extents": (
         "Func f; In A; Var x; f[x] = A[x] * 2; f.block(x:8); f.tensorize(x:8); f.compile();",
         [

@@ -20,6 +20,7 @@ SIZES = (1, 2, 3, 5, 7, 8, 13, 16, 17, 19, 24, 31, 32, 33, 40)
 FLOATS = ("f32", "f32", "f32", "f16", "f16", "bf16", "f64")
 INTEGERS = ("i32", "i32", "i64", "i16", "i8", "u8")
 NARROW = ("f8e4m3", "f8e5m2")
+WALKS = ("", "1", "2", "rounds:alternating", "2, rounds:alternating")
 UNARY = (
     "exp", "exp2", "sqrt", "rsqrt", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan",
     "tanh", "erf", "sigmoid", "relu", "gelu", "silu", "softplus", "abs", "sign", "floor", "ceil",
@@ -465,7 +466,7 @@ class _Drawer:
         if blocks and self.chance(35):
             lines.append(f"{function.name}.map({', '.join(self.walk(list(blocks)))});")
         if blocks and self.chance(15):
-            lines.append(f"{function.name}.persistent({self.pick(('', '1', '2'))});")
+            lines.append(f"{function.name}.persistent({self.pick(WALKS)});")
         if sums and self.chance(10):
             lines.append(f"{function.name}.pipeline({self.pick(sums)}:{self.pick((1, 2, 3))});")
         read = any(function.name in other.reads for other in self.functions)

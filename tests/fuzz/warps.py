@@ -145,7 +145,7 @@ def attentions(draw: st.DrawFn) -> Program:
         f"o.block(h:1, i:{blocks}); o.tensorize(i:{blocks}, j:{keys}, c:0, d:0);\n"
         f"o.map(h, {pick('i', 'i:descending')});\n"
         f"o.warp_specialize(consumers:{pick(1, 2)}); o.num_stages({pick(2, 2, 3)});\n"
-        f"{pick('', '', 'o.persistent();')} o.compile();\n"
+        f"{pick('', '', 'o.persistent();', 'o.persistent(rounds:alternating);')} o.compile();\n"
     )
     return Program(text, {"i": draw(st.integers(1, 200)), "j": draw(st.integers(1, 200))})
 

@@ -36,6 +36,8 @@ DOMAINS = {
 """The conditions on the keys of a query."""
 SCHEDULES = {
     "persistent": "o.warp_specialize(); o.persistent(); o.num_stages(2);",
+    "alternating": "o.warp_specialize(); o.persistent(rounds:alternating); o.map(i:descending, h); "
+    "o.num_stages(2);",
     "one stage": "o.warp_specialize(); o.num_stages(1);",
 }
 

@@ -144,6 +144,8 @@ class KernelPrinter(AddressPrinter):
                 self._program(op.result, "tl.program_id", "pid")
             case tile.NumProgramsOp():
                 self._program(op.result, "tl.num_programs", "programs")
+            case tile.AlternateOp():
+                self._alternate(op)
             case tile.JoinedRangeOp():
                 self._joined_range(op)
             case tile.RangeOp():
@@ -227,6 +229,17 @@ class KernelPrinter(AddressPrinter):
         self.tensors.add(result)
         self.wide.add(result)
         self._assign(result, wide, hint)
+
+    def _alternate(self, op: tile.AlternateOp) -> None:
+        number, blocks, programs = (self.values[x] for x in op.operands)
+        rounds, round = (code.binary("//", x, programs) for x in (blocks, number))
+        turns = code.binary("%", code.binary("-", rounds, round), code.constant(2))
+        place = code.binary("*", code.constant(2), code.binary("%", number, programs))
+        back = code.binary("-", code.binary("-", programs, code.constant(1)), place)
+        moved = code.binary("+", number, code.binary("*", turns, back))
+        for known in (self.tensors, self.wide):
+            known.update([op.result] if op.number in known else [])
+        self._assign(op.result, moved, "block")
 
     def _range(self, op: tile.RangeOp) -> None:
         self._assign(op.result, self._from(op.origin, self._distances(op.result)), op.label.data)

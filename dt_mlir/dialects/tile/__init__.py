@@ -25,6 +25,7 @@ from dt_mlir.dialects.tile.compute import (
 )
 from dt_mlir.dialects.tile.factors import FactorsOp
 from dt_mlir.dialects.tile.kernel import (
+    AlternateOp,
     JoinedRangeOp,
     KernelOp,
     MaskOp,
@@ -47,6 +48,7 @@ __all__ = [
     "RANGE_OPTIONS",
     "PrintsTriton",
     "AccessOp",
+    "AlternateOp",
     "ArgReduceOp",
     "BroadcastOp",
     "DotOp",
@@ -76,8 +78,8 @@ __all__ = [
 Tile = Dialect(
     "tile",
     [
-        KernelOp, ProgramIdOp, NumProgramsOp, SizeOp, RangeOp, JoinedRangeOp, MaskOp, LoadOp,
-        StoreOp, MapOp, YieldOp, ReduceOp, ScanOp, ArgReduceOp, DotOp, FillOp, BroadcastOp,
+        KernelOp, ProgramIdOp, NumProgramsOp, AlternateOp, SizeOp, RangeOp, JoinedRangeOp, MaskOp,
+        LoadOp, StoreOp, MapOp, YieldOp, ReduceOp, ScanOp, ArgReduceOp, DotOp, FillOp, BroadcastOp,
         TransposeOp, RenameOp, FactorsOp,
     ],
     [TileType],

@@ -109,6 +109,34 @@ class NumProgramsOp(IRDLOperation):
 
 
 @irdl_op_definition
+class AlternateOp(IRDLOperation):
+    """The block that a walk takes which turns around after each round of instances.
+
+    A round are as many blocks as there are instances. The last one, which may be shorter, is walked
+    forwards, the one before it backwards, and so on. Of `n` blocks and `p` instances, in round
+    `r = number / p`, that is `number` where `n / p - r` is even, and
+    `r * p + p - 1 - number % p` where it is odd.
+    """
+
+    name = "tile.alternate"
+
+    number = operand_def(IndexType())
+    """The number of the block in a walk that does not turn around."""
+    blocks = operand_def(IndexType())
+    """The number of blocks, which the other one is below."""
+    programs = operand_def(IndexType())
+    """The number of program instances."""
+    result = result_def(IndexType())
+    """The block. Each of them is that of one number."""
+
+    assembly_format = "$number `of` $blocks `by` $programs attr-dict"
+    traits = traits_def(Pure())
+
+    def __init__(self, number: SSAValue, blocks: SSAValue, programs: SSAValue) -> None:
+        super().__init__(operands=[number, blocks, programs], result_types=[IndexType()])
+
+
+@irdl_op_definition
 class SizeOp(IRDLOperation):
     """The size of a label."""
 

@@ -41,6 +41,12 @@ loop.kernel @k() attributes {labels = [], root = "f", num_stages = 0 : i32} {
   }
 }
 // -----
+loop.kernel @k() attributes {alternating, labels = [], root = "f"} {
+// expected-error@above {{'loop.kernel' is malformed: 'alternating' is about a walk, and goes with 'persistent'}}
+  loop.grid () {
+  }
+}
+// -----
 loop.kernel @k() attributes {labels = [], root = "f", persistent = 0 : i32} {
 // expected-error@above {{'loop.kernel' is malformed: 'persistent' must be positive}}
   loop.grid () {

@@ -15,6 +15,8 @@ tile.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k
   %p = tile.program_id
   // CHECK-NEXT: %[[N:.*]] = tile.size k
   %n = tile.size k
+  // CHECK-NEXT: tile.alternate %[[P]] of %[[N]] by %[[N]] {my.mark}
+  %turned = tile.alternate %p of %n by %n {my.mark}
   // CHECK-NEXT: %[[X:.*]] = tile.range x: 32 from %[[P]]
   %x = tile.range x: 32 from %p
   // CHECK-NEXT: %[[K:.*]] = tile.range k from %[[P]] to %[[N]]
