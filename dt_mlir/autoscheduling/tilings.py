@@ -17,7 +17,7 @@ from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.costs.balance import rise
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.model import GROUP, Model
+from dt_mlir.costs.model import GROUP, UNROLLED, Model
 from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Work
 
@@ -27,8 +27,6 @@ MOST_PARTS = 1024
 """The largest number of parts whose values a tile holds."""
 FEW = 64
 """The largest extent that a reduction which strides through memory takes whole."""
-UNROLLED = 4
-"""The largest extent of a reduction whose loop is unrolled."""
 MOST_CANDIDATES = 600
 """The number of sizes of tiles beyond which coarse ones are enough."""
 NEAR = 1.01

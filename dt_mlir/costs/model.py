@@ -60,6 +60,10 @@ SPECIALIZED_AGAIN = 1.7e-6
 """The seconds that each further one on a multiprocessor takes, which copies nothing ahead."""
 HELD_AGAIN = 0.5
 """The part of it that is left where instances walk blocks, of which one factor is held."""
+UNROLLED = 4
+"""The largest extent of a reduction whose loop is unrolled."""
+UNDER_WAY = 0.65
+"""The part of the loads of an unrolled loop that a thread holds at once."""
 BESIDE = 16.0
 """The trips of a loop that overlap where a group of warps does nothing but copy."""
 RUNS_AHEAD = 4.0
@@ -341,6 +345,8 @@ class _Evaluation:
                 elif item.feeds_product:
                     # What goes through registers is stored to shared memory, and waited for again.
                     ahead = 0.5
+                elif not item.feeds_product:
+                    ahead = max(self._under_way(item), 1.0)
                 phase = 1.0 + max(count - 1.0, 0.0) / ahead
                 waits[where] = max(waits.get(where, 0.0), phase)
             if first is not item and self._instance_bytes(item, resident) < room:
@@ -467,6 +473,20 @@ class _Evaluation:
             return None
         return prod(rows), prod(columns), deep, prod(batch)
 
+    def _under_way(self, item: Access) -> float:
+        """Returns how many loads of an access a thread holds at once: those of unrolled loops.
+
+        Of others, the elements of one take the registers of what is computed of them meanwhile.
+        """
+        if self.work.products:
+            return 0.5
+        inner = (
+            p for p in item.around
+            if p not in self.work.grid.values() and self.lanes[p] == 1
+            and 1 < self.work.loops[p].extent <= UNROLLED
+        )  # fmt: skip
+        return max(UNDER_WAY * self.count[tuple(inner)], 0.5)
+
     def _registers(self) -> tuple[float, float]:
         """Returns the registers of a thread, and by how much spilling slows a kernel down."""
         work, threads = self.work, self.threads
@@ -490,6 +510,7 @@ class _Evaluation:
                 size = self.tile[item.depends] * item.bits / 32 / threads
                 # Each element that is copied by itself has an address.
                 size += self.tile[item.depends] / threads if item.feeds_product else 0
+                size *= 2 * self._under_way(item)
                 loaded[item.tensor, item.key] = max(
                     loaded.get((item.tensor, item.key), 0.0), size
                 )
