@@ -17,6 +17,7 @@ from dt_mlir.scheduling.parameters import (
     Integer,
     Kind,
     Name,
+    NamedChoice,
     Names,
     PartsOf,
     Setting,
@@ -90,6 +91,9 @@ def _parameter(name: str, kind: Kind) -> tuple[str, str]:
             return f"{name}: Size", f"{name}={name}"
         case Integer():
             return f"{name}: Size", name
+        case NamedChoice(_, words):
+            literals = ", ".join(f'"{word}"' for word in words)
+            return f"{name}: Literal[{literals}] | Choices", f"{name}={name}"
         case Choice(words):
             literals = ", ".join(f'"{word}"' for word in words)
             return f"{name}: Literal[{literals}] | Choices", name
@@ -117,6 +121,8 @@ def _form(cls: type[Directive]) -> str:
                 shown.append("x=64, …")
             case Names():
                 shown.append("x, y, …")
+            case NamedChoice(_, words):
+                shown.append(f"{name}='{words[-1]}'")
             case Choice(words):
                 shown.append(f"'{words[0]}'")
             case _:

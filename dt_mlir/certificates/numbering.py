@@ -95,10 +95,18 @@ class Numbering:
         # A walk in a walk has blocks that depend on those around.
         if [v.get_id() for v in self.blocks] != [self.instance.get_id()]:
             return None
-        if self._without(self._factors_of(upper), self.grid) != []:
+        if not self._counts_blocks(upper):
             return None
         self.blocks.clear()
         return self._number("block", self.grid)
+
+    def _counts_blocks(self, number: Integer) -> bool:
+        """Returns whether a number is that of the blocks of the grid."""
+        factors, grid = (
+            [x for x in found if not self._equal(x, z3.IntVal(1))]
+            for found in (self._factors_of(number), self.grid)
+        )
+        return self._without(factors, grid) == []
 
     def alternated(self, number: Integer, blocks: Integer, programs: Integer) -> Integer | None:
         """Returns the block that a walk with alternating rounds takes for a number, by the lemma.
@@ -112,7 +120,7 @@ class Numbering:
             return None
         if [v.get_id() for v in self.blocks] != [number.get_id()]:
             return None
-        if self._without(self._factors_of(blocks), self.grid) != []:
+        if not self._counts_blocks(blocks):
             return None
         self.blocks.clear()
         found = self._alternated[number.get_id()] = self._number("block", self.grid)

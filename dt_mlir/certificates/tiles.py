@@ -483,6 +483,12 @@ class Program:
     def _skip(self, op: scf.ForOp, reason: str) -> None:
         for result in (*op.results, *op.body.block.args):
             self.values[result] = Unknown(reason)
+        for inner in op.walk():
+            if isinstance(inner, tile.StoreOp):
+                # It is written, nobody knows where.
+                tensor = self.names[inner.base]
+                true = z3.BoolVal(True)
+                self.stores.append(Access(inner, tensor, (), true, (), Unknown(reason)))
 
     def _accumulated(
         self, carried: Carried, first: Term, last: Term, type: Attribute, trips: Piece

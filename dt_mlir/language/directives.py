@@ -216,8 +216,13 @@ class Directives(ABC):
         """
         return self.direct("map", *order)
 
-    @checked("persistent(programs, rounds)")
-    def persistent(self, /, programs: Size = 1, rounds: object = 'forwards') -> Self:
+    @checked("persistent(programs, rounds='alternating')")
+    def persistent(
+        self,
+        /,
+        programs: Size = 1,
+        rounds: Literal["forwards", "alternating"] | Choices = 'forwards',
+    ) -> Self:
         """Launches a number of program instances on each multiprocessor, which walk the blocks.
 
         Without it there is an instance for each block of the grid. An instance takes the block of
@@ -234,7 +239,7 @@ class Directives(ABC):
             programs: the number of program instances on each multiprocessor; 1 if left out.
             rounds: whether each round of blocks is walked forwards, or every other one backwards.
         """
-        return self.direct("persistent", programs, rounds)
+        return self.direct("persistent", programs, rounds=rounds)
 
     @checked("align_storage(x=64, …)")
     def align_storage(self, /, **multiples: Size) -> Self:

@@ -194,16 +194,14 @@ class AlgorithmProgram:
 def is_conditional(read: dt.ReadOp) -> bool:
     """Returns whether an index of a read may be out of bounds outside of a domain around it.
 
-    One is in bounds everywhere if it is made of labels that no domain restricts.
+    One that is a label or a number is in bounds everywhere. Others are where all domains around
+    hold, whichever labels these restrict.
     """
-    labels, used = names(read.labels), set[str | None]()
-    for expr in read.indices:
-        if simple_index(expr) is None:
-            # What is behind the labels is data.
-            used.update(labels[d] if d < len(labels) else None for d in expr.used_dims())
+    if all(simple_index(expr) is not None or not expr.used_dims() for expr in read.indices):
+        return False
     parent = read.parent_op()
-    while used and isinstance(parent, dt.ReduceOp):
-        if parent.constraints and (None in used or not used.isdisjoint(parent.constrained_labels)):
+    while isinstance(parent, dt.ReduceOp):
+        if parent.constraints:
             return True
         parent = parent.parent_op()
     return False

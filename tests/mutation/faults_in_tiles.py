@@ -266,7 +266,7 @@ TILES = [
     ),
     Fault(
         "accuracy-dropped", _TO_TILE,
-        '"warp_specialize", "precision", "math"}', '"warp_specialize", "precision"}',
+        '"warp_specialize", "math"}', '"warp_specialize"}',
         "math(accurate) has no effect",
     ),
     Fault(
