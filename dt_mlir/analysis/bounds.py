@@ -139,6 +139,13 @@ def _check_write(kernel: loop.KernelOp, name: str, write: loop.WriteOp, hint: st
                 write,
                 hint,
             )
+        if isinstance(parent, loop.ReductionLoop) and parent.constraints:
+            raise CompileError(
+                f"'{name}' is stored but would be written only where a condition on "
+                f"'{parent.label_name}' holds",
+                write,
+                f"leave it unfused, or fuse it outside of the loop over '{parent.label_name}'",
+            )
         if parent.origin is not None:
             origins.add(parent.origin)
         parent = parent.parent_op()
