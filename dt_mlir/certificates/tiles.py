@@ -486,6 +486,7 @@ class Program:
         for inner in op.walk():
             if isinstance(inner, tile.StoreOp):
                 # It is written, nobody knows where.
+                assert isinstance(inner.base, BlockArgument)
                 tensor = self.names[inner.base]
                 true = z3.BoolVal(True)
                 self.stores.append(Access(inner, tensor, (), true, (), Unknown(reason)))

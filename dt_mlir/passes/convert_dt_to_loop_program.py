@@ -24,7 +24,7 @@ from dt_mlir.analysis.algorithm_sizes import AlgorithmSizes, bounds_of, unlabell
 from dt_mlir.analysis.equivalence import classes_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, host, loop
-from dt_mlir.dialects.formats import name_array, names
+from dt_mlir.dialects.formats import name_array
 from dt_mlir.dialects.identifiers import value_hint
 from dt_mlir.dialects.indices import simple_index
 from dt_mlir.dialects.sizes import Bound, Definition
