@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import os
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -122,8 +123,22 @@ def prepare_process(load: list[str], gpu: str | None = None) -> None:
         # The driver reads it when PyTorch first asks for a GPU.
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     sys.setrecursionlimit(DEEPEST)
+    _share_no_bars()
     for path in load:
         load_file(path)
+
+
+def _share_no_bars() -> None:
+    """Gives progress bars a lock of this process alone.
+
+    PyTorch's compiler shows bars. Their usual lock is a semaphore of the system, which stays behind
+    where a process is ended, as those that measure are.
+    """
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return
+    tqdm.set_lock(threading.RLock())
 
 
 def import_for_gpu() -> None:

@@ -199,3 +199,29 @@ def test_candidates_are_compiled_for_a_gpu_that_is_elsewhere(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert f"'{kernel}': {{'registers'" in done.stdout
+
+
+BARS = """
+import multiprocessing, os
+from dt_mlir.tuning.measuring import prepare_process
+def shows_a_bar():
+    {prepare}
+    from tqdm import tqdm
+    tqdm(total=1, disable=True)
+    os._exit(0)
+if __name__ == "__main__":
+    process = multiprocessing.get_context("spawn").Process(target=shows_a_bar)
+    process.start()
+    process.join()
+"""
+
+
+@pytest.mark.parametrize(("prepare", "leaves"), [("pass", True), ("prepare_process([])", False)])
+def test_bars_of_a_process_that_is_ended_leave_nothing(
+    prepare: str, leaves: bool, tmp_path: Path
+) -> None:
+    """PyTorch's compiler shows bars, whose usual lock is one of the system."""
+    script = tmp_path / "bars.py"
+    script.write_text(BARS.format(prepare=prepare))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert ("leaked semaphore" in done.stderr) is leaves
