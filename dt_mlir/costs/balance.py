@@ -46,7 +46,7 @@ def lateness(work: Work, tiling: Tiling, blocks: Mapping[str, int], running: int
     place = next((i for i, item in enumerate(order) if item[1] == "descending"), None)
     if place is None:
         # The last blocks are the longest ones.
-        return longest - 1 - spare
+        return max(longest - 1 - spare, 0.0)
     inner = prod(
         min(factor, blocks[label]) if part == "inner" else blocks[label]
         for label, part, factor in order[place + 1:]

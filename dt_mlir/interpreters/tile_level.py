@@ -144,7 +144,12 @@ class TileFunctions(LevelFunctions):
         self, interpreter: Interpreter, op: tile.AlternateOp, args: PythonValues
     ) -> PythonValues:
         """The block of a walk whose rounds alternate."""
-        return (alternated(*map(int, args)),)
+        number, blocks, programs = map(int, args)
+        if programs < 1 or not 0 <= number < blocks:
+            raise ExecutionError(
+                f"block {number} of {blocks} is walked by {programs} program instances", op
+            )
+        return (alternated(number, blocks, programs),)
 
     @impl(tile.SizeOp)
     def run_size(

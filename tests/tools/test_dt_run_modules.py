@@ -47,6 +47,14 @@ def test_two_extents_of_an_axis_are_refused(tool: Tools) -> None:
     done.refuses("error: the axis 'k' runs from 4 to 9 and from 0 to 9 at once")
 
 
+def test_a_walk_that_turns_around_beyond_its_blocks_is_refused(tool: Tools) -> None:
+    kept = "%k = tile.range k: 4 from %c0 to %K"
+    turned = f"%t = tile.alternate %c4 of %c4 by %c4\n  {kept}"
+    module = replaced(Path("sums.mlir").read_text(), (kept, turned))
+    done = tool("dt-run - x=6 k=3", stdin=module)
+    done.refuses("error: block 4 of 4 is walked by 4 program instances")
+
+
 def test_comparisons_of_every_kind_have_their_values(tool: Tools) -> None:
     tool("dt-run comparisons.mlir x=3").prints("f: 3\n[0 0 0]")
     module = replaced(Path("comparisons.mlir").read_text(), ("cmpi ult", "cmpi slt"))
