@@ -61,6 +61,8 @@ def separate_labels(symbols: Symbols) -> None:
         if not renamed:
             continue
         if name in outputs:
+            # The copy shares all of its labels.
+            renamed = {label: _fresh(f"{name}_{label}", symbols) for label in shared}
             definition = _with_halo(symbols, definition)
             halos[name] = definition.name
         _rename(symbols, definition, renamed)
