@@ -18,6 +18,8 @@ FULL = (
     "*/test_attention.py::test_barriers_are_proved*alternating*",
     "*/test_attention.py::test_the_interpreter_and_every_order*alternating-plain*",
     "*/test_attention.py::test_the_interpreter_and_every_order*alternating-[owm]*",
+    "*/test_attention.py::test_the_interpreter_and_every_order*alternating-capped*",
+    "*/test_attention.py::test_the_interpreter_and_every_order*alternating-causal, of groups*",
     "*/test_language.py::test_program*-aligned]",
     "*/test_language.py::test_fused*-aligned]",
     "*/test_language.py::test_aligned_storage*",

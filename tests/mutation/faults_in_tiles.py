@@ -298,6 +298,12 @@ TILES = [
         "with the inner half of a split first, all blocks have as many groups",
     ),
     Fault(
+        "walk-turns-by-one-round", _ALL + "passes/tile_walk_blocks.py",
+        "tile.AlternateOp(number, blocks, programs)",
+        "tile.AlternateOp(number, programs, programs)",
+        "alternating rounds turn around as if there were one round, a short last one too",
+    ),
+    Fault(
         "block-count-rounded-down", _GRID,
         "counts[label] = index.ceil_div(", "counts[label] = index.div(",
         "the last, partial block does not count in the walk",
