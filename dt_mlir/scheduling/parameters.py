@@ -103,8 +103,20 @@ class Sizes(Kind):
         return [(cast(str, a.key), cast(int, a.value)) for a in arguments]
 
 
+class _Named(Kind):
+    """An argument behind the parameter's own name."""
+
+    @property
+    def has_key(self) -> bool:
+        return True
+
+    @property
+    def is_named(self) -> bool:
+        return True
+
+
 @dataclass(frozen=True)
-class Setting(Kind):
+class Setting(_Named):
     """A number behind its name, `registers:232`; the parameter's name is the setting's."""
 
     name: str = "setting"
@@ -115,14 +127,6 @@ class Setting(Kind):
     @property
     def form(self) -> str:
         return f"{self.name}:number"
-
-    @property
-    def has_key(self) -> bool:
-        return True
-
-    @property
-    def is_named(self) -> bool:
-        return True
 
     def decode(self, arguments: list[Argument]) -> int:
         (argument,) = arguments
@@ -143,7 +147,7 @@ class Setting(Kind):
 
 
 @dataclass(frozen=True)
-class NamedChoice(Kind):
+class NamedChoice(_Named):
     """One of some words behind its name, `rounds:alternating`; the name is the parameter's."""
 
     name: str = "choice"
@@ -152,14 +156,6 @@ class NamedChoice(Kind):
     @property
     def form(self) -> str:
         return f"{self.name}:{' | '.join(self.words)}"
-
-    @property
-    def has_key(self) -> bool:
-        return True
-
-    @property
-    def is_named(self) -> bool:
-        return True
 
     def decode(self, arguments: list[Argument]) -> str:
         (argument,) = arguments

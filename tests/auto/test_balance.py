@@ -1,4 +1,4 @@
-"""How evenly multiprocessors are busy with blocks that differ in work."""
+"""The evenness of multiprocessors that are busy with blocks that differ in work."""
 
 from __future__ import annotations
 
