@@ -41,13 +41,12 @@ def tile_directives(
     order = [item for item in tiling.order if item[0] in blocks]
     if len(blocks) > 1 or any(part == "descending" for _, part, _ in order):
         found.append(Decision(root, "map", tuple(_walks(order, taken)), _order(order)))
-    if tiling.persistent and tiling.alternating:
-        rounds = (Argument("rounds", "alternating"),)
-        reason = "each instance gets long blocks and short ones"
-        found.append(Decision(root, "persistent", rounds, reason))
-    elif tiling.persistent:
+    if tiling.persistent:
+        rounds = (Argument("rounds", "alternating"),) if tiling.alternating else ()
         reason = "the next block is copied while this one is stored"
-        found.append(plain(root, "persistent", reason=reason))
+        if tiling.alternating:
+            reason = "each instance gets long blocks and short ones"
+        found.append(Decision(root, "persistent", rounds, reason))
     if tiling.consumers:
         numbers = {"consumers": tiling.consumers, "registers": CONSUMER_REGISTERS}
         reason = "a group of warps copies what the others multiply"

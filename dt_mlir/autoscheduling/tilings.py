@@ -19,7 +19,7 @@ from dt_mlir.costs.balance import rise
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.model import GROUP, UNROLLED, Model
 from dt_mlir.costs.tiling import Cost, Tiling, streams
-from dt_mlir.costs.work import Work
+from dt_mlir.costs.work import Order, Work
 
 MOST_LANES = 2**16
 """The most elements of a tile."""
@@ -54,9 +54,6 @@ TOGETHER = 8
 """The blocks along a label that are walked as a group."""
 ROWS_OF_CONSUMER = 64
 """The rows that an instruction multiplies, of which a group takes a multiple."""
-
-Order = tuple[tuple[str, str, int], ...]
-"""A walk over the blocks, slowest first, as `Tiling.order`."""
 
 
 class Choices:

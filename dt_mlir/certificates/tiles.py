@@ -485,11 +485,11 @@ class Program:
             self.values[result] = Unknown(reason)
         for inner in op.walk():
             if isinstance(inner, tile.StoreOp):
-                # It is written, nobody knows where.
+                # It is written, and nobody knows where and how often.
                 assert isinstance(inner.base, BlockArgument)
                 tensor = self.names[inner.base]
-                true = z3.BoolVal(True)
-                self.stores.append(Access(inner, tensor, (), true, (), Unknown(reason)))
+                mask = self.universe.variable("skipped", lambda _: []) > 0
+                self.stores.append(Access(inner, tensor, (), mask, (), Unknown(reason)))
 
     def _accumulated(
         self, carried: Carried, first: Term, last: Term, type: Attribute, trips: Piece

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dt_mlir.costs.work import Work
+from dt_mlir.costs.work import Order, Work
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Tiling:
     kernel has blocks already."""
     warps: int
     stages: int
-    order: tuple[tuple[str, str, int], ...] = ()
-    """The walk over the grid, slowest first, as `Work.order`."""
+    order: Order = ()
+    """The walk over the grid."""
     consumers: int = 0
     """The groups of four warps that multiply in a specialized kernel; 0 where none is."""
     persistent: int = 0

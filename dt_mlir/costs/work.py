@@ -34,6 +34,8 @@ from dt_mlir.traversal import operations_of
 
 Loops = tuple[int, ...]
 """Loops of a kernel, by their places in `Work.loops`."""
+Order = tuple[tuple[str, str, int], ...]
+"""A walk over the grid, slowest first: a label, which part of its blocks, and a factor."""
 
 
 @dataclass(frozen=True)
@@ -155,8 +157,8 @@ class Work:
     """Loops that step by one index, since others start at it."""
     twins: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """The other labels that walk the last axis of a tensor, for each that does."""
-    order: tuple[tuple[str, str, int], ...] = ()
-    """The walk over the grid, slowest first: a label, which part of its blocks, and a factor."""
+    order: Order = ()
+    """The walk over the grid, as the schedule has it."""
     tensors: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
     warps: int = 4
     stages: int = 3

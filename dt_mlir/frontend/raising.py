@@ -378,10 +378,10 @@ class _Raiser:
     def _widened(self, op: Operation) -> Raised:
         value, type = op.operands[0], op.results[0].type
         expr, natural = self._raise(value)
-        if natural is None and op.name == "arith.extui":
-            # A number of eight bits without a sign.
-            return _cast(expr, ELEMENT_TYPES["u8"]), ELEMENT_TYPES["u8"]
         if natural is None:
+            if value.type == ELEMENT_TYPES["i8"] and op.name == "arith.extui":
+                # A number of eight bits without a sign.
+                type = ELEMENT_TYPES["u8"]
             return _cast(expr, type), type
         if value.type == ELEMENT_TYPES["i8"]:
             # Eight bits have no sign until they are widened.

@@ -201,3 +201,18 @@ def test_an_index_of_data_that_is_not_limited_is_not_proved(tmp_path: Path) -> N
     found = certify(parsed(text, tmp_path), test=False).obligations
     (inside,) = [item for item in found if "loads of 'T'" in item.statement]
     assert inside.verdict is Verdict.REFUTED
+
+
+def test_a_store_in_a_loop_that_has_no_term_is_not_proved(tmp_path: Path) -> None:
+    """A scalar has no index that would say so."""
+    text = edited(
+        tiles("Func f; In A; RVar k; f[] = rsum(A[k], k); f.compile();"),
+        ("tile.store %acc, %f_ptr[]",
+         "%n = tile.alternate %1 of %k_size by %k_size\n"
+         "    scf.for %t = %1 to %n step %2 {\n      tile.store %acc, %f_ptr[]\n    }"),
+    )  # fmt: skip
+    found = certify(parsed(text, tmp_path), test=False).obligations
+    written = [item for item in found if item.statement.endswith(("is written", "twice"))]
+    assert len(written) == 2
+    assert not any(item.verdict is Verdict.PROVED for item in written)
+    assert refuted(text, tmp_path)

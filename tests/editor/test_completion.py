@@ -50,6 +50,8 @@ def test_directives(client: Client) -> None:
         ("f.math(", ["fast", "accurate"]),
         ("f.precision(", ["ieee", "tf32", "tf32x3", "narrow"]),
         ("f.warp_specialize(", ["consumers", "registers"]),
+        ("f.persistent(", ["rounds", "BM"]),
+        ("f.persistent(rounds:", ["BM", "forwards", "alternating"]),
         ("f.compile(", ["dynamic"]),
         ("f.nonsense(", []),
         ("In C : ", list(ELEMENT_TYPES)),

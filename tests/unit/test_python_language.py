@@ -243,6 +243,13 @@ def test_directives_are_methods_with_signatures_and_documentation() -> None:
         dt.Func("f").blok(x=1)  # type: ignore[operator]
 
 
+def test_a_word_behind_its_name_is_a_keyword() -> None:
+    f, A, x = dt.Func("f"), dt.In("A"), dt.Var("x")
+    f[x] = A[x]
+    f.persistent(2, rounds="alternating")
+    assert f.directives.to_dt() == "f.persistent(2, rounds:alternating);\n"
+
+
 def test_plugins_are_methods_too() -> None:
     code = """
 import sys
