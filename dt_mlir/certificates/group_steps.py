@@ -109,11 +109,13 @@ class Group:
     ) -> None:
         self.partition = partition
         self.bounds = bounds
-        self._moduli = _moduli(partition)
+        self.moduli = _moduli(partition)
+        """The number by which the remainder of each value has to be known."""
         self._shared = dict(shared)
         for argument in partition.body.block.args:
             self._shared[argument] = number
         self._inside: dict[Operation, set[Any]] = {}
+        self._operands: dict[Operation, set[SSAValue]] = {}
         self._live: dict[Operation, set[Any]] = {}
         self.loops: dict[scf.ForOp, Compared] = {}
         self._claims: dict[scf.IfOp, Claim] = {}
@@ -160,19 +162,32 @@ class Group:
             found: set[Any] = {"products"}
             at: Operation | None = op
             while at is not None and at is not self.partition:
-                parent = at.parent_op()
-                behind: Operation | None = at
+                behind: Operation | None = at if at is op else at.next_op
                 while behind is not None:
-                    found.update(_operands(behind))
+                    found.update(self._operands_of(behind))
                     behind = behind.next_op
-                if isinstance(parent, scf.ForOp):
-                    found.update(_operands(parent))
-                    found.add(parent)
-                at = parent
+                at = at.parent_op()
+                if isinstance(at, scf.ForOp):
+                    # Whatever a trip computes, the next one computes anew.
+                    found.update(self._operands_of(at) - self._inside[at])
+                    found.add(at)
             # A loop that has ended is known for the questions behind it.
             found.update(self.loops)
             self._live[op] = found
         return self._live[op]
+
+    def _operands_of(self, op: Operation) -> set[SSAValue]:
+        if op not in self._operands:
+            self._operands[op] = _operands(op)
+        return self._operands[op]
+
+    def shared_of(self, value: SSAValue) -> Any:
+        """Returns the buffers or barriers that a value names; None where it names none."""
+        return self._shared.get(value)
+
+    def is_action(self, op: Operation) -> bool:
+        """Returns whether an operation is one that other groups see."""
+        return not op.regions and _is_seen(op)
 
     def start(self, decided: Decided) -> list[tuple[Local, Decided]]:
         """Returns the states before the first action, with the decisions that lead to each."""
@@ -249,7 +264,7 @@ class Group:
                     for after in self._control(op, values, decided):
                         pending.append((*after, silent + 1))
                     break
-                if not op.regions and _is_seen(op):
+                if self.is_action(op):
                     self._check_operands(op, values)
                     used = self._used(op)
                     kept = frozenset(item for item in values.items() if item[0] in used)
@@ -266,7 +281,7 @@ class Group:
         """Returns where a group goes on at the begin or the end of a block."""
         if isinstance(op, scf.ForOp):
             names = op.body.block.args[1:]
-            carried = [self._kept(x, n, values) for x, n in zip(op.iter_args, names)]
+            carried = [self.kept(x, n, values) for x, n in zip(op.iter_args, names)]
             claim = self.loops[op]
             return self._trips(op, claim.place, True, carried, values, decided)
         if isinstance(op, scf.IfOp):
@@ -279,8 +294,8 @@ class Group:
                     found.append((op.next_op, values, after))
             return found
         parent = op.parent_op()
-        names = parent.body.block.args[1:] if isinstance(parent, scf.ForOp) else op.operands
-        given = [self._kept(x, n, values) for x, n in zip(op.operands, names)]
+        names = parent.body.block.args[1:] if isinstance(parent, scf.ForOp) else parent.results
+        given = [self.kept(x, n, values) for x, n in zip(op.operands, names)]
         outside = {v: k for v, k in values.items() if v not in self._inside[_known(parent)]}
         if isinstance(parent, scf.ForOp):
             trip = values[parent]
@@ -354,10 +369,10 @@ class Group:
             (False, {**decided, bound: Known(known.least, place)}),
         ]
 
-    def _kept(self, value: SSAValue, name: SSAValue, values: Values) -> Any:
+    def kept(self, value: SSAValue, name: SSAValue, values: Mapping[Any, Any]) -> Any:
         """Returns what is kept of a value that a block gives away under a name."""
         found = self._value(value, values)
-        modulus = self._moduli.get(name, 1)
+        modulus = self.moduli.get(name, 1)
         if isinstance(found, int):
             return Residue(found % modulus, modulus) if found >= 0 else None
         if isinstance(found, Residue) and found.modulus % modulus == 0:
@@ -385,7 +400,7 @@ class Group:
             name = self.partition.sym_name.data
             raise UnprovedError(f"'{name}' uses the result of a product that is under way")
 
-    def _value(self, value: SSAValue, values: Values) -> Any:
+    def _value(self, value: SSAValue, values: Mapping[Any, Any]) -> Any:
         """Returns what is known of a value: an integer, a remainder, a buffer; None of data."""
         if value in values:
             return values[value]
@@ -450,6 +465,10 @@ def _moduli(partition: warp.PartitionOp) -> dict[SSAValue, int]:
                         changes |= need(name, found.get(result, 1))
                         for value in (result, *others):
                             changes |= need(value, found.get(name, 1))
+                case scf.IfOp():
+                    for block in (b for region in op.regions for b in region.blocks):
+                        for value, modulus in zip(_known(block.last_op).operands, after):
+                            changes |= need(value, modulus)
                 case _:
                     pass
     return found

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from dt_mlir.certificates.group_steps import Bound, Decided, Group, Known, Local, Trip
 from dt_mlir.certificates.happens_before import Rules, Shared
+from dt_mlir.certificates.rotations import Rotations
 from dt_mlir.certificates.trip_bounds import Bounds, Compared, UnprovedError
 from dt_mlir.dialects import warp
 from dt_mlir.interpreters.memory import ExecutionError
@@ -39,8 +40,16 @@ class Proof:
 
 Answers = frozenset[tuple[Bound, Known]]
 """The decisions so far about how often loops make trips."""
-Places = tuple[tuple[Local, ...], Answers]
-"""The states of groups between their actions, with the decisions that led there."""
+
+
+class _Places(NamedTuple):
+    """The states of groups between their actions."""
+
+    groups: tuple[Local, ...]
+    decided: Answers
+    """The decisions that led there."""
+    turns: tuple[int, ...]
+    """How often the rings were rotated."""
 
 
 class _State(NamedTuple):
@@ -84,7 +93,8 @@ class _Explorer:
         self.count = 0
         self.states: set[_State] = set()
         self._actions: dict[tuple[int, Local], Action] = {}
-        self._after: dict[tuple[int, tuple[Local, ...], Answers], list[Places]] = {}
+        self._after: dict[tuple[int, tuple[Local, ...], Answers], list[_Places]] = {}
+        self.rotations = Rotations(self.groups, len(protocol.barriers), len(protocol.buffers))
 
     def _cases(self, bounds: Bounds, trips: int) -> list[dict[int, Known]]:
         """Returns cases of the bounds that last: each small number of trips, and all others.
@@ -132,7 +142,7 @@ class _Explorer:
                 ((*before, local), after)
                 for before, decided in starts for local, after in group.start(decided)
             ]  # fmt: skip
-        pending = [_State(*self._turned(*start), self.rules.start) for start in starts]
+        pending = [self._state(self._turned(*start), self.rules.start) for start in starts]
         self.states.update(pending)
         while pending:
             for after in self._successors(pending.pop()):
@@ -152,15 +162,18 @@ class _Explorer:
             action = self._action(number, local)
             shared = self.rules.step(state.shared, number, action)
             if shared is not None:
-                shared = self.rules.normalised(shared)
-                return [
-                    _State(*after, shared)
-                    for after in self._behind(number, state.groups, state.decided)
-                ]
+                behind = self._behind(number, state.groups, state.decided)
+                return [self._state(places, shared) for places in behind]
         if any(local.op is not None for local in state.groups):
             raise UnprovedError("all groups may wait for each other")
         self.rules.check_end(state.shared)
         return []
+
+    def _state(self, places: _Places, shared: Shared) -> _State:
+        """Returns a state, with the rings rotated as the groups were."""
+        if any(places.turns):
+            shared = self.rotations.moved(places.turns).shared(shared)
+        return _State(places.groups, places.decided, self.rules.normalised(shared))
 
     def _action(self, number: int, local: Local) -> Action:
         """Returns the next action of a group, which it is asked for once."""
@@ -169,7 +182,7 @@ class _Explorer:
             self._actions[key] = self.groups[number].action(local)
         return self._actions[key]
 
-    def _behind(self, number: int, groups: tuple[Local, ...], decided: Answers) -> list[Places]:
+    def _behind(self, number: int, groups: tuple[Local, ...], decided: Answers) -> list[_Places]:
         """Returns where groups may be behind the next action of one, less whole turns."""
         key = number, groups, decided
         if key not in self._after:
@@ -179,9 +192,16 @@ class _Explorer:
             ]
         return self._after[key]
 
-    def _turned(self, groups: tuple[Local, ...], decided: Decided) -> Places:
+    def _turned(self, groups: tuple[Local, ...], decided: Decided) -> _Places:
         turns = _Turns(self.groups, groups, decided)
-        return turns.groups, turns.decided
+        rotated = self.rotations.of(turns.groups)
+        if not any(rotated):
+            return _Places(turns.groups, turns.decided, rotated)
+        found = tuple(
+            own._replace(values=frozenset(self.rotations.values(dict(own.values), rotated).items()))
+            for own in turns.groups
+        )
+        return _Places(found, turns.decided, rotated)
 
 
 class _Turns:
@@ -253,8 +273,8 @@ class _Turns:
         lowest = min(places, default=least if least is not None else 0)
         claims = [c for group in self._groups for c in group.claims if c.bound == bound.number]
         step = lcm(*(c.step for c in claims if c.step))
-        # Numbers that do not grow from trip to trip stay below.
-        above = lowest - max(c.place for c in claims) - 1
+        # Loops may be in their first trip; numbers that do not grow from trip to trip stay below.
+        above = min(lowest - c.place - (0 if c.step else 1) for c in claims)
         return max(above // step * step, 0)
 
     def _named(self, bound: Bound) -> Bound:
