@@ -221,8 +221,8 @@ class _Certifier:
         text = f"the barriers of '{name}' are live, and its stages free of races"
         proof = proof_of(kernel, PROTOCOL)
         if not proof.reason:
-            states = f"{proof.states} states, up to whole turns of the rings"
-            self._add(Kind.PROTOCOL, root, text, Verdict.PROVED, "", (states,))
+            run = f"{proof.states} states, up to turns and rotations of the rings"
+            self._add(Kind.PROTOCOL, root, text, Verdict.PROVED, "", (run,))
             return
         reason = (
             f"{proof.reason}; all interleavings were explored, up to so many trips of each loop "
@@ -389,7 +389,7 @@ class _Certifier:
                 self._once(root, tensor, walk, visited_once(self.prover, walk))
                 for other in walks[:number]:
                     self._once(root, tensor, walk, apart(self.prover, walk, other))
-            query, points = Query(State.UNKNOWN, "", {}, {}), tuple[Integer, ...]()
+            query, points = Query(State.UNKNOWN), tuple[Integer, ...]()
             for box in self._boxes(tensor):
                 points = tuple(
                     self.universe.variable(label, lambda v, n=extent: [v >= 0, v < n])
@@ -439,7 +439,6 @@ class _Certifier:
         return element_of(store.op.value.type)
 
     def _found(self, root: str, found: Finding, kind: Kind | None = None) -> None:
-        query = Query(found.state, "", found.sizes, found.values)
         texts = tuple(found.texts)
         kind = kind or _KINDS[found.kind]
         if found.state is State.ASSUMED:
@@ -448,7 +447,7 @@ class _Certifier:
             # Another way to pair the values may exist, so that only a run refutes the value.
             self._open(kind, root, found.statement, f"it fails with {shown(found.sizes)}", texts)
         else:
-            self._asked(kind, root, found.statement, query, texts)
+            self._asked(kind, root, found.statement, Query(found.state), texts)
 
     def _asked(
         self,

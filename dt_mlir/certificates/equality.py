@@ -73,12 +73,20 @@ class Finding:
     """The claim in words."""
     state: State
     """The state of knowledge about it."""
-    texts: list[str] = field(default_factory=list[str])
-    """The questions to the solver, or the expressions that were evaluated."""
-    sizes: dict[str, int] = field(default_factory=dict[str, int])
-    """The sizes of a counterexample."""
-    values: dict[str, int] = field(default_factory=dict[str, int])
-    """The other values of it."""
+    expressions: list[str] = field(default_factory=list[str])
+    """The expressions that were evaluated."""
+    query: Query | None = None
+    """The question to the solver."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The question to the solver, or the expressions that were evaluated."""
+        return self.expressions if self.query is None else [self.query.text]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of a counterexample."""
+        return {} if self.query is None else self.query.sizes
 
 
 def _proved(findings: Sequence[Finding]) -> int:
@@ -87,7 +95,7 @@ def _proved(findings: Sequence[Finding]) -> int:
 
 def of_query(kind: str, statement: str, query: Query) -> Finding:
     """Returns a finding that the solver decided."""
-    return Finding(kind, statement, query.state, [query.text], query.sizes, query.values)
+    return Finding(kind, statement, query.state, query=query)
 
 
 class Equality:

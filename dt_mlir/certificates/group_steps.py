@@ -293,10 +293,10 @@ class Group:
                 else:
                     found.append((op.next_op, values, after))
             return found
-        parent = op.parent_op()
+        parent = _known(op.parent_op())
         names = parent.body.block.args[1:] if isinstance(parent, scf.ForOp) else parent.results
         given = [self.kept(x, n, values) for x, n in zip(op.operands, names)]
-        outside = {v: k for v, k in values.items() if v not in self._inside[_known(parent)]}
+        outside = {v: k for v, k in values.items() if v not in self._inside[parent]}
         if isinstance(parent, scf.ForOp):
             trip = values[parent]
             place = trip.place + self.loops[parent].step

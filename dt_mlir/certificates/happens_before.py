@@ -293,63 +293,65 @@ class Rules:
         """
         count = len(self.groups)
         known = tuple(map(min, *shared.clocks)) if count > 1 else shared.clocks[0]
-        maps: list[dict[int, int]] = []
-        lives: list[list[int]] = []
-        for group in range(count):
-            live = {b.passed[group] for b in shared.barriers}
-            for fill, reads in shared.buffers:
-                live |= {time for reader, time in reads if reader == group}
-                if fill is not None and fill.barrier < 0 and fill.number == group:
-                    live |= {fill.time, fill.fenced}
-            lives.append(sorted(time for time in live if time > known[group]))
-            maps.append({time: place + 1 for place, time in enumerate(lives[-1])})
+        live: list[set[int]] = [set(times) for times in zip(*(b.passed for b in shared.barriers))]
+        live = live or [set() for _ in self.groups]
         shifts = [b.phase - b.phase % 2 for b in shared.barriers]
         lowest = [b.phase - 2 for b in shared.barriers]
-        for fill, _ in shared.buffers:
-            if fill is not None and fill.barrier >= 0 and not self._is_over(known, fill):
+        for fill, reads in shared.buffers:
+            for reader, time in reads:
+                live[reader].add(time)
+            if fill is None:
+                continue
+            if fill.barrier < 0:
+                live[fill.number].update((fill.time, fill.fenced))
+            elif not self._is_over(known, fill):
                 lowest[fill.barrier] = min(lowest[fill.barrier], fill.number - 1)
+        lives = [sorted(t for t in own if t > told) for own, told in zip(live, known)]
+        times = [{time: place + 1 for place, time in enumerate(own)} for own in lives]
+        for own in times:
+            own[UNDER_WAY] = UNDER_WAY
 
-        def numbered(old: Clock) -> Clock:
-            times = [bisect_right(live, time) for live, time in zip(lives, old)]
-            phases = map(max, old[count:], lowest)
-            return (*times, *(phase - shift for phase, shift in zip(phases, shifts)))
+        def numbered(old: Clock) -> list[int]:
+            return [bisect_right(own, time) for own, time in zip(lives, old)]
 
         # What all know already tells nobody anything.
         telling = [*map(max, known[count:], lowest)]
+        phases = [*zip(telling, lowest, shifts)]
         told: dict[Clock, Clock] = {}
 
         def clock(old: Clock) -> Clock:
-            if old not in told:
-                new = numbered(old)
-                kept = (
-                    phase if phase + shift > most else least - shift for phase, most, least, shift
-                    in zip(new[count:], telling, lowest, shifts)
-                )
-                told[old] = (*new[:count], *kept)
-            return told[old]
-
-        def time(group: int, old: int) -> int:
-            return old if old == UNDER_WAY else maps[group].get(old, 0)
+            new = told.get(old)
+            if new is None:
+                kept = [
+                    (phase if phase > most else least) - shift
+                    for phase, (most, least, shift) in zip(old[count:], phases)
+                ]
+                new = told[old] = (*numbered(old), *kept)
+            return new
 
         barriers = tuple(
             Barrier(
                 b.phase - shift, b.missing, b.bytes, clock(b.coming), clock(b.known),
-                tuple(time(group, t) for group, t in enumerate(b.passed)),
-            ) for b, shift in zip(shared.barriers, shifts, strict=True)
+                tuple(own.get(time, 0) for own, time in zip(times, b.passed)),
+            ) for b, shift in zip(shared.barriers, shifts)
         )  # fmt: skip
         buffers: list[Buffer] = []
         for fill, reads in shared.buffers:
             if fill is not None and fill.barrier >= 0:
                 over = self._is_over(known, fill)
-                number = LONG_AGO if over else fill.number - shifts[fill.barrier]
-                fill = fill._replace(number=number)
+                fill = Fill(fill.barrier, LONG_AGO if over else fill.number - shifts[fill.barrier])
             elif fill is not None:
-                own = fill.number
-                fill = fill._replace(time=time(own, fill.time), fenced=time(own, fill.fenced))
-            # A read that all know to be over is none.
-            kept = {(g, time(g, t)) for g, t in reads}
-            buffers.append(Buffer(fill, frozenset(read for read in kept if read[1])))
-        clocks = tuple(numbered(old) for old in shared.clocks)
+                own = times[fill.number]
+                fill = Fill(-1, fill.number, own.get(fill.time, 0), own.get(fill.fenced, 0))
+            if reads:
+                # A read that all know to be over is none.
+                kept = ((reader, times[reader].get(time, 0)) for reader, time in reads)
+                reads = frozenset(read for read in kept if read[1])
+            buffers.append(Buffer(fill, reads))
+        clocks = tuple(
+            (*numbered(old), *(max(p, low) - s for p, low, s in zip(old[count:], lowest, shifts)))
+            for old in shared.clocks
+        )
         return Shared(clocks, barriers, tuple(buffers), shared.products, shared.stores)
 
 

@@ -1,9 +1,9 @@
 """The barriers of specialized kernels, for any number of trips of every loop.
 
 One run is followed, in which each group of warps acts as soon as it may, for each way to answer how
-often loops make trips. States that differ by whole turns of the rings are taken for one, so that
-there are finitely many, and what holds of the step from each to the next holds after any number of
-steps by induction. `happens_before` says why one run stands for all.
+often loops make trips. States that differ by whole turns or by rotations of the rings are taken for
+one, so that there are finitely many, and what holds of the steps from each to the next holds after
+any number of steps by induction. `happens_before` says why one run stands for all.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from dt_mlir.traversal import operations_of
 
 MOST_STATES = 100_000
 """The states after which a proof is given up."""
+MOST_ACTIONS = 24
+"""The actions without a decision after which a state is compared with those before."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,9 @@ class Proof:
     """The outcome of an exploration."""
 
     states: int
-    """The number of states, up to turns of the rings."""
+    """The number of states behind decisions, up to turns and rotations of the rings."""
+    actions: int
+    """The number of actions between them."""
     reason: str = ""
     """The reason for which nothing is proved; empty if all is."""
 
@@ -72,9 +76,11 @@ def proof_of(kernel: warp.KernelOp, seconds: float) -> Proof:
         explorer = _Explorer(kernel, seconds)
         explorer.run()
     except (UnprovedError, ExecutionError) as error:
-        states = 0 if explorer is None else explorer.count + len(explorer.states)
-        return Proof(states, error.message if isinstance(error, ExecutionError) else str(error))
-    return Proof(explorer.count)
+        reason = error.message if isinstance(error, ExecutionError) else str(error)
+        if explorer is None:
+            return Proof(0, 0, reason)
+        return Proof(explorer.count + len(explorer.states), explorer.actions, reason)
+    return Proof(explorer.count, explorer.actions)
 
 
 class _Explorer:
@@ -90,7 +96,7 @@ class _Explorer:
         self.rules = Rules(protocol)
         self.groups = [Group(run.partition, run.number, known, bounds) for run in runs]
         self.cases = self._cases(bounds, max(depths, default=1))
-        self.count = 0
+        self.count = self.actions = 0
         self.states: set[_State] = set()
         self._actions: dict[tuple[int, Local], Action] = {}
         self._after: dict[tuple[int, tuple[Local, ...], Answers], list[_Places]] = {}
@@ -155,25 +161,40 @@ class _Explorer:
                 raise UnprovedError("it takes too long")
 
     def _successors(self, state: _State) -> list[_State]:
-        """Returns the states after the first group that may act has done so."""
-        for number, local in enumerate(state.groups):
-            if local.op is None:
-                continue
-            action = self._action(number, local)
-            shared = self.rules.step(state.shared, number, action)
-            if shared is not None:
-                behind = self._behind(number, state.groups, state.decided)
+        """Returns the states after a decision, up to which one group after the other acts."""
+        groups, decided, shared = state
+        for _ in range(MOST_ACTIONS):
+            step = self._step(groups, shared)
+            if step is None:
+                return []
+            number, shared = step
+            behind = self._behind(number, groups, decided)
+            if len(behind) != 1 or behind[0].decided != decided:
                 return [self._state(places, shared) for places in behind]
-        if any(local.op is not None for local in state.groups):
+            groups, decided, turns = behind[0]
+            shared = self._rotated(turns, shared)
+        return [_State(groups, decided, self.rules.normalised(shared))]
+
+    def _step(self, groups: tuple[Local, ...], shared: Shared) -> tuple[int, Shared] | None:
+        """Returns the first group that may act, and the shared memory after it has done so."""
+        for number, local in enumerate(groups):
+            if local.op is not None:
+                after = self.rules.step(shared, number, self._action(number, local))
+                if after is not None:
+                    self.actions += 1
+                    return number, after
+        if any(local.op is not None for local in groups):
             raise UnprovedError("all groups may wait for each other")
-        self.rules.check_end(state.shared)
-        return []
+        self.rules.check_end(shared)
+        return None
+
+    def _rotated(self, turns: tuple[int, ...], shared: Shared) -> Shared:
+        return self.rotations.moved(turns).shared(shared) if any(turns) else shared
 
     def _state(self, places: _Places, shared: Shared) -> _State:
         """Returns a state, with the rings rotated as the groups were."""
-        if any(places.turns):
-            shared = self.rotations.moved(places.turns).shared(shared)
-        return _State(places.groups, places.decided, self.rules.normalised(shared))
+        shared = self.rules.normalised(self._rotated(places.turns, shared))
+        return _State(places.groups, places.decided, shared)
 
     def _action(self, number: int, local: Local) -> Action:
         """Returns the next action of a group, which it is asked for once."""

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from time import monotonic, thread_time
 from typing import Any
 
@@ -18,6 +18,8 @@ SECONDS = 2.0
 """The seconds of a processor that the solver has for a claim."""
 WHOLE = 20.0
 """The seconds of a processor that it has for all claims about a program."""
+_SIMPLE = 0.2
+"""The seconds of these that it has without preparing a claim."""
 _LONGEST = 8.0
 """The factor by which a claim may take longer where a processor is shared with others."""
 _SMALL = 300
@@ -42,24 +44,70 @@ class State(StrEnum):
         return self in (State.PROVED, State.ASSUMED)
 
 
-@dataclass(frozen=True)
 class Query:
-    """A claim under assumptions, and what the solver said."""
+    """A claim under assumptions, and what the solver said.
 
-    state: State
-    """The state of knowledge about it."""
-    text: str
-    """The question in SMT-LIB: whether there is a counterexample."""
-    sizes: dict[str, int]
-    """The sizes of labels in a counterexample."""
-    values: dict[str, int]
-    """The values of the other variables in it."""
-    model: Any = None
-    """The solver's counterexample."""
+    Args:
+        state: the state of knowledge about it.
+        facts: what is known, with the opposite of the claim; empty if the solver was not asked.
+        labels: the labels whose sizes are among the variables.
+        model: the solver's counterexample.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        facts: Sequence[Condition] = (),
+        labels: Sequence[str] = (),
+        model: Any = None,
+    ) -> None:
+        self.state = state
+        self._facts, self._labels, self._any = facts, labels, model
+
+    @cached_property
+    def text(self) -> str:
+        """The question in SMT-LIB: whether there is a counterexample."""
+        if not self._facts:
+            return ""
+        solver = z3.Solver()
+        solver.add(*self._facts)
+        return solver.to_smt2()
+
+    @cached_property
+    def _model(self) -> Any:
+        """The solver's counterexample, with small sizes if there is such a one."""
+        if self._any is None:
+            return None
+        solver = z3.Solver()
+        solver.set("timeout", int(1000 * SECONDS))
+        solver.add(*self._facts)
+        for bound in (3, 20, _SMALL):
+            solver.push()
+            solver.add(*(z3.Int(label) <= bound for label in self._labels))
+            if solver.check() == z3.sat:
+                return solver.model()
+            solver.pop()
+        return self._any
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        model = self._model
+        found = {} if model is None else {d.name(): model[d] for d in model}
+        return {name: value.as_long() for name, value in found.items() if z3.is_int_value(value)}
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of labels in a counterexample."""
+        return {label: self._numbers[label] for label in self._labels if label in self._numbers}
+
+    @property
+    def values(self) -> dict[str, int]:
+        """The values of the other variables in it."""
+        return {name: v for name, v in self._numbers.items() if name not in self._labels}
 
     def at(self, exprs: Sequence[Any]) -> str:
         """Returns the values of some integers in the counterexample, as indices are written."""
-        found = (self.model.eval(expr, model_completion=True) for expr in exprs)
+        found = (self._model.eval(expr, model_completion=True) for expr in exprs)
         return ", ".join(str(value) for value in found)
 
 
@@ -79,6 +127,7 @@ class Prover:
         self.seconds = seconds
         self.end = thread_time() + whole
         self._known: dict[tuple[int, ...], Query] = {}
+        self._models: dict[tuple[int, ...], list[tuple[set[int], Any]]] = {}
         self._kept: list[Any] = []
 
     @property
@@ -88,7 +137,7 @@ class Prover:
 
     def ask(self, assumptions: Sequence[Condition], claim: Condition) -> Query:
         """Returns whether assumptions, and what is known of the variables, imply a claim."""
-        key = (*sorted({a.get_id() for a in assumptions}), claim.get_id())
+        key = (*_key(assumptions), claim.get_id())
         if key not in self._known:
             self._kept.extend([*assumptions, claim])
             self._known[key] = self._ask(assumptions, claim)
@@ -106,7 +155,20 @@ class Prover:
         """Returns whether a claim is proved."""
         if z3.is_true(z3.simplify(claim)):
             return True
+        if self._is_wrong(assumptions, claim):
+            return False
         return self.ask(assumptions, claim).state is State.PROVED
+
+    def _is_wrong(self, assumptions: Sequence[Condition], claim: Condition) -> bool:
+        """Returns whether a counterexample to another claim is one to this one."""
+        models = self._models.get(_key(assumptions))
+        if not models:
+            return False
+        needed = {fact.get_id() for fact in self.universe.closure([*assumptions, claim])}
+        return any(
+            needed <= known and z3.is_false(model.eval(claim, model_completion=True))
+            for known, model in models
+        )
 
     def possible(self, assumptions: Sequence[Condition]) -> bool:
         """Returns whether assumptions may hold together."""
@@ -114,6 +176,8 @@ class Prover:
 
     def count(self, variable: Any, most: int) -> int | None:
         """Returns below which number a variable from 0 on is known to stay, up to a limit."""
+        if not self.implied([], variable <= most):
+            return None
         count = 1
         while count <= most:
             if self.implied([], variable < count):
@@ -124,28 +188,29 @@ class Prover:
     def _ask(self, assumptions: Sequence[Condition], claim: Condition) -> Query:
         left = self.end - thread_time()
         if left <= 0:
-            return Query(State.UNKNOWN, "", {}, {})
-        solver = z3.Solver()
-        solver.add(*self.universe.closure([*assumptions, claim]), *assumptions, z3.Not(claim))
-        answer = _checked(solver, min(self.seconds, left))
-        text = solver.to_smt2()
+            return Query(State.UNKNOWN)
+        known = self.universe.closure([*assumptions, claim])
+        facts = [*known, *assumptions, z3.Not(claim)]
+        # Most claims are small: preparing them for hard cases takes longer than deciding them.
+        solver = z3.SimpleSolver()
+        solver.add(z3.And(*facts))
+        answer = _checked(solver, min(_SIMPLE, left))
+        if answer == z3.unknown:
+            solver = z3.Solver()
+            solver.add(*facts)
+            answer = _checked(solver, min(self.seconds, left))
         if answer == z3.unsat:
-            return Query(State.PROVED, text, {}, {})
+            return Query(State.PROVED, facts)
         if answer != z3.sat:
-            return Query(State.UNKNOWN, text, {}, {})
+            return Query(State.UNKNOWN, facts)
         model = solver.model()
-        sizes = self.universe.sizes
-        for bound in (3, 20, _SMALL):
-            solver.push()
-            solver.add(*(size <= bound for size in sizes.values()))
-            if solver.check() == z3.sat:
-                model = solver.model()
-                break
-            solver.pop()
-        found = {d.name(): model[d].as_long() for d in model if z3.is_int_value(model[d])}
-        named = {label: found[label] for label in sizes if label in found}
-        others = {name: value for name, value in found.items() if name not in sizes}
-        return Query(State.REFUTED, text, named, others, model)
+        found = {fact.get_id() for fact in known}, model
+        self._models.setdefault(_key(assumptions), []).append(found)
+        return Query(State.REFUTED, facts, list(self.universe.sizes), model)
+
+
+def _key(assumptions: Sequence[Condition]) -> tuple[int, ...]:
+    return tuple(sorted({a.get_id() for a in assumptions}))
 
 
 def _checked(solver: Any, seconds: float) -> Any:

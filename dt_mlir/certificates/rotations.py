@@ -21,7 +21,6 @@ from xdsl.utils.disjoint_set import DisjointSet
 from dt_mlir.certificates.group_steps import Group, Local, Residue
 from dt_mlir.certificates.happens_before import LONG_AGO, Barrier, Buffer, Clock, Fill, Shared
 from dt_mlir.certificates.trip_bounds import UnprovedError
-from dt_mlir.dialects import warp
 from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.warp_partitions import Barriers, Ring
 from dt_mlir.interpreters.warp_protocol import Action, Kind
@@ -86,7 +85,7 @@ def _later(phase: int, more: int) -> int:
     return phase if phase == LONG_AGO else phase + more
 
 
-class _Counted(NamedTuple):
+class Counted(NamedTuple):
     """Rings that are rotated together, and what counts for them."""
 
     values: tuple[SSAValue, ...]
@@ -111,11 +110,13 @@ class Rotations:
         self._moduli: dict[SSAValue, int] = {}
         for group in groups:
             self._moduli.update((v, m) for v, m in group.moduli.items() if m > 1)
-        self._counted = self._components(groups)
-        self._number = {v: n for n, own in enumerate(self._counted) for v in own.values}
+        self.counted = self._components(groups)
+        """The sets of rings that are rotated together."""
+        self._number = {v: n for n, own in enumerate(self.counted) for v in own.values}
         self._moves: dict[tuple[int, ...], Moved] = {}
         self._ahead: dict[tuple[int, Operation], frozenset[int]] = {}
-        self._groups = groups
+        partitions = dict.fromkeys(group.partition for group in groups)
+        self._order = {op: n for p in partitions for n, op in enumerate(p.walk())}
         self._obstacles = [self._obstacles_of(group) for group in groups]
 
     def of(self, local: Sequence[Local]) -> tuple[int, ...]:
@@ -125,11 +126,12 @@ class Rotations:
             if own.op is not None:
                 ahead |= self._ahead_of(number, own.op)
         return tuple(
-            0 if number in ahead else self._turns(counted, local)
-            for number, counted in enumerate(self._counted)
+            0 if number in ahead else self.turns(counted, local)
+            for number, counted in enumerate(self.counted)
         )
 
-    def _turns(self, counted: _Counted, local: Sequence[Local]) -> int:
+    def turns(self, counted: Counted, local: Sequence[Local]) -> int:
+        """Returns how often a set of rings is rotated until its first known count is 0."""
         for own in local:
             known = dict(own.values)
             for value in counted.values:
@@ -153,7 +155,7 @@ class Rotations:
         if turns not in self._moves:
             barriers = [(number, 0) for number in range(self._barriers)]
             buffers = list(range(self._buffers))
-            for counted, more in zip(self._counted, turns, strict=True):
+            for counted, more in zip(self.counted, turns, strict=True):
                 for ring in counted.rings:
                     width = ring.depth // counted.stages
                     for place in range(ring.depth):
@@ -165,7 +167,7 @@ class Rotations:
             self._moves[turns] = Moved(tuple(barriers), tuple(buffers))
         return self._moves[turns]
 
-    def _components(self, groups: Sequence[Group]) -> list[_Counted]:
+    def _components(self, groups: Sequence[Group]) -> list[Counted]:
         """Returns the rings that are rotated together, as one value counts for them."""
         joined: list[tuple[Any, Any]] = []
         for group in groups:
@@ -184,14 +186,14 @@ class Rotations:
         sets: dict[Any, list[Any]] = {}
         for item in items:
             sets.setdefault(found.find(item), []).append(item)
-        components: list[_Counted] = []
+        components: list[Counted] = []
         for items in sets.values():
             rings = tuple(x for x in items if isinstance(x, Ring | Barriers))
             values = tuple(x for x in items if x in self._moduli)
             stages = gcd(*(ring.depth for ring in rings))
             if stages and values:
                 period = lcm(2 * stages, *(self._moduli[v] for v in values))
-                components.append(_Counted(values, rings, stages, period))
+                components.append(Counted(values, rings, stages, period))
         return components
 
     def _uses(
@@ -222,12 +224,12 @@ class Rotations:
             leaves = [*dict.fromkeys(leaf for value in used for leaf in self._leaves(value))]
             ranges = [range(self._moduli[leaf]) for leaf in leaves]
             if prod(map(len, ranges)) > MOST_COUNTS:
-                found[op] = frozenset(range(len(self._counted)))
+                found[op] = frozenset(range(len(self.counted)))
                 continue
             bad: set[int] = set()
             for counts in product(*ranges):
                 values = {v: Residue(c, self._moduli[v]) for v, c in zip(leaves, counts)}
-                for number in range(len(self._counted)):
+                for number in range(len(self.counted)):
                     if number not in bad and not self._commutes(
                         group, op, acts, given, values, number
                     ):
@@ -241,7 +243,7 @@ class Rotations:
         given: Sequence[tuple[SSAValue, SSAValue]], values: Mapping[SSAValue, Residue], number: int,
     ) -> bool:  # fmt: skip
         """Returns whether an operation does the same behind a rotation, up to the rotation."""
-        turns = tuple(int(n == number) for n in range(len(self._counted)))
+        turns = tuple(int(n == number) for n in range(len(self.counted)))
         turned = self.values(values, turns)
         try:
             if acts:
@@ -259,25 +261,16 @@ class Rotations:
         return True
 
     def _ahead_of(self, number: int, op: Operation) -> frozenset[int]:
-        """Returns the rings with an obstacle at an operation or behind it."""
+        """Returns the rings with an obstacle at an operation, or where a group may come to."""
         key = number, op
         if key not in self._ahead:
-            obstacles = self._obstacles[number]
-            found: set[int] = set()
-            at: Operation | None = op
-            while at is not None and at is not self._groups[number].partition:
-                behind: Operation | None = at if at is op else at.next_op
-                while behind is not None:
-                    for inner in behind.walk():
-                        found |= obstacles.get(inner, frozenset())
-                    behind = behind.next_op
-                parent = at.parent_op()
-                if isinstance(parent, scf.ForOp):
-                    # There may be another trip.
-                    for inner in parent.body.walk():
-                        found |= obstacles.get(inner, frozenset())
-                at = parent
-            self._ahead[key] = frozenset(found)
+            loops = _loops_around(op)
+            self._ahead[key] = frozenset(
+                ring
+                for obstacle, rings in self._obstacles[number].items()
+                if self._order[obstacle] >= self._order[op] or loops & _loops_around(obstacle)
+                for ring in rings
+            )
         return self._ahead[key]
 
 
@@ -290,6 +283,17 @@ def _bindings(op: Operation) -> list[tuple[SSAValue, SSAValue]]:
     parent = op.parent_op()
     names = parent.body.block.args[1:] if isinstance(parent, scf.ForOp) else _results(parent)
     return [*zip(op.operands, names)]
+
+
+def _loops_around(op: Operation) -> set[Operation]:
+    """Returns the loops that an operation is in."""
+    found: set[Operation] = set()
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, scf.ForOp):
+            found.add(parent)
+        parent = parent.parent_op()
+    return found
 
 
 def _results(op: Operation | None) -> Sequence[SSAValue]:

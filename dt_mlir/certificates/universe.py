@@ -11,7 +11,7 @@ variables; whatever is proved of some expressions may use the facts of all varia
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -30,11 +30,21 @@ Condition = Any
 """A Boolean expression of the solver."""
 
 
+class _Fact(NamedTuple):
+    """Something that is known of variables."""
+
+    number: int
+    """The number of the expression."""
+    fact: Condition
+    variables: list[int]
+    """The numbers of the variables in it."""
+
+
 class Universe:
     """All variables of a certificate."""
 
     def __init__(self) -> None:
-        self._facts: dict[int, list[Condition]] = {}
+        self._facts: dict[int, list[_Fact]] = {}
         self._kept: dict[int, Any] = {}
         self._free: dict[int, tuple[Integer, ...]] = {}
         self._count = 0
@@ -56,14 +66,14 @@ class Universe:
         """
         self._count += 1
         found = z3.Int(f"{hint}!{self._count}")
-        self._facts[self._id(found)] = list(facts(found))
+        self._facts[self._id(found)] = [self._fact(fact) for fact in facts(found)]
         return found
 
     def size(self, label: str) -> Integer:
         """Returns the size of a label, which is not negative."""
         if label not in self._sizes:
             found = self._sizes[label] = z3.Int(label)
-            self._facts[self._id(found)] = [found >= 0]
+            self._facts[self._id(found)] = [self._fact(found >= 0)]
         return self._sizes[label]
 
     @property
@@ -73,11 +83,11 @@ class Universe:
 
     def define(self, label: str, size: Integer) -> None:
         """Notes that the size of a label is an expression."""
-        self._facts[self._id(self.size(label))].append(self.size(label) == size)
+        self.know(self.size(label), self.size(label) == size)
 
     def know(self, variable: Integer, fact: Condition) -> None:
         """Adds to what is known of a variable."""
-        self._facts[self._id(variable)].append(fact)
+        self._facts[self._id(variable)].append(self._fact(fact))
 
     def free(self, expr: Any) -> tuple[Integer, ...]:
         """Returns the variables in an expression."""
@@ -93,22 +103,29 @@ class Universe:
 
     def facts(self, variable: Integer) -> list[Condition]:
         """Returns what is known of a variable by itself."""
-        return self._facts.get(self._id(variable), [])
+        return [known.fact for known in self._facts.get(self._id(variable), ())]
 
     def closure(self, exprs: Iterable[Any]) -> list[Condition]:
         """Returns what is known of the variables in expressions, and of those in what is known."""
         found: dict[int, Condition] = {}
         seen: set[int] = set()
-        pending = [v for expr in exprs for v in self.free(expr)]
+        pending = [number for expr in exprs for number in self._named(expr)]
         while pending:
             variable = pending.pop()
-            if variable.get_id() in seen:
+            if variable in seen:
                 continue
-            seen.add(variable.get_id())
-            for fact in self.facts(variable):
-                found[self._id(fact)] = fact
-                pending.extend(self.free(fact))
+            seen.add(variable)
+            for number, fact, others in self._facts.get(variable, ()):
+                found[number] = fact
+                pending.extend(others)
         return list(found.values())
+
+    def _named(self, expr: Any) -> list[int]:
+        """Returns the numbers of the variables in an expression."""
+        return [self._id(v) for v in self.free(expr)]
+
+    def _fact(self, fact: Condition) -> _Fact:
+        return _Fact(self._id(fact), fact, self._named(fact))
 
 
 def evaluated(expr: AffineExpr, dims: Sequence[Integer], symbols: Sequence[Integer]) -> Integer:

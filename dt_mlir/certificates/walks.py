@@ -91,7 +91,7 @@ def all_visited(
             ways.append(z3.substitute(claim, *found) if found else claim)
     given = [*universe.closure(domain.points), *assumptions]
     if not ways:
-        return Query(State.UNKNOWN, "", {}, {})
+        return Query(State.UNKNOWN)
     return prover.ask(given, z3.Or(*ways))
 
 

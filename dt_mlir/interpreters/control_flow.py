@@ -1,11 +1,21 @@
-"""Runs `scf` as xDSL does, with conditions and bounds as the arithmetic has them."""
+"""Runs `scf`, with conditions and bounds as the arithmetic has them.
+
+xDSL's implementations are not taken: importing them imports the interpreters of all its dialects.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from xdsl.dialects import scf
-from xdsl.interpreter import Interpreter, PythonValues, impl, register_impls
-from xdsl.interpreters.scf import ScfFunctions
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    ReturnedValues,
+    impl,
+    impl_terminator,
+    register_impls,
+)
 
 from dt_mlir.interpreters.arithmetic import Arithmetic
 from dt_mlir.interpreters.events import Observer
@@ -13,8 +23,8 @@ from dt_mlir.interpreters.memory import ExecutionError
 
 
 @register_impls
-class ControlFlowFunctions(ScfFunctions):
-    """xDSL's implementations of `scf`, for values that are arrays.
+class ControlFlowFunctions(InterpreterFunctions):
+    """Implementations of `scf`, for values that are arrays.
 
     Args:
         arithmetic: what elements are.
@@ -44,3 +54,10 @@ class ControlFlowFunctions(ScfFunctions):
             carried = interpreter.run_ssacfg_region(op.body, (index, *carried), "for")
         self.observer.leaves(op)
         return carried
+
+    @impl_terminator(scf.YieldOp)
+    def run_yield(
+        self, interpreter: Interpreter, op: scf.YieldOp, args: PythonValues
+    ) -> tuple[ReturnedValues, PythonValues]:
+        """Gives values to the operation around."""
+        return ReturnedValues(args), ()

@@ -164,8 +164,22 @@ def test_a_right_kernel_is_proved() -> None:
     _, kernel = parsed(TEXT)
     found = protocols.proof_of(kernel, 60)
     assert not found.reason
-    # Rings have three stages and two parities: it is more than one turn of them.
-    assert found.states > 1000
+    # Each of the three groups acts more often than in one turn of the rings.
+    assert found.actions > 1000
+
+
+@pytest.mark.parametrize("name", [None, *FAULTS])
+def test_rotations_decide_nothing(name: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without rotations of rings there are more states, and the same is proved."""
+    protocols = pytest.importorskip("dt_mlir.certificates.protocols")
+    text = TEXT if name is None else TEXT.replace(FAULTS[name].before, FAULTS[name].after, 1)
+    _, kernel = parsed(text)
+    found = protocols.proof_of(kernel, 60)
+    monkeypatch.setattr(protocols.Rotations, "turns", lambda *_: 0)
+    whole = protocols.proof_of(kernel, 60)
+    assert bool(found.reason) == bool(whole.reason)
+    if name is None:
+        assert whole.states > 2 * found.states
 
 
 def test_all_orders_of_a_right_kernel_are_explored() -> None:
