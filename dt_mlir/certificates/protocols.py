@@ -53,7 +53,7 @@ class _Places(NamedTuple):
     decided: Answers
     """The decisions that led there."""
     turns: tuple[int, ...]
-    """How often the rings were rotated."""
+    """The rotations of each set of rings."""
 
 
 class _State(NamedTuple):

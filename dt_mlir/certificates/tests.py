@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from xdsl.dialects import math
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.certificates.obligation import Obligation, Verdict
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects import dt, sched, tile
-from dt_mlir.dialects.elem import ReductionKind
-from dt_mlir.traversal import operations_of
 
-if TYPE_CHECKING:
-    from dt_mlir.verification.semantics import Given
-
-LOOSE = 2.0**-5
-"""The difference, relative to the largest result, that rounding to few bits may make."""
 _USUAL = 3
 """The size of a label of which a counterexample says nothing."""
 
@@ -81,6 +71,7 @@ class Tests:
 
     def _outcome(self, sizes: dict[str, int]) -> tuple[Verdict, str]:
         """Returns what a run at some sizes says, or at several that are chosen."""
+        from dt_mlir.certificates.allowances import Allowances
         from dt_mlir.verification.semantics import (
             Mode,
             SemanticsError,
@@ -99,7 +90,7 @@ class Tests:
         except SemanticsError as error:
             given = error.given
             if given is not None and given.mode is Mode.BOUNDED and not error.breaks:
-                close = self._rounded_alike(source, given) or self._overflows(source, given)
+                close = Allowances(self.algorithm, self.module, given).reason()
                 if close is not None:
                     return Verdict.TESTED, close
             return Verdict.REFUTED, error.message.removeprefix("'the input' ")
@@ -117,76 +108,3 @@ class Tests:
             share = 100 * report.undecided // report.elements
             found += f"; {max(1, share)} % of the elements are undecided"
         return Verdict.TESTED, found
-
-    def _rounded_alike(self, source: ModuleOp, given: Given) -> str | None:
-        """Returns how results agree but for rounding that a schedule asks for; None if they do not.
-
-        Args:
-            source: the algorithm.
-            given: inputs with which results differ by more than rounding of the algorithm.
-        """
-        import numpy as np
-
-        from dt_mlir.interpreters.run import run_module
-        from dt_mlir.verification.semantics import arithmetic_for
-
-        kernels = operations_of(self.module, tile.KernelOp)
-        if all(kernel.precision is None for kernel in kernels):
-            return None
-        arithmetic = arithmetic_for(given.mode, self.module)
-        results = [
-            run_module(module, given.inputs, given.sizes, arithmetic)
-            for module in (self.module, source)
-        ]
-        for name, right in results[1].items():
-            a, b = np.asarray(results[0][name].value), np.asarray(right.value)
-            finite = np.isfinite(a) & np.isfinite(b)
-            most = np.max(np.abs(np.where(np.isfinite(b), b, 0.0)), initial=0.0)
-            if not np.all(np.where(finite, np.abs(a - b) <= LOOSE * most, True)):
-                return None
-        shown = ", ".join(f"{label} = {size}" for label, size in given.sizes.items())
-        return f"it holds but for the rounding that 'precision' asks for, with {shown}"
-
-    def _overflows(self, source: ModuleOp, given: Given) -> str | None:
-        """Returns where a sum of `online` overflows on its way; None if results differ otherwise.
-
-        A sum of exponentials that are shifted by something else than their maximum does where a
-        part of it does, and the algorithm need not.
-
-        Args:
-            source: the algorithm.
-            given: inputs with which results differ.
-        """
-        import numpy as np
-
-        from dt_mlir.interpreters.run import run_module
-        from dt_mlir.verification.semantics import arithmetic_for
-
-        if not self._shifts_freely():
-            return None
-        arithmetic = arithmetic_for(given.mode, self.module)
-        found, wanted = (
-            run_module(module, given.inputs, given.sizes, arithmetic)
-            for module in (self.module, source)
-        )
-        for name, right in wanted.items():
-            finite = np.isfinite(np.asarray(found[name].value, np.float64))
-            if np.any(finite & arithmetic.differ(found[name], right)):
-                return None
-        shown = ", ".join(f"{label} = {size}" for label, size in given.sizes.items())
-        return f"it holds but for sums whose parts overflow, with {shown}"
-
-    def _shifts_freely(self) -> bool:
-        """Returns whether an `online` loop has no maximum that could shift its exponentials."""
-        if not operations_of(self.algorithm, math.ExpOp, math.Exp2Op):
-            return False
-        maxima = {
-            label for op in operations_of(self.algorithm, dt.ReduceOp)
-            if op.kind.data in (ReductionKind.MAXIMUM, ReductionKind.MINIMUM)
-            for label in op.label_names
-        }  # fmt: skip
-        return any(
-            str(op.argument_list[0].value) not in maxima
-            for op in operations_of(self.algorithm, sched.DirectiveOp)
-            if op.directive_name == "online"
-        )

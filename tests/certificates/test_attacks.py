@@ -115,6 +115,13 @@ ATTACKS = {
              "scf.yield %5, %next : !tile.of<x: 4, k: 8, f32>, !tile.of<x: 4, k: 8, f32>"),
         ],
     ),
+    "a sum that is not finite in the program alone": (
+        "Func top, mean, f; In A, B; Var x; RVar k; top[x] = rmax(A[x, k], k); "
+        "mean[x] = rmean(B[x, k], k); "
+        "f[x] = rsum(exp(A[x, k] - top[x]) * (A[x, k] - mean[x]) ** 2, k); "
+        "f.online(k); f.tensorize(k:16); f.compile();",
+        [("%acc_7 = %6", "%acc_7 = %12")],
+    ),
     "a small summand": (
         "Func f; In A; Var x; f[x] = exp(4 * A[x]); f.block(x:8); f.tensorize(x:8); f.compile();",
         [("tile.yield %5 : f32", "%n = arith.constant 1.0e-04 : f32\n"

@@ -89,6 +89,18 @@ f3.split(y:4);
 f3.tensorize(y:0);
 f3.compile();
 """,
+    "a squared deviation from a mean that is infinite": """
+Func top, mean, spread;
+In A, B;
+Var x;
+RVar k;
+top[x] = rmax(A[x, k], k);
+mean[x] = rmean(B[x, k] / 0.0, k);
+spread[x] = rsum(exp(A[x, k] - top[x]) * (A[x, k] - mean[x]) ** 2, k);
+spread.online(k);
+spread.tensorize(k:16);
+spread.compile();
+""",
     "what parts of no rows count": """
 Func f0, f1, f2, f3;
 In B;

@@ -175,7 +175,11 @@ def test_rotations_decide_nothing(name: str | None, monkeypatch: pytest.MonkeyPa
     text = TEXT if name is None else TEXT.replace(FAULTS[name].before, FAULTS[name].after, 1)
     _, kernel = parsed(text)
     found = protocols.proof_of(kernel, 60)
-    monkeypatch.setattr(protocols.Rotations, "turns", lambda *_: 0)
+
+    def none(*_: object) -> int:
+        return 0
+
+    monkeypatch.setattr(protocols.Rotations, "turns", none)
     whole = protocols.proof_of(kernel, 60)
     assert bool(found.reason) == bool(whole.reason)
     if name is None:
