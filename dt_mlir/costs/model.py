@@ -383,8 +383,8 @@ class _Evaluation:
         """Returns how many bytes are moved for each that is wanted."""
         # Memory is read by sectors of 32 bytes, and pages of it that are left early cost time.
         run = 1.0
-        for place in item.fastest:
-            run *= self.points[place]
+        for place, repeats in zip(item.fastest, item.repeats):
+            run *= max(self.points[place] / repeats, 1.0)
             walk = self.work.loops[place]
             if self.lanes[place] < walk.extent or walk.in_part:
                 break

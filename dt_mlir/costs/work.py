@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
 from dt_mlir.analysis.dot_plans import dot_operand_bits, is_dottable
+from dt_mlir.analysis.index_growth import coefficient, growth
 from dt_mlir.analysis.nests import (
     argument_named,
     blocked_loops,
@@ -78,6 +79,8 @@ class Access:
     """The label that indexes each axis by itself; empty for another index."""
     feeds_product: bool = False
     """True if a product takes the elements as they are."""
+    repeats: tuple[int, ...] = ()
+    """The points of each of the fastest loops that address one element, as two of `x // 2` do."""
     windows: tuple[tuple[tuple[int, int], ...], ...] = ()
     """The loops that index an axis together, as `2*p + r` does, each with the distance that its
     index goes; for each axis that has several."""
@@ -405,7 +408,7 @@ class _Reader:
         name = self.kernel.argument_names[op.base.index]
         assert isinstance(op.base.type, MemRefType)
         results = op.map.data.results
-        fastest: Loops = ()
+        fastest: dict[int, int] = {}
         if results:
             symbols = [self._size(label) for label in op.size_labels]
             fastest = self._neighbours(results[-1], op.indices, symbols)
@@ -420,7 +423,8 @@ class _Reader:
         key = self._key_of_elements(name, str(op.map), labels, self._axes(op))
         self.work.accesses.append(Access(
             name, _bits(op.base.type.element_type), isinstance(op, loop.WriteOp), around, depends,
-            fastest, key, self._axes(op), feeds, self._windows(op),
+            tuple(fastest), key, self._axes(op), feeds, tuple(fastest.values()),
+            self._windows(op),
         ))  # fmt: skip
 
     def _windows(self, op: loop.AccessOp) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -429,7 +433,7 @@ class _Reader:
         found: list[tuple[tuple[int, int], ...]] = []
         for expr in op.map.data.results:
             dims = sorted(expr.used_dims())
-            distances = [_coefficient(expr, dim, symbols) for dim in dims]
+            distances = [coefficient(expr, dim, symbols) for dim in dims]
             if len(dims) > 1 and all(is_induction_variable(op.indices[dim]) for dim in dims):
                 found.append(tuple(
                     (self.places[loop_of(op.indices[dim])], distance)
@@ -461,20 +465,26 @@ class _Reader:
 
     def _neighbours(
         self, expr: AffineExpr, values: Sequence[SSAValue], symbols: list[int]
-    ) -> Loops:
+    ) -> dict[int, int]:
         """Returns the loops whose indices count neighbours, the one that counts single elements
-        first, and each that goes on where the one before it ends."""
-        found: list[int] = []
+        first, and each that goes on where the one before it ends.
+
+        With each goes how many of its points address one element.
+        """
+        found: dict[int, int] = {}
         stride = 1
         dims = sorted(expr.used_dims())
         while dims:
-            dim = next((d for d in dims if _coefficient(expr, d, symbols) == stride), None)
-            if dim is None or not is_induction_variable(values[dim]):
+            for dim in dims:
+                distance, repeats = growth(expr, dim, symbols)
+                if distance == stride and is_induction_variable(values[dim]):
+                    break
+            else:
                 break
             dims.remove(dim)
-            found.append(self.places[loop_of(values[dim])])
-            stride *= self._size(walked_label(values[dim]))
-        return tuple(dict.fromkeys(found))
+            found.setdefault(self.places[loop_of(values[dim])], repeats)
+            stride *= -(-self._size(walked_label(values[dim])) // repeats)
+        return found
 
     def _buffer(self, op: loop.LocalOp) -> None:
         write = write_to(op.result)
@@ -570,11 +580,3 @@ def _samples(size: int, most: int = 12) -> list[int]:
 
 def _symbols(expr: AffineExpr) -> set[int]:
     return {e.position for e in expr.dfs() if isinstance(e, AffineSymExpr)}
-
-
-def _coefficient(expr: AffineExpr, dim: int, symbols: list[int]) -> int:
-    """Returns by how much an index grows with one of its dimensions, at 0."""
-    dims = [0] * (max(expr.used_dims(), default=-1) + 1)
-    start = expr.eval(dims, symbols)
-    dims[dim] = 1
-    return expr.eval(dims, symbols) - start

@@ -175,6 +175,23 @@ def test_strided_accesses_move_whole_sectors() -> None:
     assert rows.seconds > 2 * tiles.seconds
 
 
+def test_indices_that_repeat_are_runs_of_neighbours() -> None:
+    """Every other point of `x // 2` goes on with the run of one of two planes."""
+    found = work(
+        "Func f : bf16; In X : bf16; Var c = size(X, 0) // 2, x = 2 * size(X, 1);"
+        "f[c, x] = X[2 * c + x % 2, x // 2]; f.compile();", X_0=8, X_1=2**20,
+    )  # fmt: skip
+    (read,) = (item for item in found.accesses if not item.stores)
+    assert read.repeats == (2,)
+    wide, narrow = (
+        cost_of(found, Tiling({"c": c, "x": x}, frozenset("cx"), 4, 1), H200).bounds["memory"]
+        for c, x in ((1, 2048), (4, 64))
+    )
+    # A run of 32 of its elements is 64 bytes of a page, one of 1024 of them 2048.
+    assert wide < 1.02 * 2 * 8 * 2**20 * 2 / H200.memory_rate
+    assert narrow > 1.2 * wide
+
+
 def test_domains_are_a_part_of_the_work() -> None:
     text = """
     Func f; In A; Var x; RVar y;
