@@ -395,7 +395,7 @@ def _nothing(reduction: Reduction) -> Term:
     body = reduction.pieces[0].body
     while isinstance(body, Choice):
         body = body.then
-    return neutral(kind, type_of(body))
+    return body if isinstance(body, Carried | Unknown) else neutral(kind, type_of(body))
 
 
 def _elements(term: Term) -> list[Element]:

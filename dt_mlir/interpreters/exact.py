@@ -53,8 +53,10 @@ from dt_mlir.interpreters.exact_codes import (
     PRIME,
     absolute,
     add,
+    are_doubtful,
     at_places,
     contract,
+    doubtful,
     encoded,
     exponential,
     extreme,
@@ -149,6 +151,19 @@ def _any_error(values: Sequence[Bounded], shape: tuple[int, ...]) -> Array:
     return found
 
 
+def _doubt(name: str, x: Sequence[Array]) -> Array:
+    """Returns where an operation multiplies an infinity by a number of unknown sign."""
+    match name:
+        case "arith.mulf" | "math.fma":
+            return doubtful(x[0], x[1])
+        case "arith.divf":
+            value = residues(x[1])
+            # Nothing is known of the inverse's sign where nothing is of the number's.
+            return doubtful(x[0], np.where(value == 0, INFINITY, np.where(value < PRIME, x[1], 0)))
+        case _:
+            return np.zeros((), bool)
+
+
 @dataclass
 class ExactArithmetic(Arithmetic):
     """Floats as elements of a finite field, functions as symbols, integers as themselves.
@@ -215,7 +230,8 @@ class ExactArithmetic(Arithmetic):
             result = of_integers(codes[0], self.exponentials)
         else:
             result = self._float(name, codes, target)
-        return Bounded(result, _any_error(operands, np.shape(result)))
+        error = _any_error(operands, np.shape(result))
+        return Bounded(result, np.where(_doubt(name, codes), np.inf, error))
 
     def _float(self, name: str, x: Sequence[Array], type: Attribute) -> Array:
         match name:
@@ -261,7 +277,9 @@ class ExactArithmetic(Arithmetic):
             case ReductionKind.ADD:
                 result = total(codes, axes)
             case ReductionKind.MUL:
-                result = product(codes, axes)
+                doubt = np.where(are_doubtful(codes, axes), np.inf, 0.0)
+                error = np.where(np.any(value.error > 0, axis=axes), np.inf, doubt)
+                return Bounded(product(codes, axes), error)
             case _ if codes.size == 0:
                 shape = np.sum(codes, axis=axes).shape
                 return Bounded(np.zeros(shape, np.int64), np.full(shape, np.inf))
@@ -294,6 +312,10 @@ class ExactArithmetic(Arithmetic):
         if lhs.error.any() or rhs.error.any():
             doubt = np.broadcast_to((lhs.error > 0) | (rhs.error > 0), shape)
             error = np.where(np.any(doubt, axis=axes), np.inf, 0.0)
+        doubt = doubtful(lhs.value, rhs.value)
+        if doubt.any():
+            doubt = np.any(np.broadcast_to(doubt, shape), axis=axes)
+            error = np.where(doubt, np.inf, error)
         result = contract(lhs.value, rhs.value, axes, shape)
         return Bounded(result, np.broadcast_to(error, np.shape(result)))
 

@@ -12,7 +12,7 @@ above are 1 + the residue modulo q, or 0 where it is unknown; the two bits above
 a positive number, 2 for a negative one, and 0 where that is unknown. A result's exponent is
 unknown where one of an operand is. The sign decides products with infinities alone: that of a
 constant, an input, an exponential and of products of them is known, that of a sum never, whatever
-the order of its terms.
+the order of its terms; nobody knows a product of an infinity with a number of unknown sign.
 """
 
 # pyright: reportUnknownMemberType=false
@@ -215,6 +215,30 @@ def multiply(a: Array, b: Array) -> Array:
     left, right = _signs(a), _signs(b)
     sign = np.where(left == right, _POSITIVE, _NEGATIVE)
     return _with_signs(product, np.where((left == 0) | (right == 0), 0, sign))
+
+
+def doubtful(a: Array, b: Array) -> Array:
+    """Returns where one factor is infinite and the sign of the other one, which is not 0, unknown.
+
+    The sign of such a product is arbitrary.
+    """
+    x, y = residues(a), residues(b)
+    if _plain(x, y):
+        return np.zeros((), bool)
+    left, right = (np.isin(z, (INFINITY, MINUS_INFINITY)) for z in (x, y))
+    return left & _unsigned(b) | right & _unsigned(a)
+
+
+def _unsigned(codes: Array) -> Array:
+    """Returns where the sign of a number other than 0 is unknown."""
+    values = residues(codes)
+    return (values < PRIME) & (values != 0) & (_signs(codes) == 0)
+
+
+def are_doubtful(codes: Array, axes: tuple[int, ...]) -> Array:
+    """Returns where the sign of a product along axes is arbitrary."""
+    infinite = np.isin(residues(codes), (INFINITY, MINUS_INFINITY))
+    return np.any(infinite, axis=axes) & np.any(_unsigned(codes), axis=axes)
 
 
 def _power(base: Array, exponent: Array | int, modulus: int) -> Array:

@@ -152,7 +152,7 @@ def bind(op: loop.LoopLike, iv: SSAValue, bound: SSAValue | int | Index) -> None
             break
         cast = user if isinstance(user, arith.IndexCastOp) else None
         type = IndexType() if cast is None else cast.result.type
-        fixed = arith.ConstantOp(IntegerAttr(bound, type))
+        fixed = arith.ConstantOp(IntegerAttr(bound, type, truncate_bits=True))
         fixed.location = user.location
         assert user.parent is not None
         user.parent.insert_op_before(fixed, user)

@@ -150,7 +150,8 @@ def _child(folder: Path) -> None:
 
 
 def _run(copy: Path, folder: Path) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(copy)}
+    paths = [str(copy), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, "-W", "ignore", __file__, "--child", str(folder)]
     done = subprocess.run(
         command, cwd=copy, env=environment, capture_output=True, text=True, timeout=FAULT

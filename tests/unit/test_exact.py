@@ -112,6 +112,27 @@ def test_signs_of_products_with_infinities_are_those_of_the_factors() -> None:
     assert np.array_equal(found, np.where(places < 0, INFINITY, MINUS_INFINITY))
 
 
+@pytest.mark.parametrize("name", [arith.MulfOp, arith.DivfOp])
+def test_an_infinity_times_a_number_of_unknown_sign_is_undecided(name: type) -> None:
+    arithmetic = ExactArithmetic()
+    a, b = (create_ssa_value(f32) for _ in range(2))
+    unknown = Bounded.exact(exact.symbol("f", [exact.encoded(np.asarray(3.0))]))
+    for other, doubtful in ((np.inf, name is arith.MulfOp), (2.0, False), (np.nan, False)):
+        known = Bounded.exact(exact.encoded(np.asarray(other)))
+        assert (arithmetic.apply(name(a, b), [unknown, known]).error > 0) == doubtful
+        assert arithmetic.apply(name(a, b), [known, known]).error == 0
+    zero = Bounded.exact(exact.encoded(np.asarray(0.0)))
+    found = arithmetic.apply(arith.DivfOp(a, b), [unknown, zero])
+    assert found.error > 0
+    pair = np.stack([unknown.value, exact.encoded(np.asarray(np.inf))])
+    product = arithmetic.reduce(ReductionKind.MUL, Bounded.exact(pair), (0,), f32)
+    assert product.error > 0
+    sums = arithmetic.dot(
+        Bounded.exact(pair[None]), Bounded.exact(pair[::-1][None]), (1,), [2], f32
+    )
+    assert np.all(sums.error > 0)
+
+
 def test_exponentials_of_special_values() -> None:
     values = np.array([-np.inf, 0.0, np.inf, np.nan])
     found = exact.exponential(exact.encoded(values, exponents=True))
