@@ -5,7 +5,8 @@ A reduction of the kind `argmax` or `argmin` combines elements, each with an ind
 lanes of an axis, where the first lane of equals counts, and over the trips of a loop, which carries
 the extreme and its index and replaces both where a trip has a more extreme one. By induction over
 the trips these are the extreme and its first place among all elements so far, if the indices of
-later lanes and trips are larger.
+later lanes and trips are larger. Where all elements are the infinity that the loop begins with, it
+is the index that it begins with, which has to be the first one.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -27,6 +28,7 @@ from dt_mlir.certificates.terms import (
     Apply,
     Carried,
     Index,
+    Number,
     Piece,
     Reduction,
     Term,
@@ -130,10 +132,21 @@ def extremes_found(
                 if pieces is None or better is None:
                     continue
                 around = tuple(trips.around(piece) for piece in pieces)
-                laws = (better, *in_order(pieces, trips.binders, universe))
+                laws = (better, *in_order(pieces, trips.binders, universe), _first(firsts[m]))
                 whole = Reduction(kind, types[n], around)
                 found.append(Found(n, whole, m, Reduction(arg, types[m], around), laws))
     return found
+
+
+def _first(place: Term) -> Law:
+    """Returns the law that an index is the first one, which that of equal infinities is."""
+    claim: Condition = z3.BoolVal(False)
+    if isinstance(place, Number):
+        claim = z3.BoolVal(place.value.value.data == 0)
+    elif isinstance(place, Index) and z3.is_int(place.expr):
+        claim = place.expr == 0
+    text = "a search that nothing is extreme enough for gives the first index"
+    return Law(text, Index(claim, i1), Index(z3.BoolVal(True), i1))
 
 
 def _chosen(last: Term, carried: Carried) -> tuple[Term, Term] | None:

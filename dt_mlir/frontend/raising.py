@@ -112,8 +112,8 @@ def raise_module(module: ModuleOp) -> SyntaxTree:
                     program.declarations.append(raiser.label(op))
             case dt.InputOp():
                 kind = "SIn" if op.is_scalar else "In"
-                usual = op.element == f32 or (op.is_scalar and op.element == f64)
-                usual = usual and op.declared is None
+                # A scalar of f64 is one by what takes it, which may be a cast that is left out.
+                usual = op.element == f32 and op.declared is None
                 type = None if usual else type_name(op.element)
                 program.declarations.append(
                     Declaration(kind, op.sym_name.data, type, _at(op), _at(op))

@@ -299,8 +299,9 @@ class Laws:
         """
         body, type = self.body, value.type
         # What is a quotient of sums over a part of the elements is the same of both, made larger.
-        values: dict[SSAValue, SSAValue] = {}
-        sums = [op for op in body.running if op in body.sources(value) and _is_plain(op, type)]
+        sources = [op for op in body.running if op in body.sources(value)]
+        values: dict[SSAValue, SSAValue] = {v: v for op in sources for v in op.results}
+        sums = [op for op in sources if _is_plain(op, type)]
         if self.size is not None and sums:
             one = body.number(1.0, type)
             count = self._running(ReductionKind.ADD, [one], type)
@@ -450,7 +451,9 @@ class _Products:
 def _is_plain(op: loop.RunningOp, type: Attribute) -> bool:
     """Returns whether a running value is a sum that grows with the number of its elements."""
     is_sum = op.kind.data in (ReductionKind.ADD, ReductionKind.DOT)
-    return is_sum and op.repair is None and op.result.type == type
+    # A sum of deviations grows as well, from whatever centre.
+    grows = op.repair is None or (op.law is not None and op.law.data == "polynomial")
+    return is_sum and grows and op.result.type == type
 
 
 def _by_degree(powers: Powers) -> tuple[int, Powers]:
