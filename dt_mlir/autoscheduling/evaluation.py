@@ -99,6 +99,8 @@ class Evaluator:
         self._likeness = Likeness(algorithm)
         self._alike: dict[Hashable, tuple[list[Work] | None, Names]] = {}
         """The work of parts of the program, with the names in them, by what is alike."""
+        self._legal: dict[Hashable, bool] = {}
+        """True for parts under schedules that can be lowered, by what is alike."""
         self._found: dict[tuple[_Key, bool], Cluster] = {}
         self._tilings: dict[tuple[Hashable, bool], tuple[Tiling, Cost]] = {}
         self._specialized: dict[Hashable, bool] = {}
@@ -171,6 +173,15 @@ class Evaluator:
             cluster: the cluster, its kernels with their tiles.
         """
         schedule = self.directives(cluster)
+        alike = self._likeness.key(cluster.members, schedule)
+        key = (cluster.members, tuple(schedule)) if alike is None else alike[0]
+        if key not in self._legal:
+            self._legal[key] = self._is_legal(cluster, schedule)
+        # By itself the root is an output, which cannot be padded.
+        return [*schedule, *cluster.storage] if self._legal[key] else None
+
+    def _is_legal(self, cluster: Cluster, schedule: Sequence[Decision]) -> bool:
+        """Returns whether a cluster can be lowered under a schedule."""
         try:
             module = self.algorithm.scheduled(cluster.members, schedule)
             if any(kernel.tiling.consumers for kernel in cluster.kernels):
@@ -178,9 +189,8 @@ class Evaluator:
             else:
                 ConvertLoopToTilePass().apply(Context(), module)
         except CompileError:
-            return None
-        # By itself the root is an output, which cannot be padded.
-        return [*schedule, *cluster.storage]
+            return False
+        return True
 
     def directives(self, cluster: Cluster) -> list[Decision]:
         """Returns the directives of a cluster but for those of its storage, legal or not."""

@@ -40,13 +40,13 @@ class Likeness:
     ) -> tuple[Hashable, Names] | None:
         """Returns what is equal for parts that are alike, and their names.
 
-        None if directives give names of their own to functions.
+        None if directives copy inputs, which others read, too.
 
         Args:
             functions: the functions of the part, as for `Algorithm.part`.
             decisions: its directives.
         """
-        if any(item.name in ("rfactor", "cache_read") for item in decisions):
+        if any(item.name == "cache_read" for item in decisions):
             return None
         names: Names = {name: number for number, name in enumerate(functions)}
         found: list[Hashable] = []
@@ -56,6 +56,10 @@ class Likeness:
                 names.setdefault(other, len(names))
             found.append((form, tuple(names[other] for other in read)))
         given = tuple(map(self._given, names))
+        for item in decisions:
+            if item.name == "rfactor":
+                # The function of the parts gets its name here.
+                names.setdefault(str(item.arguments[1].value), len(names))
         said = tuple(
             (
                 item.name, names[item.function],
