@@ -15,12 +15,23 @@ from xdsl.dialects.builtin import ModuleOp
 from dt_mlir.dialects import dt, sched, tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.interpreters.arithmetic import Value
-from dt_mlir.interpreters.run import run_module
+from dt_mlir.interpreters.bounded import Bounded
+from dt_mlir.interpreters.run import Inputs, run_module
 from dt_mlir.traversal import operations_of
-from dt_mlir.verification.semantics import Given, arithmetic_for, without_schedule
+from dt_mlir.verification.semantics import (
+    Given,
+    Mode,
+    SemanticsError,
+    arithmetic_for,
+    without_schedule,
+)
 
 LOOSE = 2.0**-5
 """The difference, relative to the largest result, that rounding to few bits may make."""
+OVERFLOWS = 2.0**14
+"""The size from which on a result's parts may be too large for a type of few bits."""
+SMALL = 2.0**-4
+"""The size of inputs of which no sum of exponentials overflows."""
 _EXTREMES = (ReductionKind.MAXIMUM, ReductionKind.MINIMUM)
 
 
@@ -30,48 +41,99 @@ class Allowances:
     Args:
         algorithm: the program at the `dt` level, with its schedule.
         module: the compiled program.
-        given: inputs with which results differ by more than rounding of the algorithm.
     """
 
-    def __init__(self, algorithm: ModuleOp, module: ModuleOp, given: Given) -> None:
-        self.algorithm, self.module, self.given = algorithm, module, given
-        self.arithmetic = arithmetic_for(given.mode, module)
+    def __init__(self, algorithm: ModuleOp, module: ModuleOp) -> None:
+        self.algorithm, self.module = algorithm, module
+        self.source = without_schedule(algorithm)
         self.online = {
             str(op.argument_list[0].value)
             for op in operations_of(algorithm, sched.DirectiveOp)
             if op.directive_name == "online"
         }
         """The labels over which sums are repaired."""
+        self.rounds = any(
+            kernel.precision is not None and kernel.precision.data != "ieee"
+            for kernel in operations_of(module, tile.KernelOp)
+        )
+        """True if a schedule rounds more than the algorithm."""
+        self.reasons: list[str] = []
+        """The differences that have been allowed so far, in words."""
+
+    def allows(self, error: SemanticsError) -> bool:
+        """Returns whether the language allows a difference of results, and notes why."""
+        given = error.given
+        if given is None or given.mode is not Mode.BOUNDED or error.breaks:
+            return False
+        if not self.rounds and not self.online:
+            return False
+        reason = _Difference(self, given).reason()
+        if reason is not None:
+            shown = ", ".join(f"{label} = {size}" for label, size in given.sizes.items())
+            self.reasons.append(f"{reason}, with {shown}")
+        return reason is not None
+
+
+class _Difference:
+    """The results of a program and of its algorithm, where they differ by more than rounding.
+
+    Args:
+        allowances: the program.
+        given: the inputs.
+    """
+
+    def __init__(self, allowances: Allowances, given: Given) -> None:
+        self.algorithm, self.online = allowances.algorithm, allowances.online
+        self.module, self.source = allowances.module, allowances.source
+        self.rounds, self.given = allowances.rounds, given
+        self.arithmetic = arithmetic_for(given.mode, self.module)
+        self.found = self._run(self.module)
+        self.wanted = self._run(self.source)
 
     def reason(self) -> str | None:
         """Returns how results differ; None if the language does not allow it."""
-        kernels = operations_of(self.module, tile.KernelOp)
-        is_narrow = any(kernel.precision is not None for kernel in kernels)
-        if not is_narrow and not self.online:
+        if self.rounds and self._rounded_alike():
+            return "the rounding that 'precision' asks for"
+        if not self.online or not self._finite_alike():
             return None
-        self.found = self._run(self.module)
-        self.wanted = self._run(without_schedule(self.algorithm))
-        shown = ", ".join(f"{label} = {size}" for label, size in self.given.sizes.items())
-        if is_narrow and self._rounded_alike():
-            return f"it holds but for the rounding that 'precision' asks for, with {shown}"
-        if self._shifts_freely() and self._finite_alike():
-            return f"it holds but for sums whose parts overflow, with {shown}"
-        if self.online and self._finite_alike() and self._behind_infinities():
-            return f"it holds but for deviations from values that are not finite, with {shown}"
+        if self._shifts_freely() and self._alike_where_nothing_overflows():
+            return "sums whose parts overflow"
+        if self._behind_infinities():
+            return "deviations from values that are not finite"
         return None
 
-    def _run(self, module: ModuleOp) -> dict[str, Value]:
-        return run_module(module, self.given.inputs, self.given.sizes, self.arithmetic)
+    def _run(self, module: ModuleOp, inputs: Inputs | None = None) -> dict[str, Value]:
+        inputs = self.given.inputs if inputs is None else inputs
+        return run_module(module, inputs, self.given.sizes, self.arithmetic)
 
     def _rounded_alike(self) -> bool:
-        """Returns whether results agree but for rounding to few bits."""
+        """Returns whether results agree but for rounding to few bits, which may overflow."""
         for name, right in self.wanted.items():
             a, b = np.asarray(self.found[name].value), np.asarray(right.value)
             finite = np.isfinite(a) & np.isfinite(b)
-            most = np.max(np.abs(np.where(np.isfinite(b), b, 0.0)), initial=0.0)
-            if not np.all(np.where(finite, np.abs(a - b) <= LOOSE * most, True)):
+            size = np.abs(np.where(np.isfinite(b), b, 0.0))
+            near = np.abs(np.where(finite, a - b, 0.0)) <= LOOSE * np.max(size, initial=0.0)
+            alike = np.where(np.isfinite(b), size >= OVERFLOWS, ~np.isfinite(a))
+            if not np.all(np.where(finite, near, alike)):
                 return False
         return True
+
+    def _alike_where_nothing_overflows(self) -> bool:
+        """Returns whether all results are finite and agree where inputs are small."""
+        inputs: dict[str, Value] = {}
+        for name, given in self.given.inputs.items():
+            array = np.asarray(given.value)
+            if array.dtype.kind == "f":
+                finite = np.where(np.isfinite(array), array, 0.0)
+                most = float(np.max(np.abs(finite), initial=SMALL))
+                # A power of two rounds nothing.
+                array = finite * SMALL / 2.0 ** np.ceil(np.log2(most))
+            inputs[name] = Bounded.exact(array.astype(np.asarray(given.value).dtype))
+        found, wanted = self._run(self.module, inputs), self._run(self.source, inputs)
+        return not any(
+            np.any(_is_finite(right) & (self.arithmetic.differ(found[name], right)))
+            for name, right in wanted.items()
+        )
 
     def _differing(self, name: str) -> Any:
         """Returns a mask of the elements of an output that differ."""
@@ -105,7 +167,7 @@ class Allowances:
         """
         functions = {f.sym_name.data: f for f in self.algorithm.ops if isinstance(f, dt.FuncOp)}
         sums = [name for name, function in functions.items() if self._is_repaired(function)]
-        module = without_schedule(self.algorithm)
+        module = self.source.clone()
         outputs = {op.function.root_reference.data for op in operations_of(module, dt.OutputOp)}
         block = module.body.block
         block.add_ops(dt.OutputOp(name) for name in sums if name not in outputs)

@@ -202,7 +202,11 @@ class Group:
         """
         assert local.op is not None
         values = dict(local.values)
-        args = tuple(self._value(x, values) for x in local.op.operands)
+        # Where a copy begins in its tensor is data, however it is computed.
+        args = tuple(
+            self._value(x, values) if _says_which(local.op, x) else None
+            for x in local.op.operands
+        )
         if isinstance(local.op, warp.MmaOp):
             buffers = tuple(x.buffer for x in args[:2] if isinstance(x, Place))
             return Action(Kind.PRODUCT, local.op, buffers)

@@ -26,7 +26,7 @@ from dt_mlir.interpreters.warp_partitions import Barriers, Ring
 from dt_mlir.interpreters.warp_protocol import Action, Kind
 
 MOST_COUNTS = 256
-"""The values of counts for which an action is checked; one with more is an obstacle."""
+"""The combinations of counts for which an action is checked; one with more is an obstacle."""
 
 
 class Moved(NamedTuple):
@@ -86,9 +86,10 @@ def _later(phase: int, more: int) -> int:
 
 
 class Counted(NamedTuple):
-    """Rings that are rotated together, and what counts for them."""
+    """Rings that are rotated together."""
 
     values: tuple[SSAValue, ...]
+    """The counts that say which of their stages is meant, and in which phase."""
     rings: tuple[Ring | Barriers, ...]
     stages: int
     """The number of stages; each has a barrier of every kind, and one buffer or several."""
@@ -110,6 +111,7 @@ class Rotations:
         self._moduli: dict[SSAValue, int] = {}
         for group in groups:
             self._moduli.update((v, m) for v, m in group.moduli.items() if m > 1)
+        self._counts: dict[SSAValue, set[SSAValue]] = {}
         self.counted = self._components(groups)
         """The sets of rings that are rotated together."""
         self._number = {v: n for n, own in enumerate(self.counted) for v in own.values}
@@ -206,11 +208,15 @@ class Rotations:
 
     def _leaves(self, value: SSAValue) -> set[SSAValue]:
         """Returns the counts that a value is computed of."""
-        if _is_carried(value):
-            return {value} & self._moduli.keys()
-        op = value.owner
-        assert isinstance(op, Operation)
-        return {leaf for operand in op.operands for leaf in self._leaves(operand)}
+        if value not in self._counts:
+            if _is_carried(value):
+                self._counts[value] = {value} & self._moduli.keys()
+            else:
+                op = value.owner
+                assert isinstance(op, Operation)
+                found = {leaf for operand in op.operands for leaf in self._leaves(operand)}
+                self._counts[value] = found
+        return self._counts[value]
 
     def _obstacles_of(self, group: Group) -> dict[Operation, frozenset[int]]:
         """Returns the rings that may not be rotated before each operation, if there are any."""
@@ -261,7 +267,7 @@ class Rotations:
         return True
 
     def _ahead_of(self, number: int, op: Operation) -> frozenset[int]:
-        """Returns the rings with an obstacle at an operation, or where a group may come to."""
+        """Returns the rings with an obstacle at an operation, or at one that may follow it."""
         key = number, op
         if key not in self._ahead:
             loops = _loops_around(op)

@@ -206,12 +206,14 @@ def action_of(op: Operation, args: PythonValues) -> Action | None:
         args: its operands.
 
     Raises:
-        ExecutionError: if there is no such barrier.
+        ExecutionError: if there is no such barrier, or no such parity.
     """
     match op:
         case warp.MBarrierWaitOp():
             parity, barriers, index = args
             barrier = _barrier(op, barriers, index)
+            if parity not in (0, 1):
+                raise ExecutionError(f"a barrier's parity is 0 or 1, and not {parity}", op)
             return Action(Kind.WAIT, op, barrier=barrier, number=int(parity))
         case warp.MBarrierArriveOp():
             return Action(Kind.ARRIVE, op, barrier=_barrier(op, *args))

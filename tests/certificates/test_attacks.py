@@ -88,6 +88,31 @@ ATTACKS = {
         "s.block(x:16, y:16); s.tensorize(x:16, y:16, k:16); s.precision(tf32); s.compile();",
         [("1.44269502", "1.3")],
     ),
+    "a result that is not finite under a precision": (
+        "Func s; In A, B; Var x, y; RVar k; s[x, y] = exp(rdot(A[x, k], B[k, y], k)); "
+        "s.block(x:16, y:16); s.tensorize(x:16, y:16, k:16); s.precision(tf32); s.compile();",
+        [("1.44269502", "0x7fc00000")],
+    ),
+    "a result that is not finite under a precision that rounds nothing": (
+        "Func s; In A, B; Var x, y; RVar k; s[x, y] = exp(rdot(A[x, k], B[k, y], k)); "
+        "s.block(x:16, y:16); s.tensorize(x:16, y:16, k:16); s.precision(ieee); s.compile();",
+        [("1.44269502", "0x7fc00000")],
+    ),
+    "a fault behind a difference that is allowed": (
+        "Func p, o; In A; In V : bf16; Var x, d; RVar k; p[x, k] = exp(A[x, k]); "
+        "o[x, d] = rdot(p[x, k], V[k, d], k); o.precision(narrow); o.block(x:16, d:16); "
+        "o.tensorize(x:16, d:16, k:16); o.compile();",
+        [("%acc = scf.for", "%most = arith.constant 24 : index\n"
+          "    %long = arith.cmpi sgt, %k_size, %most : index\n"
+          "    %end = arith.select %long, %3, %k_size : index\n    %acc = scf.for"),
+         ("%k_start = %3 to %k_size step", "%k_start = %3 to %end step")],
+    ),
+    "a sum that overflows whatever it is of": (
+        "Func p, o; In A, B; Var x; RVar k; p[x] = rsum(exp(A[x, k]), k); "
+        "o[x] = rsum(exp(A[x, k]) * B[x, k], k) / p[x]; o.online(k); o.block(x:4); "
+        "o.tensorize(x:4, k:8); o.compile();",
+        [("1.44269502", "0x7fc00000")],
+    ),
     "a repair that later trips do otherwise": (
         ROWS.format("rsum(where(k < 8, A[x, k], 0), k)"),
         [

@@ -50,6 +50,9 @@ FAULTS = {
     "producer waits for the phase of consumers": Planted(
         "subi %one, %phase", "addi %zero, %phase", "'empty[0]', which lacks 2 arrivals",
     ),
+    "a parity that is none": Planted(
+        "subi %one, %phase", "addi %one, %phase", "a barrier's parity is 0 or 1, and not 2",
+    ),
     "another stage released": Planted(
         RELEASE, RELEASE.replace("%previous", "%stage"), "all wait, and nothing is under way",
     ),
