@@ -27,7 +27,7 @@ from dt_mlir.traversal import operations_of
 MOST_STATES = 100_000
 """The states after which a proof is given up."""
 MOST_ACTIONS = 24
-"""The actions without a decision after which a state is compared with those before."""
+"""The actions behind a decision after which a state is compared with those before anyway."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Proof:
     """The outcome of an exploration."""
 
     states: int
-    """The number of states behind decisions, up to turns and rotations of the rings."""
+    """The number of states that were compared, up to turns and rotations of the rings."""
     actions: int
     """The number of actions between them."""
     reason: str = ""
@@ -294,7 +294,8 @@ class _Turns:
         lowest = min(places, default=least if least is not None else 0)
         claims = [c for group in self._groups for c in group.claims if c.bound == bound.number]
         step = lcm(*(c.step for c in claims if c.step))
-        # Loops may be in their first trip; numbers that do not grow from trip to trip stay below.
+        # What is left is a trip of each loop, its first one at least. Conditions compare numbers that
+        # do not grow, and stay true: these are below all trips.
         above = min(lowest - c.place - (0 if c.step else 1) for c in claims)
         return max(above // step * step, 0)
 

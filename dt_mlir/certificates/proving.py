@@ -62,7 +62,7 @@ class Query:
         model: Any = None,
     ) -> None:
         self.state = state
-        self._facts, self._labels, self._any = facts, labels, model
+        self._facts, self._labels, self._first = facts, labels, model
 
     @cached_property
     def text(self) -> str:
@@ -76,7 +76,7 @@ class Query:
     @cached_property
     def _model(self) -> Any:
         """The solver's counterexample, with small sizes if there is such a one."""
-        if self._any is None:
+        if self._first is None:
             return None
         solver = z3.Solver()
         solver.set("timeout", int(1000 * SECONDS))
@@ -87,7 +87,7 @@ class Query:
             if solver.check() == z3.sat:
                 return solver.model()
             solver.pop()
-        return self._any
+        return self._first
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -160,7 +160,10 @@ class Prover:
         return self.ask(assumptions, claim).state is State.PROVED
 
     def _is_wrong(self, assumptions: Sequence[Condition], claim: Condition) -> bool:
-        """Returns whether a counterexample to another claim is one to this one."""
+        """Returns whether a counterexample to another claim is one to this one.
+
+        It is where the solver knew all facts that matter here, and the assumptions were the same.
+        """
         models = self._models.get(_key(assumptions))
         if not models:
             return False
@@ -198,7 +201,7 @@ class Prover:
         if answer == z3.unknown:
             solver = z3.Solver()
             solver.add(*facts)
-            answer = _checked(solver, min(self.seconds, left))
+            answer = _checked(solver, min(self.seconds, max(self.end - thread_time(), 0.0)))
         if answer == z3.unsat:
             return Query(State.PROVED, facts)
         if answer != z3.sat:

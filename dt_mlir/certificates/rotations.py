@@ -109,6 +109,7 @@ class Rotations:
     def __init__(self, groups: Sequence[Group], barriers: int, buffers: int) -> None:
         self._barriers, self._buffers = barriers, buffers
         self._moduli: dict[SSAValue, int] = {}
+        """The moduli of counts; what is known by no remainder is none."""
         for group in groups:
             self._moduli.update((v, m) for v, m in group.moduli.items() if m > 1)
         self._counts: dict[SSAValue, set[SSAValue]] = {}
