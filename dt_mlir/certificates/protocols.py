@@ -294,8 +294,8 @@ class _Turns:
         lowest = min(places, default=least if least is not None else 0)
         claims = [c for group in self._groups for c in group.claims if c.bound == bound.number]
         step = lcm(*(c.step for c in claims if c.step))
-        # What is left is a trip of each loop, its first one at least. Conditions compare numbers that
-        # do not grow, and stay true: these are below all trips.
+        # What is left is a trip of each loop, its first one at least. Conditions compare numbers
+        # that do not grow, and stay true: these are below all trips.
         above = min(lowest - c.place - (0 if c.step else 1) for c in claims)
         return max(above // step * step, 0)
 
