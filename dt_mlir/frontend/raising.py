@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -42,6 +43,7 @@ from dt_mlir.element_types import (
     value_type,
 )
 from dt_mlir.elementwise import FUNCTIONS, Domain
+from dt_mlir.frontend.emit import emit_program
 from dt_mlir.frontend.indices import NotPositiveError, Size, index_form
 from dt_mlir.frontend.printer import shortest_single
 from dt_mlir.frontend.syntax import (
@@ -103,6 +105,33 @@ def raise_module(module: ModuleOp) -> SyntaxTree:
     Raises:
         CompileError: where the module holds what no program says.
     """
+    program = _raised(module)
+    wide = {
+        op.sym_name.data for op in module.ops
+        if isinstance(op, dt.InputOp) and op.is_scalar and op.element == f64
+        and op.declared is None
+    }  # fmt: skip
+    if wide:
+        # What takes such a scalar in f64 may be a cast of it, which is left out.
+        wide -= _wide_scalars(_raised(module))
+        program.declarations = [
+            replace(item, type="f64") if item.kind == "SIn" and item.name in wide else item
+            for item in program.declarations
+        ]
+    return program
+
+
+def _wide_scalars(program: SyntaxTree) -> set[str]:
+    """Returns the scalars that are f64 in a program."""
+    try:
+        module = emit_program(program)
+    except CompileError:
+        return set()
+    inputs = [op for op in module.ops if isinstance(op, dt.InputOp)]
+    return {op.sym_name.data for op in inputs if op.is_scalar and op.element == f64}
+
+
+def _raised(module: ModuleOp) -> SyntaxTree:
     program = SyntaxTree(_file(module))
     raiser = _Raiser(module)
     for op in module.ops:
@@ -112,8 +141,8 @@ def raise_module(module: ModuleOp) -> SyntaxTree:
                     program.declarations.append(raiser.label(op))
             case dt.InputOp():
                 kind = "SIn" if op.is_scalar else "In"
-                # A scalar of f64 is one by what takes it, which may be a cast that is left out.
-                usual = op.element == f32 and op.declared is None
+                usual = op.element == f32 or (op.is_scalar and op.element == f64)
+                usual = usual and op.declared is None
                 type = None if usual else type_name(op.element)
                 program.declarations.append(
                     Declaration(kind, op.sym_name.data, type, _at(op), _at(op))
