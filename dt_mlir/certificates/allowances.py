@@ -119,7 +119,7 @@ class _Difference:
         return True
 
     def _alike_where_nothing_overflows(self) -> bool:
-        """Returns whether all results are finite and agree where inputs are small."""
+        """Returns whether results agree with small inputs, where the algorithm's are finite."""
         inputs: dict[str, Value] = {}
         for name, given in self.given.inputs.items():
             array = np.asarray(given.value)
