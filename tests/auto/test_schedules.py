@@ -437,7 +437,7 @@ def test_long_programs(count: int, limit: float) -> None:
 
 @pytest.mark.parametrize(("x", "y"), [(4096, 1024), (1, 2**18)])
 def test_layers_that_are_alike(x: int, y: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is known of a layer is used for others, which changes nothing but the time."""
+    """Layers that are alike are lowered once, which changes nothing but the time."""
     sizes = {"x": x, "y": y}
     calls: list[int] = []
     scheduled = Algorithm.scheduled
