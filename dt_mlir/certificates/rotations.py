@@ -175,7 +175,7 @@ class Rotations:
         joined: list[tuple[Any, Any]] = []
         for group in groups:
             for op in group.partition.walk():
-                for ring, counts in self._uses(group, op):
+                for ring, counts in _uses(group, op):
                     joined += [(ring, value) for count in counts for value in self._leaves(count)]
                 for given, name in _bindings(op):
                     if name in self._moduli:
@@ -198,14 +198,6 @@ class Rotations:
                 period = lcm(2 * stages, *(self._moduli[v] for v in values))
                 components.append(Counted(values, rings, stages, period))
         return components
-
-    def _uses(
-        self, group: Group, op: Operation
-    ) -> Iterable[tuple[Ring | Barriers, list[SSAValue]]]:
-        """Returns the rings that an operation takes something of, each with what says which."""
-        rings = [x for x in map(group.shared_of, op.operands) if isinstance(x, Ring | Barriers)]
-        counts = [x for x in op.operands if group.shared_of(x) is None]
-        return [(ring, counts) for ring in rings]
 
     def _leaves(self, value: SSAValue) -> set[SSAValue]:
         """Returns the counts that a value is computed of."""
@@ -279,6 +271,13 @@ class Rotations:
                 for ring in rings
             )
         return self._ahead[key]
+
+
+def _uses(group: Group, op: Operation) -> list[tuple[Ring | Barriers, list[SSAValue]]]:
+    """Returns the rings that an operation takes something of, each with what may say which."""
+    rings = [x for x in map(group.shared_of, op.operands) if isinstance(x, Ring | Barriers)]
+    counts = [x for x in op.operands if group.shared_of(x) is None]
+    return [(ring, counts) for ring in rings]
 
 
 def _bindings(op: Operation) -> list[tuple[SSAValue, SSAValue]]:

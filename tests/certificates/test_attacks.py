@@ -35,6 +35,10 @@ def refuted(text: str, folder: Path) -> bool:
 
 
 ROWS = "Func f; In A; Var x; RVar k; f[x] = {}; f.block(x:4); f.tensorize(x:4, k:8); f.compile();"
+ROUNDED = (
+    "Func s; In A, B; Var x, y; RVar k; s[x, y] = exp(rdot(A[x, k], B[k, y], k)); "
+    "s.block(x:16, y:16); s.tensorize(x:16, y:16, k:16); s.precision({}); s.compile();"
+)
 PERSISTENT = (
     "Func f; In A; Var x, y; f[x, y] = A[x, y] * 2; f.block(x:4); f.tensorize(x:4, y:8); "
     "f.persistent(); f.compile();"
@@ -79,23 +83,19 @@ ATTACKS = {
                       "    scf.for %block = %none to %x_blocks step %one")],
     ),
     "a product that loses a tile under a precision": (
-        "Func s; In A, B; Var x, y; RVar k; s[x, y] = exp(rdot(A[x, k], B[k, y], k)); "
-        "s.block(x:16, y:16); s.tensorize(x:16, y:16, k:16); s.precision(tf32); s.compile();",
+        ROUNDED.format("tf32"),
         [("%k_start = %3 to %k_size step %0", "%k_start = %0 to %k_size step %0")],
     ),
     "another base under a precision": (
-        "Func s; In A, B; Var x, y; RVar k; s[x, y] = exp(rdot(A[x, k], B[k, y], k)); "
-        "s.block(x:16, y:16); s.tensorize(x:16, y:16, k:16); s.precision(tf32); s.compile();",
+        ROUNDED.format("tf32"),
         [("1.44269502", "1.3")],
     ),
     "a result that is not finite under a precision": (
-        "Func s; In A, B; Var x, y; RVar k; s[x, y] = exp(rdot(A[x, k], B[k, y], k)); "
-        "s.block(x:16, y:16); s.tensorize(x:16, y:16, k:16); s.precision(tf32); s.compile();",
+        ROUNDED.format("tf32"),
         [("1.44269502", "0x7fc00000")],
     ),
     "a result that is not finite under a precision that rounds nothing": (
-        "Func s; In A, B; Var x, y; RVar k; s[x, y] = exp(rdot(A[x, k], B[k, y], k)); "
-        "s.block(x:16, y:16); s.tensorize(x:16, y:16, k:16); s.precision(ieee); s.compile();",
+        ROUNDED.format("ieee"),
         [("1.44269502", "0x7fc00000")],
     ),
     "a fault behind a difference that is allowed": (
