@@ -234,11 +234,12 @@ class TileUnrollJamPass(ModulePass):
             if not kernel.jam_factors:
                 continue
             _write_out(kernel)
-            order = [
-                inner.axis for inner in operations(kernel)
+            # Several loops may step along one axis.
+            order = {
+                inner.axis.name: inner.axis for inner in operations(kernel)
                 if isinstance(inner, tile.RangeOp | tile.JoinedRangeOp)
-            ]
-            Copies(jam_of(kernel), order).kernel(kernel)
+            }
+            Copies(jam_of(kernel), list(order.values())).kernel(kernel)
             kernel.unroll_jam = None
             for inner in operations(kernel):
                 if not has_location(inner):

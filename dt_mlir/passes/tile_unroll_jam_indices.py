@@ -17,7 +17,7 @@ from dt_mlir.analysis.index_sums import Sum, Sums
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects import tile
-from dt_mlir.dialects.tile.types import element_of
+from dt_mlir.dialects.tile.types import axis_names, element_of
 
 
 class Indices(Sums):
@@ -83,6 +83,11 @@ class Indices(Sums):
         for inner in op.body.block.ops:
             if inner.results:
                 body.add(inner)
+        for value in inputs:
+            # The loop of an axis is where its range is, also for what no longer reads its indices.
+            known = {axis for operand in body.inputs for axis in axis_names(operand.type)}
+            if not known.issuperset(axis_names(value.type)):
+                body.operand(value)
         body.builder.insert(tile.YieldOp(body.value(op.yielded)))
         return tile.MapOp(body.inputs, type, Region(body.block))
 

@@ -65,3 +65,48 @@ tile.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
 // CHECK: %[[INSIDE:.*]] = tile.map arith.select %[[MASK]], %[[SECOND]], -inf
 // CHECK-NEXT: %[[BOTH:.*]] = tile.map arith.maximumf %[[FIRST]], %[[INSIDE]]
 // CHECK-NEXT: tile.reduce maximum %[[BOTH]] along x
+// -----
+// Several loops may step along one axis. What no longer reads an index stays in the loop of its range.
+tile.kernel @f_kernel(%f: memref<?xf32> {host.name = "f", host.axes = ["k"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["k", "x"], root = "f", unroll_jam = {k = 2 : i64}} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %n = tile.size x
+  %k_size = tile.size k
+  %cut = arith.divsi %n, %c2 : index
+  %k = tile.range k: 4 from %c0 to %k_size
+  %zero = arith.constant 0.0 : f32
+  %init = tile.fill %zero : !tile.of<k: 4, f32>
+  %few = scf.for %i = %c0 to %cut step %c2 iter_args(%acc = %init) -> (!tile.of<k: 4, f32>) {
+    %x = tile.range x: 2 from %i to %cut
+    %one = tile.map (%j = %x) {
+      %c = arith.constant 1.0 : f32
+      tile.yield %c : f32
+    }
+    %all = tile.broadcast %one : !tile.of<k: 4, x: 2, f32>
+    %part = tile.reduce add %all along x
+    %next = tile.map arith.addf %acc, %part
+    scf.yield %next : !tile.of<k: 4, f32>
+  }
+  %sum = scf.for %i = %cut to %n step %c2 iter_args(%acc = %few) -> (!tile.of<k: 4, f32>) {
+    %x = tile.range x: 2 from %i to %n
+    %far = tile.map (%p = %k, %q = %x) -> !tile.of<k: 4, x: 2, f32> {
+      %c = arith.constant 3 : index
+      %m = arith.muli %q, %c : index
+      %s = arith.addi %p, %m : index
+      %t = arith.index_cast %s : index to i32
+      %v = arith.sitofp %t : i32 to f32
+      tile.yield %v : f32
+    }
+    %part = tile.reduce add %far along x
+    %next = tile.map arith.addf %acc, %part
+    scf.yield %next : !tile.of<k: 4, f32>
+  }
+  tile.store %sum, %f[%k]
+}
+// CHECK: tile.kernel @f_kernel(
+// CHECK: scf.for
+// CHECK: %[[X:.*]] = tile.range x: 2
+// CHECK-NEXT: tile.map (%{{.*}} = %[[X]]) {
+// CHECK: scf.for
+// CHECK: %[[X:.*]] = tile.range x: 2
+// CHECK: tile.map (%{{.*}} = %k, %{{.*}} = %[[X]]) -> !tile.of<k: 2, x: 2, index> {
