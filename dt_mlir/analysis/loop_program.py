@@ -61,6 +61,15 @@ class LoopProgram:
         """The place of the first directive of a name on a function, by both names."""
         self._applied = dict.fromkeys(names(self.host.schedule))
 
+    def copy(self) -> LoopProgram:
+        """Returns the program with a module of its own, and with what its directives told it."""
+        found = LoopProgram(self.module.clone())
+        found._inlined = set(self._inlined)
+        found.gathered = dict(self.gathered)
+        found.parts, found.copies = dict(self.parts), dict(self.copies)
+        found.places, found._applied = dict(self.places), dict(self._applied)
+        return found
+
     @property
     def kernels(self) -> list[loop.KernelOp]:
         """The kernels."""

@@ -242,11 +242,10 @@ class Clusters:
             reads = sum(len(algorithm.accesses(r, name)) for r in self.readers[name])
             if reads == 1:
                 return found
-        gathered = {m for m in cluster.members if not self._has_nest(m, cluster)}
-        targets = [cluster.root, *(r for r in self.readers[name] if r != cluster.root)]
-        for target in dict.fromkeys(targets):
-            if target in gathered and target != cluster.root:
-                continue
+        readers = [
+            r for r in self.readers[name] if r in cluster.members and self._has_nest(r, cluster)
+        ]
+        for target in dict.fromkeys([cluster.root, *readers]):
             for label in self._places(name, target, cluster):
                 found.append(plain(name, "fuse_at", target, label, reason=reason, stored=stored))
         return found

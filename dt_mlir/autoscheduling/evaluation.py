@@ -161,7 +161,7 @@ class Evaluator:
         """Returns whether a cluster can be lowered with the tiles of its kernels."""
         try:
             module = self.algorithm.scheduled(key[0], self.directives(cluster))
-            run_pipeline(module, REST)
+            run_pipeline(module, REST, verify=False)
         except CompileError:
             return False
         return True
@@ -185,7 +185,7 @@ class Evaluator:
         try:
             module = self.algorithm.scheduled(cluster.members, schedule)
             if any(kernel.tiling.consumers for kernel in cluster.kernels):
-                run_pipeline(module, REST)
+                run_pipeline(module, REST, verify=False)
             else:
                 ConvertLoopToTilePass().apply(Context(), module)
         except CompileError:

@@ -15,7 +15,10 @@ from dt_mlir.costs.work import Work, work_of
 from dt_mlir.dialects import dt, loop
 from dt_mlir.dialects.formats import name_array, symbol_name
 from dt_mlir.passes.convert_dt_to_loop import ConvertDtToLoopPass
+from dt_mlir.scheduling.directive import Directive, Phase
 from dt_mlir.traversal import operations_of
+
+_Key = tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]
 
 
 @dataclass
@@ -39,11 +42,9 @@ class Algorithm:
 
     axes: dict[str, ArrayAttr[StringAttr]] = field(init=False)
     """The labels of the axes of each input."""
-    _loops: dict[tuple[tuple[str, ...], frozenset[str]], ModuleOp] = field(
-        init=False, default_factory=dict[tuple[tuple[str, ...], frozenset[str]], ModuleOp]
-    )
-    """Parts at the `loop` level without directives, by their functions and those that are stored.
-    """
+    _parts: dict[_Key, LoopProgram] = field(init=False, default_factory=dict[_Key, LoopProgram])
+    """Parts at the `loop` level, by their functions, those that are stored, and the directives
+    about reductions that are computed together."""
 
     def __post_init__(self) -> None:
         self.axes = {
@@ -145,13 +146,32 @@ class Algorithm:
             CompileError: where a directive is not legal.
         """
         stored = frozenset(name for item in decisions for name in item.stored)
-        key = tuple(functions), stored
-        if key not in self._loops:
-            self._loops[key] = self.part(functions, stored)
-            ConvertDtToLoopPass().apply(Context(), self._loops[key])
-        module = self._loops[key].clone()
-        program = LoopProgram(module)
-        directives = [item.directive for item in decisions]
-        for directive in sorted(directives, key=lambda item: item.phase_among(directives)):
+        said = [item.directive for item in decisions]
+        directives = sorted(said, key=lambda item: item.phase_among(said))
+        together = [item for item in directives if item.phase is Phase.ALGEBRA]
+        program = self._gathered(tuple(functions), stored, together).copy()
+        for directive in directives[len(together):]:
             directive.run(program, None)
-        return module
+        return program.module
+
+    def _gathered(
+        self, functions: tuple[str, ...], stored: frozenset[str], directives: Sequence[Directive]
+    ) -> LoopProgram:
+        """Returns a part under directives about reductions that are computed together.
+
+        Several schedules of a part have these in common, which take long.
+        """
+        key = functions, stored, tuple(item.text() for item in directives)
+        found = self._parts.get(key)
+        if found is not None:
+            return found
+        if directives:
+            found = self._gathered(functions, stored, ()).copy()
+            for directive in directives:
+                directive.run(found, None)
+        else:
+            module = self.part(functions, stored)
+            ConvertDtToLoopPass().apply(Context(), module)
+            found = LoopProgram(module)
+        self._parts[key] = found
+        return found

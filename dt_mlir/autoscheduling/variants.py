@@ -9,7 +9,10 @@ from dt_mlir.autoscheduling.decisions import Decision, copies, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.storage import ALIGNED, aligned
 from dt_mlir.costs.work import Work
+from dt_mlir.dialects import dt
+from dt_mlir.dialects.formats import symbol_name
 from dt_mlir.dialects.sched import Argument
+from dt_mlir.traversal import operations_of
 
 SURE = 0.95
 """The part of the time in parts that a kernel without them must at most take to be chosen: what its
@@ -150,6 +153,8 @@ def _split(evaluator: Evaluator, cluster: Cluster) -> Iterator[list[Decision]]:
         name += "_"
     reason = f"{cost.programs} instances are few for {device.multiprocessors} multiprocessors"
     for label in dict.fromkeys(scanned or gathered or reduced):
+        if not scanned and not gathered and _needs_fused(evaluator, cluster, str(label)):
+            continue
         size = algorithm.sizes.get(str(label), 1)
         # A sum over several labels is split along one of them.
         points = size * prod(
@@ -167,6 +172,27 @@ def _split(evaluator: Evaluator, cluster: Cluster) -> Iterator[list[Decision]]:
                 reason if cost.limit != "waiting" else "each instance waits for many loads",
             ) for count in enough or counts[-1:]
         ]  # fmt: skip
+
+
+def _needs_fused(evaluator: Evaluator, cluster: Cluster, label: str) -> bool:
+    """Returns whether reductions over a label need functions that are fused into their kernel.
+
+    These are not there when parts of the reductions are computed, which another kernel does before.
+    """
+    algorithm = evaluator.algorithm
+    fused = {d.function for d in cluster.decisions if d.name == "fuse_at"}
+    inlined = {d.function for d in cluster.decisions if d.name == "inline"}
+    pending = [
+        symbol_name(read.source) for op in algorithm.reductions(cluster.root)
+        if label in op.label_names for read in operations_of(op, dt.ReadOp)
+    ]  # fmt: skip
+    needed = set[str]()
+    while pending:
+        name = pending.pop()
+        if name not in needed:
+            needed.add(name)
+            pending += algorithm.reads[name] if name in inlined else []
+    return not needed.isdisjoint(fused)
 
 
 def _joined(evaluator: Evaluator, cluster: Cluster) -> Iterator[Decision]:

@@ -420,6 +420,23 @@ def chain(count: int) -> str:
     return "\n".join([*lines, f"{last}.precision(tf32); {last}.compile();"])
 
 
+def test_parts_are_not_tried_where_they_need_what_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a kernel computes on its way is not there when parts of its reductions are computed."""
+    refused: list[str] = []
+    works = Algorithm.works
+
+    def watched(self: Algorithm, functions: Any, decisions: Any) -> Any:
+        try:
+            return works(self, functions, decisions)
+        except CompileError as error:
+            refused.append(str(error))
+            raise
+
+    monkeypatch.setattr(Algorithm, "works", watched)
+    schedule(chain(8), {"x": 4096, "y": 1024})
+    assert not [message for message in refused if "_parts' needs" in message]
+
+
 @pytest.mark.parametrize(("count", "limit"), [(12, 1.0), (80, 4.0)])
 def test_long_programs(count: int, limit: float) -> None:
     """A schedule takes time in proportion to the program (three times what one machine takes)."""

@@ -1,0 +1,324 @@
+"""A program instance of a kernel at some tiles: its trips, and what it moves, computes and holds.
+
+These figures are the same for any number of warps and of stages, and for any walk over the blocks,
+so that they are taken once for all tilings of the same tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import NamedTuple
+
+from dt_mlir.analysis.dot_plans import least_depth
+from dt_mlir.analysis.shared_memory import PART, PARTS
+from dt_mlir.analysis.tile_sizes import padded
+from dt_mlir.costs.work import Access, Loops, Product, Scalars, Work
+
+PAGE = 32.0
+"""The bytes that a run of neighbours in memory costs beside its own."""
+UNROLLED = 4
+"""The largest extent of a reduction whose loop is unrolled."""
+UNDER_WAY = 0.65
+"""The part of the loads of an unrolled loop that a thread holds at once."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The loops of a product, by what they are of a dot."""
+
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    batch: tuple[int, ...]
+    depth: tuple[int, ...]
+    joins_rows: bool
+    """True if several tiled loops may be the rows of one dot."""
+    joins_columns: bool
+
+    @staticmethod
+    def of(work: Work, item: Product) -> Sides:
+        """Returns the sides of a product of a kernel."""
+        left, right, depth = {*item.left}, {*item.right}, {*item.depth}
+        return Sides(
+            tuple(left - right), tuple(right - left), tuple((left & right) - depth), tuple(depth),
+            _joins(work, left - right), _joins(work, right - left),
+        )  # fmt: skip
+
+
+def _joins(work: Work, places: set[int]) -> bool:
+    """Returns whether tiled loops are the rows of one dot: those of a grid, with no buffer."""
+    sides = [{*side} for item in work.products for side in (item.left, item.right)]
+    whole = all(places <= side or not places & side for side in sides)
+    return whole and not work.buffers and places <= {*work.grid.values()}
+
+
+class Table(dict[Loops, float]):
+    """The product of a number of each loop, for any loops."""
+
+    def __init__(self, numbers: Sequence[float]) -> None:
+        self.numbers = numbers
+
+    def __missing__(self, loops: Loops) -> float:
+        found = 1
+        for place in loops:
+            found *= self.numbers[place]
+        self[loops] = found
+        return found
+
+
+class Moved(NamedTuple):
+    """The data that an instance moves by an access, if no other access has loaded it."""
+
+    item: Access
+    times: float
+    """How often it is carried out."""
+    bytes: float
+    """The bytes that are moved, those included that nothing wants."""
+    wasted: float
+    """How many bytes are moved for each that is wanted."""
+    width: int
+    """The bytes that one instruction copies at most."""
+    anew: float
+    """The part of its loads that an instance addresses for the first time."""
+    around: Loops
+    """The loops of several trips in which it is waited for."""
+    under_way: float
+    """How many of its loads a thread holds at once."""
+    again: bool
+    """True if another access addresses the same elements, in other loops."""
+    addressed: float
+    """The bytes that it addresses."""
+
+
+class Held(NamedTuple):
+    """The elements that an instance holds, each of 32 bits."""
+
+    products: float
+    """Those that products accumulate."""
+    edges: float
+    """Those that products accumulate at the edges of domains."""
+    sums: float
+    """Those that other reductions accumulate."""
+    loaded: float
+    widest: float
+    """The most that one operation computes, or that one buffer holds."""
+    buffers: float
+
+
+class Instance:
+    """A program instance of a kernel.
+
+    Args:
+        work: what the kernel does.
+        sides: the sides of its products.
+        tiles: the elements of a step along each label, as in `Tiling`.
+        blocked: the labels that the grid partitions, as in `Tiling`.
+    """
+
+    def __init__(
+        self,
+        work: Work,
+        sides: Sequence[Sides],
+        tiles: Mapping[str, int],
+        blocked: frozenset[str],
+    ) -> None:
+        self.work = work
+        lanes: list[int] = []
+        trips: list[float] = []
+        points: list[float] = []
+        self.programs = 1
+        grid = {work.grid[label] for label in blocked if label in work.grid}
+        self.blocks: dict[str, int] = {}
+        """The number of blocks along each label of the grid."""
+        for place, walk in enumerate(work.loops):
+            extent = walk.extent
+            step = tiles.get(walk.label, 1) or extent
+            block = walk.block or (step if place in grid else 0)
+            if block:
+                blocks = -(-extent // block)
+                extent = min(block, extent)
+                step = min(step, block)
+                if walk.label not in self.blocks:
+                    self.blocks[walk.label] = blocks
+                    self.programs *= blocks
+            lanes.append(padded(max(step, 1)))
+            count = -(-extent // max(step, 1))
+            trips.append(max(count * walk.share, 1.0 if extent else 0.0))
+            each = walk.extent / -(-walk.extent // block) if block and walk.extent else extent
+            points.append(each / max(count, 1))
+        self.lanes, self.trips, self.points = lanes, trips, points
+        self.count = Table(trips)
+        """The number of times that an instance carries an item out."""
+        self.tile = Table(lanes)
+        """The number of elements of an item."""
+        self.addressed = Table(points)
+        """The number of elements of an item that are no lanes out of bounds."""
+        self.dots = [self._dot(item, of) for item, of in zip(work.products, sides)]
+        """The rows, columns, depth and batch of each product that is a dot; None of others."""
+        self.makes_dots = any(self.dots)
+
+    def _dot(self, item: Product, sides: Sides) -> tuple[int, int, int, int] | None:
+        """Returns the rows, columns, depth and batch of a dot; None if a product is not one."""
+        lanes = self.lanes
+        rows = [lanes[p] for p in sides.rows if lanes[p] > 1]
+        columns = [lanes[p] for p in sides.columns if lanes[p] > 1]
+        batch = [lanes[p] for p in sides.batch if lanes[p] > 1]
+        deep = prod(lanes[p] for p in sides.depth)
+        if (
+            not rows or len(rows) > 1 and not sides.joins_rows
+            or not columns or len(columns) > 1 and not sides.joins_columns
+            or len(batch) > 1 or deep < least_depth(item.bits)
+        ):
+            return None
+        return prod(rows), prod(columns), deep, prod(batch)
+
+    @cached_property
+    def scalars(self) -> list[tuple[float, Scalars, float]]:
+        """The elements that scalar operations are carried out on at once, and how often."""
+        return [
+            (self.tile[item.depends], item, self.count[item.around]) for item in self.work.scalars
+            if not item.again or any(self.trips[p] > 1 for p in item.again)
+        ]  # fmt: skip
+
+    @cached_property
+    def _copied(self) -> list[tuple[Access, float]]:
+        """The loads of factors of products, with the bytes of a tile of each."""
+        return [
+            (item, self.tile[item.depends] * item.bits / 8) for item in self.work.accesses
+            if item.feeds_product and not item.stores
+        ]  # fmt: skip
+
+    @cached_property
+    def ahead(self) -> float:
+        """The trips of a loop that copies factors of products."""
+        return max((self.count[item.around] for item, _ in self._copied), default=1.0)
+
+    @cached_property
+    def factors(self) -> float:
+        """The bytes of a tile of each factor of products, together."""
+        return sum(size for _, size in self._copied)
+
+    @cached_property
+    def streamed(self) -> float:
+        """The bytes of a tile of each factor of which a loop copies several, together."""
+        return sum(size for item, size in self._copied if self._is_streamed(item))
+
+    @cached_property
+    def kept(self) -> list[float]:
+        """The bytes of each factor that is copied once."""
+        return [size for item, size in self._copied if not self._is_streamed(item)]
+
+    def _is_streamed(self, item: Access) -> bool:
+        return any(self.trips[p] > 1 for p in item.depends if p in item.around)
+
+    @cached_property
+    def stored(self) -> float:
+        """The bytes of shared memory through which groups of warps store results."""
+        found = 0.0
+        for item in self.work.accesses:
+            if item.stores:
+                row = prod(self.lanes[place] for place in item.fastest[:1]) * item.bits / 8
+                held = min(row, PARTS * PART) / row
+                found += held * self.tile[item.depends] * item.bits / 8
+        return found
+
+    @cached_property
+    def moved(self) -> list[Moved]:
+        """The data of each access that addresses other elements than those before it."""
+        found: list[Moved] = []
+        seen: dict[tuple[str, tuple[object, ...]], Access] = {}
+        for item in self.work.accesses:
+            first = seen.setdefault((item.tensor, item.key), item)
+            if first is not item and self._is_loaded(first, item):
+                continue
+            count, elements = self.count[item.around], self.addressed[item.depends]
+            wasted = self._wasted(item)
+            bytes = elements * item.bits / 8 * count
+            if item.fastest or elements != 1:
+                bytes *= wasted
+            found.append(Moved(
+                item, count, bytes, wasted, self.work.tensors[item.tensor].width,
+                self._anew(item), tuple(p for p in item.around if self.trips[p] > 1),
+                self.under_way(item), first is not item, elements * count * item.bits / 8,
+            ))  # fmt: skip
+        return found
+
+    def _anew(self, item: Access) -> float:
+        """Returns which part of its loads an instance addresses for the first time.
+
+        Windows at neighbouring places overlap.
+        """
+        part = 1.0
+        for window in item.windows:
+            extents = [(self.points[p] * self.trips[p], distance) for p, distance in window]
+            reached = 1.0 + sum((extent - 1.0) * distance for extent, distance in extents)
+            part *= min(reached / max(prod(extent for extent, _ in extents), 1.0), 1.0)
+        return part
+
+    def _is_loaded(self, first: Access, item: Access) -> bool:
+        """Returns whether an instance has loaded an access's elements with another one's."""
+        loops = self.work.loops
+        apart = {*first.depends} ^ {*item.depends}
+        labels = {loops[p].label for p in apart}
+        # Two labels walk the same elements where neither is partitioned.
+        whole = len(labels) < 2 or not labels.intersection(self.blocks)
+        return whole and all(self.trips[p] <= 1 for p in apart)
+
+    def _wasted(self, item: Access) -> float:
+        """Returns how many bytes are moved for each that is wanted."""
+        # Memory is read by sectors of 32 bytes, and pages of it that are left early cost time.
+        run = 1.0
+        for place, repeats in zip(item.fastest, item.repeats):
+            run *= max(self.points[place] / repeats, 1.0)
+            walk = self.work.loops[place]
+            if self.lanes[place] < walk.extent or walk.in_part:
+                break
+        # A tensor without elements has no runs.
+        bytes = max(run * item.bits / 8, 1.0)
+        return min(max(32 / bytes, 1.0), 32 * 8 / item.bits) * (1 + PAGE / max(bytes, 32))
+
+    def under_way(self, item: Access) -> float:
+        """Returns how many loads of an access a thread holds at once: those of unrolled loops.
+
+        Of others, the elements of one take the registers of what is computed of them meanwhile.
+        """
+        if self.work.products:
+            return 0.5
+        inner = (
+            p for p in item.around
+            if p not in self.work.grid.values() and self.lanes[p] == 1
+            and 1 < self.work.loops[p].extent <= UNROLLED
+        )  # fmt: skip
+        return max(UNDER_WAY * self.count[tuple(inner)], 0.5)
+
+    @cached_property
+    def held(self) -> Held:
+        """The elements that all threads hold together."""
+        work = self.work
+        products = edges = sums = 0.0
+        for item, dot in zip(work.products, self.dots):
+            outside = ({*item.left} | {*item.right}) - {*item.depth}
+            if any(self.trips[p] > 1 for p in item.depth) or dot:
+                size = self.tile[tuple(outside)]
+                products += size
+                # Steps at the edge of a domain are summed apart, and added to the others.
+                edges += size * any(work.loops[p].share < 1 for p in item.depth)
+        for item in work.reductions:
+            if self.trips[item.over] > 1:
+                sums += self.tile[tuple(p for p in item.depends if p != item.over)]
+        loaded: dict[object, float] = {}
+        for item in work.accesses:
+            narrow = work.tensors[item.tensor].width < 4
+            if not item.stores and (narrow or not item.feeds_product):
+                size = self.tile[item.depends] * item.bits / 32
+                # Each element that is copied by itself has an address.
+                size += self.tile[item.depends] if item.feeds_product else 0
+                size *= 2 * self.under_way(item)
+                key = item.tensor, item.key
+                loaded[key] = max(loaded.get(key, 0.0), size)
+        buffers = [self.tile[loops] * bits / 32 for loops, bits in work.buffers]
+        computed = [self.tile[item.depends] for item in work.scalars]
+        widest = max([*computed, *buffers], default=0.0)
+        return Held(products, edges, sums, sum(loaded.values()), widest, sum(buffers))
