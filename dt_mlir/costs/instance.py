@@ -73,11 +73,11 @@ class Moved(NamedTuple):
 
     item: Access
     times: float
-    """How often it is carried out."""
+    """The number of times that it is carried out."""
     bytes: float
     """The bytes that are moved, those included that nothing wants."""
     wasted: float
-    """How many bytes are moved for each that is wanted."""
+    """The bytes that are moved for each that is wanted."""
     width: int
     """The bytes that one instruction copies at most."""
     anew: float
@@ -85,7 +85,7 @@ class Moved(NamedTuple):
     around: Loops
     """The loops of several trips in which it is waited for."""
     under_way: float
-    """How many of its loads a thread holds at once."""
+    """The number of its loads that a thread holds at once."""
     again: bool
     """True if another access addresses the same elements, in other loops."""
     addressed: float
@@ -96,11 +96,11 @@ class Held(NamedTuple):
     """The elements that an instance holds, each of 32 bits."""
 
     products: float
-    """Those that products accumulate."""
+    """The elements that products accumulate."""
     edges: float
-    """Those that products accumulate at the edges of domains."""
+    """The elements that products accumulate at the edges of domains."""
     sums: float
-    """Those that other reductions accumulate."""
+    """The elements that other reductions accumulate."""
     loaded: float
     widest: float
     """The most that one operation computes, or that one buffer holds."""
