@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from dt_mlir.diagnostics import CompileError
@@ -97,6 +97,28 @@ class ScalarBuilder:
     def call(self, cls: type[Operation], *operands: SSAValue) -> SSAValue:
         """Inserts an operation of a class on operands."""
         return self.insert(cls(*operands))
+
+
+def expansion_of(op: elem.ApplyOp, within: Collection[str] = ()) -> tuple[Block, SSAValue]:
+    """Returns another package's function in terms of others, as a block of its own.
+
+    Args:
+        op: a use of the function.
+        within: the functions in whose expansions the use stands.
+
+    Returns:
+        A block with an argument for each operand, and the function's value in it.
+
+    Raises:
+        CompileError: as `expand_function`.
+    """
+    block = Block(arg_types=[value.type for value in op.arguments])
+    use = elem.ApplyOp(op.function.data, block.args)
+    use.location = op.location
+    block.add_op(use)
+    result = expand_function(use, within)
+    block.detach_op(use)
+    return block, result
 
 
 def expand_function(op: elem.ApplyOp, within: Collection[str] = ()) -> SSAValue:

@@ -35,6 +35,7 @@ from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.host.func import Argument
 from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.frontend.emit import compile_text
+from dt_mlir.interpreters.hints import without_hints
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.printing import module_text
 from dt_mlir.traversal import operations_of
@@ -69,7 +70,8 @@ def certify(
 
 class _Certifier:
     def __init__(self, module: ModuleOp, seconds: float, whole: float) -> None:
-        self.module = module
+        self.text = module_text(module)
+        module = self.module = without_hints(module)
         wrappers = operations_of(module, host.FuncOp)
         if len(wrappers) != 1:
             raise CompileError(
@@ -179,7 +181,7 @@ class _Certifier:
             Tests(self.source, self.module).run(self.obligations)
         lines = "\n".join(line.data for line in self.wrapper.algorithm or ())
         kernels = kernels_of(self.source, [kernel.root.data for kernel in self.kernels])
-        digest = hashlib.sha256(module_text(self.module).encode()).hexdigest()
+        digest = hashlib.sha256(self.text.encode()).hexdigest()
         directives = attributed(self.source, self.obligations, kernels)
         return Certificate(lines, digest, tuple(self.obligations), directives)
 

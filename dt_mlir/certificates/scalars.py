@@ -10,13 +10,16 @@ from typing import Any
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, i1
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from dt_mlir.builders.scalars import expansion_of
 from dt_mlir.certificates.proving import Prover
 from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import Apply, Choice, Index, Number, Reduction, Term, Unknown
 from dt_mlir.certificates.universe import Integer
+from dt_mlir.dialects import elem
 from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.elementwise import APPLICABLE
 
 Value = Any
 """An integer or a condition of the solver, or a term."""
@@ -91,6 +94,8 @@ class Scalars:
     def __init__(self, prover: Prover) -> None:
         self.prover = prover
         self._positive: dict[int, Term] = {}
+        self._expanding: list[str] = []
+        """The functions whose expansions are evaluated, each inside the one before."""
 
     def positive(self, scalar: Term) -> Term:
         """Notes that a scalar is positive, and returns a term for it.
@@ -118,6 +123,8 @@ class Scalars:
             return self._constant(op)
         if isinstance(op, arith.SelectOp):
             return self._select(op, *operands)
+        if isinstance(op, elem.ApplyOp) and APPLICABLE[op.function.data].expansion is not None:
+            return self._expanded(op, operands)
         same = len(operands) == 2 and operands[0] is operands[1]
         if isinstance(op, arith.CmpfOp) and op.predicate.value.data == _UNE and same:
             # All values are numbers: what is not is tested.
@@ -144,6 +151,19 @@ class Scalars:
             return _COMPARISONS[op.predicate.value.data](*operands)
         types = [operand.type for operand in op.operands]
         return Apply(op, tuple(as_term(v, t) for v, t in zip(operands, types)))
+
+    def _expanded(self, op: elem.ApplyOp, operands: Sequence[Value]) -> Value:
+        """Returns a function of another package as what it is in terms of others."""
+        block, result = expansion_of(op, self._expanding)
+        values: dict[SSAValue, Value] = dict(zip(block.args, operands))
+        self._expanding.append(op.function.data)
+        try:
+            for inner in block.ops:
+                found = self.apply(inner, [values[operand] for operand in inner.operands])
+                values[inner.results[0]] = found
+        finally:
+            self._expanding.pop()
+        return values[result]
 
     def _divided(self, op: Operation, a: Integer, b: Integer) -> Integer:
         # The solver's quotient is the floor, the operation's is truncated.

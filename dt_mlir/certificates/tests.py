@@ -72,6 +72,7 @@ class Tests:
     def _outcome(self, sizes: dict[str, int]) -> tuple[Verdict, str]:
         """Returns what a run at some sizes says, or at several that are chosen."""
         from dt_mlir.certificates.allowances import Allowances
+        from dt_mlir.interpreters.memory import UnknownOperationError
         from dt_mlir.verification.semantics import (
             SemanticsError,
             Stage,
@@ -90,6 +91,9 @@ class Tests:
         except UndecidedError as error:
             return Verdict.ASSUMED, f"it cannot be run here: {error.message}"
         except SemanticsError as error:
+            unknown = error.__cause__
+            if isinstance(unknown, UnknownOperationError):
+                return Verdict.ASSUMED, f"it cannot be run here: {unknown.message}"
             return Verdict.REFUTED, error.message.removeprefix("'the input' ")
         except CompileError as error:
             return Verdict.ASSUMED, f"it cannot be run here: {error.message}"

@@ -26,6 +26,10 @@ class ExecutionError(CompileError):
     """An illegal access or operation that an interpreter found in a program."""
 
 
+class UnknownOperationError(ExecutionError):
+    """An operation that no interpreter knows."""
+
+
 def _place(place: Sequence[int]) -> str:
     return f"[{', '.join(str(int(i)) for i in place)}]"
 

@@ -16,9 +16,10 @@ from dt_mlir.dialects import dt, host
 from dt_mlir.interpreters.arithmetic import Arithmetic, Character, Value
 from dt_mlir.interpreters.control_flow import ControlFlowFunctions
 from dt_mlir.interpreters.dt_level import DtFunctions
+from dt_mlir.interpreters.hints import without_hints
 from dt_mlir.interpreters.host_level import HostFunctions
 from dt_mlir.interpreters.loop_level import LoopFunctions
-from dt_mlir.interpreters.memory import Buffer, ExecutionError
+from dt_mlir.interpreters.memory import Buffer, ExecutionError, UnknownOperationError
 from dt_mlir.interpreters.scalars import ScalarFunctions
 from dt_mlir.interpreters.tile_level import TileFunctions
 from dt_mlir.interpreters.warp_level import WarpFunctions
@@ -78,6 +79,7 @@ def run_module(
         ExecutionError: if the program reads or writes what it must not.
         CompileError: if it is not for these sizes.
     """
+    module = without_hints(module)
     interface = Interface.of(module)
     sizes = interface.completed(sizes)
     if not sampled:
@@ -108,7 +110,9 @@ def run_module(
         # The framework adds the whole module to what an operation raises, once for each region.
         error.__notes__ = []
         if isinstance(error, InterpretationError):
-            raise ExecutionError(f"the interpreters cannot run this: {error}", module) from None
+            raise UnknownOperationError(
+                f"the interpreters cannot run this: {error}", module
+            ) from None
         raise
 
 

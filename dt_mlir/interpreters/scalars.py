@@ -17,9 +17,9 @@ from xdsl.interpreter import (
     impl,
     register_impls,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from dt_mlir.builders.scalars import expand_function
+from dt_mlir.builders.scalars import expansion_of
 from dt_mlir.dialects import elem
 from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.elementwise import APPLICABLE
@@ -67,18 +67,13 @@ class _ScalarFunctions(InterpreterFunctions):
 
     def _expanded(self, interpreter: Interpreter, op: elem.ApplyOp, args: PythonValues) -> Any:
         """Runs a function of another package as what it is in terms of others."""
-        block = Block(arg_types=[value.type for value in op.arguments])
-        apply = elem.ApplyOp(op.function.data, block.args)
-        apply.location = op.location
-        block.add_op(apply)
-        result = expand_function(apply, self.expanding)
+        block, result = expansion_of(op, self.expanding)
         values: dict[SSAValue, Any] = dict(zip(block.args, args))
         self.expanding.append(op.function.data)
         try:
             for inner in block.ops:
-                if inner is not apply:
-                    known = tuple(values[operand] for operand in inner.operands)
-                    values.update(zip(inner.results, self.run(interpreter, inner, known)))
+                known = tuple(values[operand] for operand in inner.operands)
+                values.update(zip(inner.results, self.run(interpreter, inner, known)))
         finally:
             self.expanding.pop()
         return values[result]

@@ -53,7 +53,10 @@ def check_kernel(kernel: tile.KernelOp) -> None:
     for inner in of_kind(everything, scf.ForOp):
         walks = isinstance(inner.step.owner, tile.NumProgramsOp)
         if not walks and (constant_index(inner.step) or 0) < 1:
-            raise CompileError("the step of a loop must be a positive constant", inner)
+            raise CompileError(
+                "the step of a loop must be a positive constant", inner,
+                "fold what it is computed of, as canonicalize does",
+            )
     loaded = {inner.base for inner in of_kind(everything, tile.LoadOp)}
     for inner in of_kind(everything, tile.StoreOp):
         if inner.base in loaded:

@@ -39,6 +39,7 @@ from dt_mlir.dialects.tile.printing import (
     DESCRIPTOR,
     RANGE_OPTIONS,
     PrintsTriton,
+    hinted_operand,
     triton_printer,
 )
 from dt_mlir.dialects.tile.types import TileType
@@ -72,6 +73,7 @@ __all__ = [
     "TileType",
     "TransposeOp",
     "YieldOp",
+    "hinted_operand",
     "triton_printer",
 ]
 

@@ -12,6 +12,7 @@ from xdsl.rewriter import InsertPoint
 
 from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.builders.cloning import clone_body
+from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.dialects import tile
 from dt_mlir.traversal import operations_of
 
@@ -50,7 +51,8 @@ def _unroll(loop: scf.ForOp) -> None:
         op.location = loop.location
         return builder.insert(op).results[0]
 
-    step = number(arith.AddiOp(loop.step, loop.step))
+    # A constant, as steps of loops are.
+    step = IndexBuilder(before).add(loop.step, loop.step)
     span = number(arith.SubiOp(loop.ub, loop.lb))
     even = number(arith.MuliOp(number(arith.DivSIOp(span, step)), step))
     end = number(arith.AddiOp(loop.lb, even))
