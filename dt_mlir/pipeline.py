@@ -118,7 +118,8 @@ def remaining(module: ModuleOp, last: str | None) -> list[str]:
     if "dt.func" in names:
         return passes
     if "loop.kernel" in names:
-        return passes[passes.index("loop-order-reductions") :]
+        first = "apply-schedule" if "sched.schedule" in names else "loop-order-reductions"
+        return passes[passes.index(first) :]
     bounded = any(op.name == "tile.range" and len(op.operands) > 1 for op in module.walk())
     return passes[passes.index("tile-place-masks") :] if bounded else []
 

@@ -75,8 +75,8 @@ class _Certifier:
         wrappers = operations_of(module, host.FuncOp)
         if len(wrappers) != 1:
             raise CompileError(
-                "a certificate is that of a program with a wrapper", module,
-                "let an output compile(), not only its kernel",
+                "a certificate is that of a compiled program: one host function, and what it "
+                "launches", module, "dtc FILE --emit warp prints one",
             )  # fmt: skip
         self.wrapper = wrappers[0]
         text = "\n".join(
@@ -183,7 +183,8 @@ class _Certifier:
         kernels = kernels_of(self.source, [kernel.root.data for kernel in self.kernels])
         digest = hashlib.sha256(self.text.encode()).hexdigest()
         directives = attributed(self.source, self.obligations, kernels)
-        return Certificate(lines, digest, tuple(self.obligations), directives)
+        solver = f"Z3 {z3.get_version_string()}"
+        return Certificate(lines, digest, tuple(self.obligations), directives, solver)
 
     def _infinities(self) -> None:
         """Adds the obligations about reductions over domains that concern what is not finite."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -13,7 +14,7 @@ from xdsl.ir import Attribute
 
 from dt_mlir.diagnostics import CompileError
 
-VERSION = 1
+VERSION = 2
 """The version of the form in which certificates are written."""
 
 
@@ -105,6 +106,8 @@ class Certificate:
     """The obligations, in a fixed order."""
     directives: tuple[DirectiveNote, ...]
     """The directives of the schedule."""
+    solver: str
+    """The solver that was asked, and its version."""
 
     def count(self) -> Counter[Verdict]:
         """Counts the obligations by what is known of them."""
@@ -117,8 +120,12 @@ class Certificate:
 
     @property
     def digest(self) -> str:
-        """A digest of the program and of what is known of it, 16 hexadecimal digits."""
-        found = [self.algorithm, self.module, *(d.text for d in self.directives)]
+        """A digest of the program and of what is known of it, 16 hexadecimal digits.
+
+        What the solver was asked, and at which sizes was tested, is no part of it.
+        """
+        found = [self.algorithm, self.module]
+        found += [f"{d.text} {d.function} {d.obligations}" for d in self.directives]
         found += [f"{item.key} {item.verdict}" for item in self.obligations]
         return hashlib.sha256("\n".join(found).encode()).hexdigest()[:16]
 
@@ -127,6 +134,8 @@ class Certificate:
         return json.dumps(
             {
                 "version": VERSION,
+                "digest": self.digest,
+                "solver": self.solver,
                 "algorithm": self.algorithm,
                 "module": self.module,
                 "directives": [
@@ -151,25 +160,78 @@ class Certificate:
         """
         try:
             found: Any = json.loads(text)
-            if found["version"] != VERSION:
+            version = found["version"]
+            if type(version) is not int or version != VERSION:
                 raise CompileError(
-                    f"{name}: the certificate is of version {found['version']}", None,
+                    f"{name}: the certificate is of version {version}", None,
                     f"this checker reads version {VERSION}: write it anew with dtc --certify",
                 )  # fmt: skip
-            return Certificate(
+            read = Certificate(
                 str(found["algorithm"]),
                 str(found["module"]),
                 tuple(_obligation(item) for item in found["obligations"]),
-                tuple(
-                    DirectiveNote(str(d["text"]), str(d["function"]), tuple(d["obligations"]))
-                    for d in found["directives"]
-                ),
+                tuple(_directive(item) for item in found["directives"]),
+                str(found["solver"]),
             )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            digest = str(found["digest"])
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+            what = f"{type(error).__name__}: {error}"
+            raise _no_certificate(name, what) from None
+        except RecursionError:
+            raise _no_certificate(name, "it is nested too deeply") from None
+        if digest != read.digest:
             raise CompileError(
-                f"{name}: this is not a certificate ({type(error).__name__}: {error})", None,
-                "dtc FILE --certify --certificate FILE.json writes one",
-            ) from None  # fmt: skip
+                f"{name}: the certificate names the digest {digest}, and what it says has the "
+                f"digest {read.digest}", None,
+                "it was changed: write it anew with dtc --certify",
+            )  # fmt: skip
+        return read
+
+    def __str__(self) -> str:
+        """Returns the certificate in words: for each directive its obligations, and a summary."""
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        for directive in self.directives:
+            yield directive.text
+            if not directive.obligations:
+                yield "  nothing that it changes decides a value"
+            yield from self._counted(directive.obligations)
+        mentioned = {n for directive in self.directives for n in directive.obligations}
+        rest = [n for n in range(len(self.obligations)) if n not in mentioned]
+        if rest:
+            yield "without a directive"
+        yield from self._counted(rest)
+        counts = self.count()
+        shown = ", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
+        yield f"{len(self.obligations)} obligations: {shown or 'none'}"
+        yield f"certificate {self.digest}"
+
+    def _counted(self, numbers: Sequence[int]) -> Iterator[str]:
+        """Yields a line for each obligation; those that read the same have one, with their number.
+        """
+        found: dict[str, list[int]] = {}
+        for number in numbers:
+            item = self.obligations[number]
+            reason = f" ({item.reason})" if item.reason else ""
+            wrapper = "" if item.kernel else "the wrapper: "
+            text = f"{wrapper}{item.kind.value}: {item.statement}: {item.verdict.value}{reason}"
+            found.setdefault(text, []).append(number + 1)
+        for text, same in found.items():
+            count = f", {len(same)} times" if len(same) > 1 else ""
+            yield f"  {same[0]}. {text}{count}"
+
+
+def _no_certificate(name: str, reason: str) -> CompileError:
+    return CompileError(
+        f"{name}: this is not a certificate ({reason})", None,
+        "dtc FILE --certify --certificate FILE.json writes one",
+    )  # fmt: skip
+
+
+def _directive(found: Any) -> DirectiveNote:
+    numbers = tuple(int(number) for number in found["obligations"])
+    return DirectiveNote(str(found["text"]), str(found["function"]), numbers)
 
 
 def _obligation(found: Any) -> Obligation:

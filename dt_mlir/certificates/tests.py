@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.certificates.obligation import Obligation, Verdict
 from dt_mlir.diagnostics import CompileError
+
+if TYPE_CHECKING:
+    from dt_mlir.verification.semantics import SemanticsError, Stage
 
 _USUAL = 3
 """The size of a label of which a counterexample says nothing."""
@@ -94,7 +98,8 @@ class Tests:
             unknown = error.__cause__
             if isinstance(unknown, UnknownOperationError):
                 return Verdict.ASSUMED, f"it cannot be run here: {unknown.message}"
-            return Verdict.REFUTED, error.message.removeprefix("'the input' ")
+            shown = self._in_numbers(stages, error) or error
+            return Verdict.REFUTED, shown.message.removeprefix("'the input' ")
         except CompileError as error:
             return Verdict.ASSUMED, f"it cannot be run here: {error.message}"
         shown = "; ".join(
@@ -111,3 +116,26 @@ class Tests:
             share = 100 * report.undecided // report.elements
             found += f"; {max(1, share)} % of the elements are undecided"
         return Verdict.TESTED, found
+
+    def _in_numbers(
+        self, stages: list[Stage], error: SemanticsError
+    ) -> SemanticsError | None:
+        """Returns what a run in floating point says where one in a finite field differs.
+
+        None if it says nothing.
+        """
+        from dt_mlir.verification.semantics import Mode, SemanticsError, verify_semantics
+
+        given = error.given
+        if given is None or given.mode is Mode.BOUNDED or error.breaks:
+            return None
+        try:
+            verify_semantics(
+                stages, Mode.BOUNDED, sizes=given.sizes, kernel=False, masks=None,
+                characters=[given.character],
+            )  # fmt: skip
+        except SemanticsError as found:
+            return found
+        except CompileError:
+            return None
+        return None

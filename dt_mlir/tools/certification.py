@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
+from xdsl.passes import ModulePass, PassPipeline
 
 from dt_mlir.certificates.making import certificate_of
 from dt_mlir.certificates.obligation import Certificate
-from dt_mlir.certificates.report import report
 from dt_mlir.diagnostics import CompileError, Note
+from dt_mlir.dialects import sched
 from dt_mlir.files import write_output
-from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.pipeline import default_pipeline, remaining, run_pipeline
 
 
 def add_certification(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +41,7 @@ def show(certificate: Certificate, path: str | None) -> str:
     """
     if path is not None:
         write_output(path, certificate.to_json() + "\n")
-    return report(certificate)
+    return f"{certificate}\n"
 
 
 def check_options(certify: bool, path: str | None) -> None:
@@ -53,23 +56,28 @@ def check_options(certify: bool, path: str | None) -> None:
         raise CompileError(f"--certificate: {path} does not end in .json")
 
 
-def refusal(certificate: Certificate, at: Attribute | None = None) -> CompileError:
+def refusal(
+    certificate: Certificate, at: Attribute | None = None, by: str | None = None
+) -> CompileError:
     """Returns the error of a certificate that has a counterexample.
 
     Args:
         certificate: the certificate.
         at: the place of the directive that breaks the obligation.
+        by: the pass that does.
     """
     first, *rest = certificate.refuted
     notes = [Note(f"{item.statement}: {item.reason}") for item in rest]
+    fault = "this is a fault of a pass; dtc --verify-semantics finds which"
+    if by is not None:
+        fault = f"'{by}' is at fault"
     return CompileError(
         f"{first.owner} is wrong: {first.statement}: {first.reason}", at,
-        "no schedule may change a result: this is a fault of a pass; dtc --verify-semantics finds "
-        "which", notes,
+        f"no schedule may change a result: {fault}", notes,
     )  # fmt: skip
 
 
-def guilty(module: ModuleOp, types: list[tuple[str, str]]) -> Attribute | None:
+def guilty(module: ModuleOp, types: Sequence[tuple[str, str]] = ()) -> Attribute | None:
     """Returns the place of the first directive with which a program is wrong.
 
     The schedule is applied directive by directive, as far as each part of it is legal by itself.
@@ -77,21 +85,59 @@ def guilty(module: ModuleOp, types: list[tuple[str, str]]) -> Attribute | None:
     Args:
         module: the program at the `dt` level, its schedule beside it.
         types: element types that are declared anew.
-    """
-    from dt_mlir.dialects import sched
 
+    Returns:
+        The place; None if the program is wrong without any directive, or no part of it is wrong.
+    """
     count = len([op for op in module.walk() if isinstance(op, sched.DirectiveOp)])
-    for kept in range(count):
+    for kept in range(count + 1):
         part = module.clone()
         directives = [op for op in part.walk() if isinstance(op, sched.DirectiveOp)]
-        last = directives[kept].location
-        for op in directives[kept + 1 :]:
+        for op in directives[kept:]:
             op.detach()
             op.erase()
         try:
-            run_pipeline(part, default_pipeline("tile", types))
+            run_pipeline(part, default_pipeline("warp", types))
             if certificate_of(part).refuted:
-                return last
+                return directives[kept - 1].location if kept else None
         except CompileError:
             continue
     return None
+
+
+def wrong_pass(
+    module: ModuleOp, passes: Sequence[ModulePass], context: Context
+) -> ModulePass | None:
+    """Returns the first pass behind which a program is wrong.
+
+    What each of them makes is lowered to block programs, as far as that is legal.
+
+    Args:
+        module: the program before the first pass, at any level but `warp`; it is not changed.
+        passes: the passes.
+        context: the dialects that they know.
+
+    Returns:
+        The pass; None if the program is wrong before the first one, or behind none of them.
+    """
+    for count in range(len(passes) + 1):
+        part = module.clone()
+        try:
+            PassPipeline(tuple(passes[:count])).apply(context, part)
+            if certified(part, passes[count - 1].name if count else None).refuted:
+                return passes[count - 1] if count else None
+        except CompileError:
+            continue
+    return None
+
+
+def certified(module: ModuleOp, last: str | None) -> Certificate:
+    """Returns the certificate of a program of any level, which is lowered for it.
+
+    Args:
+        module: the program; it is not changed.
+        last: the last pass that made it, if it is known.
+    """
+    lowered = module.clone()
+    run_pipeline(lowered, remaining(lowered, last))
+    return certificate_of(lowered)

@@ -16,18 +16,19 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from dt_mlir.certificates.making import certificate_of
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, Note, SourceTexts, did_you_mean, showing_warnings
 from dt_mlir.files import write_output
 from dt_mlir.loading import load_file
-from dt_mlir.pipeline import remaining, run_pipeline
 from dt_mlir.printing import module_text
 from dt_mlir.tools.certification import (
     add_certification,
+    certified,
     check_options,
+    guilty,
     refusal,
     show,
+    wrong_pass,
 )
 from dt_mlir.tools.command_line import ArgumentParser, run_tool
 from dt_mlir.tools.exploring import add_exploring, check_page, linked_text
@@ -227,23 +228,36 @@ class DtOptMain(xDSLOptMain):
         module = self._parse(chunk, name, kind)
         if not self.args.disable_verify:
             verify_module(module)
+        before = module.clone() if self.args.certify else module
         with Verification(self.args, module) as self.verification:
             if self.args.explore is None:
                 self._run_passes(passes, module)
             else:
                 self._explore(passes, module, name)
         if self.args.certify:
-            self._certify(module, passes)
+            self._certify(before, module, passes)
         return self._result(module)
 
-    def _certify(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
-        """Prints the certificate of a module, which is lowered to block programs for it."""
-        lowered = module.clone()
-        run_pipeline(lowered, remaining(lowered, passes[-1].name if passes else None))
-        certificate = certificate_of(lowered)
+    def _certify(
+        self, before: ModuleOp, module: ModuleOp, passes: Sequence[ModulePass]
+    ) -> None:
+        """Prints the certificate of a module, which is lowered to block programs for it.
+
+        Args:
+            before: the module before the passes.
+            module: what they made.
+            passes: the passes.
+
+        Raises:
+            CompileError: if an obligation does not hold, at the directive or the pass that breaks
+                it.
+        """
+        certificate = certified(module, passes[-1].name if passes else None)
         print(show(certificate, self.args.certificate), end="", file=sys.stderr)
         if certificate.refuted:
-            raise refusal(certificate)
+            at = guilty(before)
+            wrong = wrong_pass(before, passes, self.ctx) if at is None else None
+            raise refusal(certificate, at, None if wrong is None else wrong.name)
 
     def _explore(self, passes: tuple[ModulePass, ...], module: ModuleOp, name: str) -> None:
         """Runs the passes, and writes a page with what each of them has made."""

@@ -226,11 +226,11 @@ def _report(args: Namespace, sizes: Mapping[str, int], outcome: Outcome, device:
     best = outcome.best
     if best is None:
         return
+    _certify(best.program, args.output or "the best schedule")
     if args.output is not None:
         write_output(args.output, best.program)
     else:
         print(f"\n{best.program}", end="")
-    _certify(best.program, args.file)
     if args.plot is not None:
         shown = ", ".join(f"{label} = {size}" for label, size in sizes.items())
         plot(outcome, args.plot, f"{Path(args.file).stem}, {shown}, {device}")
@@ -249,10 +249,11 @@ def _certify(program: str, file: str) -> None:
     from dt_mlir.certificates.making import certificate_of
     from dt_mlir.frontend.emit import compile_text
     from dt_mlir.pipeline import default_pipeline, run_pipeline
-    from dt_mlir.tools.certification import refusal
+    from dt_mlir.tools.certification import guilty, refusal
 
-    module, _ = compile_text(program, file)
-    run_pipeline(module, default_pipeline("tile"), verify=False)
+    algorithm, _ = compile_text(program, file)
+    module = algorithm.clone()
+    run_pipeline(module, default_pipeline("warp"), verify=False)
     try:
         certificate = certificate_of(module)
     except CompileError as error:
@@ -261,7 +262,7 @@ def _certify(program: str, file: str) -> None:
     counts = ", ".join(f"{n} {verdict.value}" for verdict, n in certificate.count().items())
     print(f"certificate {certificate.digest}: {counts}", file=sys.stderr)
     if certificate.refuted:
-        raise refusal(certificate)
+        raise refusal(certificate, guilty(algorithm, []))
 
 
 def _terminated(*_: object) -> None:
