@@ -35,6 +35,7 @@ from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.host.func import Argument
 from dt_mlir.dialects.tile.types import element_of
 from dt_mlir.frontend.emit import compile_text
+from dt_mlir.frontend.parser import parse_program
 from dt_mlir.interpreters.hints import without_hints
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.printing import module_text
@@ -85,6 +86,16 @@ class _Certifier:
             for line in lines or ()
         )
         self.source, _ = compile_text(text, "the algorithm of the module")
+        directives = "\n".join(
+            line.data
+            for lines in (self.wrapper.schedule, self.wrapper.compiled) for line in lines or ()
+        )
+        tree = parse_program(directives, "the schedule of the module")
+        if tree.declarations or tree.definitions:
+            raise CompileError(
+                "the schedule of the host function defines something", self.wrapper,
+                "what is computed is said by 'algorithm' alone",
+            )  # fmt: skip
         run_pipeline(self.source, default_pipeline("dt"), verify=False)
         self.universe = Universe()
         self.prover = Prover(self.universe, seconds, whole)
@@ -197,7 +208,7 @@ class _Certifier:
                 questions = ("its domain has a point at each index",)
                 self._add(Kind.VALUE, root, text, Verdict.PROVED, "", questions)
             else:
-                self._open(Kind.VALUE, root, text, "its domain may have no point")
+                self._open(Kind.VALUE, root, text, "it may have no finite element")
         for function, labels in products_over_domains(self.source):
             over = ", ".join(labels)
             text = f"no factor outside of its domain reaches the sum over {over} in '{function}'"
@@ -294,8 +305,21 @@ class _Certifier:
         names = output_names(self.source), output_names(self.module)
         if problem is None and names[0] != names[1]:
             problem = f"it returns {', '.join(names[1])}"
+        problem = problem or self._results(names[0])
         verdict = Verdict.PROVED if problem is None else Verdict.REFUTED
         self._add(Kind.VALUE, "", text, verdict, problem or "", (text,))
+
+    def _results(self, outputs: Sequence[str]) -> str | None:
+        """Returns what is wrong with the tensors that are returned; None if nothing is."""
+        for name in outputs:
+            function, alloc = self.algorithm.functions[name], self.allocs[name]
+            element = alloc.result.type.element_type
+            if element != function.element:
+                return f"'{name}' has elements of {element}, and not of {function.element}"
+            axes, labels = tuple(alloc.axis_names), tuple(function.label_names)
+            if axes != labels:
+                return f"'{name}' has the axes {', '.join(axes)}, and not {', '.join(labels)}"
+        return None
 
     def _kernel(
         self, launch: host.LaunchOp, kernel: tile.KernelOp, written: list[str]
@@ -400,18 +424,46 @@ class _Certifier:
                 )
                 query = all_visited(self.prover, walks, Domain(points), self._computing(tensor))
                 if query.state is State.PROVED:
-                    self.filled[tensor] = box
+                    summed = alloc is not None and alloc.summed is not None
+                    self.filled[tensor] = self._stored_extents(tensor) if summed else box
                 if query.state is not State.REFUTED:
                     break
             at = [str(query.values.get(p.decl().name(), 0)) for p in points]
             left = f"{tensor}[{', '.join(at)}] is written by no program instance"
             self._asked(Kind.WRITTEN, root, every, query, None, left)
         if tensor not in self.algorithm.functions:
+            for store in stores:
+                self._padding(root, tensor, store)
             extent = self._extents(tensor)[0]
             self.parts.add(tensor, stores, extent if alloc and alloc.summed else None)
             return
+        if alloc is not None and alloc.summed is not None:
+            text = f"each element of '{tensor}' has a place of its own"
+            reason = "the indices of its first axis share an element"
+            self._add(Kind.WRITTEN, root, text, Verdict.REFUTED, reason)
         for store in stores:
             self._value(root, tensor, store)
+
+    def _padding(self, root: str, tensor: str, store: Access) -> None:
+        """Adds the obligation that padding holds zeros, which whoever reads it relies on."""
+        inner = self._unpadded(tensor, store)
+        given = [*self.universe.closure(store.binders), store.mask]
+        if inner is None or not self.prover.possible([*given, z3.Not(inner)]):
+            return
+        assert store.value is not None
+        zero = neutral(ReductionKind.ADD, self._type(store))
+        text = f"what is stored beyond the end of '{tensor}' is 0"
+        mine = self.parts.inlined(store.value)
+        for found in self.equality.compare(mine, zero, [*given, z3.Not(inner)], text):
+            self._found(root, found)
+
+    def _unpadded(self, tensor: str, store: Access) -> Condition | None:
+        """Returns that a store is inside of a tensor without its padding; None if it has none."""
+        alloc = self.allocs.get(tensor)
+        if alloc is None or all(multiple == 1 for multiple in alloc.alignment):
+            return None
+        sizes = [self.universe.size(label) for label in alloc.axis_names]
+        return z3.And(*(i < n for i, n in zip(store.indices, sizes, strict=True)))
 
     def _once(self, root: str, tensor: str, walk: Walk, query: Query) -> None:
         """Adds the obligation that a store writes no element that another instance or trip does."""
@@ -424,10 +476,8 @@ class _Certifier:
     def _value(self, root: str, tensor: str, store: Access) -> None:
         assert store.value is not None
         theirs: Term = self.algorithm.value(tensor, store.indices)
-        alloc = self.allocs.get(tensor)
-        if alloc is not None and any(multiple > 1 for multiple in alloc.alignment):
-            sizes = [self.universe.size(label) for label in alloc.axis_names]
-            inner = z3.And(*(i < n for i, n in zip(store.indices, sizes, strict=True)))
+        inner = self._unpadded(tensor, store)
+        if inner is not None:
             zero = neutral(ReductionKind.ADD, self._type(store))
             theirs = Choice(inner, theirs, zero)
         mine = self.parts.inlined(store.value)

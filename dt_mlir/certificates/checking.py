@@ -25,7 +25,7 @@ def difference(given: Certificate, found: Certificate) -> str | None:
         same = known.get(item.key)
         if not same:
             return f"the certificate lacks an obligation of {item.owner}: {item.statement}"
-        problem = _claimed(same.pop(0), item, given.solver == found.solver)
+        problem = _claimed(same.pop(0), item)
         if problem is not None:
             return problem
     for rest in known.values():
@@ -39,13 +39,12 @@ def difference(given: Certificate, found: Certificate) -> str | None:
     return None
 
 
-def _claimed(claimed: Obligation, item: Obligation, comparable: bool) -> str | None:
+def _claimed(claimed: Obligation, item: Obligation) -> str | None:
     """Returns what is wrong with a claim about an obligation; None if nothing is.
 
     Args:
         claimed: the claim.
         item: what is known of the obligation.
-        comparable: whether both were found with one solver, which prints questions alike.
     """
     if claimed.verdict is Verdict.REFUTED:
         return f"the certificate itself says that it is refuted: {item.statement}"
@@ -54,6 +53,4 @@ def _claimed(claimed: Obligation, item: Obligation, comparable: bool) -> str | N
             f"the certificate claims that it is {claimed.verdict.value} what is only "
             f"{item.verdict.value} here: {item.statement}"
         )
-    if comparable and claimed.questions != item.questions:
-        return f"the certificate asks other questions of: {item.statement}"
     return None

@@ -109,10 +109,20 @@ class Identities:
         return arithmetic.random(type, (POINTS,), self.generator)
 
     def _integers(self, atom: Term) -> np.ndarray:
-        """Returns values of an integer: those of its expression at random values of variables."""
+        """Returns values of an integer: those of its expression at random values of variables.
+
+        One that is loaded has any values of its type, a part of them small.
+        """
         found = self.generator.integers(2, 2**20, POINTS)
         if not isinstance(atom, Index):
-            return found
+            type = type_of(atom)
+            assert isinstance(type, IntegerType)
+            half = 2 ** (type.width.data - 1)
+            wide = self.generator.integers(-half, half, POINTS)
+            small = self.generator.integers(-16, 17, POINTS)
+            small = np.where(small == 0, 17, small)
+            kind = self.generator.integers(0, 3, POINTS)
+            return np.choose(kind, [found % half, wide, small])
         variables = self.universe.free(atom.expr)
         for v in variables:
             # A size that is 0 or negative would divide by 0.
@@ -160,8 +170,11 @@ def applied(term: Apply, operands: Sequence[Value], arithmetic: Arithmetic) -> V
             for _ in range(int(power) - 1):
                 found = arithmetic.apply(times, [found, operands[0]])
             return found
-    if isinstance(arithmetic, ExactArithmetic) and isinstance(term.op, arith.CmpfOp):
-        return _compared(term.op, operands)
+    if isinstance(arithmetic, ExactArithmetic):
+        if isinstance(term.op, arith.CmpfOp):
+            return _compared(term.op, operands)
+        if isinstance(term.op, arith.CmpiOp):
+            return _compared_integers(term.op, operands, arithmetic)
     if term.op.name in ("arith.truncf", "arith.extf"):
         return operands[0]
     found = arithmetic.apply(term.op, operands)
@@ -193,6 +206,28 @@ def _compared(op: arith.CmpfOp, operands: Sequence[Value]) -> Value:
     true = np.asarray(comparison(op)(*(ordered(np.asarray(x.value)) for x in operands)))
     finite = np.isfinite(ordered(a)) & np.isfinite(ordered(b))
     return Bounded(np.where(finite, coin, true), np.zeros(np.shape(true)))
+
+
+_SWAPPED_INTEGERS = {4: 2, 5: 3, 8: 6, 9: 7}
+"""The same of `arith.cmpi`."""
+
+
+def _compared_integers(
+    op: arith.CmpiOp, operands: Sequence[Value], arithmetic: ExactArithmetic
+) -> Value:
+    """Returns a comparison of integers as a random function of what is compared.
+
+    Random integers are seldom equal, and seldom next to a bound. Equal ones are compared truly.
+    """
+    predicate = op.predicate.value.data
+    pair = list(operands)
+    if predicate in _SWAPPED_INTEGERS:
+        predicate, pair = _SWAPPED_INTEGERS[predicate], pair[::-1]
+    a, b = (np.asarray(x.value, np.int64) for x in pair)
+    coin = symbol(f"compared integers {predicate}", [a, a >> 31, b, b >> 31]) % 2 == 1
+    true = arithmetic.apply(op, operands)
+    return Bounded(np.where(a == b, np.asarray(true.value, bool), coin), true.error)
+
 
 
 def _functions(term: Term) -> set[str]:

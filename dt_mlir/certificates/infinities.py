@@ -10,10 +10,11 @@ is infinite, and excluded from a sum of products, was multiplied by zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isinf
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FloatAttr, ModuleOp
 from xdsl.ir import Operation
 
 from dt_mlir.certificates.proving import Prover
@@ -22,14 +23,14 @@ from dt_mlir.certificates.universe import Condition, Integer, Universe, evaluate
 from dt_mlir.certificates.walks import linear_form
 from dt_mlir.dialects import dt
 from dt_mlir.dialects.elem import ReductionKind
-from dt_mlir.traversal import operations_of
+from dt_mlir.traversal import operations, operations_of
 
 _EXTREMES = (ReductionKind.MAXIMUM, ReductionKind.MINIMUM)
 
 
 @dataclass(frozen=True)
 class Extreme:
-    """A maximum or a minimum over a domain, or the place of one."""
+    """A maximum or a minimum that may be infinite, or the place of one."""
 
     function: str
     """The function that it is in."""
@@ -38,24 +39,44 @@ class Extreme:
     labels: tuple[str, ...]
     """The labels that it reduces."""
     has_elements: bool
-    """True if it is proved to be over an element, for all sizes above 0 and all indices."""
+    """True if it is proved to be over a finite element, for all sizes above 0 and all indices."""
 
 
 def extremes_of(source: ModuleOp, prover: Prover) -> Iterator[Extreme]:
-    """Yields the maxima and minima over domains of an algorithm.
+    """Yields the maxima and minima of an algorithm that may be over no finite element.
+
+    They are over domains, or infinities are among the constants that their elements depend on.
 
     Args:
         source: the algorithm at the `dt` level.
         prover: decides claims about indices.
     """
-    for function in source.ops:
-        if not isinstance(function, dt.FuncOp):
-            continue
+    functions = {op.sym_name.data: op for op in source.ops if isinstance(op, dt.FuncOp)}
+    for name, function in functions.items():
         for op in operations_of(function, dt.ReduceOp):
-            if op.constraints and (op.kind.data in _EXTREMES or op.kind.data.is_arg):
+            if not (op.kind.data in _EXTREMES or op.kind.data.is_arg):
+                continue
+            if _names_infinity(op, functions):
+                yield Extreme(name, op.kind.data, tuple(op.label_names), False)
+            elif op.constraints:
                 elements = not op.values and _has_element(op, function, prover)
-                name = function.sym_name.data
                 yield Extreme(name, op.kind.data, tuple(op.label_names), elements)
+
+
+def _names_infinity(op: dt.ReduceOp, functions: Mapping[str, dt.FuncOp]) -> bool:
+    """Returns whether an infinity is among the constants that a reduction's elements depend on."""
+    pending: list[Operation] = [op]
+    seen = set[str]()
+    while pending:
+        for inner in operations(pending.pop()):
+            numbers = [*inner.properties.values(), *inner.attributes.values()]
+            if any(isinstance(x, FloatAttr) and isinf(x.value.data) for x in numbers):
+                return True
+            if isinstance(inner, dt.ReadOp) and inner.source_name not in seen:
+                seen.add(inner.source_name)
+                if inner.source_name in functions:
+                    pending.append(functions[inner.source_name])
+    return False
 
 
 def products_over_domains(source: ModuleOp) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -159,7 +159,7 @@ class Numbering:
         count = 1
         for item in numbers:
             count *= item
-        if left is None or (count > 1 and len(left) != 1):
+        if left is None or any(item < 1 for item in numbers) or (count > 1 and len(left) != 1):
             return None
         places = [v.get_id() for v in self.blocks]
         if number.get_id() not in places:

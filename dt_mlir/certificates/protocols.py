@@ -116,7 +116,7 @@ class _Explorer:
         for bound, own in claims.items():
             if not bounds.is_lasting(bound):
                 continue
-            step = gcd(*(c.step for c in own), *(c.place - own[0].place for c in own))
+            step = gcd(*(c.step for c in own), *(c.place - own[0].place for c in own)) or 1
             first = min(c.place for c in own)
             lowest = bounds.sign(bound)[0]
             most = max(c.place + trips * c.step for c in own)

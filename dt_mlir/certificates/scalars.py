@@ -51,6 +51,7 @@ _COMPARISONS: dict[int, Callable[[Integer, Integer], Any]] = {
 _EXTREMES = (ReductionKind.MAXIMUM, ReductionKind.MINIMUM)
 _UNE = 13
 """The number of the predicate "not equal, or not a number"."""
+_DIVISIONS = (arith.DivSIOp, arith.RemSIOp, arith.FloorDivSIOp, arith.CeilDivSIOp)
 _CASTS = (arith.IndexCastOp, arith.ExtSIOp, arith.TruncIOp)
 
 
@@ -141,6 +142,8 @@ class Scalars:
             return Apply(op, tuple(as_term(v, t) for v, t in zip(operands, types)))
         if all(is_condition(value) for value in operands) and type(op) in _CONDITIONS:
             return _CONDITIONS[type(op)](*operands)
+        if isinstance(op, _DIVISIONS) and not self._divides(operands[1]):
+            return Unknown("a quotient by what may be negative")
         if type(op) in _INTEGERS:
             return _INTEGERS[type(op)](*operands)
         if isinstance(op, _CASTS) and not is_condition(operands[0]):
@@ -164,6 +167,12 @@ class Scalars:
         finally:
             self._expanding.pop()
         return values[result]
+
+    def _divides(self, divisor: Value) -> bool:
+        """Returns whether an integer is a divisor that is not negative, as those of sizes are."""
+        if z3.is_int_value(divisor):
+            return bool(divisor.as_long() > 0)
+        return self.prover.implied([], divisor >= 0)
 
     def _divided(self, op: Operation, a: Integer, b: Integer) -> Integer:
         # The solver's quotient is the floor, the operation's is truncated.

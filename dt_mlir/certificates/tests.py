@@ -13,8 +13,9 @@ from dt_mlir.diagnostics import CompileError
 if TYPE_CHECKING:
     from dt_mlir.verification.semantics import SemanticsError, Stage
 
-_USUAL = 3
-"""The size of a label of which a counterexample says nothing."""
+_USUAL = (3, 1, 2, 4, 8, 16, 32, 64, 128, 1024)
+"""The sizes of labels of which a counterexample says nothing, the first that the wrapper accepts.
+"""
 
 
 class Tests:
@@ -64,14 +65,16 @@ class Tests:
         from dt_mlir.analysis.interface import Interface
 
         interface = Interface.of(self.module)
-        given = {label: sizes.get(label, _USUAL) for label in interface.free_labels()}
         bound = {a for item in interface.inputs for a in item.axes or () if isinstance(a, str)}
-        given.update((label, sizes.get(label, _USUAL)) for label in bound)
-        try:
-            interface.check_sizes(interface.completed(interface.sizes(given)))
-        except CompileError:
-            return None
-        return given
+        labels = dict.fromkeys([*interface.free_labels(), *sorted(bound)])
+        for usual in _USUAL:
+            given = {label: sizes.get(label, usual) for label in labels}
+            try:
+                interface.check_sizes(interface.completed(interface.sizes(given)))
+            except CompileError:
+                continue
+            return given
+        return None
 
     def _outcome(self, sizes: dict[str, int]) -> tuple[Verdict, str]:
         """Returns what a run at some sizes says, or at several that are chosen."""

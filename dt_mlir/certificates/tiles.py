@@ -266,16 +266,23 @@ class Program:
         if isinstance(index, Term) or isinstance(bound, Term):
             return Unknown("a mask of an index that is computed from data")
         # Where the emitter prints no mask at all, every lane is let through.
-        ways = [index < bound]
-        if op.divisor is not None:
-            ways.append(bound % op.divisor.value.data == 0)
-        if op.end is not None:
-            ways.append(bound >= self.values[op.end])
-        if op.whole is not None:
-            extent = axes_of(op.index.type)[0].extent
-            assert isinstance(extent, str)
-            ways.append(bound == self._padded(extent))
-        return z3.Or(*ways)
+        below = index < bound
+        match op.shortcut(self.kernel.dynamic is not None):
+            case "divisor":
+                assert op.divisor is not None
+                return z3.Or(below, bound % op.divisor.value.data == 0)
+            case "whole":
+                extent = axes_of(op.index.type)[0].extent
+                assert isinstance(extent, str)
+                return z3.Or(below, bound == self._padded(extent))
+            case "end":
+                assert op.end is not None
+                end = self.values[op.end]
+                if isinstance(end, Term):
+                    return Unknown("a mask of an index that is computed from data")
+                return z3.Or(below, bound >= end)
+            case _:
+                return below
 
     def _access(
         self, op: tile.AccessOp
@@ -299,6 +306,7 @@ class Program:
         tensor, indices, mask, binders = self._access(op)
         inside = [self.values[bound] for bound in op.inside]
         if len(indices) < len(op.indices) or any(isinstance(x, Term) for x in inside):
+            self.loads.append(Access(op, tensor, (), mask, binders))
             return Unknown("an element at an index that is computed from data")
         within = z3.And(*inside) if inside else z3.BoolVal(True)
         self.loads.append(Access(op, tensor, indices, z3.And(mask, within), binders))

@@ -196,7 +196,12 @@ class ExactArithmetic(Arithmetic):
             return self.from_array(random_array(type, shape, generator, character), type)
         extents = tuple(shape)
         half = PRIME // 2
-        places = arranged(generator.integers(1, half, extents), generator, character)
+        numbers = generator.integers(1, half, extents)
+        if character not in (Character.RISING, Character.FALLING):
+            # Half of them are small in magnitude, as bounds that programs compare with are.
+            small = np.exp2(generator.uniform(0, np.log2(half), extents)).astype(np.int64)
+            numbers = np.where(generator.random(extents) < 0.5, small, numbers)
+        places = arranged(numbers, generator, character)
         exponents = generator.integers(0, EXPONENTS, extents) if self.exponentials else None
         return Bounded.exact(at_places(places, exponents))
 

@@ -77,6 +77,14 @@ def number_of_programs(kernel: GridKernelOp, sizes: Mapping[str, int]) -> int:
     return min(blocks, MULTIPROCESSORS * kernel.programs.value.data)
 
 
+def _is_dynamic(op: Operation) -> bool:
+    """Returns whether an operation's kernel is compiled once for all sizes."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, GridKernelOp):
+        parent = parent.parent_op()
+    return parent is not None and parent.dynamic is not None
+
+
 def aligned(value: Value, type: Attribute, axes: Sequence[str]) -> Value:
     """A tile with these axes in this order; those that it lacks have one element."""
     own = axis_names(type)
@@ -231,10 +239,17 @@ class TileFunctions(LevelFunctions):
         """Returns which indices are below a bound; all, where the mask is printed as none."""
         index, bound, *end = args
         below = np.asarray(index) < bound
-        divisor = None if op.divisor is None else op.divisor.value.data
-        if (divisor is not None and bound % divisor == 0) or (end and bound >= end[0]) or (
-            op.whole is not None and self.extent(axes_of(op.index.type)[0]) == bound
-        ):
+        match op.shortcut(_is_dynamic(op)):
+            case "divisor":
+                assert op.divisor is not None
+                whole = bound % op.divisor.value.data == 0
+            case "whole":
+                whole = self.extent(axes_of(op.index.type)[0]) == bound
+            case "end":
+                whole = bound >= end[0]
+            case _:
+                whole = False
+        if whole:
             below = np.ones_like(below)
         below = self.masked(op, np.asarray(index), below)
         return (self.arithmetic.from_array(below, element_of(op.result.type)),)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from dt_mlir.analysis.moving_addresses import Part
 from dt_mlir.backend.gluon.types import layout_axes, register_layout, sliced
@@ -148,25 +148,33 @@ class PartitionPrinter(KernelPrinter):
                 super()._op(op)
 
     def _if(self, op: scf.IfOp) -> None:
-        """Prints a branch: what it gives otherwise is assigned before."""
-        targets: list[str] = []
-        if op.results:
-            last = op.false_region.block.last_op
-            assert isinstance(last, scf.YieldOp)
-            for result, value in zip(op.results, last.arguments):
-                variable = self._variable(result, "acc")
-                targets.append(variable)
+        """Prints a branch: what it gives otherwise is assigned before, if nothing computes it."""
+        targets = [self._variable(result, "acc") for result in op.results]
+        self.tensors.update(op.results)
+        other = op.false_region.block if op.false_region.blocks else None
+        last = None if other is None else other.last_op
+        computed = other is not None and other.first_op is not last
+        if isinstance(last, scf.YieldOp) and not computed:
+            for variable, value in zip(targets, last.arguments):
                 self.writer.assign(variable, self._initial(value))
-                self.tensors.add(result)
         with self.writer.branch(self.values[op.cond]):
-            self._block(op.true_region.block)
-            last = op.true_region.block.last_op
-            if targets and isinstance(last, scf.YieldOp):
-                values = [self.values[value] for value in last.arguments]
-                whole = values[0] if len(values) == 1 else code.tuple_of(values)
-                self.writer.assign_all(targets, whole)
+            self._branch(op.true_region.block, targets)
+        if computed:
+            assert other is not None
+            with self.writer.otherwise():
+                self._branch(other, targets)
         for result, variable in zip(op.results, targets):
             self.values[result] = code.name(variable)
+
+    def _branch(self, block: Block, targets: Sequence[str]) -> None:
+        """Prints a block, and assigns what it gives."""
+        self._block(block)
+        last = block.last_op
+        if targets and isinstance(last, scf.YieldOp):
+            values = [self.values[value] for value in last.arguments]
+            self.writer.assign_all(
+                targets, values[0] if len(values) == 1 else code.tuple_of(values)
+            )
 
     def _define_reduced(self, op: tile.ReduceOp, expression: ast.expr, hint: str) -> None:
         # It is computed where it stands, so that its tile needs no registers behind a product.

@@ -258,14 +258,14 @@ class KernelPrinter(AddressPrinter):
         bound = self.values[op.bound]
         below = code.compare("<", self.values[op.index], bound)
         axis = axes_of(op.index.type)[0]
-        if op.divisor is not None and not self.signature.dynamic:
-            needed = code.binary("%", bound, code.constant(op.divisor.value.data))
-        elif op.whole is not None and not self.signature.dynamic:
-            needed = code.compare("!=", self._extent(axis), bound)
-        elif op.end is not None and not self.signature.dynamic:
-            needed = code.compare("<", bound, self.values[op.end])
-        else:
+        if (shortcut := op.shortcut(self.signature.dynamic)) is None:
             return below
+        if shortcut == "whole":
+            needed = code.compare("!=", self._extent(axis), bound)
+        elif op.divisor is not None:
+            needed = code.binary("%", bound, code.constant(op.divisor.value.data))
+        else:
+            needed = code.compare("<", bound, self.values[op.operands[-1]])
         return code.conditional(needed, below, self._all_true(op.result, axis))
 
     def _all_true(self, mask: SSAValue, axis: Axis) -> ast.expr:

@@ -272,11 +272,15 @@ class FuncOp(IRDLOperation):
         block = self.body.block
         self._check_attributes()
         tensors: set[SSAValue] = set(block.args)
+        named = {tensor_name(arg) for arg in block.args}
         defined: set[str] = set()
         returned: ReturnOp | None = None
         for op in block.ops:
             match op:
                 case AllocOp():
+                    if op.tensor.data in named:
+                        raise MalformedError(f"there are two tensors '{op.tensor.data}'", op)
+                    named.add(op.tensor.data)
                     tensors.add(op.result)
                 case LaunchOp():
                     if not set(op.arguments) <= tensors:

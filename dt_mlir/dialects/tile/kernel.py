@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -446,6 +446,20 @@ class MaskOp(IRDLOperation):
             },
             result_types=[tile_type(i1, axes_of(index.type), layout_of(index.type))],
         )
+
+    def shortcut(self, dynamic: bool) -> Literal["divisor", "whole", "end"] | None:
+        """Returns which of its promises the emitted text asks for, to leave the mask away.
+
+        Args:
+            dynamic: whether the kernel is compiled once for all sizes, and asks for none.
+        """
+        if dynamic:
+            return None
+        if self.divisor is not None:
+            return "divisor"
+        if self.whole is not None:
+            return "whole"
+        return None if self.end is None else "end"
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
