@@ -109,20 +109,10 @@ class Identities:
         return arithmetic.random(type, (POINTS,), self.generator)
 
     def _integers(self, atom: Term) -> np.ndarray:
-        """Returns values of an integer: those of its expression at random values of variables.
-
-        One that is loaded has any values of its type, a part of them small.
-        """
-        found = self.generator.integers(2, 2**20, POINTS)
+        """Returns values of an integer: those of its expression at random values of variables."""
         if not isinstance(atom, Index):
-            type = type_of(atom)
-            assert isinstance(type, IntegerType)
-            half = 2 ** (type.width.data - 1)
-            wide = self.generator.integers(-half, half, POINTS)
-            small = self.generator.integers(-16, 17, POINTS)
-            small = np.where(small == 0, 17, small)
-            kind = self.generator.integers(0, 3, POINTS)
-            return np.choose(kind, [found % half, wide, small])
+            return self._loaded(atom)
+        found = self.generator.integers(2, 2**20, POINTS)
         variables = self.universe.free(atom.expr)
         for v in variables:
             # A size that is 0 or negative would divide by 0.
@@ -131,10 +121,23 @@ class Identities:
         for point in range(POINTS):
             at = [(v, z3.IntVal(int(values[point]))) for v, values in zip(variables, drawn)]
             value = z3.simplify(z3.substitute(atom.expr, *at)) if at else z3.simplify(atom.expr)
-            if not z3.is_int_value(value) or abs(value.as_long()) >= BEYOND:
+            if not z3.is_int_value(value):
+                return self._loaded(atom)
+            if abs(value.as_long()) >= BEYOND:
                 return found
             found[point] = value.as_long()
         return found
+
+    def _loaded(self, atom: Term) -> np.ndarray:
+        """Returns values of an integer that is loaded: any of its type, a part of them small."""
+        type = type_of(atom)
+        assert isinstance(type, IntegerType)
+        half = 2 ** (type.width.data - 1)
+        middle = self.generator.integers(2, 2**20, POINTS) % half
+        wide = self.generator.integers(-half, half, POINTS)
+        small = self.generator.integers(-16, 17, POINTS)
+        kind = self.generator.integers(0, 3, POINTS)
+        return np.choose(kind, [middle, wide, np.where(small == 0, 17, small)])
 
     def _evaluated(
         self, term: Term, arithmetic: Arithmetic, names: dict[int, int], atoms: list[Value]
