@@ -268,11 +268,14 @@ def _open_reads(expr: Expr) -> Iterator[Read]:
 
 
 def _labels(expr: Expr, symbols: Symbols) -> set[str]:
-    """Returns the labels that occur in an expression, reduced ones too."""
+    """Returns the labels that an expression walks, reduced ones too, and not those it asks the size
+    of."""
     found: set[str] = set()
     pending = [expr]
     while pending:
         part = pending.pop()
+        if isinstance(part, Call) and part.name == "len":
+            continue
         if isinstance(part, Name) and symbols.is_label(part.name):
             found.add(part.name)
         pending += parts_of(part)
