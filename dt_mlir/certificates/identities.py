@@ -133,7 +133,7 @@ class Identities:
         type = type_of(atom)
         assert isinstance(type, IntegerType)
         half = 2 ** (type.width.data - 1)
-        middle = self.generator.integers(2, 2**20, POINTS) % half
+        middle = self.generator.integers(2, max(min(half, 2**20), 3), POINTS)
         wide = self.generator.integers(-half, half, POINTS)
         small = self.generator.integers(-16, 17, POINTS)
         kind = self.generator.integers(0, 3, POINTS)

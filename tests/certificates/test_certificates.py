@@ -183,7 +183,7 @@ def written(tmp_path: Path, name: str = "matmul") -> tuple[Path, Path]:
 def test_a_certificate_is_checked_anew(tmp_path: Path) -> None:
     module, certificate = written(tmp_path)
     found = check(str(module), str(certificate), SourceTexts())
-    assert found.endswith("matmul.json: 11 obligations hold anew: 11 proved\n")
+    assert "matmul.json: 11 obligations hold anew: 11 proved\ncertificate " in found
 
 
 def resealed(found: dict[str, Any]) -> str:
@@ -250,7 +250,7 @@ def test_a_directive_too_few_is_refused(tmp_path: Path) -> None:
     found = json.loads(certificate.read_text())
     del found["directives"][-1]
     certificate.write_text(resealed(found))
-    with pytest.raises(CompileError, match="the program has 4 directives"):
+    with pytest.raises(CompileError, match="the program has 5 directives"):
         check(str(module), str(certificate), SourceTexts())
 
 
@@ -271,8 +271,16 @@ def test_a_certificate_of_another_program_is_refused(tmp_path: Path) -> None:
 
 def test_a_certificate_of_other_ir_is_refused(tmp_path: Path) -> None:
     module, certificate = written(tmp_path)
-    module.write_text(module.read_text().replace("divisor 32", "divisor 16"))
+    module.write_text(module.read_text().replace("num_warps = 4", "num_warps = 8"))
     with pytest.raises(CompileError, match="the certificate is that of other IR"):
+        check(str(module), str(certificate), SourceTexts())
+
+
+def test_ir_that_is_wrong_is_said_to_be(tmp_path: Path) -> None:
+    """A fault that is planted into the IR is named, rather than that the IR is another one."""
+    module, certificate = written(tmp_path)
+    module.write_text(module.read_text().replace("divisor 32", "divisor 16"))
+    with pytest.raises(CompileError, match=r"what 'mm' loads of 'A' is inside of it: with x = 1, "):
         check(str(module), str(certificate), SourceTexts())
 
 
