@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.certificates.certify import certify
 from dt_mlir.certificates.obligation import Verdict
+from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.printing import module_text
@@ -45,6 +46,14 @@ PERSISTENT = (
 )
 ALTERNATING = PERSISTENT.replace("persistent()", "persistent(rounds:alternating)")
 TURNED = "%block = tile.alternate %number of %x_blocks by %programs"
+CLAMPED = (
+    "Func f; In A; Var x; f[x] = maximum(minimum(A[x], 1), -1); f.block(x:128); "
+    "f.tensorize(x:128); f.compile();"
+)
+CAST = (
+    "Func f; In T : i32, A; Var x; f[x] = A[x] + cast(T[x], f32); f.block(x:16); "
+    "f.tensorize(x:16); f.compile();"
+)
 ATTACKS = {
     "a walk that turns around beyond its blocks": (
         ALTERNATING, [(TURNED, TURNED.replace("%x_blocks", "%x_size"))],
@@ -147,6 +156,91 @@ ATTACKS = {
         "f.online(k); f.tensorize(k:16); f.compile();",
         [("%acc_7 = %6", "%acc_7 = %12")],
     ),
+    "bounds that no random number comes near": (
+        CLAMPED, [("arith.minimumf %2, ", "arith.minimumf %m, "),
+                  ("%4 = arith.minimumf", "%h = arith.constant 0.5 : f32\n"
+                   "      %m = arith.subf %2, %h : f32\n      %4 = arith.minimumf")],
+    ),
+    "the magnitude of an integer that is loaded": (
+        CAST, [("arith.sitofp %2 :", "arith.sitofp %m :"),
+               ("%4 = arith.sitofp", "%m = math.absi %2 : i32\n      %4 = arith.sitofp")],
+    ),
+    "the low bits of an integer that is loaded": (
+        CAST, [("arith.sitofp %2 :", "arith.sitofp %m :"),
+               ("%4 = arith.sitofp", "%c = arith.constant 1048575 : i32\n"
+                "      %m = arith.andi %2, %c : i32\n      %4 = arith.sitofp")],
+    ),
+    "padding of a copy that is not zero": (
+        "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.cache_read(A, c); "
+        "c.align_storage(k:16); c.block(x:16, k:16); c.tensorize(x:16, k:16); f.block(x:16); "
+        "f.tensorize(x:16, k:16); f.compile();",
+        [("%c = tile.load %A_ptr[%x, %k] masked [%x_mask, %k_mask] pad 0.0",
+          "%c = tile.load %A_ptr[%x, %k] masked [%x_mask, %k_mask] pad 7.0")],
+    ),
+    "rows of nothing but infinities": (
+        "Func s, m, p, o; In A, B, V; Var x; RVar k; "
+        "s[x, k] = where(k <= x and k + 4 > x, A[x] * B[k], -inf); m[x] = rmax(s[x, k], k); "
+        "p[x] = rsum(exp(s[x, k] - m[x]), k); "
+        "o[x] = rsum(exp(s[x, k] - m[x]) * V[k], k) / p[x]; o.online(k); o.block(x:16); "
+        "o.tensorize(x:16, k:16); o.compile();",
+        [("tile.yield %16 : f32", "tile.yield %12 : f32")],
+    ),
+    "a load at an index of data that nothing uses": (
+        CAST,
+        [("%1 = tile.map (%2 = %T, %3 = %A) {", "%j = tile.map (%t = %T) {\n"
+          "      %m = math.absi %t : i32\n      %n = arith.index_cast %m : i32 to index\n"
+          "      tile.yield %n : index\n    }\n"
+          "    %far = tile.load %A_ptr[%j] masked [%x_mask] pad 0.0\n"
+          "    %1 = tile.map (%2 = %T, %3 = %A, %ff = %far, %ii = %x) {\n"
+          "      %zero = arith.constant 0 : index\n"
+          "      %never = arith.cmpi slt, %ii, %zero : index"),
+         ("tile.yield %5 : f32", "%r = arith.select %never, %ff, %5 : f32\n"
+          "      tile.yield %r : f32")],
+    ),
+    "a result that is summed in memory": (
+        CLAMPED, [("host.alloc f[x](%x) :", "host.alloc f[x](%x) summed :"),
+                  ('root = "f"', 'root = "f", summed = ["f"]')],
+    ),
+    "a mask of which two promises are true": (
+        CLAMPED,
+        [("%f_ptr[%x] masked [%x_mask]", "%f_ptr[%x] masked [%x_mask, %few]"),
+         ("%1 = tile.map", "%c1 = arith.constant 1 : index\n"
+          "    %c100 = arith.constant 100 : index\n"
+          "    %few = tile.mask %x below %c100 within %c1 divisor 128\n    %1 = tile.map")],
+    ),
+    "a program id that is divided by a negative number": (
+        CLAMPED,
+        [("masked [%x_mask]\n  }", "masked [%x_mask]\n    %neg = arith.constant -2 : index\n"
+          "    %q = arith.divsi %pid, %neg : index\n"
+          "    %far = tile.range z: 128 over x from %q\n"
+          "    %moved = tile.rename %1 to [%far] : !tile.of<z: 128, f32>\n"
+          "    tile.store %moved, %f_ptr[%far]\n  }")],
+    ),
+    "a result of another type": (
+        CLAMPED,
+        [("-> memref<?xf32>", "-> memref<?xf16>"),
+         ("host.alloc f[x](%x) : memref<?xf32>", "host.alloc f[x](%x) : memref<?xf16>"),
+         ("%f_ptr: memref<?xf32>", "%f_ptr: memref<?xf16>"),
+         ("tile.yield %6 : f32", "%7 = arith.truncf %6 : f32 to f16\n"
+          "      tile.yield %7 : f16")],
+    ),
+    "a result of other axes": (
+        "Func f, h; In A; Var x, y, z; f[x, y] = A[x] * 2; h[x, z] = A[x] * 3; "
+        "f.compile(); h.compile();",
+        [("host.alloc h[x, z](%x, %z)", "host.alloc h[x, y](%x, %y)"),
+         ('{host.name = "h", host.axes = ["x", "z"]}', '{host.name = "h", host.axes = ["x", "y"]}'),
+         ('labels = ["x", "z"],\n      root = "h"', 'labels = ["x", "y"],\n      root = "h"'),
+         ("tile.size z", "tile.size y")],
+    ),
+    "an element that only many have": (
+        "Func f, h; In A, B; Var x, y; f[x] = A[x] * 2; h[y] = B[y] + B[3]; f.block(x:128); "
+        "f.tensorize(x:128); f.compile(); h.compile();",
+        [("masked [%x_mask]\n  }", "masked [%x_mask, %hole]\n  }"),
+         ("tile.store %1, %f_ptr", "%hole = tile.map (%ii = %x) {\n"
+          "      %c = arith.constant 1000 : index\n"
+          "      %ne = arith.cmpi ne, %ii, %c : index\n      tile.yield %ne : i1\n    }\n"
+          "    tile.store %1, %f_ptr")],
+    ),
     "a small summand": (
         "Func f; In A; Var x; f[x] = exp(4 * A[x]); f.block(x:8); f.tensorize(x:8); f.compile();",
         [("tile.yield %5 : f32", "%n = arith.constant 1.0e-04 : f32\n"
@@ -161,6 +255,28 @@ def test_an_attack_is_refuted(attack: str, tmp_path: Path) -> None:
     text = tiles(program)
     assert not refuted(text, tmp_path)
     assert refuted(edited(text, *edits), tmp_path)
+
+
+def test_a_comparison_that_no_random_number_meets_is_not_proved(tmp_path: Path) -> None:
+    """The solver does not know the operation, and points seldom are the number."""
+    text = edited(
+        tiles(CAST),
+        ("%1 = tile.map (%2 = %T, %3 = %A) {", "%1 = tile.map (%2 = %T, %3 = %A, %ii = %x) {\n"
+         "      %q = arith.index_cast %ii : index to i64\n"
+         "      %z = arith.constant 0 : i64\n      %o = arith.ori %q, %z : i64\n"
+         "      %n = arith.constant 77 : i64\n      %is = arith.cmpi eq, %o, %n : i64\n"
+         "      %bad = arith.constant 1000.0 : f32"),
+        ("tile.yield %5 : f32", "%r = arith.select %is, %bad, %5 : f32\n"
+         "      tile.yield %r : f32"),
+    )  # fmt: skip
+    found = certify(parsed(text, tmp_path), test=False)
+    assert found.count()[Verdict.PROVED] < len(found.obligations)
+
+
+def test_a_schedule_that_defines_something_is_refused(tmp_path: Path) -> None:
+    text = edited(tiles(CLAMPED), ('"f.block(x:128);"', '"f.block(x:128); Func g; g[x] = A[x];"'))
+    with pytest.raises(CompileError, match="the schedule of the host function defines something"):
+        certify(parsed(text, tmp_path))
 
 
 def test_a_factor_that_moves_and_is_forgotten_is_not_proved(tmp_path: Path) -> None:

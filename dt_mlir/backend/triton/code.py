@@ -303,7 +303,7 @@ class Writer:
         """`if condition:`; what is written inside is its body. None stands for no condition."""
         with self._nested() as body:
             yield
-        self.statements += body if condition is None else [ast.If(condition, body, [])]
+        self.statements += body if condition is None else [ast.If(condition, _some(body), [])]
 
     @contextmanager
     def otherwise(self) -> Generator[None]:
@@ -312,7 +312,7 @@ class Writer:
         assert isinstance(last, ast.If)
         with self._nested() as body:
             yield
-        last.orelse = body
+        last.orelse = _some(body)
 
     @contextmanager
     def context(self, manager: ast.expr) -> Generator[None]:

@@ -1,4 +1,5 @@
 // RUN: dt-opt %S/../dialects/warp/product.mlir -t gluon | filecheck %s
+// RUN: sed 's/scf.if %later {/scf.if %later { } else {/' %S/../dialects/warp/product.mlir | dt-opt -t gluon | filecheck %s --check-prefix ELSE
 // RUN: not dt-opt %s -t gluon 2>&1 | filecheck %s --check-prefix ERROR
 // Each statement comes from an operation: of the partitions, then of the kernel around them.
 // CHECK: from triton.experimental import gluon
@@ -49,5 +50,10 @@
 // CHECK-NEXT: _persistent_grid('mm', triton.cdiv(x, 128) * triton.cdiv(y, 256), A.device, 1)
 // CHECK-NEXT: ](
 // CHECK-NEXT: _tensor_map('mm', 'A', A, [64, 64], 128),
+// ELSE: if k > 0:
+// ELSE-NEXT: pass
+// ELSE-NEXT: else:
+// ELSE-NEXT: mbarrier.arrive(empty.index((it + 2) % 3), count=1)
+// ELSE-NEXT: acc, it = (sum_, it + 1)
 // ERROR: error: the Gluon backend takes a module of the 'warp' level: kernels and one host function
 // ERROR: help: the passes behind 'convert-tile-to-warp' make it of kernels with warp_specialize

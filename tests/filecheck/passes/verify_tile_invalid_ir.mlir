@@ -41,3 +41,13 @@ tile.kernel @f() attributes {grid_blocks = [8 : i64], grid_labels = ["x"], label
 // expected-help@above {{run tile-walk-blocks first}}
   %p = tile.program_id
 }
+// -----
+tile.kernel @f() attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "A"} {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %step = arith.addi %c8, %c8 : index
+  scf.for %i = %c0 to %c8 step %step {
+  // expected-error@above {{the step of a loop must be a positive constant}}
+  // expected-help@above {{fold what it is computed of, as canonicalize does}}
+  }
+}

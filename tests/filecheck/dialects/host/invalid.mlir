@@ -242,3 +242,11 @@ loop.kernel @w(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
   loop.grid () {
   }
 }
+// -----
+host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?xf32> attributes {labels = ["x"]} {
+  %x = host.size x
+  %f = host.alloc f[x](%x) : memref<?xf32>
+  %g = host.alloc f[x](%x) : memref<?xf32>
+  // expected-error@above {{there are two tensors 'f'}}
+  host.return %f
+}
