@@ -18,6 +18,6 @@ def certificate_of(module: ModuleOp) -> Certificate:
         from dt_mlir.certificates.certify import certify
     except ImportError as error:
         raise CompileError(
-            f"certificates need {error.name}", None, "pip install 'dt-mlir[run,certify]'"
+            f"certificates need {error.name}", None, "pip install 'dt-mlir[certify]'"
         ) from None
     return certify(module)

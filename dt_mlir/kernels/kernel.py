@@ -416,7 +416,8 @@ class Kernel:
     def certificate(self) -> Certificate:
         """The certificate of the program: what is proved of it for all sizes, tested and assumed.
 
-        It is that of the types of the last call, or f32. Its text is that of `dtc --certify`.
+        It is that of the types of the last call, or f32. As text, it reads as `dtc --certify`
+        prints it.
 
         Raises:
             CompileError: if the solver is not installed.

@@ -69,8 +69,10 @@ def refusal(
     first, *rest = certificate.refuted
     notes = [Note(f"{item.statement}: {item.reason}") for item in rest]
     fault = "this is a fault of a pass; dtc --verify-semantics finds which"
-    if by is not None:
-        fault = f"'{by}' is at fault"
+    if at is not None:
+        fault = "the directive is at fault"
+    elif by is not None:
+        fault = f"the pass '{by}' is at fault"
     return CompileError(
         f"{first.owner} is wrong: {first.statement}: {first.reason}", at,
         f"no schedule may change a result: {fault}", notes,

@@ -289,7 +289,7 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         algorithm = module.clone()
     if args.explore is not None:
         explore_file(module, args, sources, choices)
-        if args.output is None and args.draw is None:
+        if args.output is None and args.draw is None and not args.certify:
             return
     fixed = parse_sizes(args.fix, "--fix")
     passes = default_pipeline(level, types, fixed, choices)
@@ -316,7 +316,7 @@ def compile_file(args: Namespace, sources: SourceTexts) -> None:
         return
     if args.certify:
         _certify(algorithm, module, types, args)
-        if args.output is None and args.run is None:
+        if args.output is None and args.run is None and args.draw is None:
             return
     from dt_mlir.backend.python_module import emit_module
 

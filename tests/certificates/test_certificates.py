@@ -367,7 +367,7 @@ def test_the_solver_is_optional() -> None:
     )  # fmt: skip
     assert done.returncode == 1
     assert "error: certificates need z3" in done.stderr
-    assert "help: pip install 'dt-mlir[run,certify]'" in done.stderr
+    assert "help: pip install 'dt-mlir[certify]'" in done.stderr
     assert "Traceback" not in done.stderr
 
 
