@@ -105,13 +105,13 @@ def default_pipeline(
 
 
 def remaining(module: ModuleOp, last: str | None) -> list[str]:
-    """Returns the passes that lead from a module to block programs that the emitter prints.
+    """Returns the passes that lead from a module to kernels that the emitters print.
 
     Args:
-        module: a program of any level but `warp`.
+        module: a program of any level.
         last: the last pass that made it, if it is known.
     """
-    passes = default_pipeline("tile")
+    passes = default_pipeline("warp")
     if last in passes:
         return passes[len(passes) - passes[::-1].index(last) :]
     names = {op.name for op in module.walk()}
@@ -120,8 +120,9 @@ def remaining(module: ModuleOp, last: str | None) -> list[str]:
     if "loop.kernel" in names:
         first = "apply-schedule" if "sched.schedule" in names else "loop-order-reductions"
         return passes[passes.index(first) :]
-    bounded = any(op.name == "tile.range" and len(op.operands) > 1 for op in module.walk())
-    return passes[passes.index("tile-place-masks") :] if bounded else []
+    if any(op.name == "tile.range" and len(op.operands) > 1 for op in module.walk()):
+        return passes[passes.index("tile-place-masks") :]
+    return [] if "warp.kernel" in names else passes[passes.index(WARPS[0]) :]
 
 
 def _with_placed(passes: list[str]) -> list[str]:

@@ -132,7 +132,7 @@ class _Certifier:
                 level = "no" if kernel is None else f"a '{kernel.name}'"
                 raise CompileError(
                     f"a certificate is that of block programs, and '{launch.kernel_name}' is "
-                    f"{level} operation", launch, "run the pipeline to the 'tile' level",
+                    f"{level} operation", launch, "dtc FILE --emit warp prints one of them",
                 )  # fmt: skip
             found.append((launch, kernel))
         return found

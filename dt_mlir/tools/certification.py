@@ -115,7 +115,7 @@ def wrong_pass(
     What each of them makes is lowered to block programs, as far as that is legal.
 
     Args:
-        module: the program before the first pass, at any level but `warp`; it is not changed.
+        module: the program before the first pass, at any level; it is not changed.
         passes: the passes.
         context: the dialects that they know.
 

@@ -276,20 +276,44 @@ def test_dt_opt_ends_with_an_error(tmp_path: Path) -> None:
     assert "help: no schedule may change a result" in done.stderr
 
 
-def test_the_directive_that_is_wrong_is_named(tmp_path: Path) -> None:
+DIFFERENCE = (
+    "Func f;\nIn A;\nVar x, y;\nf[x, y] = A[x, y] - 2;\n"
+    "f.block(x:8, y:16);\nf.tensorize(x:8, y:16);\n"
+)
+
+
+@pytest.mark.parametrize(
+    "command", [("dtc",), ("dt-opt", "-p", "convert-dt-to-loop,apply-schedule")], ids=lambda x: x[0]
+)
+def test_the_directive_that_is_wrong_is_named(command: tuple[str, ...], tmp_path: Path) -> None:
     """A counterexample is an error at its line; other directives do without."""
     program = tmp_path / "doubled.dt"
-    program.write_text(
-        "Func f;\nIn A;\nVar x, y;\nf[x, y] = A[x, y] - 2;\n"
-        "f.block(x:8, y:16);\nf.tensorize(x:8, y:16);\nf.exchange_operands();\nf.num_warps(4);\n"
-        "f.compile();\n"
-    )
+    program.write_text(f"{DIFFERENCE}f.exchange_operands();\nf.num_warps(4);\nf.compile();\n")
     load = Path(__file__).with_name("exchange_operands.py")
+    tool, *options = command
     done = subprocess.run(
-        [BIN / "dtc", "--load", load, program, "--certify"],
+        [BIN / tool, "--load", load, program, "--certify", *options],
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 1
     assert f"{program}:7:3: error: the kernel of 'f' is wrong: what is stored" in done.stderr
     assert "subf(2, a0) = subf(a0, 2): changes what is computed: 'f'[0, 0] is" in done.stderr
+    # The values are numbers, and not residues of a field.
+    assert re.search(r"'f'\[0, 0\] is -?\d\.\d+ within", done.stderr)
+    assert "help: no schedule may change a result: the directive is at fault" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_pass_that_is_wrong_is_named(tmp_path: Path) -> None:
+    """Where no directive is at fault, none is blamed."""
+    program = tmp_path / "doubled.dt"
+    program.write_text(f"{DIFFERENCE}f.compile();\n")
+    load = Path(__file__).parents[1] / "semantics" / "wrong_passes.py"
+    passes = "convert-dt-to-loop,loop-exchange-operands,apply-schedule"
+    done = subprocess.run(
+        [BIN / "dt-opt", "--load", load, program, "-p", passes, "--certify"],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "\nerror: the kernel of 'f' is wrong: what is stored in 'f'" in done.stderr
+    assert "no schedule may change a result: the pass 'loop-exchange-operands' is at" in done.stderr
