@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, BlockArgument
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from dt_mlir.analysis.interface import Interface, output_names
 from dt_mlir.certificates.algorithm import Algorithm
@@ -44,6 +44,8 @@ from dt_mlir.traversal import operations_of
 _KINDS = {
     "value": Kind.VALUE, "neutral": Kind.NEUTRAL, "once": Kind.REDUCED, "all": Kind.REDUCED,
 }  # fmt: skip
+MOST_SCALARS = 3
+"""The scalar arguments of a kernel of which each combination of orders is looked at."""
 PROTOCOL = 60.0
 """The seconds that a proof about the barriers of a kernel may take."""
 APPROXIMATED = (
@@ -328,7 +330,11 @@ class _Certifier:
         tensors = [host.tensor_name(value) for value in launch.arguments]
         scalars = [op.scalar for op in operations_of(kernel, tile.FactorsOp)]
         # The wrapper decides the order of the factors of an argument at each call.
-        orders = (False, True) if any(isinstance(x, BlockArgument) for x in scalars) else (False,)
+        free = list(dict.fromkeys(x for x in scalars if isinstance(x, BlockArgument)))
+        orders = [[]] if len(free) > MOST_SCALARS else list(subsets(free))
+        if len(free) > MOST_SCALARS:
+            text = f"'{root}' does the same in each order of the factors of scalars"
+            self._open(Kind.VALUE, root, text, f"{len(free)} scalars have many orders")
         programs = [
             Program(kernel, tensors, self.scalars, self._padded(), order) for order in orders
         ]
@@ -349,6 +355,9 @@ class _Certifier:
                 continue
             text = f"'{root}' may write '{tensor}'"
             self._add(Kind.WRITTEN, root, text, Verdict.REFUTED, reason)
+        if program.endless:
+            text = f"the loops of '{root}' end"
+            self._open(Kind.VALUE, root, text, "the step of one may not be positive")
         for program in programs:
             for load in program.loads:
                 self._load(root, load, written)
@@ -533,6 +542,12 @@ class _Certifier:
         same = [item for item in self.obligations if item.key == found.key]
         if all(item.questions != found.questions for item in same):
             self.obligations.append(found)
+
+
+def subsets(items: Sequence[SSAValue]) -> Iterator[list[SSAValue]]:
+    """Yields the subsets of some values, the empty one first."""
+    for count in range(len(items) + 1):
+        yield from map(list, combinations(items, count))
 
 
 def shown(sizes: dict[str, int]) -> str:

@@ -109,6 +109,8 @@ class Equality:
         self.prover = prover
         self.universe: Universe = prover.universe
         self.identities = Identities(self.universe)
+        self._literally = False
+        """True where a value that is not finite would show: 0 times an infinity is no 0."""
 
     def compare(
         self, mine: Term, theirs: Term, given: Sequence[Condition], what: str
@@ -198,6 +200,8 @@ class Equality:
                 classes.append((atom, []))
             names[id(atom)] = number
         state = self.identities.same(mine, theirs, names, [c[0] for c in classes])
+        if state.holds and self._literally and any(map(_may_be_infinite, atoms_a)):
+            state = State.UNKNOWN
         if not state.holds:
             whole = merged(mine)
             if whole is not mine and _hold(found := self.compare(whole, theirs, given, what)):
@@ -313,8 +317,10 @@ class Equality:
             outside = [*known, z3.Not(walk.active)]
             if _hold(found) and self.prover.possible(outside):
                 text = f"what is combined beyond the end of {_names(piece)} is neutral"
+                before, self._literally = self._literally, True
                 for item in self.compare(own.body, nothing, outside, text):
                     found.append(replace(item, kind="neutral"))
+                self._literally = before
             if not _hold(found):
                 break
         return found
@@ -421,6 +427,11 @@ def _conditions(term: Term) -> list[Condition]:
             return [term.condition, *inner]
         case _:
             return []
+
+
+def _may_be_infinite(atom: Term) -> bool:
+    """Returns whether an atom is a float, which may be infinite or NaN."""
+    return isinstance(type_of(atom), AnyFloat)
 
 
 def _names(piece: Piece) -> str:

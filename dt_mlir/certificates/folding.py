@@ -252,8 +252,9 @@ class Folding:
 
     def _linear(self, number: int, used: Sequence[int]) -> None:
         """Adds the law that a repair is linear."""
-        a = {n: Element(f"a{n}", (), self.types[n]) for n in used}
-        b = {n: Element(f"b{n}", (), self.types[n]) for n in used}
+        # No tensor has a name with a space.
+        a = {n: Element(f"one {n}", (), self.types[n]) for n in used}
+        b = {n: Element(f"other {n}", (), self.types[n]) for n in used}
         plus = {n: operation(arith.AddfOp, self.types[n], self.types[n]) for n in used}
         both = {n: Apply(plus[n], (a[n], b[n])) for n in used}
 

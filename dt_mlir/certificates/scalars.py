@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -52,7 +52,7 @@ _EXTREMES = (ReductionKind.MAXIMUM, ReductionKind.MINIMUM)
 _UNE = 13
 """The number of the predicate "not equal, or not a number"."""
 _DIVISIONS = (arith.DivSIOp, arith.RemSIOp, arith.FloorDivSIOp, arith.CeilDivSIOp)
-_CASTS = (arith.IndexCastOp, arith.ExtSIOp, arith.TruncIOp)
+_CASTS = (arith.IndexCastOp, arith.ExtSIOp)
 
 
 def is_condition(value: Value) -> bool:
@@ -148,9 +148,14 @@ class Scalars:
             return _INTEGERS[type(op)](*operands)
         if isinstance(op, _CASTS) and not is_condition(operands[0]):
             return operands[0]
+        if isinstance(op, arith.TruncIOp) and self._fits(operands[0], op.result.type):
+            return operands[0]
+        if isinstance(op, math.AbsIOp):
+            return z3.If(operands[0] >= 0, operands[0], -operands[0])
         if isinstance(op, arith.DivSIOp | arith.RemSIOp):
             return self._divided(op, *operands)
-        if isinstance(op, arith.CmpiOp) and op.predicate.value.data in _COMPARISONS:
+        whole = not any(is_condition(value) for value in operands)
+        if whole and isinstance(op, arith.CmpiOp) and op.predicate.value.data in _COMPARISONS:
             return _COMPARISONS[op.predicate.value.data](*operands)
         types = [operand.type for operand in op.operands]
         return Apply(op, tuple(as_term(v, t) for v, t in zip(operands, types)))
@@ -167,6 +172,13 @@ class Scalars:
         finally:
             self._expanding.pop()
         return values[result]
+
+    def _fits(self, value: Value, type: Attribute) -> bool:
+        """Returns whether an integer is one of a narrower type."""
+        if is_condition(value) or not isinstance(type, IntegerType) or type == i1:
+            return False
+        half = 2 ** (type.width.data - 1)
+        return self.prover.implied([], z3.And(value >= -half, value < half))
 
     def _divides(self, divisor: Value) -> bool:
         """Returns whether an integer is a divisor that is not negative, as those of sizes are."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_fields
 
@@ -49,6 +49,7 @@ from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of
 from dt_mlir.element_types import MODERATE, is_float
+from dt_mlir.traversal import operations
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Program:
         scalars: evaluates scalar operations.
         padded: for each tensor whose storage is padded with zeros the size of each axis, without
             the padding.
-        positive: whether scalar arguments of `tile.factors` are positive and moderate.
+        positive: the scalar arguments of `tile.factors` that are positive and moderate.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class Program:
         tensors: Sequence[str],
         scalars: Scalars,
         padded: Mapping[str, Sequence[Integer]] | None = None,
-        positive: bool = False,
+        positive: Collection[SSAValue] = (),
     ) -> None:
         self.positive = positive
         self.kernel = kernel
@@ -104,6 +105,8 @@ class Program:
         self.loads: list[Access] = []
         self.stores: list[Access] = []
         self.laws: list[Law] = []
+        self.endless = False
+        """True if a loop may not end."""
         self.folds: dict[int, Fold] = {}
         self.names = dict(zip(kernel.args, tensors, strict=True))
         for argument, name in self.names.items():
@@ -174,14 +177,13 @@ class Program:
             case _ if op.name.split(".")[0] in ("arith", "math", "elem"):
                 self.values[op.results[0]] = self._scalar(op)
             case _:
-                for result in op.results:
-                    self.values[result] = Unknown(f"what '{op.name}' gives")
+                self._skip(op, f"what '{op.name}' gives")
 
     def _factors(self, op: tile.FactorsOp) -> None:
         """Evaluates the factors of a scalar, which stand in one of two orders."""
         type = op.before.type
         scalar = as_term(self.values[op.scalar], op.scalar.type)
-        positive = self.positive
+        positive = op.scalar in self.positive
         if isinstance(scalar, Number):
             # The order follows from the number.
             positive = MODERATE[0] <= float(scalar.value.value.data) <= MODERATE[1]
@@ -354,7 +356,10 @@ class Program:
         pairs: list[tuple[Integer, Integer]] = []
         for old, new in zip(axes_of(op.value.type), axes_of(op.result.type)):
             if old != new:
-                pairs.extend(zip(self._lane(old), self._lane(new)))
+                lanes = self._lane(old), self._lane(new)
+                if self.sides.get(old) != self.sides.get(new) or len(lanes[0]) != len(lanes[1]):
+                    return Unknown("an axis under the name of another box")
+                pairs.extend(zip(*lanes, strict=True))
         if isinstance(value, Term):
             return substituted(value, pairs, self.universe)
         return z3.substitute(value, *pairs) if pairs else value
@@ -413,6 +418,10 @@ class Program:
             self.values[body.args[0]] = block
             self._block(body)
             self.numbering.end_walk()
+            return
+        if not self.scalars.prover.implied([], step > 0):
+            self.endless = True
+            self._skip(op, "a loop whose step may not be positive")
             return
         if self.scalars.prover.implied([], lower >= upper):
             # What the loop carries is what it begins with.
@@ -488,16 +497,19 @@ class Program:
                 value = replaced(store.value, known)
                 self.stores[number] = with_fields(store, value=value)
 
-    def _skip(self, op: scf.ForOp, reason: str) -> None:
-        for result in (*op.results, *op.body.block.args):
+    def _skip(self, op: Operation, reason: str) -> None:
+        """Takes what an operation gives, and what it stores and loads, for unknown."""
+        for result in op.results:
             self.values[result] = Unknown(reason)
-        for inner in op.walk():
-            if isinstance(inner, tile.StoreOp):
-                # It is written, and nobody knows where and how often.
+        for inner in operations(op):
+            if isinstance(inner, tile.StoreOp | tile.LoadOp):
+                # It is written or read, and nobody knows where and how often.
                 assert isinstance(inner.base, BlockArgument)
                 tensor = self.names[inner.base]
                 mask = self.universe.variable("skipped", lambda _: []) > 0
-                self.stores.append(Access(inner, tensor, (), mask, (), Unknown(reason)))
+                found = Access(inner, tensor, (), mask, (), Unknown(reason))
+                into = self.stores if isinstance(inner, tile.StoreOp) else self.loads
+                into.append(found)
 
     def _accumulated(
         self, carried: Carried, first: Term, last: Term, type: Attribute, trips: Piece

@@ -54,6 +54,16 @@ CAST = (
     "Func f; In T : i32, A; Var x; f[x] = A[x] + cast(T[x], f32); f.block(x:16); "
     "f.tensorize(x:16); f.compile();"
 )
+BOXES = """%jx, %jy = tile.joined_range j (x: 2 from %x_origin, y: 32 from %y_origin)
+    %ix, %iy = tile.joined_range i (x: 32 from %x_origin, y: 2 from %y_origin)
+    %jxm = tile.mask %jx below %x_size
+    %jym = tile.mask %jy below %y_size
+    %ixm = tile.mask %ix below %x_size
+    %Ai = tile.load %A_ptr[%ix] masked [%ixm] pad 0.0
+    %Aj = tile.rename %Ai to [%jx] : !tile.of<j: 64, f32>
+    %Bj = tile.load %B_ptr[%jy] masked [%jym] pad 0.0
+    %other = tile.map arith.mulf %Aj, %Bj : !tile.of<j: 64, f32>
+    %x = tile.range x: 2 from %x_origin"""
 ATTACKS = {
     "a walk that turns around beyond its blocks": (
         ALTERNATING, [(TURNED, TURNED.replace("%x_blocks", "%x_size"))],
@@ -241,6 +251,43 @@ ATTACKS = {
           "      %ne = arith.cmpi ne, %ii, %c : index\n      tile.yield %ne : i1\n    }\n"
           "    tile.store %1, %f_ptr")],
     ),
+    "an axis under the name of another box": (
+        "Func f; In A, B; Var x, y; f[x, y] = A[x] * B[y]; f.block(x:2, y:32); "
+        "f.tensorize(x:2, y:32); f.compile();",
+        [("%x = tile.range x: 2 from %x_origin", BOXES),
+         ("%f_ptr[%x, %y] masked [%x_mask, %y_mask]", "%f_ptr[%x, %y] masked [%x_mask, %y_mask]\n"
+          "    tile.store %other, %f_ptr[%jx, %jy] masked [%jxm, %jym]")],
+    ),
+    "an index that is another one at 0": (
+        "Func f; In A; Var x; f[x] = A[x] + cast(x, f32); f.block(x:16); f.tensorize(x:16); "
+        "f.compile();",
+        [("%4 = arith.index_cast %2 :", "%one = arith.constant 1 : index\n"
+          "      %next = arith.addi %2, %one : index\n"
+          "      %part = arith.divsi %one, %next : index\n"
+          "      %sum = arith.addi %2, %part : index\n      %4 = arith.index_cast %sum :")],
+    ),
+    "a multiple of the prime of the field": (
+        CLAMPED, [("tile.yield %6 : f32", "%more = arith.constant 2147483648.0 : f32\n"
+                   "      %less = arith.constant 69.0 : f32\n"
+                   "      %7 = arith.addf %6, %more : f32\n"
+                   "      %8 = arith.subf %7, %less : f32\n      tile.yield %8 : f32")],
+    ),
+    "a store in a branch": (
+        CLAMPED,
+        [("masked [%x_mask]\n  }", "masked [%x_mask]\n    %none = arith.constant 0 : index\n"
+          "    %is = arith.cmpi sgt, %x_size, %none : index\n    scf.if %is {\n"
+          "      %bad = tile.map arith.mulf %1, 3.0\n"
+          "      tile.store %bad, %f_ptr[%x] masked [%x_mask]\n    }\n  }")],
+    ),
+    "a loop that does not end": (
+        CLAMPED,
+        [("masked [%x_mask]\n  }", "masked [%x_mask]\n    %none = arith.constant 0 : index\n"
+          "    scf.for %t = %none to %x_size step %none {\n    }\n  }")],
+    ),
+    "a power of infinity": (
+        CLAMPED, [("tile.yield %6 : f32", "%many = arith.constant 0x7f800000 : f32\n"
+                   "      %7 = math.powf %6, %many : f32\n      tile.yield %7 : f32")],
+    ),
     "a small summand": (
         "Func f; In A; Var x; f[x] = exp(4 * A[x]); f.block(x:8); f.tensorize(x:8); f.compile();",
         [("tile.yield %5 : f32", "%n = arith.constant 1.0e-04 : f32\n"
@@ -269,8 +316,68 @@ def test_a_comparison_that_no_random_number_meets_is_not_proved(tmp_path: Path) 
         ("tile.yield %5 : f32", "%r = arith.select %is, %bad, %5 : f32\n"
          "      tile.yield %r : f32"),
     )  # fmt: skip
-    found = certify(parsed(text, tmp_path), test=False)
-    assert found.count()[Verdict.PROVED] < len(found.obligations)
+    assert _unproved(text, tmp_path)
+
+
+def _unproved(text: str, folder: Path) -> bool:
+    """Returns whether the value of what a module stores is not proved, without running it."""
+    found = certify(parsed(text, folder), test=False)
+    return found.count()[Verdict.PROVED] < len(found.obligations)
+
+
+def test_factors_of_several_scalars_stand_in_any_order(tmp_path: Path) -> None:
+    """The wrapper decides the order for each scalar by itself."""
+    text = edited(
+        tiles("SIn s, t; Func f; In A; Var x; f[x] = A[x] * (s + t); f.block(x:4); "
+              "f.tensorize(x:4); f.compile();"),
+        ("%1 = arith.addf %s_ptr, %t_ptr : f32", "%bs, %as = tile.factors %s_ptr : f32 to f32\n"
+         "    %bt, %at = tile.factors %t_ptr : f32 to f32\n"
+         "    %p = arith.mulf %bs, %at : f32\n    %q = arith.mulf %bt, %as : f32\n"
+         "    %1 = arith.addf %p, %q : f32"),
+    )  # fmt: skip
+    assert _unproved(text, tmp_path)
+
+
+def test_a_narrower_type_is_not_the_same(tmp_path: Path) -> None:
+    text = edited(
+        tiles(CAST),
+        ("%4 = arith.sitofp %2 :", "%n = arith.trunci %2 : i32 to i8\n"
+         "      %w = arith.extsi %n : i8 to i32\n      %4 = arith.sitofp %w :"),
+    )  # fmt: skip
+    assert _unproved(text, tmp_path)
+
+
+def test_a_bound_beyond_the_order_of_the_field_is_not_proved(tmp_path: Path) -> None:
+    text = tiles("Func f; In A; Var x; f[x] = A[x] * 2; f.block(x:8); f.tensorize(x:8); f.compile();")
+    wrong = edited(text, ("%1 = tile.map arith.mulf %A, 2.0", "%m = tile.map arith.mulf %A, 2.0\n"
+                          "    %1 = tile.map arith.minimumf %m, 4194300.0"))  # fmt: skip
+    assert _unproved(wrong, tmp_path)
+
+
+def test_a_factor_outside_of_a_domain_is_not_multiplied_by_zero(tmp_path: Path) -> None:
+    """It may be infinite, and 0 times an infinity is no 0."""
+    text = tiles("Func f; In A, B; Var x; RVar k; f[x] = rsum(A[x, k] * B[k], k, k <= x); "
+                 "f.block(x:4); f.tensorize(x:4, k:8); f.compile();")  # fmt: skip
+    assert not _unproved(text, tmp_path)
+    wrong = edited(
+        text,
+        ("        %8 = arith.mulf %A_1, %B_1 : f32\n", ""),
+        ("arith.select %9, %8, %10 : f32", "arith.select %9, %A_1, %10 : f32"),
+        ("arith.addf %acc_2, %11", "arith.addf %acc_2, %8"),
+        ("%12 = arith.addf", "%8 = arith.mulf %11, %B_1 : f32\n        %12 = arith.addf"),
+    )
+    assert _unproved(wrong, tmp_path)
+
+
+def test_a_comparison_of_truth_values_has_no_term(tmp_path: Path) -> None:
+    text = edited(
+        tiles(CLAMPED),
+        ("tile.yield %6 : f32", "%a = arith.cmpf olt, %4, %6 : f32\n"
+         "      %b = arith.constant 1 : i1\n      %c = arith.constant 0 : i1\n"
+         "      %d = arith.cmpi slt, %b, %c : i1\n      %e = arith.cmpi slt, %a, %d : i1\n"
+         "      %7 = arith.select %e, %4, %6 : f32\n      tile.yield %7 : f32"),
+    )  # fmt: skip
+    assert _unproved(text, tmp_path)
 
 
 def test_a_schedule_that_defines_something_is_refused(tmp_path: Path) -> None:

@@ -275,14 +275,20 @@ class WrapperPrinter:
                 reason = f"reading {name}[{host.shown_indices(axis, least - 1, rank)}]"
                 self._check_least(what, size, least, reason)
         needed = set(self._needed_labels())
-        for label, size in self.function.fixed_sizes().items():
-            if self._label(label) == label and label in needed:
-                self.writer.expression(
-                    self._call(
-                        "_check_fixed", code.constant(label), self._size(label),
-                        code.constant(size),
-                    )  # fmt: skip
-                )
+        fixed = self.function.fixed_sizes()
+        checked: dict[tuple[str, int], str] = {}
+        for label, size in fixed.items():
+            # Of labels of one size, the one that is asked for may not be the one that is fixed.
+            own = self._label(label)
+            if own in needed:
+                checked.setdefault((own, size), own if fixed.get(own) == size else label)
+        for (_, size), label in checked.items():
+            self.writer.expression(
+                self._call(
+                    "_check_fixed", code.constant(label), self._size(label),
+                    code.constant(size),
+                )  # fmt: skip
+            )
         for item in self.function.nonempty or ():
             label = item.label.data
             if self._label(label) in needed:
