@@ -103,7 +103,8 @@ class _Certifier:
         self.prover = Prover(self.universe, seconds, whole)
         self.scalars = Scalars(self.prover)
         self.parts = Parts(self.universe)
-        self.equality = Equality(self.prover)
+        products = products_over_domains(self.source)
+        self.equality = Equality(self.prover, {", ".join(labels) for _, labels in products})
         self.obligations: list[Obligation] = []
         self.launches = self._launches()
         self.kernels = [kernel for _, kernel in self.launches]

@@ -12,7 +12,7 @@ exp(a) exp(b).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -103,10 +103,12 @@ class Equality:
 
     Args:
         prover: decides claims about indices.
+        tested: the labels of reductions of which it is tested that no factor outside of a domain
+            is multiplied by 0, as text.
     """
 
-    def __init__(self, prover: Prover) -> None:
-        self.prover = prover
+    def __init__(self, prover: Prover, tested: Collection[str] = ()) -> None:
+        self.prover, self.tested = prover, tested
         self.universe: Universe = prover.universe
         self.identities = Identities(self.universe)
         self._literally = False
@@ -317,7 +319,7 @@ class Equality:
             outside = [*known, z3.Not(walk.active)]
             if _hold(found) and self.prover.possible(outside):
                 text = f"what is combined beyond the end of {_names(piece)} is neutral"
-                before, self._literally = self._literally, True
+                before, self._literally = self._literally, _names(piece) not in self.tested
                 for item in self.compare(own.body, nothing, outside, text):
                     found.append(replace(item, kind="neutral"))
                 self._literally = before
