@@ -241,11 +241,7 @@ class _Certifier:
             run = f"{proof.states} states, up to turns and rotations of the rings"
             self._add(Kind.PROTOCOL, root, text, Verdict.PROVED, "", (run,))
             return
-        reason = (
-            f"{proof.reason}; all interleavings were explored, up to so many trips of each loop "
-            "that its rings wrap twice"
-        )
-        self._open(Kind.PROTOCOL, root, text, reason)
+        self._open(Kind.PROTOCOL, root, text, proof.reason)
 
     def _computing(self, tensor: str) -> list[Condition]:
         """Returns that some output has an element, without which nothing that is stored matters.

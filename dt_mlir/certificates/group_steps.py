@@ -139,6 +139,9 @@ class Group:
     def _prepare(self, op: Operation) -> None:
         """Notes what an operation asks, and those in it."""
         if not op.regions or not _is_seen(op):
+            for inner in operations(op):
+                if isinstance(inner, scf.ForOp):
+                    self.bounds.check_step(inner)
             return
         if isinstance(op, scf.ForOp):
             self.loops[op] = self.bounds.loop(op)
@@ -208,6 +211,9 @@ class Group:
             for x in local.op.operands
         )
         if isinstance(local.op, warp.MmaOp):
+            for operand, arg in zip(local.op.operands[:2], args):
+                if isinstance(operand.type, warp.BufferType) and not isinstance(arg, Place):
+                    raise UnprovedError(f"it is not known what '{local.op.name}' acts on")
             buffers = tuple(x.buffer for x in args[:2] if isinstance(x, Place))
             return Action(Kind.PRODUCT, local.op, buffers)
         if isinstance(local.op, warp.MmaWaitOp):

@@ -156,6 +156,9 @@ class Rules:
         for barrier, name in zip(shared.barriers, self.barriers, strict=True):
             if barrier.bytes:
                 raise UnprovedError(f"'{name}' expects {barrier.bytes} bytes that never come")
+        for (fill, _), name in zip(shared.buffers, self.buffers, strict=True):
+            if fill is not None and not any(self._is_over(own, fill) for own in shared.clocks):
+                raise UnprovedError(f"'{name}' may still be filled when all groups have ended")
 
     def _wait(self, shared: Shared, group: int, action: Action) -> Shared | None:
         number = action.barrier
@@ -240,10 +243,20 @@ class Rules:
             if fill is not None and not self._is_over(clock, fill):
                 reason = "which may still be filled"
                 raise self._refused(group, action, f"'{self.buffers[number]}', {reason}")
+            if fill is not None and action.kind is Kind.LOAD:
+                self._check_fenced(clock, group, action, number, fill)
             for reader, time in reads:
                 if time == UNDER_WAY or clock[reader] < time:
                     reason = f"which '{self.groups[reader]}' may still read"
                     raise self._refused(group, action, f"'{self.buffers[number]}', {reason}")
+
+    def _check_fenced(
+        self, clock: Clock, group: int, action: Action, number: int, fill: Fill
+    ) -> None:
+        """Checks that a store of threads is in an order with what the copy engine does."""
+        if fill.barrier < 0 and (fill.fenced == UNDER_WAY or clock[fill.number] < fill.fenced):
+            reason = f"to which '{self.groups[fill.number]}' has stored without a fence"
+            raise self._refused(group, action, f"'{self.buffers[number]}', {reason}")
 
     def _read(self, shared: Shared, group: int, action: Action) -> Shared:
         """Notes reads of buffers, which must hold what they should."""
@@ -253,9 +266,7 @@ class Rules:
             if fill is None or not self._is_over(clock, fill):
                 reason = "which may not be filled yet"
                 raise self._refused(group, action, f"'{self.buffers[number]}', {reason}")
-            if fill.barrier < 0 and (fill.fenced == UNDER_WAY or clock[fill.number] < fill.fenced):
-                reason = f"to which '{self.groups[fill.number]}' has stored without a fence"
-                raise self._refused(group, action, f"'{self.buffers[number]}', {reason}")
+            self._check_fenced(clock, group, action, number, fill)
             own = frozenset(read for read in reads if read[0] != group)
             buffers = _put(buffers, number, Buffer(fill, own | {(group, UNDER_WAY)}))
         return shared._replace(buffers=buffers)

@@ -291,6 +291,9 @@ class _Turns:
                 return 0
             places += own
         least = self._decided[bound].least
+        if not places and least is None:
+            # Nothing says how many trips are left behind.
+            return 0
         lowest = min(places, default=least if least is not None else 0)
         claims = [c for group in self._groups for c in group.claims if c.bound == bound.number]
         step = lcm(*(c.step for c in claims if c.step))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from dt_mlir.certificates.obligation import Obligation, Verdict
+from dt_mlir.certificates.obligation import Kind, Obligation, Verdict
 from dt_mlir.diagnostics import CompileError
 
 if TYPE_CHECKING:
@@ -43,13 +45,33 @@ class Tests:
         for number, item in enumerate(obligations):
             if item.verdict is Verdict.PROVED or self._is_confirmed(item):
                 continue
-            general = general or self._outcome({})
-            verdict, reason = general
+            if item.kind is Kind.PROTOCOL:
+                verdict, reason = self._explored
+            else:
+                general = general or self._outcome({})
+                verdict, reason = general
             if item.verdict is Verdict.ASSUMED and verdict is not Verdict.REFUTED:
                 continue
             known = "" if item.verdict is Verdict.REFUTED else item.reason
-            why = f"{known}; {reason}" if known else reason
+            why = f"{known}; {reason}" if known and known != reason else reason
             obligations[number] = replace(item, verdict=verdict, reason=why)
+
+    @cached_property
+    def _explored(self) -> tuple[Verdict, str]:
+        """What all orders say in which groups of warps may act, up to some numbers of trips."""
+        from dt_mlir.interpreters.warp_interleavings import TooManyStatesError
+        from dt_mlir.passes.verify_warp import VerifyWarpPass
+
+        try:
+            VerifyWarpPass().apply(Context(), self.module)
+        except TooManyStatesError as error:
+            return Verdict.ASSUMED, f"it cannot be explored here: {error.message}"
+        except CompileError as error:
+            return Verdict.REFUTED, error.message
+        return Verdict.TESTED, (
+            "all interleavings were explored, up to so many trips of each loop that its rings wrap "
+            "twice"
+        )
 
     def _is_confirmed(self, item: Obligation) -> bool:
         """Returns whether an obligation is refuted, as far as can be tried here."""

@@ -74,6 +74,9 @@ class Bounds:
         self._programs = self.universe.variable("programs", lambda v: [v >= 1])
         # The copy engine describes no tensor without elements: other kernels run for them.
         for argument in kernel.body.block.args:
+            users = [use.operation for use in argument.uses]
+            if not any(isinstance(user, warp.TmaDescriptorOp) for user in users):
+                continue
             for label in kernel.axes_of(argument):
                 size = self.universe.size(label)
                 self.universe.know(size, size >= 1)
@@ -100,13 +103,21 @@ class Bounds:
         Raises:
             UnprovedError: if others do not see why it ends.
         """
+        self.check_step(op)
         lower, upper, step = (self._value(x) for x in (op.lb, op.ub, op.step))
         if z3.is_int_value(step):
-            if step.as_long() < 1:
-                raise UnprovedError("a loop has a step below 1")
             found = self._below(lower, upper)
             return Compared(found.bound, found.place, step.as_long())
         return Compared(self._number(f"({_text(lower)} {_text(upper)} {_text(step)})"), 0, 1)
+
+    def check_step(self, op: scf.ForOp) -> None:
+        """Checks that a loop ends, whatever its bounds are.
+
+        Raises:
+            UnprovedError: if its step is not known to be 1 or more.
+        """
+        if not self.prover.implied([], self._value(op.step) >= 1):
+            raise UnprovedError("a loop has a step that may be below 1")
 
     def _number(self, text: str) -> int:
         return self._numbers.setdefault(text, len(self._numbers))
@@ -180,6 +191,8 @@ class Bounds:
 
     def _alternated(self, number: Integer, blocks: Integer, programs: Integer) -> Integer:
         """Returns the block of a walk whose rounds alternate: one of those that there are."""
+        if not self.prover.implied([], z3.And(number >= 0, number < blocks)):
+            raise UnprovedError("a walk turns around at a number that may be no block's")
         key = tuple(map(_text, (number, blocks, programs)))
         if key not in self._alternates:
             self._alternates[key] = self.universe.variable(

@@ -34,6 +34,11 @@ from dt_mlir.interpreters.warp_protocol import Action, Copy, Kind, Protocol, Sta
 MOST_STATES = 2_000_000
 """The most states that are explored."""
 
+
+class TooManyStatesError(ExecutionError):
+    """An exploration that was given up, and decides nothing."""
+
+
 READS = (Kind.PRODUCT, Kind.STORE)
 """The actions that read buffers."""
 OF_RESULTS = (Kind.LOCAL_STORE, Kind.FENCE, Kind.STORE, Kind.STORE_WAIT)
@@ -129,7 +134,7 @@ def explore(
                 seen.add(after)
                 pending.append(after)
         if len(seen) > MOST_STATES:
-            raise ExecutionError(f"there are more than {MOST_STATES} states", kernel)
+            raise TooManyStatesError(f"there are more than {MOST_STATES} states", kernel)
         if moved:
             continue
         ended = reduce(protocol.ended, state.copies, state)

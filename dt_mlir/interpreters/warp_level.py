@@ -68,7 +68,7 @@ def shared_memory(
         holds: decides whether a condition holds.
 
     Raises:
-        ExecutionError: if barriers are used before a fence.
+        ExecutionError: if barriers are used before a fence, or by no group.
     """
     buffers: list[str] = []
     barriers: list[str] = []
@@ -95,6 +95,11 @@ def shared_memory(
             case warp.SpecializeOp() | warp.GridWaitOp():
                 # Here kernels run one after the other.
                 pass
+            case _ if any(inner.name.startswith("warp.") for inner in op.walk()):
+                raise ExecutionError(
+                    f"'{op.name}' stands in front of the groups of warps, and none carries it out",
+                    op, "move it into a partition of 'warp.specialize'",
+                )  # fmt: skip
             case _:
                 args = tuple(values[value] for value in op.operands)
                 values.update(zip(op.results, run(op, args)))
