@@ -58,7 +58,7 @@ class Tests:
 
     @cached_property
     def _explored(self) -> tuple[Verdict, str]:
-        """The outcome of all orders in which groups of warps may act, up to some numbers of trips."""
+        """The outcome of all orders in which groups may act, up to some numbers of trips."""
         from dt_mlir.interpreters.warp_interleavings import TooManyStatesError
         from dt_mlir.passes.verify_warp import VerifyWarpPass
 

@@ -421,7 +421,7 @@ def chain(count: int) -> str:
 
 
 def test_parts_are_not_tried_where_they_need_what_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a kernel computes on its way is not there when parts of its reductions are computed."""
+    """Parts of reductions are computed before what is fused into their kernel."""
     refused: list[str] = []
     works = Algorithm.works
 

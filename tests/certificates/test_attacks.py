@@ -355,7 +355,7 @@ def test_a_bound_beyond_the_order_of_the_field_is_not_proved(tmp_path: Path) -> 
 
 
 def test_a_factor_outside_of_a_domain_is_not_multiplied_by_zero(tmp_path: Path) -> None:
-    """It may be infinite, and 0 times an infinity is no 0."""
+    """An infinity times 0 is no 0."""
     text = tiles("Func f; In A, B; Var x; RVar k; f[x] = rsum(A[x, k] * B[k], k, k <= x); "
                  "f.block(x:4); f.tensorize(x:4, k:8); f.compile();")  # fmt: skip
     assert not _unproved(text, tmp_path)

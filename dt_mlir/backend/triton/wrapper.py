@@ -275,20 +275,15 @@ class WrapperPrinter:
                 reason = f"reading {name}[{host.shown_indices(axis, least - 1, rank)}]"
                 self._check_least(what, size, least, reason)
         needed = set(self._needed_labels())
-        fixed = self.function.fixed_sizes()
         checked: dict[tuple[str, int], str] = {}
-        for label, size in fixed.items():
+        for label, size in self.function.fixed_sizes().items():
             # Of labels of one size, the one that is asked for may not be the one that is fixed.
-            own = self._label(label)
+            checked.setdefault((self._label(label), size), label)
+        for (own, size), label in checked.items():
             if own in needed:
-                checked.setdefault((own, size), own if fixed.get(own) == size else label)
-        for (_, size), label in checked.items():
-            self.writer.expression(
-                self._call(
-                    "_check_fixed", code.constant(label), self._size(label),
-                    code.constant(size),
-                )  # fmt: skip
-            )
+                sizes = self._size(label), code.constant(size)
+                check = self._call("_check_fixed", code.constant(label), *sizes)
+                self.writer.expression(check)
         for item in self.function.nonempty or ():
             label = item.label.data
             if self._label(label) in needed:
