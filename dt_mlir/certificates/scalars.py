@@ -150,7 +150,7 @@ class Scalars:
             return operands[0]
         if isinstance(op, arith.TruncIOp) and self._fits(operands[0], op.result.type):
             return operands[0]
-        if isinstance(op, math.AbsIOp):
+        if isinstance(op, math.AbsIOp) and not is_condition(operands[0]):
             return z3.If(operands[0] >= 0, operands[0], -operands[0])
         if isinstance(op, arith.DivSIOp | arith.RemSIOp):
             return self._divided(op, *operands)
