@@ -29,7 +29,7 @@ from dt_mlir.certificates.terms import (
     Term,
     surface,
 )
-from dt_mlir.certificates.universe import Integer, Universe
+from dt_mlir.certificates.universe import Condition, Integer, Universe
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.interpreters.arithmetic import Arithmetic, Value
 from dt_mlir.interpreters.bounded import Bounded
@@ -155,13 +155,14 @@ class Identities:
     def _at(self, atom: Index, point: int) -> int | None:
         """Returns the value of an integer's expression at a point; None if it has none."""
         sizes = {size.get_id() for size in self.universe.sizes.values()}
-        at: list[tuple[Integer, Integer]] = []
+        at: list[tuple[Integer | Condition, Integer | Condition]] = []
         for v in self.universe.free(atom.expr):
             if v.get_id() not in self.drawn:
                 numbers = self.generator.integers(0, 2**MAGNITUDES)
                 # A size that is 0 would divide by 0.
                 self.drawn[v.get_id()] = numbers + (v.get_id() in sizes)
-            at.append((v, z3.IntVal(int(self.drawn[v.get_id()][point]))))
+            number = int(self.drawn[v.get_id()][point])
+            at.append((v, z3.BoolVal(number % 2 == 1) if z3.is_bool(v) else z3.IntVal(number)))
         value = z3.simplify(z3.substitute(atom.expr, *at)) if at else z3.simplify(atom.expr)
         return value.as_long() if z3.is_int_value(value) else None
 

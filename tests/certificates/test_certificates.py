@@ -80,6 +80,9 @@ def test_what_nobody_defines_is_not_refuted() -> None:
         "f.tensorize(x:16, y:16); f.compile();",
         # An axis that is read at a number, and has a label.
         "In A; Func f; Var x; RVar y; f[y, x] = A[3, x] + A[y, x]; f.compile();",
+        # An index that a truth value chooses.
+        "SIn s : bool; Func f; Var x; f[x] = x + where(s, x, 2 * x); f.tensorize(x:16); "
+        "f.compile();",
     ],
 )
 def test_what_is_proved(text: str) -> None:
