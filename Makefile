@@ -19,6 +19,8 @@ $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch triton numpy
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[run,tune,ray,certify,editor,pages,dev]'
+	# Tools that lit starts write no bytecode: each of them would compile the package anew.
+	$(BIN)/python -m compileall -q dt_mlir
 	touch $(STAMP)
 
 # Everything but Triton is that of the usual environment.

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from dt_mlir.analysis.block_dependence import depends_on_blocks
 from dt_mlir.analysis.divisibility import constant_index
 from dt_mlir.analysis.shared_memory import SHARED_MEMORY, shared_memory_of
 from dt_mlir.diagnostics import CompileError
@@ -37,21 +40,47 @@ def check_resources(kernel: warp.KernelOp) -> None:
 
 
 def steps_of(kernel: warp.KernelOp) -> dict[str, int]:
-    """Returns the steps of the loops over labels."""
+    """Returns the largest step of the loops that end where a label's size says, by label."""
     found: dict[str, int] = {}
     for op in operations_of(kernel, scf.ForOp):
         step = constant_index(op.step)
-        if step is not None and isinstance(op.ub.owner, tile.SizeOp):
-            label = op.ub.owner.label.data
-            found[label] = max(step, found.get(label, 1))
+        if step is not None:
+            for label in _labels_in(op.ub):
+                found[label] = max(step, found.get(label, 1))
     return found
 
 
-def sizes_to_check(kernel: warp.KernelOp, multiprocessors: int) -> Iterator[dict[str, int]]:
+def _labels_in(value: SSAValue) -> set[str]:
+    """Returns the labels of which a value's expression has the sizes."""
+    found: set[str] = set()
+    seen = {value}
+    pending = [value]
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, tile.SizeOp):
+            found.add(owner.label.data)
+        elif isinstance(owner, Operation):
+            pending += [operand for operand in owner.operands if operand not in seen]
+            seen.update(owner.operands)
+    return found
+
+
+class Case(NamedTuple):
+    """A program instance that is explored."""
+
+    sizes: dict[str, int]
+    """The size of each label."""
+    instance: int
+    """Its number."""
+
+
+def cases_to_check(kernel: warp.KernelOp, multiprocessors: int) -> Iterator[Case]:
     """Returns sizes at which each loop makes up to twice as many trips as rings have stages, and 2.
 
     A ring then wraps twice. The first instance walks one block, then two; with one trip of all
-    other loops it walks as many as they make trips else.
+    other loops it walks as many as they make trips else. Where a block's place decides about trips,
+    as in causal attention, the instances of blocks along each label of the grid are explored, too,
+    so many that a loop makes as many trips for the blocks before one.
 
     Args:
         kernel: the kernel.
@@ -59,18 +88,37 @@ def sizes_to_check(kernel: warp.KernelOp, multiprocessors: int) -> Iterator[dict
     """
     depth = max((op.depth for op in operations_of(kernel, warp.MBarrierCreateOp)), default=1)
     steps, most = steps_of(kernel), 2 * depth + 2
-    walks = kernel.programs is not None
-    cases = [(1, trips) for trips in range(1, most + 1)]
-    cases += [(BLOCKS, most), (most, 1)] if walks else []
-    for blocks, trips in cases:
-        sizes = {label.data: steps.get(label.data, 1) * trips for label in kernel.labels}
-        programs = 1
+    per = 1 if kernel.programs is None else multiprocessors * kernel.programs.value.data
+
+    def sizes(trips: int, label: str, blocks: int) -> dict[str, int]:
+        found = {item.data: steps.get(item.data, 1) * trips for item in kernel.labels}
+        for other, block in kernel.grid:
+            found[other] = block * (blocks if other == label else 1)
+        return found
+
+    walked = (BLOCKS - 1) * per + 1
+    first = kernel.grid[0][0]
+    for trips in range(1, most + 1):
+        yield Case(sizes(trips, first, 1), 0)
+    if kernel.programs is not None:
+        yield Case(sizes(most, first, walked), 0)
+        yield Case(sizes(1, first, (most - 1) * per + 1), 0)
+    if not depends_on_blocks(kernel):
+        return
+    step = max(steps.values(), default=1)
+    for label, block in kernel.grid:
+        # Behind blocks that are far smaller than a step, a loop makes no further trip.
+        blocks = -(-step * most // block) + 1 if block * most >= step else BLOCKS
+        trips = max(-(-blocks * block // step), most)
         if kernel.programs is not None:
-            programs = multiprocessors * kernel.programs.value.data
-        for number, (label, block) in enumerate(kernel.grid):
-            count = (blocks - 1) * programs + 1 if number == 0 else 1
-            sizes[label] = block * count
-        yield sizes
+            blocks = max(blocks, walked)
+        instances = min(blocks, per) if kernel.programs is not None else blocks
+        for instance in range(instances):
+            yield Case(sizes(trips, label, blocks), instance)
+        # Blocks may be counted from either end.
+        for instance in sorted({0, instances - 1}):
+            for fewer in sorted({trips - 1, most}):
+                yield Case(sizes(fewer, label, blocks), instance)
 
 
 @dataclass(frozen=True)
@@ -92,7 +140,7 @@ class VerifyWarpPass(ModulePass):
         try:
             # No other pass runs a kernel: compiling needs no NumPy.
             from dt_mlir.interpreters.tile_level import MULTIPROCESSORS
-            from dt_mlir.interpreters.warp_interleavings import check_kernel
+            from dt_mlir.interpreters.warp_interleavings import actions_of, explore
         except ImportError:
             raise CompileError(
                 "checking what groups of warps do needs numpy", kernels[0],
@@ -100,5 +148,11 @@ class VerifyWarpPass(ModulePass):
             ) from None  # fmt: skip
         for kernel in kernels:
             check_resources(kernel)
-            for sizes in sizes_to_check(kernel, MULTIPROCESSORS):
-                check_kernel(op, kernel, sizes)
+            explored: set[tuple[tuple[object, ...], ...]] = set()
+            for sizes, instance in cases_to_check(kernel, MULTIPROCESSORS):
+                protocol, actions = actions_of(op, kernel, sizes, instance)
+                # Many sizes and instances do the same.
+                done = tuple(map(tuple, actions))
+                if done not in explored:
+                    explored.add(done)
+                    explore(kernel, protocol, actions)

@@ -51,7 +51,8 @@ def tiles(text: str, name: str = "program") -> ModuleOp:
 def test_nothing_of_a_right_program_is_refuted(path: Path) -> None:
     test = path.stem not in SLOW
     # A machine that is busy otherwise takes longer than for this alone.
-    found = certify(tiles(path.read_text(), path.name), whole=40.0, test=test)
+    whole = 40.0 if test else 10.0
+    found = certify(tiles(path.read_text(), path.name), whole=whole, test=test)
     counts = found.count()
     if test:
         assert not found.refuted

@@ -19,6 +19,8 @@ BATCHED = programs("batched")
 SINGLE = programs("single")
 
 SIZES = [dict.fromkeys("xyzkj", size) for size in (19, 32, 2)]
+FEW = 5
+"""The size of batches and of further labels of a depth, which programs have beside these."""
 
 
 def compiled_for(text: str, name: str, sizes: dict[str, int]) -> Compiled:
@@ -30,8 +32,10 @@ def compiled_for(text: str, name: str, sizes: dict[str, int]) -> Compiled:
 
 def declared(sizes: dict[str, int], text: str) -> dict[str, int]:
     """Returns the sizes of labels that a program declares."""
-    labels = Interface.of(compile_program(text).algorithm).labels
-    return {label: size for label, size in sizes.items() if label in labels}
+    interface = Interface.of(compile_program(text).algorithm)
+    given = {label: size for label, size in sizes.items() if label in interface.labels}
+    others = (group for group in interface.groups if given.keys().isdisjoint(group))
+    return given | {group[0]: FEW for group in others if group[0] in ("b", "c", "i", "n")}
 
 
 def check(compiled: Compiled, sizes: dict[str, int], seed: int) -> None:

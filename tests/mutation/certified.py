@@ -1,12 +1,14 @@
 """Counts which seeded faults that change a result certificates refute.
 
-    python tests/mutation/certified.py                      # all faults of the loop and tile levels
+    python tests/mutation/certified.py                # all faults of the loop, tile and warp levels
     python tests/mutation/certified.py --only loop-end-not-clipped
 
-Each fault is seeded into a copy of the compiler, which lowers every program of the tests. Where the
-block programs differ from those of the right compiler, and compute something else by
-`--verify-semantics`, they are certified: the fault is *refuted* if a certificate is, *tested* if
-what is wrong is among the obligations that no proof covers, and *missed* if all are proved.
+Each fault is seeded into a copy of the compiler, which lowers every program of the tests: to block
+programs, or, where the fault is one of specialized warps, the programs that specialize them to the
+`warp` level. Where the kernels differ from those of the right compiler, and compute
+something else by `--verify-semantics`, or use barriers wrongly by `verify-warp`, they are
+certified: the fault is *refuted* if a certificate is, *tested* if what is wrong is among the
+obligations that no proof covers, and *missed* if all are proved.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path += [str(ROOT / "tests" / "mutation"), str(ROOT / "tests" / "semantics")]
+sys.path += [str(ROOT / "tests" / name) for name in ("mutation", "semantics", "warp")]
 VERIFIED = 60.0
 """The seconds for which changed programs of a fault are verified."""
 WRONG = 4
@@ -35,6 +37,8 @@ PROGRAM = 15
 """The seconds that a program may take to be lowered or verified."""
 CERTIFIED = 60
 """The seconds that a certificate may take."""
+HEAD = 16
+"""The size of attention's heads here, with which a certificate runs a program."""
 FAULT = 600
 """The seconds that a fault may take."""
 
@@ -47,10 +51,14 @@ def _late(*_: object) -> None:
     raise _SlowError
 
 
-def lowered(texts: dict[str, str]) -> dict[str, tuple[object, object, str]]:
-    """Returns the algorithm and the block programs of each program, and these as text.
+def lowered(texts: dict[str, str], level: str) -> dict[str, tuple[object, object, str]]:
+    """Returns the algorithm and the kernels of each program, and these as text.
 
     A program that is refused, or takes too long, has none.
+
+    Args:
+        texts: the programs by name.
+        level: that of the kernels, `tile` or `warp`.
     """
     from dt_mlir.diagnostics import CompileError
     from dt_mlir.frontend.emit import compile_text
@@ -67,7 +75,7 @@ def lowered(texts: dict[str, str]) -> dict[str, tuple[object, object, str]]:
             point = dict(next(iter(space.points()))) if len(space) > 1 else {}
             algorithm = module.clone()
             run_pipeline(algorithm, default_pipeline("dt"))
-            run_pipeline(module, default_pipeline("tile", choices=point))
+            run_pipeline(module, default_pipeline(level, choices=point))
             found[name] = algorithm, module, module_text(module)
         except (CompileError, _SlowError):
             continue
@@ -78,18 +86,19 @@ def lowered(texts: dict[str, str]) -> dict[str, tuple[object, object, str]]:
     return found
 
 
-def judge(texts: dict[str, str], right: dict[str, str]) -> dict[str, str]:
+def judge(texts: dict[str, str], right: dict[str, str], level: str) -> dict[str, str]:
     """Says of programs that a seeded fault makes wrong what their certificates say.
 
     Args:
         texts: all programs.
-        right: the block programs that the right compiler makes of them.
+        right: the kernels that the right compiler makes of them.
+        level: that of the kernels, `tile` or `warp`.
     """
     from dt_mlir.certificates.certify import certify
     from dt_mlir.diagnostics import CompileError
-    from dt_mlir.verification.semantics import Stage, verify_semantics
+    from dt_mlir.verification.semantics import SemanticsError, Stage, verify_semantics
 
-    programs = lowered(texts)
+    programs = lowered(texts, level)
     changed = [name for name, item in programs.items() if right.get(name, item[2]) != item[2]]
     changed.sort(key=lambda name: len(programs[name][2]))
     wrong: list[str] = []
@@ -100,8 +109,14 @@ def judge(texts: dict[str, str], right: dict[str, str]) -> dict[str, str]:
         algorithm, module, _ = programs[name]
         signal.alarm(PROGRAM)
         try:
+            if level == "warp":
+                _keeps_order(module)
             verify_semantics([Stage(algorithm, None), Stage(module, None)], kernel=False)  # type: ignore
         except _SlowError:
+            continue
+        except SemanticsError:
+            wrong.append(name)
+        except CompileError:  # too large to be run
             continue
         except Exception:  # whatever the interpreter stumbles over is wrong
             wrong.append(name)
@@ -127,6 +142,17 @@ def judge(texts: dict[str, str], right: dict[str, str]) -> dict[str, str]:
     return found
 
 
+def _keeps_order(module: object) -> None:
+    """Raises an error if the groups of warps of a module use barriers or memory wrongly."""
+    from dt_mlir.diagnostics import CompileError
+    from dt_mlir.pipeline import run_pipeline
+
+    try:
+        run_pipeline(module.clone(), ["verify-warp"])  # type: ignore
+    except CompileError as error:
+        raise AssertionError(error.message) from None
+
+
 def verdict(found: dict[str, str]) -> str:
     """Returns what is known of a fault by the certificates of programs that it makes wrong."""
     if not found:
@@ -138,15 +164,38 @@ def verdict(found: dict[str, str]) -> str:
     raise AssertionError(found)
 
 
+def programs_of(level: str) -> dict[str, str]:
+    """Returns the texts of the programs that a level's faults are looked for in, by name."""
+    import corpus
+
+    if level == "tile":
+        return dict(sorted(corpus.programs().items()))
+    import test_attention
+    import test_products
+    import test_windows
+
+    paths = sorted((ROOT / "tests" / "filecheck").glob("*/*.dt"))
+    texts = {path.stem: path.read_text() for path in paths}
+    texts = {name: text for name, text in texts.items() if "warp_specialize" in text}
+    texts |= {f"product {name}": test_products.text(x) for name, x in test_products.FORMS.items()}
+    texts |= {f"product {name}": form.text for name, form in test_windows.FORMS.items()}
+    for name, schedule in test_attention.SCHEDULES.items():
+        for form in test_attention.FORMS:
+            texts[f"attention {form}, {name}"] = test_attention.text(form, schedule, HEAD)
+    return texts
+
+
 def _child(folder: Path) -> None:
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, _late)
+    level = folder.name
     texts = json.loads((folder / "texts.json").read_text())
     right = folder / "right.json"
     if not right.exists():
-        right.write_text(json.dumps({name: item[2] for name, item in lowered(texts).items()}))
+        kernels = {name: item[2] for name, item in lowered(texts, level).items()}
+        right.write_text(json.dumps(kernels))
         return
-    print(json.dumps(judge(texts, json.loads(right.read_text()))))
+    print(json.dumps(judge(texts, json.loads(right.read_text()), level)))
 
 
 def _run(copy: Path, folder: Path) -> str:
@@ -170,16 +219,26 @@ def main() -> None:
     if args.child is not None:
         _child(args.child)
         return
-    import corpus
-    from faults import LOOPS, TILES, Fault
+    from faults import LOOPS, TILES, WARPS, Fault
 
-    faults = [f for f in (*LOOPS, *TILES) if not args.only or f.name in args.only]
+    levels = {"tile": (*LOOPS, *TILES), "warp": tuple(WARPS)}
+    faults = [
+        (fault, level)
+        for level, of_level in levels.items()
+        for fault in of_level if not args.only or fault.name in args.only
+    ]  # fmt: skip
     with TemporaryDirectory() as name, ThreadPoolExecutor(args.jobs) as pool:
         folder = Path(name)
-        (folder / "texts.json").write_text(json.dumps(dict(sorted(corpus.programs().items()))))
-        _run(ROOT, folder)
 
-        def seeded(fault: Fault) -> str:
+        def prepare(level: str) -> None:
+            (folder / level).mkdir()
+            (folder / level / "texts.json").write_text(json.dumps(programs_of(level)))
+            _run(ROOT, folder / level)
+
+        list(pool.map(prepare, {level for _, level in faults}))
+
+        def seeded(item: tuple[Fault, str]) -> str:
+            fault, level = item
             copy = folder / fault.name
             shutil.copytree(
                 ROOT / "dt_mlir", copy / "dt_mlir", ignore=shutil.ignore_patterns("__pycache__")
@@ -187,7 +246,7 @@ def main() -> None:
             path = copy / fault.file
             path.write_text(path.read_text().replace(fault.old, fault.new))
             try:
-                found = verdict(json.loads(_run(copy, folder).splitlines()[-1]))
+                found = verdict(json.loads(_run(copy, folder / level).splitlines()[-1]))
             except (RuntimeError, subprocess.TimeoutExpired) as error:
                 found = f"not looked at: {str(error)[-200:]}"
             shutil.rmtree(copy)

@@ -6,10 +6,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from apart import apart
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.backend.python_module import emit_module
+from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import warp
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.interpreters.accuracy import Accuracy
@@ -17,6 +20,7 @@ from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 from dt_mlir.interpreters.run import run_module
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.runtime.gluon_ahead_of_time import compile_gluon
+from dt_mlir.traversal import operations_of
 
 PLAIN = "rdot(Q[h, i, c], K[h, j, c], c) * 0.125"
 FORMS = {
@@ -76,6 +80,22 @@ def test_barriers_are_proved(form: str, schedule: str) -> None:
     module = lowered(form, schedule)
     (kernel,) = (op for op in module.ops if isinstance(op, warp.KernelOp))
     assert protocols.proof_of(kernel, 120).reason == ""
+
+
+@pytest.mark.parametrize("schedule", ["persistent", "alternating"])
+def test_a_loop_behind_another_that_counts_anew_is_found(schedule: str) -> None:
+    """Only blocks behind the first have keys that all of their queries see, and a loop for them."""
+    module = lowered("causal", SCHEDULES[schedule])
+    changed = 0
+    for loop in operations_of(module, scf.ForOp):
+        for place, value in enumerate(loop.iter_args):
+            before = value.owner
+            if isinstance(before, scf.ForOp) and isinstance(value, OpResult):
+                loop.operands[3 + place] = before.iter_args[value.index]
+                changed += 1
+    assert changed
+    with pytest.raises(CompileError, match="'K_tiles|'K_ready"):
+        run_pipeline(module, ["verify-warp"])
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -121,9 +121,13 @@ SIZES = [
 ]  # fmt: skip
 
 
+def text(form: Form) -> str:
+    """Returns the program of a form."""
+    return f"{form.declared} Var x, y; RVar k;\n{form.algorithm}\n{form.schedule}\nmm.compile();\n"
+
+
 def lowered(form: Form) -> ModuleOp:
-    text = f"{form.declared} Var x, y; RVar k;\n{form.algorithm}\n{form.schedule}\nmm.compile();\n"
-    module, _ = compile_text(text, "product.dt")
+    module, _ = compile_text(text(form), "product.dt")
     run_pipeline(module, default_pipeline("warp"))
     return module
 
