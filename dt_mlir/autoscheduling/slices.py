@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp, StringAttr, TensorType
 
 from dt_mlir.analysis.interface import Interface
@@ -14,7 +13,7 @@ from dt_mlir.autoscheduling.decisions import Decision, copies
 from dt_mlir.costs.work import Work, work_of
 from dt_mlir.dialects import dt, loop
 from dt_mlir.dialects.formats import name_array, symbol_name
-from dt_mlir.passes.convert_dt_to_loop import ConvertDtToLoopPass
+from dt_mlir.passes.convert_dt_to_loop import convert
 from dt_mlir.scheduling.directive import Directive, Phase
 from dt_mlir.traversal import operations_of
 
@@ -133,7 +132,7 @@ class Algorithm:
         Raises:
             CompileError: where a directive is not legal.
         """
-        module = self.scheduled(functions, decisions)
+        module = self._scheduled(functions, decisions).module
         sizes = Interface.of(module).completed(self.sizes)
         # What is stored between kernels is aligned where that matters.
         stored = set(self.functions) - set(self.outputs) | copies(decisions)
@@ -145,14 +144,23 @@ class Algorithm:
         Raises:
             CompileError: where a directive is not legal.
         """
+        return self._scheduled(functions, decisions, own=True).module
+
+    def _scheduled(
+        self, functions: Sequence[str], decisions: Sequence[Decision], own: bool = False
+    ) -> LoopProgram:
+        """Returns a part under some directives: one that may be changed, or shared with others."""
         stored = frozenset(name for item in decisions for name in item.stored)
         said = [item.directive for item in decisions]
         directives = sorted(said, key=lambda item: item.phase_among(said))
         together = [item for item in directives if item.phase is Phase.ALGEBRA]
-        program = self._gathered(tuple(functions), stored, together).copy()
-        for directive in directives[len(together):]:
+        program = self._gathered(tuple(functions), stored, together)
+        rest = directives[len(together):]
+        if rest or own:
+            program = program.copy()
+        for directive in rest:
             directive.run(program, None)
-        return program.module
+        return program
 
     def _gathered(
         self, functions: tuple[str, ...], stored: frozenset[str], directives: Sequence[Directive]
@@ -171,7 +179,7 @@ class Algorithm:
                 directive.run(found, None)
         else:
             module = self.part(functions, stored)
-            ConvertDtToLoopPass().apply(Context(), module)
+            convert(module, told=False)
             found = LoopProgram(module)
         self._parts[key] = found
         return found

@@ -426,30 +426,44 @@ class ConvertDtToLoopPass(ModulePass):
     name = "convert-dt-to-loop"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if not any(isinstance(inner, dt.OutputOp) for inner in op.ops):
-            raise CompileError(
-                "there is no 'dt.output' to convert", op, "say what the program is compiled for"
-            )
-        for inner in op.ops:
-            if not isinstance(inner, sched.ScheduleOp) and inner.name.split(".")[0] != "dt":
-                raise CompileError(f"'{inner.name}' is not of the 'dt' level", inner)
-        program = AlgorithmProgram(op)
-        source = source_of(program)
-        kernels = [_KernelBuilder(program, program.functions[n]).build() for n in program.order]
-        taken = set(program.functions)
-        name = program.outputs[0].function.root_reference.data
-        for kernel in kernels:
-            while kernel.sym_name.data in taken:
-                kernel.sym_name = StringAttr(kernel.sym_name.data + "_")
-            taken.add(kernel.sym_name.data)
-        new = [host_function(program, source, kernels, name), *kernels]
-        for inner in new:
-            give_locations(inner)
-        for inner in list(op.ops):
-            if not isinstance(inner, sched.ScheduleOp):
-                Rewriter.erase_op(inner, safe_erase=False)
-        first = op.body.block.first_op
-        if first is None:
-            op.body.block.add_ops(new)
-        else:
-            op.body.block.insert_ops_before(new, first)
+        convert(op)
+
+
+def convert(module: ModuleOp, told: bool = True) -> None:
+    """Gives each function a kernel of its own.
+
+    Args:
+        module: the module of the `dt` level, which becomes one of the `loop` level.
+        told: whether the host function holds the text of the program, as code that is printed
+            needs, and what only predicts times does not.
+
+    Raises:
+        CompileError: if the module is not of that level, or has no output.
+    """
+    if not any(isinstance(inner, dt.OutputOp) for inner in module.ops):
+        raise CompileError(
+            "there is no 'dt.output' to convert", module, "say what the program is compiled for"
+        )
+    for inner in module.ops:
+        if not isinstance(inner, sched.ScheduleOp) and inner.name.split(".")[0] != "dt":
+            raise CompileError(f"'{inner.name}' is not of the 'dt' level", inner)
+    program = AlgorithmProgram(module)
+    source = source_of(program, told)
+    kernels = [_KernelBuilder(program, program.functions[n]).build() for n in program.order]
+    taken = set(program.functions)
+    name = program.outputs[0].function.root_reference.data
+    for kernel in kernels:
+        while kernel.sym_name.data in taken:
+            kernel.sym_name = StringAttr(kernel.sym_name.data + "_")
+        taken.add(kernel.sym_name.data)
+    new = [host_function(program, source, kernels, name), *kernels]
+    for inner in new:
+        give_locations(inner)
+    for inner in list(module.ops):
+        if not isinstance(inner, sched.ScheduleOp):
+            Rewriter.erase_op(inner, safe_erase=False)
+    first = module.body.block.first_op
+    if first is None:
+        module.body.block.add_ops(new)
+    else:
+        module.body.block.insert_ops_before(new, first)

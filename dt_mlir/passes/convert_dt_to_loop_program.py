@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     ArrayAttr,
     DictionaryAttr,
     IntegerAttr,
-    MemRefType,
     ModuleOp,
     StringAttr,
     UnrankedMemRefType,
@@ -176,13 +174,13 @@ class AlgorithmProgram:
         """The type of a tensor in memory."""
         if name in self.functions:
             function = self.functions[name]
-            return MemRefType(function.element, [DYNAMIC_INDEX] * len(function.labels))
+            return host.memory_type(function.element, len(function.labels))
         op = self.inputs[name]
         if op.is_scalar:
             return op.element
         if op.rank is None or name not in self.axes:
             return UnrankedMemRefType.from_type(op.element)
-        return MemRefType(op.element, [DYNAMIC_INDEX] * op.rank)
+        return host.memory_type(op.element, op.rank)
 
     def axis_labels(self, name: str) -> list[str]:
         """The labels of a tensor's axes."""
@@ -216,14 +214,16 @@ class Source(NamedTuple):
     definitions: list[Definition]
 
 
-def source_of(program: AlgorithmProgram) -> Source:
-    tree = raise_module(program.module)
-    return Source(
-        [*print_declarations(tree.declarations), *map(print_definition, tree.definitions)],
-        [print_directive(d) for d in tree.directives if d.name in OUTPUT_DIRECTIVES],
-        program.used_labels(),
-        program.definitions(),
-    )
+def source_of(program: AlgorithmProgram, told: bool) -> Source:
+    """Returns the program's text; the text itself is empty if it is not `told`."""
+    algorithm: list[str] = []
+    compiled: list[str] = []
+    if told:
+        tree = raise_module(program.module)
+        algorithm += print_declarations(tree.declarations)
+        algorithm += map(print_definition, tree.definitions)
+        compiled += [print_directive(d) for d in tree.directives if d.name in OUTPUT_DIRECTIVES]
+    return Source(algorithm, compiled, program.used_labels(), program.definitions())
 
 
 def host_function(

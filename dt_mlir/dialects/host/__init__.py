@@ -28,6 +28,7 @@ from dt_mlir.dialects.host.tensors import (
     RoundUpOp,
     SizeOp,
     alignment_of,
+    memory_type,
     storage_order_of,
 )
 
@@ -48,6 +49,7 @@ __all__ = [
     "SizeOp",
     "alignment_of",
     "function_of",
+    "memory_type",
     "shown_indices",
     "tensor_axes",
     "tensor_name",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
@@ -47,6 +48,15 @@ from dt_mlir.dialects.identifiers import (
 )
 from dt_mlir.dialects.values import parse_value
 from dt_mlir.element_types import is_element_type
+
+
+@cache
+def memory_type(element: Attribute, rank: int) -> MemRefType:
+    """Returns the type of a tensor of any extents in memory.
+
+    To make one takes as long as to make several operations.
+    """
+    return MemRefType(element, [DYNAMIC_INDEX] * rank)
 
 
 @irdl_op_definition
@@ -152,7 +162,7 @@ class AllocOp(IRDLOperation):
         super().__init__(
             operands=[extents],
             properties={"tensor": StringAttr(name), "axes": name_array(axes)},
-            result_types=[MemRefType(element, [DYNAMIC_INDEX] * len(extents))],
+            result_types=[memory_type(element, len(extents))],
         )
 
     @property
