@@ -456,14 +456,19 @@ def test_long_programs(count: int, limit: float) -> None:
 def test_layers_that_are_alike(x: int, y: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Layers that are alike are lowered once, which changes nothing but the time."""
     sizes = {"x": x, "y": y}
-    calls: list[int] = []
-    scheduled = Algorithm.scheduled
+    calls: list[str] = []
 
-    def counted(self: Algorithm, *args: Any) -> ModuleOp:
-        calls.append(1)
-        return scheduled(self, *args)
+    def counted(name: str) -> Any:
+        lowered = getattr(Algorithm, name)
 
-    monkeypatch.setattr(Algorithm, "scheduled", counted)
+        def count(self: Algorithm, *args: Any) -> Any:
+            calls.append(name)
+            return lowered(self, *args)
+
+        return count
+
+    for name in ("works", "scheduled"):
+        monkeypatch.setattr(Algorithm, name, counted(name))
     found = schedule(chain(24), sizes)
     # Sums of long rows are split, so that the parts of a layer get names of their own.
     assert any(item.name == "rfactor" for item in found) == (x == 1)
