@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from references import REFERENCES
 from scheduled import ATTENTION, MATMUL, SOFTMAX, algorithm, schedule, texts
-from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule, with_schedule
