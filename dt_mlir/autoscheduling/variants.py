@@ -15,8 +15,8 @@ from dt_mlir.dialects.sched import Argument
 from dt_mlir.traversal import operations_of
 
 SURE = 0.95
-"""The part of the time in parts that a kernel without them must at most take to be chosen: what its
-few instances wait for is predicted less well."""
+"""The part of the time in parts that a kernel without them which waits for loads must at most take
+to be chosen: what few instances wait for is predicted less well than what they compute."""
 PARTS = (4, 8, 16, 32, 64, 128, 256)
 """The numbers of parts into which a reduction may be split."""
 LEAST = 32
@@ -49,8 +49,12 @@ def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
             best = trial
     split = with_parts(evaluator, best)
     # Finer tiles may keep the device busy without parts.
-    if split is not best and SURE * _fine(evaluator, split) < _fine(evaluator, best):
-        best = split
+    if split is not best:
+        whole = evaluator.evaluated(best.root, best.members, best.decisions, coarse=False)
+        waits = whole is not None and any(k.cost.limit == "waiting" for k in whole.kernels)
+        sure = SURE if waits else 1.0
+        if whole is None or sure * _fine(evaluator, split) < whole.seconds:
+            best = split
     best = _with_copies(evaluator, best)
     evaluator.taken |= copies(best.decisions)
     for decision in best.decisions:
