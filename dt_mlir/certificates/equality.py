@@ -24,6 +24,7 @@ from dt_mlir.certificates.places import EXTREMES, index_of
 from dt_mlir.certificates.prefixes import merged
 from dt_mlir.certificates.proving import Prover, Query, State
 from dt_mlir.certificates.scalars import operation
+from dt_mlir.certificates.smtlib import equality_question
 from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import (
     Apply,
@@ -74,13 +75,13 @@ class Finding:
     state: State
     """The state of knowledge about it."""
     expressions: list[str] = field(default_factory=list[str])
-    """The expressions that were evaluated."""
+    """The questions about expressions that were evaluated, in SMT-LIB."""
     query: Query | None = None
     """The question to the solver."""
 
     @property
     def texts(self) -> list[str]:
-        """The question to the solver, or the expressions that were evaluated."""
+        """The question to the solver, or about expressions that were evaluated."""
         return self.expressions if self.query is None else [self.query.text]
 
     @property
@@ -211,13 +212,14 @@ class Equality:
             unrolled = self._unrolled(theirs)
             if unrolled is not theirs:
                 return self.compare(mine, unrolled, given, what)
-        text = f"{_shown(mine, names)} = {_shown(theirs, names)}"
+        question = equality_question(mine, theirs, names, [c[0] for c in classes])
         if state.holds:
             kept = [f for f in findings if f.state.holds]
-            return [*kept, Finding("value", what, state, [text])]
+            return [*kept, Finding("value", what, state, [question])]
         # The claims that failed on the way say more than that the whole is not equal.
         failed = [f for f in findings if not f.state.holds]
-        return failed or [Finding("value", f"{what}: {text}", state, [text])]
+        text = f"{_shown(mine, names)} = {_shown(theirs, names)}"
+        return failed or [Finding("value", f"{what}: {text}", state, [question])]
 
     def _unrolled(self, term: Term) -> Term:
         """Returns a term with the elements of reductions over few points written out."""

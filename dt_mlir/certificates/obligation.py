@@ -65,7 +65,7 @@ class Obligation:
     reason: str = ""
     """The assumption, where it was tested, or the counterexample."""
     questions: tuple[str, ...] = ()
-    """The questions: SMT-LIB, or expressions that were evaluated at random points."""
+    """The questions in SMT-LIB, of which those about values were evaluated at random points."""
     sizes: dict[str, int] = field(default_factory=dict[str, int])
     """The sizes of labels in the counterexample."""
 
