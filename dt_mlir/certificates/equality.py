@@ -212,14 +212,18 @@ class Equality:
             unrolled = self._unrolled(theirs)
             if unrolled is not theirs:
                 return self.compare(mine, unrolled, given, what)
-        question = equality_question(mine, theirs, names, [c[0] for c in classes])
+        known = [atom for atom, _ in classes]
         if state.holds:
+            question = equality_question(mine, theirs, names, known)
             kept = [f for f in findings if f.state.holds]
             return [*kept, Finding("value", what, state, [question])]
         # The claims that failed on the way say more than that the whole is not equal.
         failed = [f for f in findings if not f.state.holds]
+        if failed:
+            return failed
         text = f"{_shown(mine, names)} = {_shown(theirs, names)}"
-        return failed or [Finding("value", f"{what}: {text}", state, [question])]
+        question = equality_question(mine, theirs, names, known)
+        return [Finding("value", f"{what}: {text}", state, [question])]
 
     def _unrolled(self, term: Term) -> Term:
         """Returns a term with the elements of reductions over few points written out."""

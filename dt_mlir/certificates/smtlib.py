@@ -1,8 +1,9 @@
 """Equalities of values as questions in SMT-LIB.
 
-They say what `identities` decides by other means, and what another solver may be asked: elements
-are real numbers, casts of floats do not round, and functions that are no ring's operations are only
-known to have one value at each argument. An infinity is a constant of which nothing is known.
+Each is what `identities` decides, as text for other solvers: elements are real numbers, casts of
+floats do not round, and all other functions are uninterpreted. Of an infinity, and of what indices
+decide, the text says nothing, so that another solver may find values for which the expressions of a
+proved question differ.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from dt_mlir.certificates.terms import Apply, Element, Index, Number, Reduction,
 _OPERATORS = {
     "arith.addf": "+", "arith.addi": "+", "arith.subf": "-", "arith.subi": "-",
     "arith.mulf": "*", "arith.muli": "*", "arith.divf": "/", "arith.negf": "-",
-    "arith.select": "ite", "arith.sitofp": "to_real", "arith.uitofp": "to_real",
+    "arith.select": "ite", "arith.sitofp": "to_real",
 }  # fmt: skip
 _LOGICAL = {"arith.andi": "and", "arith.ori": "or", "arith.xori": "xor"}
 _EXTREMES = {
-    "arith.maximumf": ">=", "arith.maxnumf": ">=", "arith.maxsi": ">=",
-    "arith.minimumf": "<=", "arith.minnumf": "<=", "arith.minsi": "<=",
+    "arith.maximumf": ">=", "arith.maxsi": ">=", "arith.minimumf": "<=", "arith.minsi": "<=",
 }  # fmt: skip
 """The comparison by which the first operand is the result."""
+_CASTS = (arith.TruncFOp, arith.ExtFOp, arith.ExtSIOp)
+"""The operations that change nothing here, but for truth values."""
 _FLOATS = {
     1: "=", 2: ">", 3: ">=", 4: "<", 5: "<=", 6: "distinct",
     8: "=", 9: ">", 10: ">=", 11: "<", 12: "<=", 13: "distinct",
@@ -75,13 +77,24 @@ class _Writer:
         return "\n".join([*lines, "(check-sat)", ""])
 
     def _count(self, term: Term) -> None:
+        term = self._bare(term)
         seen = self.uses.get(id(term), 0)
         self.uses[id(term)] = seen + 1
         if not seen and isinstance(term, Apply) and id(term) not in self.names:
             for operand in term.operands:
                 self._count(operand)
 
+    def _bare(self, term: Term) -> Term:
+        """Returns a term without casts around it."""
+        while isinstance(term, Apply) and isinstance(term.op, _CASTS):
+            (operand,) = term.operands
+            if id(term) in self.names or type_of(operand) == i1:
+                break
+            term = operand
+        return term
+
     def _text(self, term: Term) -> str:
+        term = self._bare(term)
         if id(term) in self.names:
             return f"a{self.names[id(term)]}"
         if isinstance(term, Number):
@@ -114,39 +127,54 @@ class _Writer:
 
     def _applied(self, term: Apply, operands: list[str]) -> str:
         op, types = term.op, [type_of(operand) for operand in term.operands]
-        if op.name in ("arith.truncf", "arith.extf"):
-            return operands[0]
-        if op.name in _EXTREMES:
-            first, second = operands
-            return f"(ite ({_EXTREMES[op.name]} {first} {second}) {first} {second})"
-        predicate = None
-        if isinstance(op, arith.CmpfOp):
-            predicate = _FLOATS.get(op.predicate.value.data)
+        symbol = None
+        if op.name in _EXTREMES and i1 not in types:
+            symbol = self._extreme(op.name, _sort(type_of(term)))
+        elif isinstance(op, arith.CmpfOp):
+            symbol = _FLOATS.get(op.predicate.value.data)
         elif isinstance(op, arith.CmpiOp) and i1 not in types:
-            predicate = _INTEGERS.get(op.predicate.value.data)
-        if op.name in _LOGICAL and type_of(term) == i1:
-            predicate = _LOGICAL[op.name]
+            symbol = _INTEGERS.get(op.predicate.value.data)
+        elif op.name in _LOGICAL and type_of(term) == i1:
+            symbol = _LOGICAL[op.name]
         elif op.name in _OPERATORS and (op.name == "arith.select" or i1 not in types):
-            predicate = _OPERATORS[op.name]
-        predicate = predicate or self._function(term, types)
-        return f"({predicate} {' '.join(operands)})"
+            symbol = _OPERATORS[op.name]
+        symbol = symbol or self._function(term, types)
+        return f"({symbol} {' '.join(operands)})"
+
+    def _extreme(self, name: str, sort: str) -> str:
+        """Returns the symbol of a function that chooses an operand, and defines it.
+
+        Written out, each would double the text of its operands.
+        """
+        symbol = f"|{name} {sort}|"
+        value = f"(ite ({_EXTREMES[name]} x y) x y)"
+        self.declared[symbol] = f"(define-fun {symbol} ((x {sort}) (y {sort})) {sort} {value})"
+        return symbol
 
     def _function(self, term: Apply, types: Sequence[Attribute]) -> str:
-        """Returns the symbol of a function of which nothing else is known, and declares it."""
+        """Returns the symbol of a function of which nothing else is known, and declares it.
+
+        The types of integers belong to the name: they say where a result wraps.
+        """
         function = term.op.properties.get("function")
         name = getattr(function, "data", None) or term.op.name
-        kinds = [_sort(type) for type in types]
-        suffix = ""
         if isinstance(term.op, arith.CmpfOp | arith.CmpiOp):
-            suffix = f".{term.op.predicate.value.data}"
-        symbol = f"|{name}{suffix}|"
-        text = f"(declare-fun {symbol} ({' '.join(kinds)}) {_sort(type_of(term))})"
-        if self.declared.setdefault(symbol, text) != text:
-            # One function may take values of several sorts.
-            symbol = f"|{name}{suffix}.{'.'.join([*kinds, _sort(type_of(term))])}|"
-            text = f"(declare-fun {symbol} ({' '.join(kinds)}) {_sort(type_of(term))})"
-            self.declared[symbol] = text
+            name = f"{name} {term.op.predicate.value.data}"
+        result = type_of(term)
+        said = f"{name} ({', '.join(map(_kind, types))}) {_kind(result)}"
+        symbol = f"|{said.translate(_QUOTES)}|"
+        sorts = " ".join(map(_sort, types))
+        self.declared[symbol] = f"(declare-fun {symbol} ({sorts}) {_sort(result)})"
         return symbol
+
+
+_QUOTES = str.maketrans("|\\", "__")
+"""What no symbol may hold."""
+
+
+def _kind(type: Attribute) -> str:
+    """Returns the sort of a type, or the type of an integer."""
+    return str(type) if isinstance(type, IntegerType) and type != i1 else _sort(type)
 
 
 def _sort(type: Attribute) -> str:
@@ -158,7 +186,10 @@ def _sort(type: Attribute) -> str:
 def _meaning(atom: Term) -> str:
     match atom:
         case Element():
-            return f"an element of '{atom.tensor}'" if atom.indices else f"'{atom.tensor}'"
+            # Names with a number are those of values that a proof assumes.
+            known = "!" not in atom.tensor
+            named = f"an element of '{atom.tensor}'" if atom.indices else f"'{atom.tensor}'"
+            return named if known else "a value"
         case Index():
             return "a number that indices decide"
         case Reduction():

@@ -56,7 +56,11 @@ class Exploration:
 
 
 def actions_of(
-    module: ModuleOp, kernel: warp.KernelOp, sizes: Mapping[str, int], instance: int
+    module: ModuleOp,
+    kernel: warp.KernelOp,
+    sizes: Mapping[str, int],
+    instance: int,
+    programs: int | None = None,
 ) -> tuple[Protocol, list[list[Action]]]:
     """Returns the actions of each group of a program instance, and their protocol.
 
@@ -65,13 +69,15 @@ def actions_of(
         kernel: the kernel.
         sizes: the size of each label.
         instance: the number of the instance.
+        programs: the number of instances; None for as many as are launched.
 
     Raises:
         ExecutionError: where a group by itself does what it must not.
     """
     arithmetic = BoundedArithmetic(Accuracy.of(module))
     tiles = TileFunctions(arithmetic, sizes)
-    tiles.instance, tiles.programs = instance, number_of_programs(kernel, sizes)
+    launched = number_of_programs(kernel, sizes) if programs is None else programs
+    tiles.instance, tiles.programs = instance, launched
     interpreter = Interpreter(module)
     for functions in (ScalarFunctions(arithmetic), tiles):
         interpreter.register_implementations(functions)

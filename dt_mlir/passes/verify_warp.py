@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from xdsl.context import Context
@@ -22,6 +24,10 @@ from dt_mlir.traversal import operations_of
 
 BLOCKS = 2
 """The blocks that an instance walks where every number of trips of the other loops is tried."""
+FARTHEST = 2**14
+"""The number of blocks beyond which no block is looked for whose loops make many trips."""
+SPREAD = 4
+"""The instances that are explored along a label, for each trip of the loops of the last one."""
 
 
 def check_resources(kernel: warp.KernelOp) -> None:
@@ -40,12 +46,16 @@ def check_resources(kernel: warp.KernelOp) -> None:
 
 
 def steps_of(kernel: warp.KernelOp) -> dict[str, int]:
-    """Returns the largest step of the loops that end where a label's size says, by label."""
+    """Returns the largest step of the loops that end where a label's size says, by label.
+
+    Labels of the grid are left out: blocks are counted by themselves.
+    """
+    grid = {label for label, _ in kernel.grid}
     found: dict[str, int] = {}
     for op in operations_of(kernel, scf.ForOp):
         step = constant_index(op.step)
         if step is not None:
-            for label in _labels_in(op.ub):
+            for label in _labels_in(op.ub) - grid:
                 found[label] = max(step, found.get(label, 1))
     return found
 
@@ -70,55 +80,108 @@ class Case(NamedTuple):
 
     sizes: dict[str, int]
     """The size of each label."""
-    instance: int
+    instance: int = 0
     """Its number."""
+    programs: int | None = None
+    """The number of instances; None for as many as would be launched."""
 
 
-def cases_to_check(kernel: warp.KernelOp, multiprocessors: int) -> Iterator[Case]:
-    """Returns sizes at which each loop makes up to twice as many trips as rings have stages, and 2.
-
-    A ring then wraps twice. The first instance walks one block, then two; with one trip of all
-    other loops it walks as many as they make trips else. Where a block's place decides about trips,
-    as in causal attention, the instances of blocks along each label of the grid are explored, too,
-    so many that a loop makes as many trips for the blocks before one.
+class Cases:
+    """The instances that are explored.
 
     Args:
         kernel: the kernel.
         multiprocessors: the number of multiprocessors that walk the blocks.
     """
-    depth = max((op.depth for op in operations_of(kernel, warp.MBarrierCreateOp)), default=1)
-    steps, most = steps_of(kernel), 2 * depth + 2
-    per = 1 if kernel.programs is None else multiprocessors * kernel.programs.value.data
 
-    def sizes(trips: int, label: str, blocks: int) -> dict[str, int]:
-        found = {item.data: steps.get(item.data, 1) * trips for item in kernel.labels}
-        for other, block in kernel.grid:
+    def __init__(self, kernel: warp.KernelOp, multiprocessors: int) -> None:
+        depths = [op.depth for op in operations_of(kernel, warp.MBarrierCreateOp)]
+        self.kernel, self.steps = kernel, steps_of(kernel)
+        self.most = 2 * max(depths, default=1) + 2
+        """The trips after which a ring has wrapped twice, and two more."""
+        self.walks = kernel.programs is not None
+        self.programs = 1
+        """The number of instances that are launched where there are as many blocks."""
+        if kernel.programs is not None:
+            self.programs = multiprocessors * kernel.programs.value.data
+
+    def _sizes(self, trips: int, label: str, blocks: int) -> dict[str, int]:
+        """Returns sizes with so many steps of each loop, and so many blocks along a label."""
+        found = {item.data: self.steps.get(item.data, 1) * trips for item in self.kernel.labels}
+        for other, block in self.kernel.grid:
             found[other] = block * (blocks if other == label else 1)
         return found
 
-    walked = (BLOCKS - 1) * per + 1
-    first = kernel.grid[0][0]
-    for trips in range(1, most + 1):
-        yield Case(sizes(trips, first, 1), 0)
-    if kernel.programs is not None:
-        yield Case(sizes(most, first, walked), 0)
-        yield Case(sizes(1, first, (most - 1) * per + 1), 0)
-    if not depends_on_blocks(kernel):
-        return
-    step = max(steps.values(), default=1)
-    for label, block in kernel.grid:
-        # Behind blocks that are far smaller than a step, a loop makes no further trip.
-        blocks = -(-step * most // block) + 1 if block * most >= step else BLOCKS
-        trips = max(-(-blocks * block // step), most)
-        if kernel.programs is not None:
-            blocks = max(blocks, walked)
-        instances = min(blocks, per) if kernel.programs is not None else blocks
-        for instance in range(instances):
-            yield Case(sizes(trips, label, blocks), instance)
-        # Blocks may be counted from either end.
-        for instance in sorted({0, instances - 1}):
-            for fewer in sorted({trips - 1, most}):
-                yield Case(sizes(fewer, label, blocks), instance)
+    def near(self) -> Iterator[Case]:
+        """Yields instances of the first blocks.
+
+        Each loop makes up to `most` trips. The first instance walks one block, then two; with one
+        trip of all other loops it walks as many as they make trips else.
+        """
+        first = self.kernel.grid[0][0]
+        for trips in range(1, self.most + 1):
+            yield Case(self._sizes(trips, first, 1))
+        if self.walks:
+            yield Case(self._sizes(self.most, first, (BLOCKS - 1) * self.programs + 1))
+            yield Case(self._sizes(1, first, (self.most - 1) * self.programs + 1))
+
+    def far(self, trips_of: Callable[[Case], int]) -> Iterator[Case]:
+        """Yields instances of blocks behind the first, where a block's place decides about trips.
+
+        Along each label of the grid, these are blocks up to the first one whose loops make `most`
+        trips, as in causal attention, and those of the last one at other sizes. An instance that
+        walks blocks walks the first and the last.
+
+        Args:
+            trips_of: returns how many trips a loop of an instance makes at most.
+        """
+        if not depends_on_blocks(self.kernel):
+            return
+        for label, block in self.kernel.grid:
+            last = self._last(label, block, trips_of)
+            whole = self._long(label, block, last)
+            for instance in range(0, last, max(last // (SPREAD * self.most), 1)):
+                yield Case(whole, instance, last)
+            # Blocks may be counted from either end.
+            for instance in (0, last - 1):
+                yield Case(whole, instance, last)
+                yield Case(self._long(label, block, last, 1), instance, last)
+            if self.walks:
+                yield Case(whole, 0, last - 1)
+
+    def _long(self, label: str, block: int, blocks: int, fewer: int = 0) -> dict[str, int]:
+        """Returns sizes with so many blocks along a label, and other labels as long as these.
+
+        Args:
+            label: the label.
+            block: the size of its blocks.
+            blocks: their number.
+            fewer: the steps by which other labels are shorter.
+        """
+        step = max(self.steps.values(), default=1)
+        trips = max(-(-blocks * block // step), self.most)
+        return self._sizes(trips - fewer, label, blocks)
+
+    def _last(self, label: str, block: int, trips_of: Callable[[Case], int]) -> int:
+        """Returns the fewest blocks along a label with which loops of one make `most` trips.
+
+        These are `BLOCKS` if there are none so near.
+        """
+
+        def reaches(blocks: int) -> bool:
+            sizes = self._long(label, block, blocks)
+            ends = (Case(sizes, instance, blocks) for instance in (0, blocks - 1))
+            return max(map(trips_of, ends)) >= self.most
+
+        below, found = 1, BLOCKS
+        while not reaches(found):
+            below, found = found, 8 * found
+            if found > FARTHEST:
+                return BLOCKS
+        while found - below > 1:
+            middle = (below + found) // 2
+            below, found = (below, middle) if reaches(middle) else (middle, found)
+        return found
 
 
 @dataclass(frozen=True)
@@ -148,9 +211,17 @@ class VerifyWarpPass(ModulePass):
             ) from None  # fmt: skip
         for kernel in kernels:
             check_resources(kernel)
+
+
+            def trips_of(case: Case, kernel: warp.KernelOp = kernel) -> int:
+                groups = actions_of(op, kernel, *case)[1]
+                counts = (Counter(action.op for action in group) for group in groups)
+                return max(max(count.values(), default=0) for count in counts)
+
+            cases = Cases(kernel, MULTIPROCESSORS)
             explored: set[tuple[tuple[object, ...], ...]] = set()
-            for sizes, instance in cases_to_check(kernel, MULTIPROCESSORS):
-                protocol, actions = actions_of(op, kernel, sizes, instance)
+            for case in chain(cases.near(), cases.far(trips_of)):
+                protocol, actions = actions_of(op, kernel, *case)
                 # Many sizes and instances do the same.
                 done = tuple(map(tuple, actions))
                 if done not in explored:

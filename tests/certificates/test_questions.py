@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forms import programs
 from test_attacks import edited, tiles
 from test_faults import parsed
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.certificates.certify import certify
 from dt_mlir.certificates.obligation import Verdict
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import default_pipeline, run_pipeline
 
 z3: Any = pytest.importorskip("z3")
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.dt"))
@@ -48,6 +51,37 @@ def test_questions_of_examples_are_read(path: Path, tmp_path: Path) -> None:
     # Where functions are replaced by others, the solver does not know that they are the same.
     assert set(answers(module, Verdict.PROVED, known=True)) == {"unsat"}
     assert answers(module, Verdict.PROVED)
+
+
+@pytest.mark.parametrize("name", programs("expressions", "types"))
+def test_questions_of_all_verdicts_are_read(name: str) -> None:
+    """Functions of any name and types, integers that are narrowed, numbers that are not finite."""
+    module, _ = compile_text(programs("expressions", "types")[name], name)
+    run_pipeline(module, default_pipeline("tile"))
+    for item in certify(module, test=False).obligations:
+        for question in filter(lambda text: "(assert" in text, item.questions):
+            z3.Solver().from_string(question)
+            assert len(question) < 20_000
+
+
+def test_what_is_used_twice_is_written_once(tmp_path: Path) -> None:
+    """The text of nested extremes, each of which is one of its operands, does not double."""
+    value = "A[x]"
+    for number in range(24):
+        value = f"maximum({value}, B[x] * {number})"
+    text = tiles(f"Func f; In A, B; Var x; f[x] = {value}; f.block(x:8); f.tensorize(x:8); f.compile();")
+    found = certify(parsed(text, tmp_path), test=False).obligations
+    assert max(len(question) for item in found for question in item.questions) < 5_000
+
+
+def test_functions_of_other_types_have_other_names(tmp_path: Path) -> None:
+    text = tiles(
+        "Func f : f64; In B : i64; Var x; f[x] = cast(cast(cast(B[x], i16), i64), f64); "
+        "f.block(x:8); f.tensorize(x:8); f.compile();"
+    )
+    wrong = edited(text, ("i64 to i16", "i64 to i8"), ("i16 to i64", "i8 to i64"))
+    assert set(answers(parsed(text, tmp_path), Verdict.PROVED)) == {"unsat"}
+    assert "sat" in answers(parsed(wrong, tmp_path), Verdict.TESTED)
 
 
 @pytest.mark.parametrize(

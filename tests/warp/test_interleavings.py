@@ -19,7 +19,7 @@ from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.run import run_module
 from dt_mlir.interpreters.tile_level import MULTIPROCESSORS
 from dt_mlir.interpreters.warp_interleavings import actions_of, check_kernel, explore
-from dt_mlir.passes.verify_warp import cases_to_check
+from dt_mlir.passes.verify_warp import Cases
 from dt_mlir.registry import DIALECTS
 from dt_mlir.tools.parsing import parse_mlir
 
@@ -203,7 +203,7 @@ def test_all_orders_of_a_right_kernel_are_explored() -> None:
 
 def test_rings_wrap_twice_at_the_sizes_that_are_checked() -> None:
     _, kernel = parsed(TEXT)
-    found = [sizes for sizes, _ in cases_to_check(kernel, MULTIPROCESSORS)]
+    found = [case.sizes for case in Cases(kernel, MULTIPROCESSORS).near()]
     assert [sizes["k"] // 64 for sizes in found] == [1, 2, 3, 4, 5, 6, 7, 8, 8, 1]
     # Two instances share the blocks.
     assert [-(-(sizes["x"] // 128) // 2) for sizes in found][-2:] == [2, 8]
