@@ -284,7 +284,6 @@ def _compared_integers(
     return Bounded(np.where(a == b, np.asarray(true.value, bool), coin), true.error)
 
 
-
 def _functions(term: Term) -> set[str]:
     """Returns the names of the functions in an expression that are no ring's operations."""
     names: set[str] = set()

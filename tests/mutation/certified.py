@@ -5,10 +5,9 @@
 
 Each fault is seeded into a copy of the compiler, which lowers every program of the tests: to block
 programs, or, where the fault is one of specialized warps, the programs that specialize them to the
-`warp` level. Where the kernels differ from those of the right compiler, and compute
-something else by `--verify-semantics`, or use barriers wrongly by `verify-warp`, they are
-certified: the fault is *refuted* if a certificate is, *tested* if what is wrong is among the
-obligations that no proof covers, and *missed* if all are proved.
+`warp` level. Where the kernels differ from those of the right compiler, and compute something else
+by `--verify-semantics`, or use barriers wrongly by `verify-warp`, they are certified: the fault is *missed* if all obligations of a program are proved, *refuted* if a
+certificate is, *refused* if there is none, and *tested* if some obligations of each are not proved.
 """
 
 from __future__ import annotations
@@ -127,18 +126,16 @@ def judge(texts: dict[str, str], right: dict[str, str], level: str) -> dict[str,
         signal.alarm(CERTIFIED)
         try:
             certificate = certify(programs[name][1], whole=8.0)  # type: ignore
-            open = {item.kind.value for item in certificate.obligations if item.verdict != "proved"}
-            found[name] = "tested: " + ", ".join(sorted(open)) if open else "missed"
+            left = {item.kind.value for item in certificate.obligations if item.verdict != "proved"}
+            found[name] = "tested: " + ", ".join(sorted(left)) if left else "missed"
             if certificate.refuted:
                 found[name] = f"refuted: {certificate.refuted[0].statement}"
         except CompileError as error:
-            found[name] = f"refuted: {error.message}"
+            found[name] = f"refused: {error.message}"
         except _SlowError:
             found[name] = "tested: it takes too long"
         finally:
             signal.alarm(0)
-        if found[name].startswith("refuted"):
-            break
     return found
 
 
@@ -154,10 +151,13 @@ def _keeps_order(module: object) -> None:
 
 
 def verdict(found: dict[str, str]) -> str:
-    """Returns what is known of a fault by the certificates of programs that it makes wrong."""
+    """Returns what is known of a fault by the certificates of programs that it makes wrong.
+
+    One program that is proved although it is wrong counts more than others that are refuted.
+    """
     if not found:
         return "changes no result of these programs"
-    for word in ("refuted", "missed", "tested"):
+    for word in ("missed", "refuted", "refused", "tested"):
         for name, said in found.items():
             if said.startswith(word):
                 return f"{said} ({name})"
