@@ -6,8 +6,9 @@
 Each fault is seeded into a copy of the compiler, which lowers every program of the tests: to block
 programs, or, where the fault is one of specialized warps, the programs that specialize them to the
 `warp` level. Where the kernels differ from those of the right compiler, and compute something else
-by `--verify-semantics`, or use barriers wrongly by `verify-warp`, they are certified: the fault is *missed* if all obligations of a program are proved, *refuted* if a
-certificate is, *refused* if there is none, and *tested* if some obligations of each are not proved.
+by `--verify-semantics`, or use barriers wrongly by `verify-warp`, they are certified: the fault is
+*missed* if all obligations of a program are proved, *refuted* if a certificate is, *refused* if
+there is none, and *tested* if some obligations of each are not proved.
 """
 
 from __future__ import annotations
