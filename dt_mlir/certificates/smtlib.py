@@ -169,7 +169,7 @@ class _Writer:
 
 
 _QUOTES = str.maketrans("|\\", "__")
-"""What no symbol may hold."""
+"""Replaces characters that a symbol cannot hold."""
 
 
 def _kind(type: Attribute) -> str:

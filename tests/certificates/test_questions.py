@@ -1,4 +1,4 @@
-"""What a certificate asked is text that any solver reads, and says what was to be shown."""
+"""Questions of certificates are text that any solver reads, and say what was to be shown."""
 
 from __future__ import annotations
 
