@@ -127,10 +127,13 @@ def test_diagnostics(client: Client) -> None:
     document = client.open(text, "long.dt")
     document.diagnostics()
     least = 9.0
-    for trial in range(TRIALS):
+    # Other tests may have the processors for longer than a few answers take.
+    for trial in range(4 * TRIALS):
         document.change(text.replace("0.5", f"0.{trial + 1}5 + B[x]", 2))
         start = time.perf_counter()
         assert document.diagnostics()
         least = min(least, time.perf_counter() - start)
+        if least < PAUSE + 2 * ALLOWED:
+            break
     print(f"milliseconds of diagnostics behind a pause of {1000 * PAUSE:.0f}: {1000 * least:.0f}")
     assert least < PAUSE + 2 * ALLOWED * _load()
