@@ -255,17 +255,3 @@ def check_end(protocol: Protocol, kernel: warp.KernelOp, state: State) -> None:
                 f"'{protocol.barriers[number]}' expects {barrier.bytes} bytes that never come",
                 kernel,
             )
-
-
-def check_kernel(module: ModuleOp, kernel: warp.KernelOp, sizes: Mapping[str, int]) -> Exploration:
-    """Explores all orders in which the groups of the first instance of a kernel may act.
-
-    Args:
-        module: the module.
-        kernel: the kernel.
-        sizes: the size of each label.
-
-    Raises:
-        ExecutionError: at the first order in which something is wrong.
-    """
-    return explore(kernel, *actions_of(module, kernel, sizes, 0))

@@ -212,7 +212,6 @@ class VerifyWarpPass(ModulePass):
         for kernel in kernels:
             check_resources(kernel)
 
-
             def trips_of(case: Case, kernel: warp.KernelOp = kernel) -> int:
                 groups = actions_of(op, kernel, *case)[1]
                 counts = (Counter(action.op for action in group) for group in groups)

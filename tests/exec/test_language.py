@@ -19,8 +19,9 @@ BATCHED = programs("batched")
 SINGLE = programs("single")
 
 SIZES = [dict.fromkeys("xyzkj", size) for size in (19, 32, 2)]
-FEW = 5
-"""The size of batches and of further labels of a depth, which programs have beside these."""
+FEW = 9
+"""The size of batches and of further labels of a depth, which programs have beside these: more than a
+tile."""
 
 
 def compiled_for(text: str, name: str, sizes: dict[str, int]) -> Compiled:

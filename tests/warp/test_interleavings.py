@@ -18,7 +18,7 @@ from dt_mlir.interpreters.bounded_arithmetic import BoundedArithmetic
 from dt_mlir.interpreters.memory import ExecutionError
 from dt_mlir.interpreters.run import run_module
 from dt_mlir.interpreters.tile_level import MULTIPROCESSORS
-from dt_mlir.interpreters.warp_interleavings import actions_of, check_kernel, explore
+from dt_mlir.interpreters.warp_interleavings import actions_of, explore
 from dt_mlir.passes.verify_warp import Cases
 from dt_mlir.registry import DIALECTS
 from dt_mlir.tools.parsing import parse_mlir
@@ -138,7 +138,7 @@ def test_a_planted_fault_is_found(name: str) -> None:
     assert TEXT.count(fault.before) >= 1
     module, kernel = parsed(TEXT.replace(fault.before, fault.after, 1))
     with pytest.raises(CompileError) as error:
-        check_kernel(module, kernel, SIZES)
+        explore(kernel, *actions_of(module, kernel, SIZES, 0))
     assert fault.message in str(error.value)
 
 
@@ -191,7 +191,7 @@ def test_rotations_decide_nothing(name: str | None, monkeypatch: pytest.MonkeyPa
 
 def test_all_orders_of_a_right_kernel_are_explored() -> None:
     module, kernel = parsed(TEXT)
-    found = check_kernel(module, kernel, SIZES)
+    found = explore(kernel, *actions_of(module, kernel, SIZES, 0))
     # Each of the three groups walks three blocks of eight trips.
     assert found.actions == 344
     assert found.states > 8_000
