@@ -172,16 +172,30 @@ def _elements(extreme: Term, place: Term, arg: ReductionKind) -> tuple[Piece, ..
     return place.pieces if same else None
 
 
+@dataclass(frozen=True)
+class _Float:
+    """A float, of which a comparison asks its value and whether it is NaN."""
+
+    value: Condition
+    is_nan: Condition
+
+    @staticmethod
+    def named(name: str) -> _Float:
+        """Returns any float."""
+        return _Float(z3.Real(name), z3.Bool(f"{name} is NaN"))
+
+
 def _beats(condition: Term, new: Term, old: Term, kind: ReductionKind) -> Law | None:
     """Returns the law that a condition says that a number is more extreme than another one.
 
-    None for conditions that say something else.
+    NaN is more extreme than all numbers. None for conditions that say something else.
     """
-    a, b = z3.Real("new"), z3.Real("old")
+    a, b = _Float.named("new"), _Float.named("old")
     said = _formula(condition, {id(new): a, id(old): b})
     if said is None:
         return None
-    better = a > b if kind is ReductionKind.MAXIMUM else a < b
+    beyond = a.value > b.value if kind is ReductionKind.MAXIMUM else a.value < b.value
+    better = z3.And(z3.Not(b.is_nan), z3.Or(a.is_nan, beyond))
     text = "a trip replaces the extreme and its index where it has a more extreme one"
     return Law(text, Index(said == better, i1), Index(z3.BoolVal(True), i1))
 
@@ -190,20 +204,33 @@ _RELATIONS = {
     "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le,
     "gt": operator.gt, "ge": operator.ge,
 }  # fmt: skip
-"""The comparisons of `arith.cmpf`, of numbers, by the end of their predicate."""
+"""The comparisons of numbers, by the end of the predicates of `arith.cmpf`."""
 
 
-def _formula(term: Term, numbers: dict[int, Condition]) -> Condition | None:
-    """Returns a condition on some numbers; None if it is about others, too."""
+def _compared(predicate: str, a: _Float, b: _Float) -> Condition | None:
+    """Returns what `arith.cmpf` says of two floats; None for what ignores them."""
+    unordered = z3.Or(a.is_nan, b.is_nan)
+    if predicate in ("uno", "ord"):
+        return unordered if predicate == "uno" else z3.Not(unordered)
+    compare = _RELATIONS.get(predicate[1:])
+    if compare is None:
+        return None
+    related = compare(a.value, b.value)
+    return z3.Or(unordered, related) if predicate[0] == "u" else z3.And(z3.Not(unordered), related)
+
+
+def _formula(term: Term, floats: dict[int, _Float]) -> Condition | None:
+    """Returns a condition on some floats; None if it is about others, too."""
     if isinstance(term, Index):
         return term.expr if z3.is_bool(term.expr) else None
     if not isinstance(term, Apply):
         return None
     if isinstance(term.op, arith.CmpfOp):
-        a, b = (numbers.get(id(x)) for x in term.operands)
-        compare = _RELATIONS.get(predicate_of(term.op)[-2:])
-        return None if a is None or b is None or compare is None else compare(a, b)
-    parts = [_formula(x, numbers) for x in term.operands]
+        a, b = (floats.get(id(x)) for x in term.operands)
+        if a is None or b is None:
+            return None
+        return _compared(predicate_of(term.op), a, b)
+    parts = [_formula(x, floats) for x in term.operands]
     if any(part is None for part in parts):
         return None
     match term.op:

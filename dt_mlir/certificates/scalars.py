@@ -18,6 +18,7 @@ from dt_mlir.certificates.solver import z3
 from dt_mlir.certificates.terms import Apply, Choice, Index, Number, Reduction, Term, Unknown
 from dt_mlir.certificates.universe import Integer
 from dt_mlir.dialects import elem
+from dt_mlir.dialects.comparisons import predicate_of
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.elementwise import APPLICABLE
 
@@ -49,10 +50,27 @@ _COMPARISONS: dict[int, Callable[[Integer, Integer], Any]] = {
 }
 """The comparisons of `arith.cmpi` by the number of their predicate."""
 _EXTREMES = (ReductionKind.MAXIMUM, ReductionKind.MINIMUM)
-_UNE = 13
-"""The number of the predicate "not equal, or not a number"."""
 _DIVISIONS = (arith.DivSIOp, arith.RemSIOp, arith.FloorDivSIOp, arith.CeilDivSIOp)
 _CASTS = (arith.IndexCastOp, arith.ExtSIOp)
+
+
+def _is_zero_of(value: Value) -> bool:
+    """Returns whether a value is 0 times numbers: it is NaN where one of them is not finite."""
+    match value:
+        case Number():
+            return value.value.value.data == 0
+        case Choice():
+            return _is_zero_of(value.then) and _is_zero_of(value.otherwise)
+        case Reduction():
+            of = value.kind is ReductionKind.ADD
+            return of and all(_is_zero_of(piece.body) for piece in value.pieces)
+        case Apply():
+            if isinstance(value.op, arith.SelectOp):
+                return all(map(_is_zero_of, value.operands[1:]))
+            numbers = [x for x in value.operands if isinstance(x, Number)]
+            return isinstance(value.op, arith.MulfOp) and any(map(_is_zero_of, numbers))
+        case _:
+            return False
 
 
 def is_condition(value: Value) -> bool:
@@ -127,8 +145,9 @@ class Scalars:
         if isinstance(op, elem.ApplyOp) and APPLICABLE[op.function.data].expansion is not None:
             return self._expanded(op, operands)
         same = len(operands) == 2 and operands[0] is operands[1]
-        if isinstance(op, arith.CmpfOp) and op.predicate.value.data == _UNE and same:
-            # All values are numbers: what is not is tested.
+        asks = isinstance(op, arith.CmpfOp) and predicate_of(op) == "une" and same
+        if asks and _is_zero_of(operands[0]):
+            # A kernel asks so whether what it sums is finite, which all values are.
             return z3.BoolVal(False)
         if isinstance(op, arith.MulfOp):
             for one, other in (operands, operands[::-1]):

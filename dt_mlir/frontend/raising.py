@@ -411,6 +411,9 @@ class _Raiser:
             if value.type == ELEMENT_TYPES["i8"] and op.name == "arith.extui":
                 # A number of eight bits without a sign.
                 type = ELEMENT_TYPES["u8"]
+            if value.type == f32 and type == f64:
+                # The digits of a single are those of another double.
+                return _cast(expr, f32), f32
             return _cast(expr, type), type
         if value.type == ELEMENT_TYPES["i8"]:
             # Eight bits have no sign until they are widened.

@@ -288,6 +288,15 @@ ATTACKS = {
         CLAMPED, [("tile.yield %6 : f32", "%many = arith.constant 0x7f800000 : f32\n"
                    "      %7 = math.powf %6, %many : f32\n      tile.yield %7 : f32")],
     ),
+    "a question about NaN that is not asked": (
+        "Func f; In A; Var x; f[x] = where(A[x] != A[x], 0.0, A[x]); f.block(x:16); "
+        "f.tensorize(x:16); f.compile();",
+        [("%5 = arith.select %3, %4, %2 :", "%5 = arith.select %3, %2, %2 :")],
+    ),
+    "a search for an extreme that overlooks NaN": (
+        "Func f; In A; Var x; RVar k; f[x] = rargmax(A[x, k], k); f.compile();",
+        [("arith.ori %5, %8", "arith.ori %5, %5")],
+    ),
     "a small summand": (
         "Func f; In A; Var x; f[x] = exp(4 * A[x]); f.block(x:8); f.tensorize(x:8); f.compile();",
         [("tile.yield %5 : f32", "%n = arith.constant 1.0e-04 : f32\n"
