@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.interface import Interface
+from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, Kernel
@@ -24,8 +24,7 @@ from dt_mlir.costs.device import Device
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import sched
 from dt_mlir.passes.apply_schedule import in_order
-from dt_mlir.passes.convert_dt_to_loop import ConvertDtToLoopPass
-from dt_mlir.scheduling.directive import apply_directives
+from dt_mlir.passes.convert_dt_to_loop import convert
 
 KEPT = ("precision", "math", "deterministic")
 """The directives of a program that stay: they say which rounding is wanted."""
@@ -119,9 +118,11 @@ def is_legal(bare: ModuleOp, schedule: list[Decision]) -> bool:
     """Returns whether all of a program can be scheduled so."""
     module = with_schedule(bare, schedule)
     try:
-        ConvertDtToLoopPass().apply(Context(), module)
-        # Nobody asks where directives come from, which takes time to find out.
-        apply_directives(module, [(directive, None) for _, directive in in_order(module)])
+        convert(module, told=False)
+        program = LoopProgram(module)
+        for _, directive in in_order(module):
+            # Nobody asks where directives come from, which takes time to find out.
+            directive.run(program, None)
     except CompileError:
         return False
     return True

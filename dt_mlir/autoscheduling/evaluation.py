@@ -100,7 +100,8 @@ class Evaluator:
         self._alike: dict[Hashable, tuple[list[Work] | None, Names]] = {}
         """The work of parts of the program, with the names in them, by what is alike."""
         self._legal: dict[Hashable, bool] = {}
-        """True for parts under schedules that can be lowered, by what is alike."""
+        """True for parts under schedules that can be lowered to tiles, or to what groups of warps
+        do where they have tasks of their own, by what is alike."""
         self._found: dict[tuple[_Key, bool], Cluster] = {}
         self._tilings: dict[tuple[Hashable, bool], tuple[Tiling, Cost]] = {}
         self._specialized: dict[Hashable, bool] = {}
@@ -151,20 +152,14 @@ class Evaluator:
             return False
         signature = work.signature()
         if signature not in self._specialized:
-            self._specialized[signature] = any(
-                self._lowers(key, Cluster(key[0][0], *key, (Kernel(work, *item),)))
+            trials = [
+                Cluster(key[0][0], *key, (Kernel(work, *item),))
                 for item in specialized_tilings(work, self.device)[:TRIED]
+            ]
+            self._specialized[signature] = any(
+                self._lowers(trial, self.directives(trial)) for trial in trials
             )
         return self._specialized[signature]
-
-    def _lowers(self, key: _Key, cluster: Cluster) -> bool:
-        """Returns whether a cluster can be lowered with the tiles of its kernels."""
-        try:
-            module = self.algorithm.scheduled(key[0], self.directives(cluster))
-            run_pipeline(module, REST, verify=False)
-        except CompileError:
-            return False
-        return True
 
     def schedule(self, cluster: Cluster) -> list[Decision] | None:
         """Returns the directives of a cluster; None where its tiles cannot be lowered.
@@ -173,15 +168,18 @@ class Evaluator:
             cluster: the cluster, its kernels with their tiles.
         """
         schedule = self.directives(cluster)
+        # By itself the root is an output, which cannot be padded.
+        return [*schedule, *cluster.storage] if self._lowers(cluster, schedule) else None
+
+    def _lowers(self, cluster: Cluster, schedule: Sequence[Decision]) -> bool:
+        """Returns whether a cluster can be lowered under a schedule."""
         alike = self._likeness.key(cluster.members, schedule)
         key = (cluster.members, tuple(schedule)) if alike is None else alike[0]
         if key not in self._legal:
             self._legal[key] = self._is_legal(cluster, schedule)
-        # By itself the root is an output, which cannot be padded.
-        return [*schedule, *cluster.storage] if self._legal[key] else None
+        return self._legal[key]
 
     def _is_legal(self, cluster: Cluster, schedule: Sequence[Decision]) -> bool:
-        """Returns whether a cluster can be lowered under a schedule."""
         try:
             module = self.algorithm.scheduled(cluster.members, schedule)
             if any(kernel.tiling.consumers for kernel in cluster.kernels):

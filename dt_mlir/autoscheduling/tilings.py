@@ -404,12 +404,12 @@ def _costs(choices: Choices, specialized: bool = False) -> list[tuple[Tiling, Co
     if choices.in_product and not choices.coarse:
         single = len(work.products) == 1
         least = min((cost.seconds for _, cost in found), default=inf)
+        counts = [count for count in OTHER_STAGES if single or count < 6]
         for tiling, cost in tuple(found):
             # What needs more shared memory than there is may fit with fewer stages.
-            if cost.seconds <= PROMISING * least or cost.seconds == inf:
-                others = [
-                    replace(tiling, stages=count) for count in OTHER_STAGES if single or count < 6
-                ]
+            fits = cost.seconds < inf
+            if cost.seconds <= PROMISING * least or not fits:
+                others = [replace(tiling, stages=n) for n in counts if fits or n < tiling.stages]
                 found += [(other, model.cost(other)) for other in others]
     return sorted(found, key=lambda item: (item[1].seconds, item[0].stages))
 

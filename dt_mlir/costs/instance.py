@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.shared_memory import PART, PARTS
 from dt_mlir.analysis.tile_sizes import padded
-from dt_mlir.costs.work import Access, Loops, Product, Scalars, Work
+from dt_mlir.costs.work import Access, Loops, Product, Work
 
 PAGE = 32.0
 """The bytes that a run of neighbours in memory costs beside its own."""
@@ -175,12 +175,18 @@ class Instance:
         return prod(rows), prod(columns), deep, prod(batch)
 
     @cached_property
-    def scalars(self) -> list[tuple[float, Scalars, float]]:
-        """The elements that scalar operations are carried out on at once, and how often."""
-        return [
-            (self.tile[item.depends], item, self.count[item.around]) for item in self.work.scalars
-            if not item.again or any(self.trips[p] > 1 for p in item.again)
-        ]  # fmt: skip
+    def scalars(self) -> list[tuple[float, float, float]]:
+        """The scalar operations, arithmetic and special ones, by the elements that they are carried
+        out on at once."""
+        found: dict[float, tuple[float, float]] = {}
+        for item in self.work.scalars:
+            if not item.again or any(self.trips[p] > 1 for p in item.again):
+                elements, times = self.tile[item.depends], self.count[item.around]
+                arithmetic, special = found.get(elements, (0.0, 0.0))
+                found[elements] = (
+                    arithmetic + times * item.arithmetic, special + times * item.special
+                )  # fmt: skip
+        return [(elements, *counts) for elements, counts in found.items()]
 
     @cached_property
     def _copied(self) -> list[tuple[Access, float]]:
@@ -244,6 +250,11 @@ class Instance:
                 self.under_way(item), first is not item, elements * count * item.bits / 8,
             ))  # fmt: skip
         return found
+
+    @cached_property
+    def reads_again(self) -> bool:
+        """True if an access addresses the same elements as another one, in other loops."""
+        return any(moved.again for moved in self.moved)
 
     def _anew(self, item: Access) -> float:
         """Returns which part of its loads an instance addresses for the first time.

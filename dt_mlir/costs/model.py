@@ -9,7 +9,7 @@ are equally busy cost more than one.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from math import inf, log2, prod
 
@@ -96,10 +96,23 @@ class Model:
         self.sides = [Sides.of(work, item) for item in work.products]
         self._instances: dict[Hashable, Instance] = {}
         """The program instances, by their tiles and the labels that the grid partitions."""
+        self._known: dict[Hashable, float] = {}
 
     def cost(self, tiling: Tiling) -> Cost:
         """Predicts what the kernel costs with some tiles."""
         return _Evaluation(self, tiling).cost()
+
+    def once(self, key: Hashable, made: Callable[[], float]) -> float:
+        """Returns a number that tilings share, which the first of them computes.
+
+        Args:
+            key: what the number depends on.
+            made: computes it.
+        """
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = made()
+        return found
 
     def instance(self, tiling: Tiling) -> Instance:
         """Returns a program instance with some tiles."""
@@ -136,10 +149,10 @@ class _Evaluation:
         resident = self._resident(registers, shared)
         loads, memory, waits = self._transfers(resident)
         arithmetic = special = 0.0
-        for elements, each_time, times in instance.scalars:
-            carried_out = max(elements, self.threads) * times
-            arithmetic += each_time.arithmetic * carried_out
-            special += each_time.special * carried_out
+        for elements, arithmetic_each, special_each in instance.scalars:
+            lanes = max(elements, self.threads)
+            arithmetic += arithmetic_each * lanes
+            special += special_each * lanes
         rounds = exchanged = 0.0
         for item in work.reductions:
             count, elements = instance.count[item.around], instance.tile[item.depends]
@@ -232,11 +245,24 @@ class _Evaluation:
 
     def _transfers(self, resident: int) -> tuple[float, float, float]:
         """Returns an instance's bytes from the cache, memory's bytes, and the loads waited for."""
-        device, stages = self.device, self.tiling.stages
-        loads = memory = 0.0
-        waits: dict[Loops, float] = {}
-        room = CACHE_SHARE * device.cache
+        device, tiling, instance = self.device, self.tiling, self.instance
+        alone = self.consumers > 0
+        loads = self.model.once(("loads", instance, alone), self._loads)
+        waits = self.model.once(("waits", instance, alone, tiling.stages), self._waits)
         at_once = min(self.programs, resident * device.multiprocessors)
+        kept = at_once if instance.reads_again else 0
+        memory = self.model.once(
+            ("memory", instance, tiling.order, kept), lambda: self._memory(at_once)
+        )
+        missed = min(memory / max(loads * self.programs, 1.0), 1.0)
+        if not self.chained and self.programs <= resident * device.multiprocessors:
+            # Instances that all run at once walk in step: none finds what another has read before.
+            missed = 1.0
+        return loads, memory, waits * (CACHED + (1 - CACHED) * missed)
+
+    def _loads(self) -> float:
+        """Returns an instance's bytes from the cache, narrow ones counted as what they cost."""
+        found = 0.0
         for moved in self.instance.moved:
             item = moved.item
             if not item.feeds_product:
@@ -247,31 +273,42 @@ class _Evaluation:
                     narrow *= BOXES / moved.wasted
                 elif not all(item.axes):
                     narrow *= COMPUTED
-            loads += moved.bytes * narrow
-            if not item.stores:
-                # Copies of fewer than 4 bytes go through registers, and not ahead.
-                pipelined = item.feeds_product and stages > 1 and moved.width >= 4
-                if pipelined and self.consumers:
-                    # Copies run ahead by themselves; more stages even out what they take.
-                    ahead = RUNS_AHEAD * max(stages - 1.0, 0.25)
-                elif pipelined:
-                    # An asynchronous product still reads its stage while the next one begins.
-                    ahead = stages - (1.75 if device.asynchronous else 1.0)
-                elif item.feeds_product:
-                    # What goes through registers is stored to shared memory, and waited for again.
-                    ahead = 0.5
-                else:
-                    ahead = max(moved.under_way, 1.0)
-                phase = 1.0 + max(moved.times - 1.0, 0.0) / ahead
-                waits[moved.around] = max(waits.get(moved.around, 0.0), phase)
-            if moved.again and moved.addressed * at_once < room:
+            found += moved.bytes * narrow
+        return found
+
+    def _waits(self) -> float:
+        """Returns how many loads an instance waits for one after the other."""
+        stages = self.tiling.stages
+        found: dict[Loops, float] = {}
+        for moved in self.instance.moved:
+            item = moved.item
+            if item.stores:
                 continue
-            memory += self._from_memory(moved, room) * moved.wasted
-        missed = min(memory / max(loads * self.programs, 1.0), 1.0)
-        if not self.chained and self.programs <= resident * device.multiprocessors:
-            # Instances that all run at once walk in step: none finds what another has read before.
-            missed = 1.0
-        return loads, memory, sum(waits.values()) * (CACHED + (1 - CACHED) * missed)
+            # Copies of fewer than 4 bytes go through registers, and not ahead.
+            pipelined = item.feeds_product and stages > 1 and moved.width >= 4
+            if pipelined and self.consumers:
+                # Copies run ahead by themselves; more stages even out what they take.
+                ahead = RUNS_AHEAD * max(stages - 1.0, 0.25)
+            elif pipelined:
+                # An asynchronous product still reads its stage while the next one begins.
+                ahead = stages - (1.75 if self.device.asynchronous else 1.0)
+            elif item.feeds_product:
+                # What goes through registers is stored to shared memory, and waited for again.
+                ahead = 0.5
+            else:
+                ahead = max(moved.under_way, 1.0)
+            phase = 1.0 + max(moved.times - 1.0, 0.0) / ahead
+            found[moved.around] = max(found.get(moved.around, 0.0), phase)
+        return sum(found.values())
+
+    def _memory(self, at_once: int) -> float:
+        """Returns the bytes that memory moves for all instances, so many of which run at once."""
+        room = CACHE_SHARE * self.device.cache
+        found = 0.0
+        for moved in self.instance.moved:
+            if not moved.again or moved.addressed * at_once >= room:
+                found += self._from_memory(moved, room) * moved.wasted
+        return found
 
     def _from_memory(self, moved: Moved, room: float) -> float:
         """Returns the bytes that memory moves for an access of all instances."""

@@ -13,7 +13,14 @@ from dataclasses import dataclass, field, replace
 from itertools import product as combinations
 from math import gcd, prod
 
-from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, IndexType, MemRefType, StringAttr
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    AnyFloat,
+    FixedBitwidthType,
+    IndexType,
+    MemRefType,
+    StringAttr,
+)
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
@@ -392,11 +399,10 @@ class _Reader:
             return self._key(write_to(op.base).value)
         operands = tuple(map(self._key, op.operands))
         if isinstance(op, loop.ReduceOp):
-            return op.name, str(op.kind), op.label_name, *map(self._key, op.yielded)
+            return op.name, op.kind, op.label_name, *map(self._key, op.yielded)
         if op.regions or len(op.results) != 1:
             return value
-        properties = tuple(sorted((name, str(item)) for name, item in op.properties.items()))
-        return op.name, properties, *operands
+        return op.name, frozenset(op.properties.items()), *operands
 
     def _access(self, op: loop.ReadOp | loop.WriteOp, around: Loops) -> None:
         if isinstance(op.base.owner, loop.LocalOp):
@@ -420,7 +426,7 @@ class _Reader:
         if isinstance(op, loop.ReadOp):
             users = [use.operation for use in op.results[0].uses]
             feeds = any(_is_product(user) for user in users)
-        key = self._key_of_elements(name, str(op.map), labels, self._axes(op))
+        key = self._key_of_elements(name, op.map, labels, self._axes(op))
         self.work.accesses.append(Access(
             name, _bits(op.base.type.element_type), isinstance(op, loop.WriteOp), around, depends,
             tuple(fastest), key, self._axes(op), feeds, tuple(fastest.values()),
@@ -442,8 +448,9 @@ class _Reader:
         return tuple(window for window in found if len(window) > 1)
 
     def _key_of_elements(
-        self, tensor: str, map: str, labels: tuple[tuple[str, ...], ...], axes: tuple[str, ...]
-    ) -> tuple[object, ...]:
+        self, tensor: str, map: AffineMapAttr, labels: tuple[tuple[str, ...], ...],
+        axes: tuple[str, ...],
+    ) -> tuple[object, ...]:  # fmt: skip
         """Returns a key of the elements that an access addresses.
 
         It is that of an earlier one which differs in the label that walks the last axis alone.

@@ -181,15 +181,18 @@ def set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str])
     order = program.in_argument_order(wanted)
     block = kernel.body.block
     old: dict[str, BlockArgument] = dict(zip(kernel.argument_names, kernel.args))
-    fresh = {}
-    for name in order:
-        arg = block.insert_arg(values[name].type, len(block.args))
+    for name, arg in old.items():
+        if name not in order:
+            block.erase_arg(arg)
+    stay = [name for name in old if name in order] == [name for name in order if name in old]
+    for place, name in enumerate(order):
+        if stay and name in old:
+            continue
+        arg = block.insert_arg(values[name].type, place)
         arg.name_hint = memory_hint(name)
-        fresh[name] = arg
         if name in old:
             old[name].replace_all_uses_with(arg)
-    for arg in old.values():
-        block.erase_arg(arg)
+            block.erase_arg(old[name])
     kernel.set_arguments([(name, host.tensor_axes(values[name])) for name in order])
 
 

@@ -192,16 +192,21 @@ def gather(site: Site, functions: Sequence[str]) -> tuple[list[loop.ForOp], list
 
 def tidy(block: Block) -> None:
     """Hoists what reductions do not depend on out of them, and merges equal operations."""
-    for op in list(block.ops):
-        if isinstance(op, loop.LoopLike):
-            tidy(op.body.block)
-        if isinstance(op, loop.ReductionLoop):
-            _hoist(op)
+    _hoist_in(block)
     _merge(block, {})
-    for op in list(block.ops):
-        if isinstance(op, loop.OnlineOp) and _merge_running(op):
+    for op in [inner for outer in block.ops for inner in operations_of(outer, loop.OnlineOp)]:
+        if _merge_running(op):
             _merge(block, {})
     _remove_dead(block)
+
+
+def _hoist_in(block: Block) -> None:
+    """Hoists what reductions in a block do not depend on out of them, the innermost ones first."""
+    for op in list(block.ops):
+        if isinstance(op, loop.LoopLike):
+            _hoist_in(op.body.block)
+        if isinstance(op, loop.ReductionLoop):
+            _hoist(op)
 
 
 def _merge_running(op: loop.OnlineOp) -> bool:
@@ -282,7 +287,6 @@ def _merge(block: Block, known: dict[Hashable, Operation]) -> None:
 def _remove_dead(block: Block) -> None:
     for op in reversed(list(block.ops)):
         for inner in reversed(operations(op)):
-            writes = operations_of(inner, loop.WriteOp)
             dead = bool(inner.results) and not any(result.uses for result in inner.results)
-            if dead and not writes and inner.parent is not None:
+            if dead and inner.parent is not None and not operations_of(inner, loop.WriteOp):
                 Rewriter.erase_op(inner)

@@ -265,7 +265,7 @@ def _remove_dead(kernel: loop.KernelOp) -> None:
     for op in reversed(operations(grid)[1:]):
         if isinstance(op, loop.WriteOp | loop.YieldOp) or op.parent is None:
             continue
-        if operations_of(op, loop.WriteOp) or any(result.uses for result in op.results):
+        if any(result.uses for result in op.results) or operations_of(op, loop.WriteOp):
             continue
         Rewriter.erase_op(op)
     for op in operations_of(grid, loop.ForOp):

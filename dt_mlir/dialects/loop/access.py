@@ -118,6 +118,12 @@ class AccessOp(IRDLOperation):
 
     def replace_index(self, value: SSAValue, index: Index) -> None:
         """Puts an index in place of one of the values that the indices are made of."""
+        if isinstance(index.expr, AffineDimExpr):
+            new = index.values[index.expr.position]
+            if new not in self.indices:
+                # The map stays as it is.
+                self._set_values([new if v is value else v for v in self.indices])
+                return
         values = [*self.indices, *index.values]
         sizes = list(dict.fromkeys([*self.size_labels, *index.sizes]))
         inner = substitute(
