@@ -245,10 +245,74 @@ class Clusters:
         readers = [
             r for r in self.readers[name] if r in cluster.members and self._has_nest(r, cluster)
         ]
-        for target in dict.fromkeys([cluster.root, *readers]):
-            for label in self._places(name, target, cluster):
+        places = [
+            (target, label) for target in dict.fromkeys([cluster.root, *readers])
+            for label in self._places(name, target, cluster)
+        ]  # fmt: skip
+        known = set[tuple[str, str]]()
+        for target, label in places:
+            loop = self._loop_of(target, label, cluster)
+            if loop not in known and self._is_around(loop, name, cluster):
+                known.add(loop)
                 found.append(plain(name, "fuse_at", target, label, reason=reason, stored=stored))
         return found
+
+    def _loop_of(self, member: str, label: str, cluster: Cluster) -> tuple[str, str]:
+        """Returns a loop of a kernel, by the function and the label that it is of.
+
+        A loop around a fused function is that of the function that it is fused into.
+
+        Args:
+            member: a function of the kernel that has loops of its own.
+            label: one of its labels, or one that it reduces.
+            cluster: the kernel.
+        """
+        while True:
+            target, around = self._around(member, cluster)
+            if label not in around or not self._is_read_along(member, label, cluster):
+                return member, label
+            member = target
+
+    def _around(self, member: str, cluster: Cluster) -> tuple[str, list[str]]:
+        """Returns the function that another one is fused into, and the labels of the loops there
+        that are around it."""
+        for item in cluster.decisions:
+            if item.name == "fuse_at" and item.function == member:
+                target, last = (str(argument.value) for argument in item.arguments)
+                own = list(self.algorithm.functions[target].label_names)
+                return target, own[: own.index(last) + 1] if last in own else [*own, last]
+        return member, []
+
+    def _is_around(self, loop: tuple[str, str], name: str, cluster: Cluster) -> bool:
+        """Returns whether a loop is around all reads of a function by a kernel.
+
+        Those by functions without loops of their own, which are inlined or computed with others,
+        are not looked at.
+        """
+        for reader in self.readers[name]:
+            if reader not in cluster.members or not self._has_nest(reader, cluster):
+                continue
+            outside = set[tuple[str, str]]()
+            member = reader
+            while member != cluster.root and self._has_nest(member, cluster):
+                member, around = self._around(member, cluster)
+                outside |= {(member, label) for label in around}
+            for read in self.algorithm.accesses(reader, name):
+                own = {*self.algorithm.functions[reader].label_names, *read.used_labels}
+                loops = outside | {(reader, label) for label in own}
+                if loop not in {self._loop_of(*item, cluster) for item in loops}:
+                    return False
+        return True
+
+    def _is_read_along(self, member: str, label: str, cluster: Cluster) -> bool:
+        """Returns whether a kernel reads a function at the index of one of its labels along it."""
+        labels = self.algorithm.functions[member].label_names
+        reads = [
+            read for reader in cluster.members for read in self.algorithm.accesses(reader, member)
+        ]  # fmt: skip
+        return label in labels and all(
+            read.label_alone(labels.index(label)) == label for read in reads
+        )
 
     def _has_nest(self, member: str, cluster: Cluster) -> bool:
         """Returns whether a member of a kernel has loops of its own, to fuse others into."""

@@ -11,6 +11,7 @@ from scheduled import ATTENTION, MATMUL, SOFTMAX, algorithm, schedule, texts
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule, with_schedule
+from dt_mlir.autoscheduling.evaluation import Evaluator
 from dt_mlir.autoscheduling.likeness import Likeness
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.backend.python_module import emit_module
@@ -434,6 +435,25 @@ def test_parts_are_not_tried_where_they_need_what_is_fused(monkeypatch: pytest.M
     monkeypatch.setattr(Algorithm, "works", watched)
     schedule(chain(8), {"x": 4096, "y": 1024})
     assert not [message for message in refused if "_parts' needs" in message]
+
+
+def test_each_place_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions are fused where all reads of them are, and into one of the names of a loop."""
+    found: dict[Any, list[Any]] = {}
+    works = Algorithm.works
+
+    def watched(self: Algorithm, functions: Any, decisions: Any) -> Any:
+        # What is not legal raises an error.
+        made = works(self, functions, decisions)
+        found.setdefault(tuple(functions), []).append([work.signature() for work in made])
+        return made
+
+    monkeypatch.setattr(Algorithm, "works", watched)
+    monkeypatch.setattr(Evaluator, "_worked", lambda self, *said: self.algorithm.works(*said))
+    schedule(chain(12), {"x": 4096, "y": 1024})
+    assert any(len(kernels) > 1 for kernels in found.values())
+    for kernels in found.values():
+        assert len({repr(kernel) for kernel in kernels}) == len(kernels)
 
 
 @pytest.mark.parametrize(("count", "limit"), [(12, 1.0), (80, 4.0)])
