@@ -407,7 +407,8 @@ class _Reader:
     def _access(self, op: loop.ReadOp | loop.WriteOp, around: Loops) -> None:
         if isinstance(op.base.owner, loop.LocalOp):
             return
-        depends = self._depends(*op.indices)
+        indices, axes = op.indices, self._axes(op)
+        depends = self._depends(*indices)
         if isinstance(op, loop.ReadOp):
             around = invariant(around, depends)
         assert isinstance(op.base, BlockArgument)
@@ -417,19 +418,19 @@ class _Reader:
         fastest: dict[int, int] = {}
         if results:
             symbols = [self._size(label) for label in op.size_labels]
-            fastest = self._neighbours(results[-1], op.indices, symbols)
+            fastest = self._neighbours(results[-1], indices, symbols)
         labels = tuple(
             tuple(sorted(self.work.loops[p].label for p in self._depends(value)))
-            for value in op.indices
+            for value in indices
         )
         feeds = False
         if isinstance(op, loop.ReadOp):
             users = [use.operation for use in op.results[0].uses]
             feeds = any(_is_product(user) for user in users)
-        key = self._key_of_elements(name, op.map, labels, self._axes(op))
+        key = self._key_of_elements(name, op.map, labels, axes)
         self.work.accesses.append(Access(
             name, _bits(op.base.type.element_type), isinstance(op, loop.WriteOp), around, depends,
-            tuple(fastest), key, self._axes(op), feeds, tuple(fastest.values()),
+            tuple(fastest), key, axes, feeds, tuple(fastest.values()),
             self._windows(op),
         ))  # fmt: skip
 

@@ -47,6 +47,7 @@ class AlgorithmProgram:
         self.conditions: list[tuple[str, int, str]] = []
         self.bounded: list[tuple[dt.ReadOp, int]] = []
         self.bounds: list[Bound] = []
+        self._labels: dict[str, set[str]] = {}
         for name, op in self.inputs.items():
             if op.axis_labels is not None:
                 self.axes[name] = list(op.axis_labels)
@@ -127,6 +128,12 @@ class AlgorithmProgram:
 
     def labels_of(self, function: dt.FuncOp) -> set[str]:
         """The labels that a function uses, those of sizes too."""
+        name = function.sym_name.data
+        if name not in self._labels:
+            self._labels[name] = self._labels_in(function)
+        return self._labels[name]
+
+    def _labels_in(self, function: dt.FuncOp) -> set[str]:
         used = set(function.label_names)
         for op in operations(function):
             match op:

@@ -92,10 +92,11 @@ class AccessOp(IRDLOperation):
         It is None for an axis whose index is anything else.
         """
         result: list[SSAValue | int | None] = []
+        indices = self.indices
         for expr in self.map.data.results:
             simple = simple_index(expr)
             if isinstance(simple, AffineDimExpr):
-                value = self.indices[simple.position]
+                value = indices[simple.position]
                 result.append(value if is_induction_variable(value) else None)
             else:
                 result.append(simple)
@@ -118,20 +119,21 @@ class AccessOp(IRDLOperation):
 
     def replace_index(self, value: SSAValue, index: Index) -> None:
         """Puts an index in place of one of the values that the indices are made of."""
+        indices = self.indices
         if isinstance(index.expr, AffineDimExpr):
             new = index.values[index.expr.position]
-            if new not in self.indices:
+            if new not in indices:
                 # The map stays as it is.
-                self._set_values([new if v is value else v for v in self.indices])
+                self._set_values([new if v is value else v for v in indices])
                 return
-        values = [*self.indices, *index.values]
+        values = [*indices, *index.values]
         sizes = list(dict.fromkeys([*self.size_labels, *index.sizes]))
         inner = substitute(
             index.expr,
-            [dimension(len(self.indices) + i) for i in range(len(index.values))],
+            [dimension(len(indices) + i) for i in range(len(index.values))],
             [symbol(sizes.index(label)) for label in index.sizes],
         )
-        dims = [inner if v is value else dimension(i) for i, v in enumerate(self.indices)]
+        dims = [inner if v is value else dimension(i) for i, v in enumerate(indices)]
         symbols = [symbol(i) for i in range(len(sizes))]
         results = [substitute(expr, dims, symbols) for expr in self.map.data.results]
         self.set_map(results, values, sizes)
