@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf, prod
+from math import prod
 
 from dt_mlir.autoscheduling.decisions import Decision, copies, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
@@ -42,7 +42,7 @@ def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
             continue
         if cluster.kernels[0].work.products:
             # Groups of warps may have tasks of their own in one of them alone.
-            after, before = _fine(evaluator, trial), _fine(evaluator, best)
+            after, before = _fine(evaluator, trial).seconds, _fine(evaluator, best).seconds
         else:
             after, before = trial.seconds, best.seconds
         if pays(after, before):
@@ -50,10 +50,9 @@ def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
     split = with_parts(evaluator, best)
     # Finer tiles may keep the device busy without parts.
     if split is not best:
-        whole = evaluator.evaluated(best.root, best.members, best.decisions, coarse=False)
-        waits = whole is not None and any(k.cost.limit == "waiting" for k in whole.kernels)
-        sure = SURE if waits else 1.0
-        if whole is None or sure * _fine(evaluator, split) < whole.seconds:
+        whole = _fine(evaluator, best)
+        waits = any(kernel.cost.limit == "waiting" for kernel in whole.kernels)
+        if (SURE if waits else 1.0) * _fine(evaluator, split).seconds < whole.seconds:
             best = split
     best = _with_copies(evaluator, best)
     evaluator.taken |= copies(best.decisions)
@@ -63,13 +62,14 @@ def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
             assert split.key is not None
             assert isinstance(split.value, int)
             evaluator.parts[split.key] = split.value
-    return evaluator.evaluated(best.root, best.members, best.decisions, coarse=False) or best
+    return _fine(evaluator, best)
 
 
-def _fine(evaluator: Evaluator, cluster: Cluster) -> float:
-    """Returns the predicted time of a cluster whose tiles are chosen finely."""
+def _fine(evaluator: Evaluator, cluster: Cluster) -> Cluster:
+    """Returns a cluster with tiles that are chosen finely."""
     found = evaluator.evaluated(cluster.root, cluster.members, cluster.decisions, coarse=False)
-    return inf if found is None else found.seconds
+    assert found is not None, "it is legal with coarse tiles"
+    return found
 
 
 def _with_copies(evaluator: Evaluator, cluster: Cluster) -> Cluster:
@@ -77,14 +77,13 @@ def _with_copies(evaluator: Evaluator, cluster: Cluster) -> Cluster:
 
     Arguments are those of `finished`.
     """
-    fine = evaluator.evaluated(cluster.root, cluster.members, cluster.decisions, coarse=False)
-    if fine is None:
-        return cluster
+    fine = _fine(evaluator, cluster)
     single = [*_copied(evaluator, fine)]
     sets = [single] if len(single) < 2 else [single, *([item] for item in single)]
     best, least = cluster, fine.seconds
     for found in filter(None, sets):
         said = [*cluster.decisions, *found]
+        # Searches know what was compared with coarse tiles.
         if evaluator.evaluated(cluster.root, cluster.members, said) is None:
             continue
         trial = evaluator.evaluated(cluster.root, cluster.members, said, coarse=False)

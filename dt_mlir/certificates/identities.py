@@ -178,7 +178,8 @@ class Identities:
                     if value is None or abs(value) < 2 ** (type.width.data - 1):
                         break
                     for v in self.universe.free(atom.expr):
-                        self.drawn[v.get_id()][point] = self.drawn[v.get_id()][point] // 8 + 1
+                        if not z3.is_bool(v):
+                            self.drawn[v.get_id()][point] = self.drawn[v.get_id()][point] // 8 + 1
 
     def _loaded(self, atom: Term) -> np.ndarray:
         """Returns values of an integer that is loaded: any of its type, a part of them small."""
