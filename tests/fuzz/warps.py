@@ -83,7 +83,8 @@ def products(draw: st.DrawFn) -> Program:
         scalar = " SIn s : f32;" if more == "s" else ""
         declared += [more] if more and more != "s" else []
     consumers = pick(1, 2)
-    tiles = {"x": pick(64, 128, 256), "y": pick(16, 32, 64, 128), "k": pick(16, 32, 64)}
+    rows = pick(64, 128, 256) if consumers == 1 else pick(128, 128, 256, 256, 64)
+    tiles = {"x": rows, "y": pick(16, 32, 64, 128), "k": pick(16, 32, 64)}
     blocks = {"x": tiles["x"], "y": tiles["y"] * (2 if chance(15) else 1)}
     root = "parts" if parts else "mm"
     grid = {**({"k_part": 1} if parts else {}), **({"b": 1} if batched else {}), **blocks}
@@ -130,8 +131,9 @@ def attentions(draw: st.DrawFn) -> Program:
     )  # fmt: skip
     value = str(scores).format(s=f"rdot(Q[h, i, c], K[{group}, j, c], c)")
     scalar = " SIn scale : f32;" if "scale" in value else ""
-    depth = pick(64, 128)
-    blocks, keys = pick(64, 128), pick(32, 64)
+    depth, keys, consumers = pick(64, 128), pick(32, 64), pick(1, 2)
+    # A group of warps has 64 rows or a multiple; what is refused is drawn seldom.
+    blocks = pick(64, 64, 128) if consumers == 1 else pick(128, 128, 128, 128, 128, 64)
     type = pick("bf16", "f16")
     text = (
         f"Func s, top, p, total, o : {type}; In Q : {type}, K : {type}, V : {type};{scalar}\n"
@@ -144,7 +146,7 @@ def attentions(draw: st.DrawFn) -> Program:
         "o.online(j); o.precision(narrow);\n"
         f"o.block(h:1, i:{blocks}); o.tensorize(i:{blocks}, j:{keys}, c:0, d:0);\n"
         f"o.map(h, {pick('i', 'i:descending')});\n"
-        f"o.warp_specialize(consumers:{pick(1, 2)}); o.num_stages({pick(2, 2, 3)});\n"
+        f"o.warp_specialize(consumers:{consumers}); o.num_stages({pick(2, 2, 3)});\n"
         f"{pick('', '', 'o.persistent();', 'o.persistent(rounds:alternating);')} o.compile();\n"
     )
     return Program(text, {"i": draw(st.integers(1, 200)), "j": draw(st.integers(1, 200))})
