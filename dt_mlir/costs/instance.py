@@ -17,11 +17,11 @@ from dt_mlir.analysis.shared_memory import PART, PARTS
 from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.costs.work import Access, Loops, Product, Work
 
-PAGE = 32.0
+PAGE = 20.0
 """The bytes that a run of neighbours in memory costs beside its own."""
 UNROLLED = 4
 """The largest extent of a reduction whose loop is unrolled."""
-UNDER_WAY = 0.65
+UNDER_WAY = 0.52
 """The part of the loads of an unrolled loop that a thread holds at once."""
 
 
@@ -202,6 +202,11 @@ class Instance:
         return max((self.count[item.around] for item, _ in self._copied), default=1.0)
 
     @cached_property
+    def steps(self) -> float:
+        """The trips of all loops that products are in, one after the other."""
+        return sum(self.count[around] for around in {item.around for item in self.work.products})
+
+    @cached_property
     def factors(self) -> float:
         """The bytes of a tile of each factor of products, together."""
         return sum(size for _, size in self._copied)
@@ -281,7 +286,8 @@ class Instance:
         """Returns how many bytes are moved for each that is wanted."""
         # Memory is read by sectors of 32 bytes, and pages of it that are left early cost time.
         run = 1.0
-        for place, repeats in zip(item.fastest, item.repeats):
+        loops = (*item.fastest, *item.further)
+        for place, repeats in zip(loops, (*item.repeats, *item.further_repeats)):
             run *= max(self.points[place] / repeats, 1.0)
             walk = self.work.loops[place]
             if self.lanes[place] < walk.extent or walk.in_part:

@@ -38,17 +38,21 @@ WIDTH = 4
 """The neighbours in memory that a thread takes."""
 SCRATCH = 2048
 """The bytes of shared memory that layouts and reductions take beside the factors of products."""
-ENOUGH_WARPS = 15.0
+ENOUGH_WARPS = 9.0
 """The warps of a multiprocessor that keep its units busy; fewer wait for their own results."""
 INSTANCE = 6e-8
 """The least seconds between program instances that start on a multiprocessor."""
-START_OF_A_WARP = 9e-9
+START_OF_A_WARP = 1.4e-8
 """The seconds between warps that start on a multiprocessor."""
-SPREAD = 5e-8
+SPREAD = 2.5e-8
 """The seconds for each warp in which warps that share a sum over slow elements wait for parts."""
 EXCHANGED = 1e-9
 """The seconds for each value in which the warps of a multiprocessor exchange parts of sums over
 slow elements."""
+ROWS_OF_WARP = 16
+"""The rows of a product that a warp has."""
+FACTOR = 0.12
+"""The part of the time of such a value that an element of a factor takes which warps exchange."""
 SPECIALIZED = 1.9e-6
 """The seconds that the first instance of a specialized kernel takes beside its work: barriers,
 tensor descriptors, and groups of warps that are told their tasks."""
@@ -60,10 +64,10 @@ BESIDE = 16.0
 """The trips of a loop that overlap where a group of warps does nothing but copy."""
 RUNS_AHEAD = 4.0
 """The factor by which a group of warps that only copies hides more of the latency than a stage."""
-NEAR = 0.6
+NEAR = 0.35
 """The time of a load of what an instance has loaded before, with another place of a window, over
 that of a load from the shared cache."""
-BOXES = 0.8
+BOXES = 0.9
 """The time of a copy of boxes from the shared cache, over that of loads of as many bytes."""
 FILLED = 0.44e-6
 """The seconds until a stage that is free again begins to be filled, and is known to be full."""
@@ -135,7 +139,7 @@ class _Evaluation:
         self.consumers = tiling.consumers if device.specializes else 0
         self.warps = GROUP * self.consumers or tiling.warps
         self.threads = self.warps * device.warp
-        self.chained = len(work.products) > 1
+        self.chained = work.is_chained
         self.instance = model.instance(tiling)
         self.programs, self.blocks = self.instance.programs, self.instance.blocks
 
@@ -171,6 +175,7 @@ class _Evaluation:
                     rounds += count * SPREAD * self.warps
                     if not instance.makes_dots:
                         exchanged += count * min(left * (self.warps - 1), WIDTH * self.threads)
+        exchanged += self._shared_rows()
         products, multiplied = self._products()
         arithmetic += multiplied
         waves = -(-self.programs // (each * resident))
@@ -181,7 +186,7 @@ class _Evaluation:
         together = max(min(resident, busiest), 1)
         running = together * self.warps
         # Groups that multiply take turns: the products of one run beside the elements of another.
-        idle = max(ENOUGH_WARPS / max(running, 1), 1.0) if self.consumers < 2 else 1.0
+        idle = max(ENOUGH_WARPS / max(running, 1), 1.0)
         bounds["arithmetic"] = idle * busiest * each * arithmetic / device.arithmetic_rate
         bounds["special"] = idle * busiest * each * special / device.special_rate
         # A block begins when the one before has ended, unless copies for it run ahead.
@@ -215,6 +220,21 @@ class _Evaluation:
             spilled > 0,
         )
 
+    def _shared_rows(self) -> float:
+        """Returns the factors that warps exchange, as they multiply what others have computed.
+
+        A warp has sixteen rows of a product. Where there are more warps than that, they share rows,
+        and a product that another one takes goes through shared memory. They are counted as values
+        of sums over slow elements.
+        """
+        if not self.chained or self.consumers:
+            return 0.0
+        found = 0.0
+        for item, dot in zip(self.work.products, self.instance.dots):
+            if dot is not None and dot[0] < ROWS_OF_WARP * self.warps:
+                found += FACTOR * self.instance.count[item.around] * dot[0] * dot[2]
+        return found
+
     def _overlap(self) -> float:
         """Returns how many trips of a loop overlap: those that copy factors of products ahead."""
         if self.consumers:
@@ -234,7 +254,7 @@ class _Evaluation:
         """
         if not self.consumers or self.chained or not products:
             return 1.0
-        trips = self.instance.ahead
+        trips = self.instance.steps
         step = resident * products / trips
         between = 1.0 + resident * TRIP / step
         if trips <= self.tiling.stages:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import Float64Type, FloatAttr, IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FixedBitwidthType,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from dt_mlir.analysis.dot_plans import dot_operand_bits
 from dt_mlir.dialects import elem
 
 
@@ -85,3 +92,21 @@ def _constant(value: SSAValue) -> float | None:
         return None
     number = value.owner.value
     return float(number.value.data) if isinstance(number, FloatAttr | IntegerAttr) else None
+
+
+def bits_of(type: Attribute) -> int:
+    """Returns the width of an element in memory."""
+    return max(type.size * 8, 8) if isinstance(type, FixedBitwidthType) else 64
+
+
+def kind_of(type: Attribute, precision: str) -> str:
+    """Returns the name of a type of factors in a device's `product_rates`.
+
+    Args:
+        type: the type of the factors.
+        precision: the precision of the kernel's products, as `loop.kernel` has it.
+    """
+    bits = dot_operand_bits(type)
+    if not isinstance(type, AnyFloat):
+        return f"i{bits}"
+    return "tf32" if bits == 32 and precision in ("tf32", "tf32x3") else f"f{bits}"

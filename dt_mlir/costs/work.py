@@ -13,18 +13,11 @@ from dataclasses import dataclass, field, replace
 from itertools import product as combinations
 from math import gcd, prod
 
-from xdsl.dialects.builtin import (
-    AffineMapAttr,
-    AnyFloat,
-    FixedBitwidthType,
-    IndexType,
-    MemRefType,
-    StringAttr,
-)
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, StringAttr
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineSymExpr
 
-from dt_mlir.analysis.dot_plans import dot_operand_bits, is_dottable
+from dt_mlir.analysis.dot_plans import is_dottable
 from dt_mlir.analysis.index_growth import coefficient, growth
 from dt_mlir.analysis.nests import (
     argument_named,
@@ -35,7 +28,7 @@ from dt_mlir.analysis.nests import (
     write_to,
 )
 from dt_mlir.analysis.tile_axes import TileAxes
-from dt_mlir.costs.units import effort_of
+from dt_mlir.costs.units import bits_of, effort_of, kind_of
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.loop.delinearize import is_induction_variable
 from dt_mlir.traversal import operations_of
@@ -91,6 +84,10 @@ class Access:
     windows: tuple[tuple[tuple[int, int], ...], ...] = ()
     """The loops that index an axis together, as `2*p + r` does, each with the distance that its
     index goes; for each axis that has several."""
+    further: Loops = ()
+    """The loops that go on where the whole of the last axis ends, as those of the axis before."""
+    further_repeats: Loops = ()
+    """The same of them as `repeats`."""
 
 
 @dataclass(frozen=True)
@@ -192,6 +189,12 @@ class Work:
             found.setdefault(item.label, []).append(place)
         return found
 
+    @property
+    def is_chained(self) -> bool:
+        """True if a product takes a factor that is computed, as of another product."""
+        factors = sum(item.feeds_product and not item.stores for item in self.accesses)
+        return factors < 2 * len(self.products)
+
     def signature(self) -> Hashable:
         """Returns what is equal for kernels that do the same to tensors of other names."""
         numbers = {name: place for place, name in enumerate(self.tensors)}
@@ -250,7 +253,7 @@ class _Reader:
             work.loops.append(self._walk(op, blocks))
         for arg, name in zip(kernel.args, kernel.argument_names):
             if isinstance(arg.type, MemRefType):
-                element = _bits(arg.type.element_type)
+                element = bits_of(arg.type.element_type)
                 shape = [self._size(axis) for axis in kernel.axes_of(arg)]
                 row = shape[-1] * element // 8 if len(shape) > 1 else 16
                 width = 16 if name in self.aligned else gcd(row, 16)
@@ -367,7 +370,7 @@ class _Reader:
             op, parent = parent, parent.parent_op()
         type = terms[0].type
         self.work.products.append(
-            Product(_kind(type, self.work.precision), _bits(type), around, left, right,
+            Product(kind_of(type, self.work.precision), bits_of(type), around, left, right,
                     tuple(d for d in depth if d in left and d in right))
         )  # fmt: skip
 
@@ -415,10 +418,16 @@ class _Reader:
         name = self.kernel.argument_names[op.base.index]
         assert isinstance(op.base.type, MemRefType)
         results = op.map.data.results
-        fastest: dict[int, int] = {}
-        if results:
-            symbols = [self._size(label) for label in op.size_labels]
-            fastest = self._neighbours(results[-1], indices, symbols)
+        symbols = [self._size(label) for label in op.size_labels]
+        walked = [self._neighbours(expr, indices, symbols) for expr in reversed(results)]
+        fastest = walked[0] if walked else {}
+        further: dict[int, int] = {}
+        extents = [self._size(axis) for axis in reversed(self.kernel.axes_of(op.base))]
+        for inner, outer, extent in zip(walked, walked[1:], extents):
+            points = prod(-(-self.work.loops[p].extent // n) for p, n in inner.items())
+            if points < extent:
+                break
+            further.update((p, n) for p, n in outer.items() if p not in fastest)
         labels = tuple(
             tuple(sorted(self.work.loops[p].label for p in self._depends(value)))
             for value in indices
@@ -429,9 +438,9 @@ class _Reader:
             feeds = any(_is_product(user) for user in users)
         key = self._key_of_elements(name, op.map, labels, axes)
         self.work.accesses.append(Access(
-            name, _bits(op.base.type.element_type), isinstance(op, loop.WriteOp), around, depends,
+            name, bits_of(op.base.type.element_type), isinstance(op, loop.WriteOp), around, depends,
             tuple(fastest), key, axes, feeds, tuple(fastest.values()),
-            self._windows(op),
+            self._windows(op), tuple(further), tuple(further.values()),
         ))  # fmt: skip
 
     def _windows(self, op: loop.AccessOp) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -499,7 +508,7 @@ class _Reader:
         indices = [i for i in write.index_values() if isinstance(i, SSAValue)]
         assert isinstance(op.result.type, MemRefType)
         held = self._depends(*indices)
-        self.work.buffers.append((held, _bits(op.result.type.element_type)))
+        self.work.buffers.append((held, bits_of(op.result.type.element_type)))
 
     def _find_grid(self) -> None:
         """Finds the loops of the root that the grid may partition.
@@ -566,18 +575,6 @@ def _is_product(op: Operation) -> bool:
         parent = op.parent_op()
         return isinstance(parent, loop.ReduceOp) and parent.is_dot
     return isinstance(op, loop.RunningOp) and op.is_dot
-
-
-def _bits(type: Attribute) -> int:
-    return max(type.size * 8, 8) if isinstance(type, FixedBitwidthType) else 64
-
-
-def _kind(type: Attribute, precision: str) -> str:
-    """Returns the name of a type of factors in a device's rates."""
-    bits = dot_operand_bits(type)
-    if not isinstance(type, AnyFloat):
-        return f"i{bits}"
-    return "tf32" if bits == 32 and precision in ("tf32", "tf32x3") else f"f{bits}"
 
 
 def _samples(size: int, most: int = 12) -> list[int]:

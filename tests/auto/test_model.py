@@ -90,14 +90,16 @@ def test_windows_at_neighbouring_places_overlap() -> None:
         for p, q in ((4, 4), (1, 16))
     )
     assert square.bounds["cache"] < row.bounds["cache"]
-    assert square.memory == row.memory
+    # Places beside each other follow in memory, as all of 'c' is read.
+    assert square.memory > row.memory
     apart = work(text.replace("p + r", "3 * p + r").replace("q + s", "3 * q + s"),
                  p=256, q=256, c=64, r=3, s=3)  # fmt: skip
     square, row = (
         cost_of(apart, Tiling({"p": p, "q": q, "c": 64}, labels, 4, 3), H200)
         for p, q in ((4, 4), (1, 16))
     )
-    assert square.bounds["cache"] == pytest.approx(row.bounds["cache"])
+    # But for results beside each other.
+    assert square.bounds["cache"] == pytest.approx(row.bounds["cache"], rel=0.01)
 
 
 def test_ragged_rows_cost_more() -> None:
