@@ -43,11 +43,11 @@ class Replay:
 
     @property
     def needed(self) -> int:
-        """The number of candidates after which the best so far is near the best of all."""
-        return next(
-            (n for n, factor in enumerate(self.factors, 1) if factor <= NEAR),
-            len(self.factors) + 1,
-        )
+        """The number of candidates after which the best so far is near the best of all.
+
+        It is more than are tried where a search ends before.
+        """
+        return next((n for n, factor in enumerate(self.factors, 1) if factor <= NEAR), TRIALS + 1)
 
 
 def replay(path: Path, ahead: int = 6) -> Replay:

@@ -41,9 +41,9 @@ contenders are replayed as CUDA graphs, whose memory is there before: *hot* on t
 *cold* on sets of them that are together more than twice as large as the L2 cache; products also
 *singly*, after a pause and a flush of the cache, and *sustained* for 400 ms. The spread is that of
 the rounds, cold. The bound is the least time by the [model of costs](auto.md). A search tries some
-schedules of the space; what the model leaves out before is counted behind it. Ranks are those of 16
-schedules of a workload, drawn at random and spread evenly over the predicted times, of which the
-largest are three times the least (`benchmarks/ranking.py`).
+schedules of the space; what the model leaves out before is counted behind it. Ranks are those of
+12 or 16 schedules of a workload, drawn at random and spread evenly over the predicted times, of
+which the largest are three times the least (`benchmarks/ranking.py`).
 """
 
 

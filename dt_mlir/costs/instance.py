@@ -155,6 +155,10 @@ class Instance:
         """The number of elements of an item."""
         self.addressed = Table(points)
         """The number of elements of an item that are no lanes out of bounds."""
+        self._unknown = {
+            place for place, walk in enumerate(work.loops) if walk.in_part and not tiles[walk.label]
+        }
+        """The loops over parts that tiles take whole: no axis joins them with others."""
         self.dots = [self._dot(item, of) for item, of in zip(work.products, sides)]
         """The rows, columns, depth and batch of each product that is a dot; None of others."""
         self.makes_dots = any(self.dots)
@@ -166,6 +170,8 @@ class Instance:
         columns = [lanes[p] for p in sides.columns if lanes[p] > 1]
         batch = [lanes[p] for p in sides.batch if lanes[p] > 1]
         deep = prod(lanes[p] for p in sides.depth)
+        if sum(lanes[p] > 1 for p in sides.depth) > 1 and self._unknown.intersection(sides.depth):
+            return None
         if (
             not rows or len(rows) > 1 and not sides.joins_rows
             or not columns or len(columns) > 1 and not sides.joins_columns
@@ -337,5 +343,10 @@ class Instance:
                 loaded[key] = max(loaded.get(key, 0.0), size)
         buffers = [self.tile[loops] * bits / 32 for loops, bits in work.buffers]
         computed = [self.tile[item.depends] for item in work.scalars]
+        computed += [
+            # What no dot multiplies is there before it is summed.
+            self.tile[tuple({*item.left, *item.right})]
+            for item, dot in zip(work.products, self.dots) if dot is None
+        ]  # fmt: skip
         widest = max([*computed, *buffers], default=0.0)
         return Held(products, edges, sums, sum(loaded.values()), widest, sum(buffers))

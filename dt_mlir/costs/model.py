@@ -40,6 +40,8 @@ SCRATCH = 2048
 """The bytes of shared memory that layouts and reductions take beside the factors of products."""
 ENOUGH_WARPS = 9.0
 """The warps of a multiprocessor that keep its units busy; fewer wait for their own results."""
+CHAINED_WARPS = 15.0
+"""The same for chains of products, of which one waits for what is computed of the other."""
 INSTANCE = 6e-8
 """The least seconds between program instances that start on a multiprocessor."""
 START_OF_A_WARP = 1.4e-8
@@ -186,7 +188,8 @@ class _Evaluation:
         together = max(min(resident, busiest), 1)
         running = together * self.warps
         # Groups that multiply take turns: the products of one run beside the elements of another.
-        idle = max(ENOUGH_WARPS / max(running, 1), 1.0)
+        enough = CHAINED_WARPS if self.chained and not self.consumers else ENOUGH_WARPS
+        idle = max(enough / max(running, 1), 1.0)
         bounds["arithmetic"] = idle * busiest * each * arithmetic / device.arithmetic_rate
         bounds["special"] = idle * busiest * each * special / device.special_rate
         # A block begins when the one before has ended, unless copies for it run ahead.
