@@ -69,6 +69,9 @@ RUNS_AHEAD = 4.0
 NEAR = 0.35
 """The time of a load of what an instance has loaded before, with another place of a window, over
 that of a load from the shared cache."""
+IN_PIECES = 4.0
+"""The time of a load of a matrix by specialized warps, whose threads take pairs of elements as a
+product has them, over that of one in a layout of its own."""
 BOXES = 0.9
 """The time of a copy of boxes from the shared cache, over that of loads of as many bytes."""
 FILLED = 0.44e-6
@@ -290,6 +293,8 @@ class _Evaluation:
             item = moved.item
             if not item.feeds_product:
                 narrow = moved.anew * (1 - NEAR) + NEAR
+                if self.consumers and not item.stores and len(item.depends) > 1:
+                    narrow *= IN_PIECES
             else:
                 narrow = (16 / moved.width) ** NARROW
                 if self.consumers:
