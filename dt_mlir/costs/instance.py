@@ -156,8 +156,9 @@ class Instance:
         self.addressed = Table(points)
         """The number of elements of an item that are no lanes out of bounds."""
         self._unknown = {
-            place for place, walk in enumerate(work.loops) if walk.in_part and not tiles[walk.label]
-        }
+            place for place, walk in enumerate(work.loops)
+            if walk.in_part and not tiles.get(walk.label, 1)
+        }  # fmt: skip
         """The loops over parts that tiles take whole: no axis joins them with others."""
         self.dots = [self._dot(item, of) for item, of in zip(work.products, sides)]
         """The rows, columns, depth and batch of each product that is a dot; None of others."""

@@ -190,7 +190,6 @@ class _Evaluation:
         bounds["products"] *= self._late(each * products, resident)
         together = max(min(resident, busiest), 1)
         running = together * self.warps
-        # Groups that multiply take turns: the products of one run beside the elements of another.
         enough = CHAINED_WARPS if self.chained and not self.consumers else ENOUGH_WARPS
         idle = max(enough / max(running, 1), 1.0)
         bounds["arithmetic"] = idle * busiest * each * arithmetic / device.arithmetic_rate

@@ -422,10 +422,9 @@ class _Reader:
         walked = [self._neighbours(expr, indices, symbols) for expr in reversed(results)]
         fastest = walked[0] if walked else {}
         further: dict[int, int] = {}
-        extents = [self._size(axis) for axis in reversed(self.kernel.axes_of(op.base))]
-        for inner, outer, extent in zip(walked, walked[1:], extents):
+        for inner, outer, axis in zip(walked, walked[1:], reversed(self.kernel.axes_of(op.base))):
             points = prod(-(-self.work.loops[p].extent // n) for p, n in inner.items())
-            if points < extent:
+            if axis not in self.sizes or points < self.sizes[axis]:
                 break
             further.update((p, n) for p, n in outer.items() if p not in fastest)
         labels = tuple(
