@@ -106,6 +106,7 @@ class Model:
         self._instances: dict[Hashable, Instance] = {}
         """The program instances, by their tiles and the labels that the grid partitions."""
         self._known: dict[Hashable, float] = {}
+        """The numbers that tilings share, by what they depend on."""
 
     def cost(self, tiling: Tiling) -> Cost:
         """Predicts what the kernel costs with some tiles."""

@@ -195,7 +195,8 @@ def tidy(block: Block) -> None:
     _hoist_in(block)
     _merge(block, {})
     for op in [inner for outer in block.ops for inner in operations_of(outer, loop.OnlineOp)]:
-        if _merge_running(op):
+        # What equals another loop is gone by now.
+        if op.parent is not None and _merge_running(op):
             _merge(block, {})
     _remove_dead(block)
 
