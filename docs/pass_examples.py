@@ -149,6 +149,9 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         "f[h, i] = rmax(A[h, i, j] + slope[h] * (j - i), j);\n"
         "f.block(h:1, i:16);\nf.tensorize(i:16, j:64);\n", STAGES["tile"], "",
     ),
+    "tile-combine-exponents": (
+        ATTENTION.replace("f.warp_specialize(consumers:1);\n", ""), STAGES["tile"], "",
+    ),
     "tile-hoist-indices": (
         "Func f; In X, W; Var p, o; RVar r = 3, c;\n"
         "f[p, o] = rdot(constant_exterior(X[2 * p + r - 1, c], 0), W[r, c, o], r, c);\n"

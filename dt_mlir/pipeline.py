@@ -45,6 +45,7 @@ TILES = (
     "tile-coalesce-loops",
     "tile-fuse-maps",
     "tile-convert-terms",
+    "tile-combine-exponents",
     "tile-hoist-indices",
     "tile-walk-blocks",
     "tile-cse",

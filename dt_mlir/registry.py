@@ -60,6 +60,7 @@ PASS_NAMES = (
     "tile-merge-axes",
     "tile-cse",
     "tile-fuse-maps",
+    "tile-combine-exponents",
     "tile-convert-terms",
     "tile-hoist-indices",
     "tile-share-loads",

@@ -144,6 +144,9 @@ class Scalars:
             return self._select(op, *operands)
         if isinstance(op, elem.ApplyOp) and APPLICABLE[op.function.data].expansion is not None:
             return self._expanded(op, operands)
+        if isinstance(op, elem.ModerationOp):
+            # Numbers are moderate.
+            return Number(FloatAttr(1.0, op.result.type))
         same = len(operands) == 2 and operands[0] is operands[1]
         asks = isinstance(op, arith.CmpfOp) and predicate_of(op) == "une" and same
         if asks and _is_zero_of(operands[0]):

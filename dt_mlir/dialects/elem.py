@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     StringAttr,
+    f32,
 )
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
@@ -24,6 +25,7 @@ from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
+    operand_def,
     prop_def,
     result_def,
     traits_def,
@@ -132,6 +134,35 @@ class ApplyOp(IRDLOperation):
         return FunctionType.from_lists([a.type for a in self.arguments], [self.result.type])
 
 
+MODERATE = 2.0**25
+"""The magnitude beyond which `elem.moderation` makes numbers smaller."""
+LARGEST = 2.0**128 - 2.0**104
+"""The largest number of f32, which it takes for infinities."""
+
+
+@irdl_op_definition
+class ModerationOp(IRDLOperation):
+    """Returns a positive factor that makes a number moderate: 1 up to a magnitude of 2^25.
+
+    Beyond, it is 2^25 over the magnitude; that of an infinity is the largest number, so that an
+    infinity stays one. Of a NaN it is 1. Exponents that are computed of numbers so large have no
+    digit of ones left.
+    """
+
+    name = "elem.moderation"
+
+    value = operand_def(f32)
+    """The number."""
+    result = result_def(f32)
+    """The factor."""
+
+    assembly_format = "$value attr-dict"
+    traits = traits_def(Pure())
+
+    def __init__(self, value: SSAValue) -> None:
+        super().__init__(operands=[value], result_types=[f32])
+
+
 def identity(kind: ReductionKind, type: Attribute) -> FloatAttr | IntegerAttr:
     """Returns the identity of a reduction of a kind in a type."""
     if isinstance(type, AnyFloat):
@@ -157,4 +188,4 @@ def identity(kind: ReductionKind, type: Attribute) -> FloatAttr | IntegerAttr:
     return IntegerAttr(number, type)
 
 
-Elem = Dialect("elem", [ApplyOp], [ReductionKindAttr])
+Elem = Dialect("elem", [ApplyOp, ModerationOp], [ReductionKindAttr])

@@ -59,6 +59,11 @@ def _sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 
+def _moderation(magnitude: Array) -> Array:
+    known = np.nan_to_num(magnitude, nan=0.0)
+    return elem.MODERATE / np.clip(known, elem.MODERATE, elem.LARGEST)
+
+
 @np.errstate(all="ignore")
 def _power(x: Array, y: Array) -> Array:
     """Integer powers: of a negative exponent the truncated quotient, as of 1 by a power."""
@@ -452,6 +457,11 @@ class BoundedArithmetic(Arithmetic):
             product = bounded.rounded(*bounded.by_corners(np.multiply, values[:2]), type)
             operands = [product, values[2]]
             return bounded.rounded(*bounded.by_corners(np.add, operands), type)
+        if name == "elem.moderation":
+            magnitude = replace(values[0], value=np.abs(values[0].value))
+            value, error = bounded.by_corners(_moderation, [magnitude])
+            quotient = np.where(value < 1.0, self.accuracy.ulps("arith.divf", [value]), 0.0)
+            return bounded.rounded(value, error, type, quotient)
         if name in SMOOTH:
             function, slope = SMOOTH[name]
             value = function(values[0].value)

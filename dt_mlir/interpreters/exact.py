@@ -264,6 +264,9 @@ class ExactArithmetic(Arithmetic):
                 return larger(larger(x[0], x[1]), x[2], largest=False)
             case "sign":
                 return encoded(np.sign(ordered(x[0])), self.exponentials)
+            case "elem.moderation":
+                # Numbers are moderate.
+                return encoded(np.ones(np.shape(x[0])), self.exponentials)
             case "math.exp" if self.exponentials:
                 return exponential(x[0])
             case "math.exp2" if self.exponentials:

@@ -109,7 +109,7 @@ ScalarFunctions: type[_ScalarFunctions] = register_impls(
             for cls in (
                 *arith.Arith.operations,
                 *math.Math.operations,
-                elem.ApplyOp,
+                *elem.Elem.operations,
                 UnrealizedConversionCastOp,
             )
         },

@@ -30,6 +30,7 @@ _HOIST_INDICES = _ALL + "passes/tile_hoist_indices.py"
 _MOVING = _ALL + "analysis/moving_addresses.py"
 _PREFIXES = _ALL + "passes/convert_loop_to_tile_prefixes.py"
 _CONVERT = _ALL + "passes/tile_convert_terms.py"
+_COMBINE = _ALL + "passes/tile_combine_exponents.py"
 _SIZE_BOUNDS = _ALL + "analysis/size_bounds.py"
 _KNOWN = _ALL + "backend/triton/known_conditions.py"
 _KERNEL = _ALL + "backend/triton/kernel.py"
@@ -54,6 +55,22 @@ TILES = [
     Fault(
         "floats-that-are-not-exact", _CONVERT, "_EXACT = 2**24", "_EXACT = 2**26",
         "beyond 2^24 an index is not a float, and its difference with another is rounded twice",
+    ),
+    Fault(
+        "slope-without-its-scale", _COMBINE, "builder, v[1], factor) if v[1:] else factor",
+        "builder, v[1], factor) if not v else factor",
+        "scores are multiplied by their scale",
+    ),
+    Fault(
+        "largest-score-of-another-product", _COMBINE,
+        "and not products.isdisjoint(_sources(op.value))", "",
+        "an exponent is combined if the largest score is one of the same product",
+    ),
+    Fault(
+        "scores-that-are-not-moderate", _COMBINE,
+        "return builder.insert(elem.ModerationOp(v[0])).result",
+        "return builder.insert(arith.ConstantOp(number.__class__(1.0, f32))).result",
+        "of scores beyond 2^25 exponents have no digit of ones left",
     ),
     Fault(
         "bound-of-a-multiple", _SIZE_BOUNDS,

@@ -30,6 +30,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from dt_mlir.backend.triton import code
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import elem
 from dt_mlir.dialects.comparisons import predicate_of
 
 _TYPES: dict[Attribute, str] = {
@@ -194,6 +195,11 @@ def scalar_expression(
             return code.binary("*", shown(0), code.constant(-1.0))
         case arith.CmpfOp() | arith.CmpiOp():
             return _comparison(op, [shown(0), shown(1)])
+        case elem.ModerationOp():
+            magnitude = code.call("tl.abs", shown(0, True))
+            least, most = map(code.constant, (elem.MODERATE, elem.LARGEST))
+            magnitude = code.call("tl.minimum", code.call("tl.maximum", magnitude, least), most)
+            return code.binary("/", least, magnitude)
         case arith.SelectOp():
             return code.call("tl.where", shown(0), shown(1, True), shown(2, True))
         case _:

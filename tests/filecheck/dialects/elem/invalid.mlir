@@ -23,3 +23,7 @@
 %x = arith.constant 1 : i32
 %0 = elem.apply "floordiv"(%x, %x) : (i32, i32) -> i32
 // expected-error@above {{'elem.apply' is malformed: 'floordiv' on i32 has an operation of its own upstream}}
+// -----
+%x = arith.constant 1.0 : f64
+%0 = "elem.moderation"(%x) : (f64) -> f64
+// expected-error@above {{operand 'value' at position 0 does not verify}}

@@ -6,3 +6,5 @@
 %0 = elem.apply "sigmoid"(%x) : (f32) -> f32
 // CHECK: elem.apply "clamp"(%{{.*}}, %{{.*}}, %{{.*}}) : (i32, i32, i32) -> i32
 %1 = elem.apply "clamp"(%i, %i, %i) : (i32, i32, i32) -> i32
+// CHECK: elem.moderation %{{.*}}
+%2 = elem.moderation %x
