@@ -1,6 +1,6 @@
 """Runs, checks and times candidates, all in one process that may be ended at any time.
 
-Kernels are timed as replays of a CUDA graph: 25 ms of warm-up, then 100 ms, of which the mean is
+Kernels are timed as replays of a CUDA graph: 25 ms of warm-up, then 50 ms, of which the mean is
 one measurement. Each call of a graph takes another set of tensors, and all of them together are
 more than twice as large as the L2 cache: what a program is given it seldom finds there.
 """
@@ -33,7 +33,7 @@ METHODS = ("cold", "hot", "events", "interpreter")
 holds; replays on the same tensors; events around launches, the L2 cache cleared before each; or, on
 Triton's interpreter, by the clock."""
 WARMUP_MS = 25
-REPETITION_MS = 100
+REPETITION_MS = 50
 LOOK_MS = 20
 """The time of a candidate that was never timed, which decides whether it is timed again."""
 _OTHERS = (

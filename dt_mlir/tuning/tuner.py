@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -63,8 +63,8 @@ class Options:
     rounds: int = 5
     """The number of times that a kept candidate is timed."""
     keep: float | None = None
-    """After the first round, what is this much slower than the best is not timed again; None for
-    what suits the strategy."""
+    """After the first round, what is this much slower than the best is not timed again, and after
+    each further one what is slower by half as much as before; None for what suits the strategy."""
     timeout: float = 120.0
     """The seconds after which compiling or running one candidate is ended."""
     trials: int | None = None
@@ -103,6 +103,8 @@ class Tuner:
         workers: the processes that compile and measure; None for some of its own.
         strategy: what decides which candidates are tried; None for all of the task's space.
         least: the least time that the device needs, for the report.
+        leading: hears of the fastest program once all were looked at; a later round may show that
+            another one is faster.
     """
 
     def __init__(
@@ -116,7 +118,9 @@ class Tuner:
         workers: Workers | None = None,
         strategy: Strategy | None = None,
         least: Least | None = None,
+        leading: Callable[[str], None] | None = None,
     ) -> None:
+        self.leading = leading
         self.task, self.setting, self.database = task, setting, database
         self.options, self.progress = options, progress
         self.on_gpu = setting.device != "cpu"
@@ -165,6 +169,9 @@ class Tuner:
     def _search(self) -> None:
         self.records = self.database.load(self.setting, self.method)
         self._explore()
+        best = self._best()
+        if self.leading is not None and best is not None:
+            self.leading(next(text for text, time in self._times().items() if time == best))
         self._further_rounds()
         self._compare()
 
@@ -193,13 +200,19 @@ class Tuner:
             spent = time.monotonic() - started
             if self.options.budget is not None and spent > self.options.budget and self.tried:
                 left = 0
-            room = ahead - len(pending) - len(ready)
-            count = room if left is None else min(left, room)
-            batch = self.strategy.ask(count) if count > 0 else []
-            left = left if left is None else left - len(batch)
-            self.progress.expect(len(batch))
-            for candidate in batch:
-                self._begin(candidate, pending)
+            asked = False
+            while len(pending) + len(ready) < ahead and (left is None or left > 0):
+                # One is compiled while the strategy looks for the next one.
+                batch = self.strategy.ask(1)
+                if not batch:
+                    break
+                asked = True
+                left = left if left is None else left - len(batch)
+                self.progress.expect(len(batch))
+                for candidate in batch:
+                    self._begin(candidate, pending)
+            if pending:
+                self.strategy.begin_imports()
             while again and self._first in free:
                 self._look(again.popleft(), self._first, True, pending, free)
             left_out = False
@@ -213,7 +226,7 @@ class Tuner:
                 else:
                     self._look(text, min(free), False, pending, free)
             if not pending:
-                if batch or left_out:
+                if asked or left_out:
                     continue
                 if ready or again:
                     raise CompileError("no GPU is left to measure on", None, NO_GPU)
@@ -388,20 +401,26 @@ class Tuner:
         if candidate.prediction is not None:
             self.database.add_prediction(self.setting, candidate.text, candidate.prediction)
 
-    def _kept(self) -> list[str]:
-        """Those that are timed again: not much slower than the best."""
+    def _kept(self, rounds: int) -> list[str]:
+        """Those that are timed again: not much slower than the best, the less the more rounds.
+
+        Args:
+            rounds: the rounds behind.
+        """
         times = self._times()
-        most = min(times.values(), default=0.0) * (self.options.keep or self.strategy.keep)
-        return [text for text, time in times.items() if time <= most]
+        keep = (self.options.keep or self.strategy.keep) - 1
+        most = min(times.values(), default=0.0) * (1 + keep / 2 ** max(rounds - 1, 0))
+        # A round may be too long, on a machine that others use.
+        return [text for text in times if min(self.records[text].times) <= most]
 
     def _further_rounds(self) -> None:
-        """Times what was kept in rounds whose order is drawn anew."""
-        kept = self._kept()
+        """Times what is kept in rounds whose order is drawn anew."""
         rounds = self.options.rounds
-        self.progress.expect(sum(max(0, rounds - len(self.records[t].times)) for t in kept))
-        self._build_all(text for text in kept if not self._is_done(text, rounds))
+        self._build_all(text for text in self._kept(0) if not self._is_done(text, rounds))
         for number in range(rounds):
+            kept = self._kept(number)
             due = [text for text in kept if not self._is_done(text, number + 1)]
+            self.progress.expect(len(due))
             self.random.shuffle(due)
             for text in due:
                 self._measure(text)

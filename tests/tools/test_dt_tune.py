@@ -284,7 +284,7 @@ def test_an_address_is_no_size(tool: Tools) -> None:
 
 
 def test_a_gpu_without_figures_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dt_mlir.tools.dt_tune import _predicted
+    from dt_mlir.tools.searching import _predicted
 
     assert _predicted(None, "NVIDIA GeForce RTX 4090", False) is None
     with pytest.raises(CompileError, match="there are no figures of the device") as error:

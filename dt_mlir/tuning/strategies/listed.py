@@ -30,5 +30,8 @@ class Listed:
         """See `Strategy`."""
         return [candidate for _, candidate in zip(range(count), self._left)]
 
+    def begin_imports(self) -> None:
+        """See `Strategy`: it needs nothing more."""
+
     def tell(self, candidate: Candidate, milliseconds: float | None) -> None:
         """See `Strategy`; nothing follows from a time."""

@@ -23,7 +23,7 @@ LEAST = 8
 """The number of candidates after which a search may end by itself."""
 LEAST_GAIN = 0.001
 """The expected gain, as a part of the time, below which it does."""
-AHEAD = 6
+AHEAD = 12
 """The most candidates under way at once for each process that measures: what is measured decides
 what is tried next."""
 ALIKE = 1.02
@@ -94,6 +94,10 @@ class Predicted:
             if len(self._choices) > known:
                 found.append(candidate)
         return found
+
+    def begin_imports(self) -> None:
+        """See `Strategy`."""
+        self._surrogate.begin_imports()
 
     def tell(self, candidate: Candidate, milliseconds: float | None) -> None:
         """See `Strategy`."""

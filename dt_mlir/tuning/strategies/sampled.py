@@ -62,6 +62,9 @@ class Sampled:
             found.append(candidate)
         return found
 
+    def begin_imports(self) -> None:
+        """See `Strategy`: it needs nothing more."""
+
     def tell(self, candidate: Candidate, milliseconds: float | None) -> None:
         """See `Strategy`."""
         trial = self.trials[candidate.text]

@@ -48,6 +48,10 @@ class Strategy(Protocol):
         """
         ...
 
+    def begin_imports(self) -> None:
+        """Begins to import what it needs once a time is known, while the caller waits for one."""
+        ...
+
     def tell(self, candidate: Candidate, milliseconds: float | None) -> None:
         """Hears how long a candidate takes; None if it has no time."""
         ...

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from importlib import import_module
 from importlib.util import find_spec
 from math import log, pi, sqrt
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -51,10 +53,18 @@ class Surrogate:
         self._failed: list[Features] = []
         self._times: list[float] = []
         """The logarithms of measured times."""
+        self._is_importing = False
+
+    def begin_imports(self) -> None:
+        """Begins to import what the process needs, which takes seconds, while the caller goes on.
+        """
+        if not self._is_importing:
+            self._is_importing = True
+            name = "sklearn.gaussian_process"
+            Thread(target=import_module, args=[name], daemon=True).start()
 
     @cached_property
     def _process(self) -> Any:
-        # Importing it takes seconds, in which the first candidates are compiled.
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
@@ -86,7 +96,7 @@ class Surrogate:
             features: the features of each candidate.
             predicted: their predicted times.
             under_way: the features of candidates whose times are not known yet: they are taken to
-                be as predicted.
+                be as predicted, once any time is known.
         """
         ratios = [ratio for _, ratio in self._measured]
         offset = float(np.mean(ratios)) if ratios else 0.0
@@ -95,7 +105,7 @@ class Surrogate:
         points += self._failed
         values += [FAILED] * len(self._failed)
         wanted = np.asarray(features)
-        if under_way:
+        if under_way and points:
             believed, _ = self._predicted(points, values, np.asarray(under_way))
             points, values = [*points, *under_way], [*values, *believed]
         mean, deviation = self._predicted(points, values, wanted)

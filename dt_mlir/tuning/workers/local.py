@@ -29,9 +29,6 @@ from dt_mlir.tuning.measuring import (
 from dt_mlir.tuning.workers.processes import FreshContext, PreparedContext
 from dt_mlir.tuning.workers.workers import PREPARATION, Wanted
 
-COMPILERS = ("torch", "triton", "dt_mlir.tuning.compilation", "dt_mlir.tuning.measuring")
-"""The modules that take long to import, of what compiles for a GPU."""
-
 
 class _Pool(ProcessPool):
     """Processes of one kind.
@@ -39,15 +36,15 @@ class _Pool(ProcessPool):
     Args:
         workers: how many there are.
         load: Python files with directives that programs use.
+        on_gpu: whether they compile for a GPU, or measure on one. Triton's interpreter has to be
+            chosen before Triton is imported.
         gpu: the only GPU that they see; None for all.
-        prepared: modules that are imported once for all of them.
     """
 
     def __init__(
-        self, workers: int, load: list[str], gpu: str | None = None,
-        prepared: Sequence[str] = (),
+        self, workers: int, load: list[str], on_gpu: bool, gpu: str | None = None
     ) -> None:
-        self.processes = PreparedContext([*prepared]) if prepared else FreshContext()
+        self.processes = PreparedContext() if on_gpu else FreshContext()
         context: Any = self.processes
         super().__init__(
             max_workers=workers, context=context, initializer=prepare_process, initargs=[load, gpu]
@@ -76,17 +73,17 @@ class _Measurer:
         """See `Workers.start`."""
         return self.prepared(wanted).schedule(function, args=list(args), timeout=self.timeout)
 
-    def begin(self) -> _Pool:
-        """Starts the process, if there is none, and returns it; see `Workers.begin`."""
-        if self._pool is None:
-            self._pool = _Pool(1, self.load, self.gpu)
-            self._pool.schedule(import_for_gpu, timeout=PREPARATION)
-        return self._pool
+    def begin(self) -> Future[Any]:
+        """Starts the process, and lets it describe its GPU; see `Workers.begin`."""
+        self._pool = _Pool(1, self.load, True, self.gpu)
+        found = self._pool.schedule(present_gpu, timeout=PREPARATION)
+        self._pool.schedule(import_for_gpu, timeout=PREPARATION)
+        return found
 
     def prepared(self, wanted: Wanted) -> _Pool:
         """Lets the process make up inputs, and returns it; see `Workers.prepare`."""
         if self._pool is None:
-            self._pool = _Pool(1, self.load, self.gpu)
+            self._pool = _Pool(1, self.load, wanted[2] != "interpreter", self.gpu)
         if self._ready != wanted:
             # Imports, inputs and the reference are no candidate's time.
             self._preparing = self._pool.schedule(warm, args=list(wanted), timeout=PREPARATION)
@@ -134,6 +131,8 @@ class LocalWorkers:
         self._measurers = [_Measurer(self.load, gpu, timeout) for gpu in places]
         self._compilers: _Pool | None = None
         self._gpu: Gpu | None = None
+        self._described: Future[Any] | None = None
+        """The description of the first GPU, if it is under way."""
 
     def places(self) -> list[int]:
         """See `Workers`."""
@@ -167,15 +166,13 @@ class LocalWorkers:
     def begin(self, on_gpu: bool) -> None:
         """See `Workers`."""
         if on_gpu:
-            # Any task starts the process that the others are copies of.
-            self._compiling(on_gpu).schedule(prepare_process, args=[self.load])
-            for measurer in self._measurers:
-                measurer.begin()
+            begun = [measurer.begin() for measurer in self._measurers]
+            self._described = begun[0]
 
     def build(self, text: str, sizes: Mapping[str, int], on_gpu: bool) -> Future[Any]:
         """See `Workers`."""
         if on_gpu and self._gpu is None:
-            self._gpu = present_gpu()
+            self._gpu = present_gpu() if self._described is None else self._described.result()
         gpu = self._gpu if on_gpu else None
         arguments = [text, "-", sizes, gpu]
         return self._compiling(on_gpu).schedule(build, args=arguments, timeout=self.timeout)
@@ -183,8 +180,7 @@ class LocalWorkers:
     def _compiling(self, on_gpu: bool) -> _Pool:
         """Returns the processes that compile, which are started if there are none."""
         if self._compilers is None:
-            # Triton's interpreter has to be chosen before Triton is imported.
-            self._compilers = _Pool(self.jobs, self.load, None, COMPILERS if on_gpu else ())
+            self._compilers = _Pool(self.jobs, self.load, on_gpu)
         return self._compilers
 
     def built(self, future: Future[Any]) -> Built:

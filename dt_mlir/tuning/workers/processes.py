@@ -7,7 +7,8 @@ start itself over and over. What searches run in processes is this package's alo
 from __future__ import annotations
 
 import threading
-from multiprocessing import spawn
+from collections.abc import Sequence
+from multiprocessing import forkserver, spawn
 from multiprocessing.context import (
     BaseContext,
     ForkServerContext,
@@ -17,6 +18,8 @@ from multiprocessing.context import (
 )
 from typing import Any
 
+IMPORTED = ("torch", "triton", "dt_mlir.tuning.compilation", "dt_mlir.tuning.measuring")
+"""The modules that take long to import, of what compiles for a GPU and measures on one."""
 _LOCK = threading.Lock()
 
 
@@ -81,14 +84,20 @@ class FreshContext(_Started, SpawnContext):  # pyright: ignore[reportIncompatibl
 
 
 class PreparedContext(_Started, ForkServerContext):  # pyright: ignore[reportIncompatibleVariableOverride]
-    """A context whose processes are copies of one that has imported some modules.
+    """A context whose processes are copies of one that has imported what they need."""
+
+    kind = _Forked
+
+    def __init__(self) -> None:
+        super().__init__()
+        begin_imports()
+
+
+def begin_imports(modules: Sequence[str] = IMPORTED) -> None:
+    """Starts the process that others are copies of; it imports modules while the caller goes on.
 
     Args:
         modules: the modules; none of them may start threads or ask for a GPU.
     """
-
-    kind = _Forked
-
-    def __init__(self, modules: list[str]) -> None:
-        super().__init__()
-        self.set_forkserver_preload(modules)
+    forkserver.set_forkserver_preload([*modules])
+    forkserver.ensure_running()
