@@ -19,6 +19,8 @@ from dt_mlir.costs.work import Access, Loops, Product, Work
 
 PAGE = 20.0
 """The bytes that a run of neighbours in memory costs beside its own."""
+WARP = 32
+"""The threads whose loads are one request."""
 UNROLLED = 4
 """The largest extent of a reduction whose loop is unrolled."""
 UNDER_WAY = 0.52
@@ -90,6 +92,9 @@ class Moved(NamedTuple):
     """True if another access addresses the same elements, in other loops."""
     addressed: float
     """The bytes that it addresses."""
+    lines: float
+    """The lines of a cache that the warps of an instance ask for, where threads do not take
+    neighbours; 0 elsewhere."""
 
 
 class Held(NamedTuple):
@@ -260,8 +265,20 @@ class Instance:
                 item, count, bytes, wasted, self.work.tensors[item.tensor].width,
                 self._anew(item), tuple(p for p in item.around if self.trips[p] > 1),
                 self.under_way(item), first is not item, elements * count * item.bits / 8,
+                self._lines(item) * count,
             ))  # fmt: skip
         return found
+
+    def _lines(self, item: Access) -> float:
+        """Returns the lines that warps ask for in a load whose elements no axis counts by ones.
+
+        Threads take the axis along which addresses rise by ones, and where none does, as in a read
+        of `x // 2`, the first ones (Triton 3.6): each of them addresses a line of its own.
+        """
+        if item.stores or not item.scattered:
+            return 0.0
+        rows = prod(self.lanes[p] for p in item.depends if p != item.fastest[0])
+        return min(rows * item.scattered, WARP) * self.addressed[item.depends] / WARP
 
     @cached_property
     def reads_again(self) -> bool:

@@ -72,6 +72,8 @@ that of a load from the shared cache."""
 IN_PIECES = 4.0
 """The time of a load of a matrix by specialized warps, whose threads take pairs of elements as a
 product has them, over that of one in a layout of its own."""
+LINE = 48.0
+"""The bytes from the shared cache in the time of which a multiprocessor looks up a line."""
 BOXES = 0.9
 """The time of a copy of boxes from the shared cache, over that of loads of as many bytes."""
 FILLED = 0.44e-6
@@ -301,7 +303,7 @@ class _Evaluation:
                     narrow *= BOXES / moved.wasted
                 elif not all(item.axes):
                     narrow *= COMPUTED
-            found += moved.bytes * narrow
+            found += max(moved.bytes * narrow, moved.lines * LINE)
         return found
 
     def _waits(self) -> float:

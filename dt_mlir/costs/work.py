@@ -88,6 +88,9 @@ class Access:
     """The loops that go on where the whole of the last axis ends, as those of the axis before."""
     further_repeats: Loops = ()
     """The same of them as `repeats`."""
+    scattered: int = 0
+    """Where no loop counts single elements, in how many places neighbouring points of the fastest
+    one lie, as two of `x % 2` and `x // 2` do; else 0."""
 
 
 @dataclass(frozen=True)
@@ -440,7 +443,17 @@ class _Reader:
             name, bits_of(op.base.type.element_type), isinstance(op, loop.WriteOp), around, depends,
             tuple(fastest), key, axes, feeds, tuple(fastest.values()),
             self._windows(op), tuple(further), tuple(further.values()),
+            self._scattered(op, fastest),
         ))  # fmt: skip
+
+    def _scattered(self, op: loop.AccessOp, fastest: Mapping[int, int]) -> int:
+        """Returns in how many places neighbouring points of the fastest loop lie; see `Access`."""
+        place, repeats = next(iter(fastest.items()), (0, 1))
+        axes = sum(
+            any(place in self._depends(op.indices[dim]) for dim in expr.used_dims())
+            for expr in op.map.data.results
+        )
+        return 0 if repeats == 1 else repeats if axes > 1 else 1
 
     def _windows(self, op: loop.AccessOp) -> tuple[tuple[tuple[int, int], ...], ...]:
         """Returns the loops that index an axis together, for each axis that has several."""
