@@ -134,19 +134,17 @@ class ApplyOp(IRDLOperation):
         return FunctionType.from_lists([a.type for a in self.arguments], [self.result.type])
 
 
-MODERATE = 2.0**25
-"""The magnitude beyond which `elem.moderation` makes numbers smaller."""
-LARGEST = 2.0**128 - 2.0**104
-"""The largest number of f32, which it takes for infinities."""
+MODERATE = 25
+"""The power of two beyond which `elem.moderation` makes numbers smaller."""
 
 
 @irdl_op_definition
 class ModerationOp(IRDLOperation):
-    """Returns a positive factor that makes a number moderate: 1 up to a magnitude of 2^25.
+    """Returns a power of two that makes a number moderate: 1 up to a magnitude of 2^26.
 
-    Beyond, it is 2^25 over the magnitude; that of an infinity is the largest number, so that an
-    infinity stays one. Of a NaN it is 1. Exponents that are computed of numbers so large have no
-    digit of ones left.
+    Beyond, it is 2^25 over the largest power of two that the magnitude holds; an infinity or a NaN
+    counts as 2^128. It follows from the exponent's bits, as quotients take long. Exponents that are
+    computed of numbers so large have no digit of ones left.
     """
 
     name = "elem.moderation"

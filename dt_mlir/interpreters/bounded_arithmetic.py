@@ -60,8 +60,8 @@ def _sigmoid(x: Array) -> Array:
 
 
 def _moderation(magnitude: Array) -> Array:
-    known = np.nan_to_num(magnitude, nan=0.0)
-    return elem.MODERATE / np.clip(known, elem.MODERATE, elem.LARGEST)
+    exponent = np.where(np.isfinite(magnitude), np.frexp(magnitude)[1] - 1, 128)
+    return np.exp2(elem.MODERATE - np.maximum(exponent, elem.MODERATE).astype(np.float64))
 
 
 @np.errstate(all="ignore")
@@ -459,9 +459,7 @@ class BoundedArithmetic(Arithmetic):
             return bounded.rounded(*bounded.by_corners(np.add, operands), type)
         if name == "elem.moderation":
             magnitude = replace(values[0], value=np.abs(values[0].value))
-            value, error = bounded.by_corners(_moderation, [magnitude])
-            quotient = np.where(value < 1.0, self.accuracy.ulps("arith.divf", [value]), 0.0)
-            return bounded.rounded(value, error, type, quotient)
+            return bounded.rounded(*bounded.by_corners(_moderation, [magnitude]), type)
         if name in SMOOTH:
             function, slope = SMOOTH[name]
             value = function(values[0].value)

@@ -189,7 +189,7 @@ class TileCombineExponentsPass(ModulePass):
     Weights of attention are exponentials of scores less the largest score of a row. Factors that
     are the same along a row are multiplied beforehand. Scores are rounded sums of products, and
     rounding the terms of an exponent changes it about as much as rounding the scores does. Where
-    the largest score exceeds 2^25, `elem.moderation` makes all of a row smaller by a factor.
+    the largest score exceeds 2^26, `elem.moderation` makes all of a row smaller by a factor.
 
     ```
     %p = tile.map (%s = %scores, %m = %largest) {

@@ -34,12 +34,13 @@ class Certifier:
         self._begun: dict[str, Future[_Found]] = {}
 
     def begin(self, program: str, file: str) -> None:
-        """Begins to make the certificate of a program.
+        """Begins to make the certificate of a program, in place of others that are not begun yet.
 
         Args:
             program: the program with its schedule.
             file: what messages call it.
         """
+        self._begun = {known: found for known, found in self._begun.items() if not found.cancel()}
         if program not in self._begun:
             self._begun[program] = self._thread.submit(_found, program, file)
 

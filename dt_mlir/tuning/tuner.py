@@ -103,8 +103,7 @@ class Tuner:
         workers: the processes that compile and measure; None for some of its own.
         strategy: what decides which candidates are tried; None for all of the task's space.
         least: the least time that the device needs, for the report.
-        leading: hears of the fastest program once all were looked at; a later round may show that
-            another one is faster.
+        leading: hears of each program that was measured in all rounds and is the fastest so far.
     """
 
     def __init__(
@@ -169,9 +168,6 @@ class Tuner:
     def _search(self) -> None:
         self.records = self.database.load(self.setting, self.method)
         self._explore()
-        best = self._best()
-        if self.leading is not None and best is not None:
-            self.leading(next(text for text, time in self._times().items() if time == best))
         self._further_rounds()
         self._compare()
 
@@ -187,7 +183,8 @@ class Tuner:
         """Compiles candidates and times each once, several at a time.
 
         What is ready is timed while others are compiled; further rounds find all compiled. One that
-        is faster than all before is fully measured at once, so that there is a result at any time.
+        is faster than all before is timed again at once, and fully measured as long as it is, so
+        that there is a result at any time.
         """
         started = time.monotonic()
         left = self.options.trials
@@ -239,26 +236,26 @@ class Tuner:
                     else:
                         self._looked(step.text)
                     continue
-                best = self._best()
-                found = self._timed(step.text, self.workers.measured(step.place, future))
+                self._timed(step.text, self.workers.measured(step.place, future))
                 free.update({step.place}.intersection(self.workers.places()))
                 if step.again:
                     self.progress.step(self._best())
-                    if found is None:
-                        # What fails once does not win.
-                        again = self._without(step.text, again)
-                    continue
-                self._looked(step.text)
-                if found is not None and (best is None or found < best):
-                    repeats = max(self.options.rounds - len(self.records[step.text].times), 0)
-                    again.extend([step.text] * repeats)
-                    self.progress.expect(repeats)
+                else:
+                    self._looked(step.text)
+                if not again and not any(other.again for other in pending.values()):
+                    self._lead(again)
 
-    def _without(self, text: str, again: deque[str]) -> deque[str]:
-        """Returns what is to be timed again but for one candidate."""
-        for _ in range(again.count(text)):
-            self.progress.step(self._best())
-        return deque(other for other in again if other != text)
+    def _lead(self, again: deque[str]) -> None:
+        """Times the fastest candidate again, unless it is measured in all rounds."""
+        times = self._times()
+        leader = min(times, key=times.__getitem__, default=None)
+        if leader is None:
+            return
+        if len(self.records[leader].times) < self.options.rounds:
+            again.append(leader)
+            self.progress.expect(1)
+        elif self.leading is not None:
+            self.leading(leader)
 
     def _begin(self, candidate: Candidate, pending: dict[Future[Any], _Step]) -> None:
         """Compiles a candidate, unless what is known of it will do."""
@@ -425,6 +422,9 @@ class Tuner:
             for text in due:
                 self._measure(text)
                 self.progress.step(self._best())
+        best = self.outcome().best
+        if self.leading is not None and best is not None:
+            self.leading(best.program)
 
     def _compare(self) -> None:
         """Times the best schedule and the baselines against each other.

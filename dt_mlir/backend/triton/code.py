@@ -72,10 +72,11 @@ def call(function: str | ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast
     return ast.Call(head, list(args), named)
 
 
-def method(value: ast.expr, attribute: str, *args: ast.expr) -> ast.expr:
+def method(
+    value: ast.expr, attribute: str, *args: ast.expr, **keywords: ast.expr
+) -> ast.expr:
     """A call of a method."""
-    function = ast.Attribute(value, identifier(attribute), ast.Load())
-    return ast.Call(function, list(args), [])
+    return call(ast.Attribute(value, identifier(attribute), ast.Load()), *args, **keywords)
 
 
 _OPERATORS: dict[str, ast.operator] = {

@@ -196,10 +196,13 @@ def scalar_expression(
         case arith.CmpfOp() | arith.CmpiOp():
             return _comparison(op, [shown(0), shown(1)])
         case elem.ModerationOp():
-            magnitude = code.call("tl.abs", shown(0, True))
-            least, most = map(code.constant, (elem.MODERATE, elem.LARGEST))
-            magnitude = code.call("tl.minimum", code.call("tl.maximum", magnitude, least), most)
-            return code.binary("/", least, magnitude)
+            # The bits of an exponent are added to and subtracted from those of 1.
+            bits = code.method(shown(0), "to", triton_type(i32), bitcast=code.constant(True))
+            exponent = code.binary("&", bits, code.constant(255 << 23))
+            least = code.constant(127 + elem.MODERATE << 23)
+            beyond = code.binary("-", code.call("tl.maximum", exponent, least), least)
+            factor = code.binary("-", code.constant(127 << 23), beyond)
+            return code.method(factor, "to", triton_type(f32), bitcast=code.constant(True))
         case arith.SelectOp():
             return code.call("tl.where", shown(0), shown(1, True), shown(2, True))
         case _:

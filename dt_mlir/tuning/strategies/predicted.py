@@ -130,6 +130,8 @@ class Predicted:
         pool = sorted((c for c in near if c not in self._asked), key=self.proposals.seconds)[:POOL]
         if not pool:
             return None
+        if not self._surrogate.knows:
+            return pool[0]
         gains = self._surrogate.gains(
             [self.proposals.features(choice) for choice in pool],
             [self.proposals.seconds(choice) for choice in pool],

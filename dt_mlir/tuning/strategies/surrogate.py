@@ -72,6 +72,11 @@ class Surrogate:
         fixed: Any = None
         return GaussianProcessRegressor(kernel + WhiteKernel(NOISE**2), optimizer=fixed)
 
+    @property
+    def knows(self) -> bool:
+        """True if there is anything to learn from; else the predictions are all that there is."""
+        return bool(self._known or self._measured or self._failed)
+
     def learn(self, features: Features, predicted: float, measured: float | None) -> None:
         """Hears a time.
 
@@ -96,7 +101,7 @@ class Surrogate:
             features: the features of each candidate.
             predicted: their predicted times.
             under_way: the features of candidates whose times are not known yet: they are taken to
-                be as predicted, once any time is known.
+                be as predicted.
         """
         ratios = [ratio for _, ratio in self._measured]
         offset = float(np.mean(ratios)) if ratios else 0.0
@@ -105,7 +110,7 @@ class Surrogate:
         points += self._failed
         values += [FAILED] * len(self._failed)
         wanted = np.asarray(features)
-        if under_way and points:
+        if under_way:
             believed, _ = self._predicted(points, values, np.asarray(under_way))
             points, values = [*points, *under_way], [*values, *believed]
         mean, deviation = self._predicted(points, values, wanted)
