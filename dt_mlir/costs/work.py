@@ -89,8 +89,8 @@ class Access:
     further_repeats: Loops = ()
     """The same of them as `repeats`."""
     scattered: int = 0
-    """Where no loop counts single elements, in how many places neighbouring points of the fastest
-    one lie, as two of `x % 2` and `x // 2` do; else 0."""
+    """The number of places in which neighbouring points of the fastest loop lie, where none counts
+    single elements, as two of `x % 2` and `x // 2` do; else 0."""
 
 
 @dataclass(frozen=True)
