@@ -234,7 +234,11 @@ class Instance:
         return [size for item, size in self._copied if not self._is_streamed(item)]
 
     def _is_streamed(self, item: Access) -> bool:
-        return any(self.trips[p] > 1 for p in item.depends if p in item.around)
+        # A loop over a part may have more trips for all that is known when it is compiled.
+        return any(
+            self.trips[p] > 1 or self.work.loops[p].in_part
+            for p in item.depends if p in item.around and p not in self.work.grid.values()
+        )  # fmt: skip
 
     @cached_property
     def stored(self) -> float:

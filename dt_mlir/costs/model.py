@@ -25,6 +25,8 @@ MOST_REGISTERS = 255
 """The most registers of a thread."""
 CACHE_SHARE = 0.8
 """The part of the shared cache that a kernel's elements stay in."""
+NEXT_SHARE = 0.5
+"""The part of that part which elements may take that instances find there after others."""
 MOST_OVERLAP = 8.0
 """The most trips of a loop whose copies and products overlap."""
 NARROW = 0.67
@@ -53,7 +55,7 @@ EXCHANGED = 1e-9
 slow elements."""
 ROWS_OF_WARP = 16
 """The rows of a product that a warp has."""
-FACTOR = 0.12
+FACTOR = 0.27
 """The part of the time of such a value that an element of a factor takes which warps exchange."""
 SPECIALIZED = 1.9e-6
 """The seconds that the first instance of a specialized kernel takes beside its work: barriers,
@@ -74,6 +76,8 @@ IN_PIECES = 4.0
 product has them, over that of one in a layout of its own."""
 LINE = 48.0
 """The bytes from the shared cache in the time of which a multiprocessor looks up a line."""
+SHARED = 0.25
+"""The time of a byte that warps read from shared memory, over that of one from the shared cache."""
 BOXES = 0.9
 """The time of a copy of boxes from the shared cache, over that of loads of as many bytes."""
 FILLED = 0.44e-6
@@ -160,6 +164,7 @@ class _Evaluation:
         shared = self._shared()
         resident = self._resident(registers, shared)
         loads, memory, waits = self._transfers(resident)
+        loads += SHARED * self._read_again()
         arithmetic = special = 0.0
         for elements, arithmetic_each, special_each in instance.scalars:
             lanes = max(elements, self.threads)
@@ -172,7 +177,8 @@ class _Evaluation:
             if instance.lanes[item.over] > 1:
                 # Threads exchange what they have, and warps by way of shared memory.
                 left = elements // instance.lanes[item.over]
-                arithmetic += 5 * count * max(left, self.threads)
+                kept = elements if item.scans else left
+                arithmetic += 5 * count * max(kept, self.threads)
                 if self.consumers:
                     # Four threads share a row, and the other group goes on meanwhile.
                     rounds += count * 4e-8 / self.consumers
@@ -239,8 +245,26 @@ class _Evaluation:
             return 0.0
         found = 0.0
         for item, dot in zip(self.work.products, self.instance.dots):
-            if dot is not None and dot[0] < ROWS_OF_WARP * self.warps:
+            if item.computed and dot is not None and dot[0] < ROWS_OF_WARP * self.warps:
                 found += FACTOR * self.instance.count[item.around] * dot[0] * dot[2]
+        return found
+
+    def _read_again(self) -> float:
+        """Returns the bytes of shared memory that the warps of an instance read for products.
+
+        They take them into registers, each what its part of the tile needs, so that several read
+        the same. Asynchronous products read shared memory by themselves.
+        """
+        if self.consumers or self._is_asynchronous:
+            return 0.0
+        found = 0.0
+        for item, dot in zip(self.work.products, self.instance.dots):
+            if dot is not None:
+                rows, columns, depth, batch = dot
+                above = min(max(rows // ROWS_OF_WARP, 1), self.warps)
+                beside = self.warps / above
+                elements = batch * depth * (max(rows, 16) * beside + max(columns, 8) * above)
+                found += self.instance.count[item.around] * elements * item.bits / 8
         return found
 
     def _overlap(self) -> float:
@@ -276,7 +300,8 @@ class _Evaluation:
         device, tiling, instance = self.device, self.tiling, self.instance
         alone = self.consumers > 0
         loads = self.model.once(("loads", instance, alone), self._loads)
-        waits = self.model.once(("waits", instance, alone, tiling.stages), self._waits)
+        key = "waits", instance, alone, tiling.stages, self._is_asynchronous
+        waits = self.model.once(key, self._waits)
         at_once = min(self.programs, resident * device.multiprocessors)
         kept = at_once if instance.reads_again else 0
         memory = self.model.once(
@@ -321,7 +346,7 @@ class _Evaluation:
                 ahead = RUNS_AHEAD * max(stages - 1.0, 0.25)
             elif pipelined:
                 # An asynchronous product still reads its stage while the next one begins.
-                ahead = stages - (1.75 if self.device.asynchronous else 1.0)
+                ahead = stages - (1.75 if self._is_asynchronous else 1.0)
             elif item.feeds_product:
                 # What goes through registers is stored to shared memory, and waited for again.
                 ahead = 0.5
@@ -351,10 +376,14 @@ class _Evaluation:
             return min(asked, whole)
         # Instances that run at once share what they read; the next ones read it again.
         together = self._together
-        share = 1.0
+        share = distinct = 1.0
         for label, blocks in self.blocks.items():
             if any(loops[place].label == label for place in item.depends):
                 share *= together[label] / blocks
+                distinct *= together[label]
+        if distinct * moved.addressed <= NEXT_SHARE * room:
+            # What the instances read that run at once is there for those that follow.
+            return whole
         running = prod(together.values())
         return min(max(whole, whole * share * self.programs / max(running, 1)), asked)
 
@@ -420,12 +449,22 @@ class _Evaluation:
             most = CONSUMER_REGISTERS
         return registers, max(0.0, registers / most - 1.0) * SPILLS
 
+    @cached_property
+    def _is_asynchronous(self) -> bool:
+        """True if products read shared memory while threads go on: those of 64 rows or more."""
+        dots = [dot for dot in self.instance.dots if dot is not None]
+        return self.device.asynchronous and self.warps >= 4 and all(dot[0] >= 64 for dot in dots)
+
     def _shared(self) -> int:
         """Returns the bytes of shared memory of an instance: factors of products, in stages."""
         instance = self.instance
         if not instance.makes_dots:
             return 0
-        rings = instance.streamed * self.tiling.stages
+        stages = self.tiling.stages
+        if not self.consumers and not self._is_asynchronous:
+            # A product that threads wait for leaves its stage to the next copy at once.
+            stages = max(stages - 1, 1)
+        rings = instance.streamed * stages
         if self.consumers:
             # Results go through shared memory, those of wide rows in parts.
             return int(rings + sum(instance.kept) + instance.stored) + SCRATCH

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product as combinations
 from math import gcd, prod
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineSymExpr
+from xdsl.ir.affine import AffineExpr
 
 from dt_mlir.analysis.dot_plans import is_dottable
 from dt_mlir.analysis.index_growth import coefficient, growth
@@ -28,6 +27,7 @@ from dt_mlir.analysis.nests import (
     write_to,
 )
 from dt_mlir.analysis.tile_axes import TileAxes
+from dt_mlir.costs.domains import shares_of
 from dt_mlir.costs.units import bits_of, effort_of, kind_of
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.loop.delinearize import is_induction_variable
@@ -105,6 +105,8 @@ class Product:
     right: Loops
     depth: Loops
     """The loops whose points it sums."""
+    computed: bool = False
+    """True if a factor is not a loaded one, as it is."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,8 @@ class Reduction:
     """The loops that its element depends on."""
     over: int
     """The loop that it reduces over."""
+    scans: bool = False
+    """True if all partial results are wanted."""
 
 
 @dataclass(frozen=True)
@@ -282,7 +286,8 @@ class _Reader:
         if op.origin is not None and part is None or isinstance(part, loop.PartOp):
             block = min(op.extent_size or extent, extent)
         step = op.step_size or block or extent
-        share, most = self._shares(op) if isinstance(op, loop.ReductionLoop) else (1.0, 1.0)
+        reduces = isinstance(op, loop.ReductionLoop)
+        share, most = shares_of(op, self._size) if reduces else (1.0, 1.0)
         in_grid = label in blocks and op.origin is not None
         return Walk(
             label, extent, step if op.is_tile else 1, blocks[label] if in_grid else 0,
@@ -290,44 +295,6 @@ class _Reader:
             isinstance(part, loop.PartOp) and extent < self._size(label),
             isinstance(part, loop.PartOp) and part.function is not None,
         )  # fmt: skip
-
-    def _shares(self, op: loop.ReductionLoop) -> tuple[float, float]:
-        """Estimates the part of a loop's points that its domain keeps, and the largest such part.
-
-        Both are counted at some points, and the largest part over all of the loop's own for each
-        combination of the others'. Bounds that are not indices or sizes, such as those that are
-        inputs, keep all points.
-        """
-        constraints = op.constraints
-        if not constraints:
-            return 1.0, 1.0
-        assert op.domain is not None
-        dims = op.domain.data.num_dims
-        ranges: list[list[int]] = [_samples(self._size(op.label_name))]
-        for value in op.bounds:
-            owner = value.owner
-            if isinstance(owner, loop.SizeOp):
-                ranges.append([self._size(owner.label.data)])
-            elif isinstance(owner, Block) and isinstance(owner.parent_op(), loop.LoopLike):
-                # Were they the same points, too many would lie on a diagonal.
-                ranges.append(_samples(self._size(loop_of(value).label_name), 13))
-            else:
-                ranges.append([])
-        known = [
-            expr for expr in constraints
-            if all(ranges[dim] for dim in expr.used_dims())
-            and all(ranges[dims + symbol] for symbol in _symbols(expr))
-        ]  # fmt: skip
-        own, *others = (found or [0] for found in ranges)
-        kept: list[int] = []
-        for other in combinations(*others):
-            points = ((point, *other) for point in own)
-            kept.append(sum(
-                all(expr.eval(point[:dims], point[dims:]) >= 0 for expr in known)
-                for point in points
-            ))
-        least = 0.01 * len(own)
-        return max(sum(kept) / len(kept), least) / len(own), max(max(kept), least) / len(own)
 
     def _visit(self, block: Block, around: Loops) -> None:
         for op in block.ops:
@@ -344,7 +311,8 @@ class _Reader:
                         self._count(inner, around, outside)
             elif isinstance(op, loop.PrefixOp):
                 depends = self._depends(op.value)
-                self.work.reductions.append(Reduction(around, depends, self.places[op.loop]))
+                over = self.places[op.loop]
+                self.work.reductions.append(Reduction(around, depends, over, True))
             elif isinstance(op, loop.ReadOp | loop.WriteOp):
                 self._access(op, around)
             elif isinstance(op, loop.LocalOp):
@@ -374,7 +342,8 @@ class _Reader:
         type = terms[0].type
         self.work.products.append(
             Product(kind_of(type, self.work.precision), bits_of(type), around, left, right,
-                    tuple(d for d in depth if d in left and d in right))
+                    tuple(d for d in depth if d in left and d in right),
+                    not all(map(_is_loaded, terms)))
         )  # fmt: skip
 
     def _count(self, op: Operation, around: Loops, depends: Loops) -> None:
@@ -582,18 +551,13 @@ def invariant(around: Loops, depends: Iterable[int]) -> Loops:
     return tuple(kept)
 
 
+def _is_loaded(value: SSAValue) -> bool:
+    op = value.owner
+    return isinstance(op, loop.ReadOp) and isinstance(op.base, BlockArgument)
+
+
 def _is_product(op: Operation) -> bool:
     if isinstance(op, loop.YieldOp):
         parent = op.parent_op()
         return isinstance(parent, loop.ReduceOp) and parent.is_dot
     return isinstance(op, loop.RunningOp) and op.is_dot
-
-
-def _samples(size: int, most: int = 12) -> list[int]:
-    """Returns indices below a size, evenly spaced."""
-    count = min(size, most)
-    return [(2 * k + 1) * size // (2 * count) for k in range(count)] or [0]
-
-
-def _symbols(expr: AffineExpr) -> set[int]:
-    return {e.position for e in expr.dfs() if isinstance(e, AffineSymExpr)}
