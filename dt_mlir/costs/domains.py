@@ -1,4 +1,4 @@
-"""How many points of a loop the conditions of its domain keep, by an estimate."""
+"""Estimates how many points of a loop the conditions of its domain keep."""
 
 from __future__ import annotations
 

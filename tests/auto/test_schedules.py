@@ -488,15 +488,15 @@ def test_layers_that_are_alike(x: int, y: int, monkeypatch: pytest.MonkeyPatch) 
 
     for name in ("works", "scheduled"):
         monkeypatch.setattr(Algorithm, name, counted(name))
-    found = schedule(chain(24), sizes)
+    found = schedule(chain(36), sizes)
     # Sums of long rows are split, so that the parts of a layer get names of their own.
     assert any(item.name == "rfactor" for item in found) == (x == 1)
     known = len(calls)
     monkeypatch.setattr(Likeness, "key", lambda *args: None)
-    assert schedule(chain(24), sizes) == found
+    assert schedule(chain(36), sizes) == found
     assert len(calls) - known > 2 * known
     # The same layers, but for the type of one function.
-    mixed = chain(24).replace(" f14,", " f14 : f16,")
+    mixed = chain(36).replace(" f14,", " f14 : f16,")
     alone = schedule(mixed, sizes)
     monkeypatch.undo()
     assert schedule(mixed, sizes) == alone
