@@ -46,6 +46,10 @@ class Seeded:
         found, self._ready = self._ready[:count], self._ready[count:]
         return found + (self.others.ask(count - len(found)) if count > len(found) else [])
 
+    def begin_imports(self) -> None:
+        """See `Strategy`."""
+        self.others.begin_imports()
+
     def tell(self, candidate: Candidate, milliseconds: float | None) -> None:
         """See `Strategy`."""
         self.others.tell(candidate, milliseconds)
