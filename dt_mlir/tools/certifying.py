@@ -13,12 +13,12 @@ from dt_mlir.pipeline import default_pipeline, run_pipeline
 
 @dataclass
 class _Found:
-    """What is proved of a program."""
+    """Holds what is proved of a program."""
 
     warnings: list[Note] = field(default_factory=list[Note])
     """The compiler's warnings about the program."""
     shown: str = ""
-    """What there is to say."""
+    """The words about it."""
     error: CompileError | None = None
     """The obligation that does not hold."""
 

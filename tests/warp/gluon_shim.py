@@ -368,6 +368,13 @@ def _modules() -> dict[str, ModuleType]:
     return modules
 
 
+def _converted(value: torch.Tensor, *options: Any, bitcast: bool = False, **more: Any) -> Any:
+    return value.view(*options) if bitcast else _TO(value, *options, **more)
+
+
+_TO: Any = torch.Tensor.to
+
+
 @contextmanager
 def loaded_on_the_shim(source: str) -> Generator[ModuleType]:
     """Imports an emitted module of Gluon, whose kernels then run on the CPU."""
@@ -381,12 +388,15 @@ def loaded_on_the_shim(source: str) -> Generator[ModuleType]:
     sys.modules.update(modules)
     package.gluon = modules["triton.experimental.gluon"]
     interpreted, knobs.runtime.interpret = knobs.runtime.interpret, True
+    converting: Any = torch.Tensor
+    converting.to = _converted
     try:
         with loaded(source, "dt_gluon") as module:
             vars(module).update(gl=LANGUAGE, tl=LANGUAGE, libdevice=torch)
             yield module
     finally:
         knobs.runtime.interpret = interpreted
+        converting.to = _TO
         for name, known in kept.items():
             if known is None:
                 del sys.modules[name]
