@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import ModuleOp, f32
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import AnyFloat, ModuleOp, f32
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -18,7 +18,7 @@ from dt_mlir.analysis.kernels import kernels_of
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects import elem, tile
 from dt_mlir.dialects.elem import ReductionKind
-from dt_mlir.dialects.tile.types import axes_of
+from dt_mlir.dialects.tile.types import axes_of, element_of
 from dt_mlir.traversal import operations_of
 
 
@@ -62,11 +62,41 @@ class _Exponent:
 
 def combine_exponents(kernel: tile.KernelOp) -> None:
     """Rewrites the exponents of a kernel's weights, where scores are computed of products."""
+    precision = kernel.precision
+    rounds = precision is not None and precision.data == "tf32"
     for op in operations_of(kernel, tile.MapOp):
         for exponential in [inner for inner in op.body.block.ops if isinstance(inner, math.Exp2Op)]:
             found = _exponent(op, exponential)
-            if found is not None:
+            if found is not None and _is_rounded(op.result, rounds):
                 op = _combined(found)
+
+
+def _is_rounded(weights: SSAValue, rounds: bool) -> bool:
+    """Returns whether weights are factors of products alone that take them rounded.
+
+    Args:
+        weights: a tile; sums of it and what is computed of them do not count.
+        rounds: whether products of f32 round their factors.
+    """
+    products: list[bool] = []
+    pending, met = [weights], {weights}
+    while pending:
+        value = pending.pop()
+        for use in value.uses:
+            user = use.operation
+            if isinstance(user, tile.DotOp) and value in (user.lhs, user.rhs):
+                products.append(rounds or _is_narrow(element_of(value.type)))
+            elif isinstance(user, tile.StoreOp):
+                return False
+            elif isinstance(user, tile.MapOp | tile.TransposeOp | tile.BroadcastOp):
+                result = user.results[0]
+                pending += [result] if result not in met else []
+                met.add(result)
+    return bool(products) and all(products)
+
+
+def _is_narrow(type: Attribute) -> bool:
+    return isinstance(type, AnyFloat) and type.bitwidth <= 16
 
 
 def _exponent(op: tile.MapOp, exponential: math.Exp2Op) -> _Exponent | None:
@@ -188,8 +218,10 @@ class TileCombineExponentsPass(ModulePass):
 
     Weights of attention are exponentials of scores less the largest score of a row. Factors that
     are the same along a row are multiplied beforehand. Scores are rounded sums of products, and
-    rounding the terms of an exponent changes it about as much as rounding the scores does. Where
-    the largest score exceeds 2^26, `elem.moderation` makes all of a row smaller by a factor.
+    rounding the terms of an exponent changes it about as much as rounding the scores does. Exact
+    scores would lose digits, so that this is done for weights alone that products round, to 16 bits
+    or to tf32. Where the largest score exceeds 2^26, `elem.moderation` makes all of a row smaller
+    by a factor.
 
     ```
     %p = tile.map (%s = %scores, %m = %largest) {

@@ -40,9 +40,10 @@ class Certifier:
             program: the program with its schedule.
             file: what messages call it.
         """
+        if program in self._begun:
+            return
         self._begun = {known: found for known, found in self._begun.items() if not found.cancel()}
-        if program not in self._begun:
-            self._begun[program] = self._thread.submit(_found, program, file)
+        self._begun[program] = self._thread.submit(_found, program, file)
 
     def report(self, program: str, file: str) -> None:
         """Says what is proved of a program, on standard error.
@@ -61,6 +62,10 @@ class Certifier:
         print(found.shown, file=sys.stderr)
         if found.error is not None:
             raise found.error
+
+    def close(self) -> None:
+        """Begins no further certificate."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 def _found(program: str, file: str) -> _Found:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.tools.command_line import ArgumentParser, run_tool, seed
-from dt_mlir.tuning.workers.processes import begin_imports
 
 
 def _positive(text: str) -> int:
@@ -96,9 +95,6 @@ def _check(args: Namespace) -> None:
 
 def _tune(args: Namespace, sources: SourceTexts) -> None:
     _check(args)
-    if not args.cpu and args.ray is None and Path(args.file).exists():
-        # What other processes import takes longer than what is imported here.
-        begin_imports()
     from dt_mlir.tools.searching import tune_file
 
     tune_file(args, sources)

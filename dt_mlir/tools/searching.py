@@ -6,6 +6,7 @@ import importlib
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.tools.certifying import Certifier
 from dt_mlir.tools.command_line import parse_pairs, parse_sizes
 from dt_mlir.tools.parsing import read_module
+from dt_mlir.tuning.workers.processes import begin_imports
 
 if TYPE_CHECKING:
     from dt_mlir.tuning.outcome import Outcome
@@ -42,6 +44,9 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
     types = parse_pairs(args.dtype, "--dtype")
     run_pipeline(module, default_pipeline("dt", types))
     sizes = parse_sizes(",".join(args.sizes), "sizes")
+    if not args.cpu and args.ray is None:
+        # What other processes import takes longer than what is imported here.
+        begin_imports()
     try:
         import torch
 
@@ -84,31 +89,34 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
         method=None if args.cpu else args.method, load=tuple(args.load),
     )  # fmt: skip
     path = Path(args.database) if args.database else default_path()
-    bar, certifier = Bar(), Certifier()
+    bar = Bar()
     named = args.output or "the best schedule"
-    with Database(path) as database, workers_for(options, args.cpu, args.gpus, args.ray) as workers:
-        workers.begin(not args.cpu)
-        device = "cpu" if args.cpu else workers.device_name()
-        setting = Setting(task.algorithm, task.sizes, device, workers.versions())
-        predicted = _predicted(args.device, device, args.auto)
-        strategy = strategy_for(
-            task, setting, database, predicted if args.auto else None, limited, args.seed
-        )
-        least = None if predicted is None else least_time(module, task.sizes, predicted)
-        tuner = Tuner(
-            task, setting, database, options, bar, baselines, workers, strategy, least,
-            lambda program: certifier.begin(program, named),
-        )
-        try:
-            outcome = tuner.run()
-        except (KeyboardInterrupt, SystemExit):
-            bar.bar.close()
-            _report(args, task.sizes, tuner.outcome(), device, certifier)
-            raise
-        finally:
-            # Closing it again does nothing.
-            bar.bar.close()
-    _report(args, task.sizes, outcome, device, certifier)
+    with closing(Certifier()) as certifier:
+        processes = workers_for(options, args.cpu, args.gpus, args.ray)
+        with Database(path) as database, processes as workers:
+            workers.begin(not args.cpu)
+            device = "cpu" if args.cpu else workers.device_name()
+            setting = Setting(task.algorithm, task.sizes, device, workers.versions())
+            predicted = _predicted(args.device, device, args.auto)
+            strategy = strategy_for(
+                task, setting, database, predicted if args.auto else None, limited, args.seed
+            )
+            least = None if predicted is None else least_time(module, task.sizes, predicted)
+            tuner = Tuner(
+                task, setting, database, options, bar, baselines, workers, strategy, least,
+                lambda program: certifier.begin(program, named),
+            )
+            interruption: BaseException | None = None
+            try:
+                outcome = tuner.run()
+            except (KeyboardInterrupt, SystemExit) as error:
+                interruption, outcome = error, tuner.outcome()
+            finally:
+                bar.bar.close()
+        # No process waits for what is shown and proved.
+        _report(args, task.sizes, outcome, device, certifier)
+        if interruption is not None:
+            raise interruption
     if outcome.best is None:
         timed = bool(outcome.ranked())
         raise CompileError(

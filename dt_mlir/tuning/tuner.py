@@ -249,8 +249,8 @@ class Tuner:
         """Times the fastest candidate again, unless it is measured in all rounds."""
         times = self._times()
         leader = min(times, key=times.__getitem__, default=None)
-        if leader is None or leader in self.failed:
-            # What fails once does not win.
+        if leader is None or leader in self.failed or leader not in self.built:
+            # What fails once does not win. What another search has measured waits for the rounds.
             return
         if len(self.records[leader].times) < self.options.rounds:
             again.append(leader)

@@ -73,6 +73,10 @@ TILES = [
         "of scores beyond 2^25 exponents have no digit of ones left",
     ),
     Fault(
+        "weights-that-are-not-rounded", _COMBINE, "return bool(products) and all(products)",
+        "return True", "exponents lose digits where no product rounds the weights",
+    ),
+    Fault(
         "bound-of-a-multiple", _SIZE_BOUNDS,
         "SizeBound(self.labels, self.factor * abs(factor), self.offset * abs(factor))",
         "SizeBound(self.labels, self.factor, self.offset * abs(factor))",

@@ -109,6 +109,26 @@ def test_several_processes_measure_and_one_decides() -> None:
     assert all(len(record.times) == 3 for record in found.records.values())
 
 
+def test_a_search_goes_on_where_another_one_ended() -> None:
+    task = Task(compile_text(text_of("space_of_eight_schedules"), "-")[0], {"x": 9, "y": 17, "k": 17})
+    setting = Setting(task.algorithm, task.sizes, "cpu", "1")
+
+    def run(workers: Made, strategy: Strategy | None, **options: Any) -> Outcome:
+        return Tuner(
+            task, setting, database, Options(**options), _Silent(), (), workers, strategy
+        ).run()
+
+    with Database(":memory:") as database:
+        first = Made(lambda number, place: Measured("ok", "", 10.0 + number))
+        assert run(first, Sampled(task, 0), rounds=1, trials=3).statuses() == {"ok": 3}
+        # What is known leads, and was not compiled again when further candidates are timed.
+        further = Made(lambda number, place: Measured("ok", "", 100.0 + number))
+        found = run(further, None, rounds=3, keep=1e9)
+    assert found.statuses() == {"ok": 8}
+    assert all(len(record.times) == 3 for record in found.records.values())
+    assert len(further.measured_at) == 5 * 3 + 3 * 2
+
+
 def test_a_search_without_a_gpu_left_ends() -> None:
     workers = Made(lambda number, place: Measured("failed", "its worker was lost"), 1)
     lose = workers.measured

@@ -15,13 +15,15 @@
 // CHECK-NEXT:   %[[SA:.*]] = arith.mulf %[[S]], %[[A]] : f32
 // CHECK-NEXT:   %[[E:.*]] = arith.subf %[[SA]], %[[O]] : f32
 // CHECK-NEXT:   math.exp2 %[[E]] : f32
-tile.kernel @scaled(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf32> {host.name = "B", host.axes = ["k", "y"]}, %scale: f32 {host.name = "scale", host.axes = []}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "y", "k"], root = "f"} {
+tile.kernel @scaled(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf32> {host.name = "B", host.axes = ["k", "y"]}, %V: memref<?x?xbf16> {host.name = "V", host.axes = ["y", "z"]}, %scale: f32 {host.name = "scale", host.axes = []}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "z"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "y", "k", "z"], root = "f"} {
   %c0 = arith.constant 0 : index
   %x = tile.range x: 16 from %c0
   %y = tile.range y: 16 from %c0
   %k = tile.range k: 16 from %c0
+  %z = tile.range z: 16 from %c0
   %a = tile.load %A[%x, %k]
   %b = tile.load %B[%k, %y]
+  %v = tile.load %V[%y, %z]
   %d = tile.dot %a, %b
   %m = tile.reduce maximum %d along y
   %t = tile.map arith.mulf %m, %scale
@@ -33,7 +35,9 @@ tile.kernel @scaled(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]
     %4 = math.exp2 %3 : f32
     tile.yield %4 : f32
   }
-  tile.store %p, %f[%x, %y]
+  %n = tile.map arith.truncf %p : !tile.of<x: 16, y: 16, bf16>
+  %o = tile.dot %n, %v
+  tile.store %o, %f[%x, %z]
 }
 // -----
 // Without a scale the slope is the base alone; what else the map computes stays.
@@ -44,59 +48,143 @@ tile.kernel @scaled(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]
 // CHECK-NEXT:   %[[SA:.*]] = arith.mulf %[[S]], %[[A]] : f32
 // CHECK-NEXT:   %[[E:.*]] = arith.subf %[[SA]], %[[O]] : f32
 // CHECK-NEXT:   %[[X:.*]] = math.exp2 %[[E]] : f32
-// CHECK-NEXT:   %[[N:.*]] = arith.negf %[[X]] : f32
+// CHECK-NEXT:   arith.truncf %[[X]] : f32 to bf16
 // Exponentials of what else is subtracted stay: of scores of another product, of what no product
 // computes, and of tiles with all axes.
 // CHECK: %[[Q:.*]] = tile.map (
 // CHECK-NEXT: arith.subf
 // CHECK: %[[U:.*]] = tile.map (
 // CHECK-NEXT: arith.subf
-// CHECK: %[[V:.*]] = tile.map (
+// CHECK: %[[W:.*]] = tile.map (
 // CHECK-NEXT: arith.subf
 // CHECK-NOT: elem.moderation
-tile.kernel @plain(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf32> {host.name = "B", host.axes = ["k", "y"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "y", "k"], root = "f"} {
+tile.kernel @plain(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf32> {host.name = "B", host.axes = ["k", "y"]}, %V: memref<?x?xbf16> {host.name = "V", host.axes = ["y", "z"]}, %scale: f32 {host.name = "scale", host.axes = []}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "z"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "y", "k", "z"], root = "f"} {
   %c0 = arith.constant 0 : index
   %x = tile.range x: 16 from %c0
   %y = tile.range y: 16 from %c0
   %k = tile.range k: 16 from %c0
+  %z = tile.range z: 16 from %c0
   %a = tile.load %A[%x, %k]
   %b = tile.load %B[%k, %y]
+  %v = tile.load %V[%y, %z]
   %d = tile.dot %a, %b
   %m = tile.reduce maximum %d along y
   %p = tile.map (%s = %d, %l = %m) {
     %1 = arith.subf %s, %l : f32
     %2 = arith.constant 1.44269502 : f32
-    %3 = arith.mulf %2, %1 : f32
+    %3 = arith.mulf %1, %2 : f32
     %4 = math.exp2 %3 : f32
-    %5 = arith.negf %4 : f32
-    tile.yield %5 : f32
+    %5 = arith.truncf %4 : f32 to bf16
+    tile.yield %5 : bf16
   }
-  tile.store %p, %f[%x, %y]
-  %w = tile.load %f[%x, %y]
-  %e = tile.dot %a, %b acc %w
+  %pv = tile.dot %p, %v
+  tile.store %pv, %f[%x, %z]
+  %g = tile.load %A[%x, %y]
+  %e = tile.dot %a, %b acc %g
   %q = tile.map (%s = %e, %l = %m) {
     %1 = arith.subf %s, %l : f32
     %2 = arith.constant 1.44269502 : f32
     %3 = arith.mulf %1, %2 : f32
     %4 = math.exp2 %3 : f32
-    tile.yield %4 : f32
+    %5 = arith.truncf %4 : f32 to bf16
+    tile.yield %5 : bf16
   }
-  tile.store %q, %f[%x, %y]
-  %n = tile.reduce maximum %w along y
-  %u = tile.map (%s = %w, %l = %n) {
+  %qv = tile.dot %q, %v
+  tile.store %qv, %f[%x, %z]
+  %h = tile.reduce maximum %g along y
+  %u = tile.map (%s = %g, %l = %h) {
+    %1 = arith.subf %s, %l : f32
+    %2 = arith.constant 1.44269502 : f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = math.exp2 %3 : f32
+    %5 = arith.truncf %4 : f32 to bf16
+    tile.yield %5 : bf16
+  }
+  %uv = tile.dot %u, %v
+  tile.store %uv, %f[%x, %z]
+  %w = tile.map (%s = %d, %l = %d) {
+    %1 = arith.subf %s, %l : f32
+    %2 = arith.constant 1.44269502 : f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = math.exp2 %3 : f32
+    %5 = arith.truncf %4 : f32 to bf16
+    tile.yield %5 : bf16
+  }
+  %wv = tile.dot %w, %v
+  tile.store %wv, %f[%x, %z]
+}
+// -----
+// So do weights that a product takes as they are, or that are stored: scores may be exact.
+// CHECK-LABEL: tile.kernel @wide
+// CHECK-NOT: elem.moderation
+tile.kernel @wide(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf32> {host.name = "B", host.axes = ["k", "y"]}, %V: memref<?x?xf32> {host.name = "V", host.axes = ["y", "z"]}, %scale: f32 {host.name = "scale", host.axes = []}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "z"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "y", "k", "z"], root = "f"} {
+  %c0 = arith.constant 0 : index
+  %x = tile.range x: 16 from %c0
+  %y = tile.range y: 16 from %c0
+  %k = tile.range k: 16 from %c0
+  %z = tile.range z: 16 from %c0
+  %a = tile.load %A[%x, %k]
+  %b = tile.load %B[%k, %y]
+  %v = tile.load %V[%y, %z]
+  %d = tile.dot %a, %b
+  %m = tile.reduce maximum %d along y
+  %p = tile.map (%s = %d, %l = %m) {
     %1 = arith.subf %s, %l : f32
     %2 = arith.constant 1.44269502 : f32
     %3 = arith.mulf %1, %2 : f32
     %4 = math.exp2 %3 : f32
     tile.yield %4 : f32
   }
-  tile.store %u, %f[%x, %y]
-  %v = tile.map (%s = %d, %l = %d) {
+  %o = tile.dot %p, %v
+  tile.store %o, %f[%x, %z]
+}
+// -----
+// CHECK-LABEL: tile.kernel @stored
+// CHECK-NOT: elem.moderation
+tile.kernel @stored(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf32> {host.name = "B", host.axes = ["k", "y"]}, %V: memref<?x?xf32> {host.name = "V", host.axes = ["y", "z"]}, %scale: f32 {host.name = "scale", host.axes = []}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "z"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "y", "k", "z"], root = "f", precision = "tf32"} {
+  %c0 = arith.constant 0 : index
+  %x = tile.range x: 16 from %c0
+  %y = tile.range y: 16 from %c0
+  %k = tile.range k: 16 from %c0
+  %z = tile.range z: 16 from %c0
+  %a = tile.load %A[%x, %k]
+  %b = tile.load %B[%k, %y]
+  %v = tile.load %V[%y, %z]
+  %d = tile.dot %a, %b
+  %m = tile.reduce maximum %d along y
+  %p = tile.map (%s = %d, %l = %m) {
     %1 = arith.subf %s, %l : f32
     %2 = arith.constant 1.44269502 : f32
     %3 = arith.mulf %1, %2 : f32
     %4 = math.exp2 %3 : f32
     tile.yield %4 : f32
   }
-  tile.store %v, %f[%x, %y]
+  tile.store %p, %f[%x, %y]
+  %o = tile.dot %p, %v
+  tile.store %o, %f[%x, %z]
+}
+// -----
+// Products in tf32 round their factors.
+// CHECK-LABEL: tile.kernel @rounded
+// CHECK: elem.moderation
+tile.kernel @rounded(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "k"]}, %B: memref<?x?xf32> {host.name = "B", host.axes = ["k", "y"]}, %V: memref<?x?xf32> {host.name = "V", host.axes = ["y", "z"]}, %scale: f32 {host.name = "scale", host.axes = []}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "z"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "y", "k", "z"], root = "f", precision = "tf32"} {
+  %c0 = arith.constant 0 : index
+  %x = tile.range x: 16 from %c0
+  %y = tile.range y: 16 from %c0
+  %k = tile.range k: 16 from %c0
+  %z = tile.range z: 16 from %c0
+  %a = tile.load %A[%x, %k]
+  %b = tile.load %B[%k, %y]
+  %v = tile.load %V[%y, %z]
+  %d = tile.dot %a, %b
+  %m = tile.reduce maximum %d along y
+  %p = tile.map (%s = %d, %l = %m) {
+    %1 = arith.subf %s, %l : f32
+    %2 = arith.constant 1.44269502 : f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = math.exp2 %3 : f32
+    tile.yield %4 : f32
+  }
+  %o = tile.dot %p, %v
+  tile.store %o, %f[%x, %z]
 }
