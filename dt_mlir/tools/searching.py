@@ -104,7 +104,8 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
             least = None if predicted is None else least_time(module, task.sizes, predicted)
             tuner = Tuner(
                 task, setting, database, options, bar, baselines, workers, strategy, least,
-                lambda program: certifier.begin(program, named),
+                # Where a processor is timed, nothing else takes it.
+                None if args.cpu else lambda program: certifier.begin(program, named),
             )
             interruption: BaseException | None = None
             try:

@@ -65,7 +65,7 @@ def test_magnitudes(magnitude: float, sign: int) -> None:
 
 @pytest.mark.parametrize(("base", "error"), [(0.0, 1e-3), (1e4, 1e-3), (2.0**17, 2e-3), (2.0**20, 1e-2)])
 def test_large_scores_that_are_exact(base: float, error: float) -> None:
-    """What rounding large scores would change, combined exponents may."""
+    """Combined exponents change weights no more than rounding large scores does."""
     values = torch.eye(16).half()
     scores = base + torch.arange(16.0).expand(3, 16)
     for keys in (16, 4 if DEVICE == "cpu" else 16):
