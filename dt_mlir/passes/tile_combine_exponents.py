@@ -86,12 +86,13 @@ def _is_rounded(weights: SSAValue, rounds: bool) -> bool:
             user = use.operation
             if isinstance(user, tile.DotOp) and value in (user.lhs, user.rhs):
                 products.append(rounds or _is_narrow(element_of(value.type)))
-            elif isinstance(user, tile.StoreOp):
-                return False
             elif isinstance(user, tile.MapOp | tile.TransposeOp | tile.BroadcastOp):
                 result = user.results[0]
                 pending += [result] if result not in met else []
                 met.add(result)
+            elif not isinstance(user, tile.ReduceOp):
+                # They are stored, or a loop carries them.
+                return False
     return bool(products) and all(products)
 
 

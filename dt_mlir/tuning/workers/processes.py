@@ -7,7 +7,6 @@ start itself over and over. What searches run in processes is this package's alo
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from multiprocessing import forkserver, spawn
 from multiprocessing.context import (
     BaseContext,
@@ -19,7 +18,8 @@ from multiprocessing.context import (
 from typing import Any
 
 IMPORTED = ("torch", "triton", "dt_mlir.tuning.compilation", "dt_mlir.tuning.measuring")
-"""The modules that take long to import, of what compiles for a GPU and measures on one."""
+"""The modules that take long to import, of what compiles for a GPU and measures on one; none of
+them starts threads or asks for a GPU."""
 _LOCK = threading.Lock()
 
 
@@ -93,11 +93,7 @@ class PreparedContext(_Started, ForkServerContext):  # pyright: ignore[reportInc
         begin_imports()
 
 
-def begin_imports(modules: Sequence[str] = IMPORTED) -> None:
-    """Starts the process that others are copies of; it imports modules while the caller goes on.
-
-    Args:
-        modules: the modules; none of them may start threads or ask for a GPU.
-    """
-    forkserver.set_forkserver_preload([*modules])
+def begin_imports() -> None:
+    """Starts the process that others are copies of; it imports while the caller goes on."""
+    forkserver.set_forkserver_preload([*IMPORTED])
     forkserver.ensure_running()
