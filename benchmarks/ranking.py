@@ -28,7 +28,9 @@ from evaluate import TIMEOUT, chosen, compiler, end_in_order, shared_out, task_o
 from ranks import KEPT, rankings
 from workloads import WORKLOADS, Workload
 
-from dt_mlir.autoscheduling.proposals import Proposals
+from dt_mlir.autoscheduling.alternatives import SLOWER, Way
+from dt_mlir.autoscheduling.evaluation import Kernel
+from dt_mlir.autoscheduling.proposals import Proposals, tiled
 from dt_mlir.costs.device import Device, present_device
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.files import write_output
@@ -42,9 +44,6 @@ from dt_mlir.tuning.tuner import Options, Tuner
 from dt_mlir.tuning.workers.local import LocalWorkers, visible_gpus
 
 HERE = Path(__file__).resolve().parent
-MOST_OPTIONS = 20000
-"""The most options of a part of a program: ten times as many as a search looks at, most of which
-are predicted to be alike."""
 BINS = 16
 """The parts of the predicted times, of which each is as likely to be drawn from as the others."""
 ATTEMPTS = 4
@@ -60,19 +59,37 @@ def drawn(task: Task, device: Device, count: int, seed: str) -> list[Candidate]:
         count: the most schedules.
         seed: what is drawn follows from it.
     """
-    proposals = Proposals(task.module, task.sizes, device, MOST_OPTIONS)
-    slots = [_in_bins([option.seconds for option in slot]) for slot in proposals.slots]
+    proposals = Proposals(task.module, task.sizes, device)
     chance = random.Random(seed)
     found: dict[str, Candidate] = {}
     for _ in range(ATTEMPTS * count):
-        choice = tuple(chance.choice(chance.choice(slot)) for slot in slots)
-        decisions = proposals.schedule(choice)
+        ways = [_way(proposals, place, chance) for place in range(len(proposals.slots))]
+        decisions = proposals.schedule_of(ways)
         if decisions is not None:
             candidate = candidate_of(task.module, decisions)
             found[candidate.text] = candidate
         if len(found) == count:
             break
     return list(found.values())
+
+
+def _way(proposals: Proposals, place: int, chance: random.Random) -> Way:
+    """Returns a way to compute the functions of a part of a program, with tiles, drawn at random.
+
+    A search looks at those that are predicted to be fastest; here each of the whole space counts.
+    """
+    ways = proposals.ways[place]
+    if proposals.decided[place]:
+        return ways[0]
+    longest = SLOWER * proposals.slots[place][0].seconds
+    while True:
+        way = chance.choice(ways)
+        kernels: list[Kernel] = []
+        for tilings in proposals.tilings(way):
+            bins = _in_bins([kernel.cost.seconds for kernel in tilings])
+            kernels.append(tilings[chance.choice(chance.choice(bins))])
+        if sum(kernel.cost.seconds for kernel in kernels) <= longest:
+            return tiled(way, kernels)
 
 
 def _in_bins(seconds: Sequence[float]) -> list[list[int]]:

@@ -22,7 +22,7 @@ from dt_mlir.autoscheduling.auto import (
 )
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision, copies
-from dt_mlir.autoscheduling.evaluation import Cluster, Kernel
+from dt_mlir.autoscheduling.evaluation import Kernel
 from dt_mlir.autoscheduling.storage import aligned
 from dt_mlir.autoscheduling.tilings import all_tilings
 from dt_mlir.autoscheduling.variants import finished
@@ -67,17 +67,14 @@ class Proposals:
         module: a program at the `dt` level; it is not changed.
         sizes: a size for each label.
         device: the device that schedules are for.
-        most: the most options of a slot.
 
     Raises:
         CompileError: where the program itself cannot be compiled.
     """
 
     @compiling()
-    def __init__(
-        self, module: ModuleOp, sizes: Mapping[str, int], device: Device, most: int = MOST_OPTIONS
-    ) -> None:
-        self.device, self._most = device, most
+    def __init__(self, module: ModuleOp, sizes: Mapping[str, int], device: Device) -> None:
+        self.device = device
         self.first = auto_schedule(module, sizes, device)
         """The schedule that `auto` gives."""
         self.pruned: Counter[str] = Counter()
@@ -87,10 +84,13 @@ class Proposals:
         self._tilings: dict[int, list[Kernel]] = {}
         self._features: dict[tuple[int, int], list[tuple[float, dict[str, float]]]] = {}
         self._combined: dict[Choice, tuple[float, ...]] = {}
+        self.ways = [alternatives(self._evaluator, cluster) for cluster in clusters]
+        """The ways to compute each slot, with the tiles that are predicted to be fastest."""
+        self.decided = [known.decided for known in aligned(self._evaluator, clusters)]
+        """Whether the tiles of each slot follow from those of what reads it, and are no choice."""
         self.slots = [
-            # Tiles that follow from those of readers are no choice.
-            self._options(alternatives(self._evaluator, cluster))[: 1 if known.decided else None]
-            for cluster, known in zip(clusters, aligned(self._evaluator, clusters))
+            self._options(ways)[: 1 if decided else None]
+            for ways, decided in zip(self.ways, self.decided)
         ]
         """The options of each slot, those that are predicted to be fastest first."""
 
@@ -141,10 +141,14 @@ class Proposals:
         found = [item for cluster in way for item in self._evaluator.directives(cluster)]
         return [item.text for item in dict.fromkeys(found)]
 
-    @compiling()
     def schedule(self, choice: Choice) -> list[Decision] | None:
         """Returns the directives of a choice; None where they are not legal together."""
-        clusters = [c for slot, number in zip(self.slots, choice) for c in slot[number].way]
+        return self.schedule_of([slot[number].way for slot, number in zip(self.slots, choice)])
+
+    @compiling()
+    def schedule_of(self, ways: Sequence[Way]) -> list[Decision] | None:
+        """Returns the directives of a way for each slot; None where they are not legal together."""
+        clusters = [cluster for way in ways for cluster in way]
         found: list[Decision] = []
         for cluster in aligned(self._evaluator, clusters):
             part = self._evaluator.schedule(cluster)
@@ -163,33 +167,29 @@ class Proposals:
         least = inf
         for option in heapq.merge(*streams, key=lambda item: item.seconds):
             least = min(least, option.seconds)
-            if option.seconds > SLOWER * least or len(found) == self._most:
+            if option.seconds > SLOWER * least or len(found) == MOST_OPTIONS:
                 break
             found.setdefault(_signature(option), option)
         # Sums of the same numbers may differ by rounding.
         return sorted(found.values(), key=lambda option: option.seconds)
 
-    def _of_way(self, way: Way) -> Iterator[Option]:
-        """Yields a way with its tiles, the fastest first."""
-        kernels = [kernel for cluster in way for kernel in cluster.kernels]
-        lists = [self._of_kernel(kernel.work) for kernel in kernels]
+    def tilings(self, way: Way) -> list[list[Kernel]]:
+        """Returns each kernel of a way with each of its tilings that can win, the fastest first."""
         # The tiles of copies are those of what reads them.
         copied = {name for cluster in way for name in copies(cluster.decisions)}
-        lists = [
-            found[:1] if kernel.work.root in copied else found
-            for kernel, found in zip(kernels, lists)
-        ]
+        lists = [(k, self._of_kernel(k.work)) for cluster in way for k in cluster.kernels]
+        return [found[: 1 if kernel.work.root in copied else None] for kernel, found in lists]
+
+    def _of_way(self, way: Way) -> Iterator[Option]:
+        """Yields a way with its tiles, the fastest first."""
+        lists = self.tilings(way)
         # Kernels that take little of the time are not worth many trials.
         total = sum(found[0].cost.seconds for found in lists)
         lists = [
             found[: max(FEW, ceil(MOST_TILINGS * found[0].cost.seconds / total))] for found in lists
         ]
         for seconds, numbers in _in_order([[k.cost.seconds for k in found] for found in lists]):
-            chosen = iter([found[number] for found, number in zip(lists, numbers)])
-            clusters: list[Cluster] = [
-                replace(c, kernels=tuple(next(chosen) for _ in c.kernels)) for c in way
-            ]
-            yield Option(tuple(clusters), seconds)
+            yield Option(tiled(way, [found[n] for found, n in zip(lists, numbers)]), seconds)
 
     def _of_kernel(self, work: Work) -> list[Kernel]:
         """Returns a kernel with each of its tilings that can win, the fastest first."""
@@ -220,6 +220,17 @@ class Proposals:
         found = found or [Kernel(work, *ranked[0])]
         self._tilings[id(work)] = found
         return found
+
+
+def tiled(way: Way, kernels: Sequence[Kernel]) -> Way:
+    """Returns a way whose kernels have other tiles.
+
+    Args:
+        way: a way to compute the functions of a slot.
+        kernels: its kernels with these tiles, in their order.
+    """
+    each = iter(kernels)
+    return tuple(replace(c, kernels=tuple(next(each) for _ in c.kernels)) for c in way)
 
 
 def _signature(option: Option) -> object:
