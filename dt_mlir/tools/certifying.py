@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import Any
 
 from dt_mlir.diagnostics import CompileError, Note, show_warning, showing_warnings
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
+
+AT_ONCE = 4
+"""The most certificates that are made at once."""
 
 
 @dataclass
@@ -24,17 +29,20 @@ class _Found:
 
 
 class Certifier:
-    """Makes certificates of programs, one after the other, in a thread of its own.
+    """Makes certificates of programs in processes of their own, while others measure.
 
-    A search measures in other processes, and waits for them meanwhile.
+    Args:
+        load: Python files with directives that programs use.
+        jobs: how many processes there may be.
     """
 
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1)
+    def __init__(self, load: Sequence[str] = (), jobs: int = 1) -> None:
+        self._load, self._jobs = load, min(jobs, AT_ONCE)
+        self._pool: Any = None
         self._begun: dict[str, Future[_Found]] = {}
 
     def begin(self, program: str, file: str) -> None:
-        """Begins to make the certificate of a program, in place of others that are not begun yet.
+        """Begins to make the certificate of a program.
 
         Args:
             program: the program with its schedule.
@@ -42,8 +50,12 @@ class Certifier:
         """
         if program in self._begun:
             return
-        self._begun = {known: found for known, found in self._begun.items() if not found.cancel()}
-        self._begun[program] = self._thread.submit(_found, program, file)
+        if self._pool is None:
+            from dt_mlir.tuning.workers.local import Pool
+            from dt_mlir.tuning.workers.processes import CompilingContext
+
+            self._pool = Pool(self._jobs, self._load, CompilingContext())
+        self._begun[program] = self._pool.schedule(_found, args=[program, file])
 
     def report(self, program: str, file: str) -> None:
         """Says what is proved of a program, on standard error.
@@ -55,8 +67,11 @@ class Certifier:
         Raises:
             CompileError: if an obligation of it does not hold.
         """
-        self.begin(program, file)
-        found = self._begun[program].result()
+        begun = self._begun.get(program)
+        for other in self._begun.values():
+            if other is not begun:
+                other.cancel()
+        found = _found(program, file) if begun is None else begun.result()
         for note in found.warnings:
             show_warning(note)
         print(found.shown, file=sys.stderr)
@@ -64,8 +79,9 @@ class Certifier:
             raise found.error
 
     def close(self) -> None:
-        """Begins no further certificate."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        """Ends the processes."""
+        if self._pool is not None:
+            self._pool.end()
 
 
 def _found(program: str, file: str) -> _Found:

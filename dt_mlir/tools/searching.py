@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
@@ -48,8 +48,10 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
         # What other processes import takes longer than what is imported here.
         begin_imports()
     try:
-        import torch
-
+        for name in ("torch", "triton"):
+            # Other processes import them, which takes seconds.
+            if importlib.util.find_spec(name) is None:
+                raise ModuleNotFoundError(name=name)
         for name in ("tqdm", *(["matplotlib"] if args.plot is not None else [])):
             importlib.import_module(name)
         from dt_mlir.tuning.baselines import Baseline
@@ -60,12 +62,13 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
         from dt_mlir.tuning.task import LARGE, Task
         from dt_mlir.tuning.tuner import Options, Tuner
         from dt_mlir.tuning.workers.choosing import workers_for
+        from dt_mlir.tuning.workers.local import visible
         from dt_mlir.verification.sampling import sample
     except ImportError as error:
         raise CompileError(
             f"tuning needs {error.name}", None, "pip install 'dt-mlir[run,tune]'"
         ) from None
-    if not torch.cuda.is_available() and not args.cpu and args.ray is None:
+    if not args.cpu and args.ray is None and not visible():
         raise CompileError(
             "there is no GPU to tune for", None, "--cpu times Triton's interpreter instead"
         )
@@ -91,7 +94,7 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
     path = Path(args.database) if args.database else default_path()
     bar = Bar()
     named = args.output or "the best schedule"
-    with closing(Certifier()) as certifier:
+    with closing(Certifier(args.load, args.jobs)) as certifier:
         processes = workers_for(options, args.cpu, args.gpus, args.ray)
         with Database(path) as database, processes as workers:
             workers.begin(not args.cpu)

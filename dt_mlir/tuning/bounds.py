@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Operation
@@ -17,6 +16,7 @@ from xdsl.ir.affine import AffineDimExpr
 
 from dt_mlir.dialects import dt, host
 from dt_mlir.traversal import operations_of
+from dt_mlir.tuning.gpu import Gpu
 
 
 @dataclass(frozen=True)
@@ -94,16 +94,13 @@ def _bytes(type: Attribute, axes: tuple[str, ...], sizes: Mapping[str, int]) -> 
     return count * element.size
 
 
-def least_milliseconds(traffic: Traffic) -> float:
-    """A time that no program with this traffic falls short of on the current GPU; 0 if unknown."""
-    import torch
-
-    properties: Any = torch.cuda.get_device_properties(torch.cuda.current_device())
-    clock = getattr(properties, "memory_clock_rate", 0)
-    width = getattr(properties, "memory_bus_width", 0)
+def least_milliseconds(traffic: Traffic, gpu: Gpu) -> float:
+    """A time that no program with this traffic falls short of on a GPU; 0 if unknown."""
+    properties = dict(gpu.properties)
+    clock, width = properties.get("memory_clock_rate", 0), properties.get("memory_bus_width", 0)
     if not clock or not width:
         return 0.0
     # The clock is in kHz, and memory moves data twice in a cycle.
     bytes_per_millisecond = 2 * clock * width / 8
-    cache = getattr(properties, "L2_cache_size", 0)
+    cache = properties.get("L2_cache_size", 0)
     return (traffic.inputs + max(0, traffic.results - cache)) / bytes_per_millisecond

@@ -2,12 +2,13 @@
 
 For a GPU the kernels are compiled as the wrapper will launch them: it runs on tensors without
 elements, and each launch becomes Triton's `warmup`. What that compiles lies in Triton's cache,
-where the process that measures finds it.
+where the process that measures finds it. PyTorch is not needed for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -21,16 +22,17 @@ from dt_mlir.analysis.interface import Interface
 from dt_mlir.compiler import Compiled, compile_program
 from dt_mlir.diagnostics import CompileError, showing_warnings
 from dt_mlir.dialects import sched, warp
-from dt_mlir.element_types import is_bool
+from dt_mlir.element_types import TORCH_TYPES, is_bool, type_name
 from dt_mlir.interpreters.accuracy import Accuracy
 from dt_mlir.runtime.ahead_of_time import launches
-from dt_mlir.runtime.execute import check_tiles, loaded, torch_dtype, wrapper_name
+from dt_mlir.runtime.execute import check_tiles, loaded, wrapper_name
 from dt_mlir.runtime.interpreted_types import miscomputed
 from dt_mlir.runtime.machine_code import fault, resource_usage
 from dt_mlir.runtime.triton_errors import reason_of
 from dt_mlir.traversal import operations_of
 from dt_mlir.tuning.bounds import Traffic, least_milliseconds
 from dt_mlir.tuning.gpu import Files, Gpu, stand_in
+from dt_mlir.tuning.torch_stand_in import Tensor, in_place_of_torch
 
 
 @dataclass(frozen=True)
@@ -87,16 +89,16 @@ def build(text: str, file: str, sizes: Mapping[str, int], gpu: Gpu | None) -> Bu
         return Built("ok", "", program.source, {}, accuracy, repeatable, checked=True)
     stand_in(gpu)
     try:
-        resources = _warm(program, sizes)
+        resources = _warm(program, sizes, gpu)
     except CompileError as error:
         return Built("refused", error.message)
     except Exception as error:
         # Triton, its backends and LLVM raise errors of many kinds.
         return Built("failed", reason_of(error))
-    problem = _too_much(resources)
+    problem = _too_much(resources, gpu)
     if problem:
         return Built("unfit", problem, program.source, resources)
-    least = least_milliseconds(Traffic.of(program.module, sizes, program.algorithm))
+    least = least_milliseconds(Traffic.of(program.module, sizes, program.algorithm), gpu)
     return Built(
         "ok", "", program.source, resources, accuracy, repeatable, least_milliseconds=least
     )
@@ -110,16 +112,14 @@ def _adds_in_memory(program: ModuleOp) -> bool:
     )
 
 
-def _too_much(resources: Mapping[str, Mapping[str, int | None]]) -> str:
+def _too_much(resources: Mapping[str, Mapping[str, int | None]], gpu: Gpu) -> str:
     """Returns the resources of kernels that exceed the device's; empty if none does."""
-    import torch
-
-    properties: Any = torch.cuda.get_device_properties(torch.cuda.current_device())
+    properties = dict(gpu.properties)
     limits = {
-        "shared": getattr(properties, "shared_memory_per_block_optin", None),
-        "threads": getattr(properties, "max_threads_per_block", 1024),
+        "shared": properties.get("shared_memory_per_block_optin"),
+        "threads": properties.get("max_threads_per_block", 1024),
     }
-    registers = getattr(properties, "regs_per_multiprocessor", None)
+    registers = properties.get("regs_per_multiprocessor")
     for kernel, used in resources.items():
         for what, limit in limits.items():
             if limit is not None and (used[what] or 0) > limit:
@@ -133,18 +133,17 @@ def _too_much(resources: Mapping[str, Mapping[str, int | None]]) -> str:
 class _Recorder:
     """Takes the place of a kernel, and compiles it where it would be launched."""
 
-    def __init__(self, kernel: Any, found: dict[str, Any]) -> None:
+    def __init__(self, kernel: Any, found: dict[str, Any], others: Executor) -> None:
         self.kernel = kernel
         self.found = found
+        self.others = others
 
     def __getitem__(self, grid: Any) -> Any:
-        import torch
-
         def launch(*args: Any, **options: Any) -> None:
-            plain = [a.dtype if isinstance(a, torch.Tensor) else a for a in args]
+            plain = [a.dtype if isinstance(a, Tensor) else a for a in args]
             name = self.kernel.fn.__name__
             self.found[name] = self.kernel.warmup(*plain, grid=grid, **options)
-            _prepare_launcher(self.found[name])
+            self.others.submit(_prepare_launcher, self.found[name])
 
         return launch
 
@@ -160,62 +159,32 @@ def _prepare_launcher(kernel: Any) -> None:
         driver.CudaLauncher(kernel.src, kernel.metadata)
 
 
-def _warm(program: Compiled, sizes: Mapping[str, int]) -> dict[str, dict[str, int | None]]:
-    import torch
-
+def _warm(
+    program: Compiled, sizes: Mapping[str, int], gpu: Gpu
+) -> dict[str, dict[str, int | None]]:
     interface = Interface.of(program.algorithm)
-    # Wrappers look at shapes and strides alone, which such tensors have.
-    nowhere = torch.device("meta")
     found: dict[str, Any] = {}
-    with loaded(program.source) as emitted:
+    with (
+        # The C compiler runs beside what inspects machine code.
+        ThreadPoolExecutor(1) as others,
+        in_place_of_torch(gpu) as torch,
+        loaded(program.source) as emitted,
+    ):
         arguments: list[Any] = []
         for item in sorted(interface.inputs, key=lambda item: item.axes is None):
             if item.axes is None:
                 arguments.append(_scalar(item.element))
                 continue
-            shape = interface.shape(item, sizes)
-            arguments.append(torch.empty(shape, dtype=torch_dtype(item.element), device=nowhere))
+            element = getattr(torch, TORCH_TYPES[type_name(item.element)])
+            arguments.append(Tensor(interface.shape(item, sizes), element, torch.device("cuda", 0)))
         names = [launch.name for launch in launches(program.module, sizes)]
         names += [
             op.sym_name.data for op in program.module.ops if isinstance(op, warp.KernelOp)
         ]
-        replace_kernels(emitted, names, found)
-        _pretend(emitted, nowhere)
+        replace_kernels(emitted, names, found, others)
         labels = {label: sizes[label] for label in interface.free_labels()}
         getattr(emitted, wrapper_name(program.source))(*arguments, **labels)
-    return {name: _resources(kernel) for name, kernel in found.items()}
-
-
-def _pretend(emitted: ModuleType, nowhere: Any) -> None:
-    """Lets an emitted module take tensors without elements for those of a GPU."""
-    import torch
-
-    module: Any = emitted
-
-    def default_device(_: object) -> Any:
-        return nowhere
-
-    def is_specialized(described: Sequence[Any], accessed: Sequence[Any]) -> bool:
-        if torch.cuda.get_device_capability() != (9, 0):
-            return False
-        return not any(map(module._undescribed, described)) and not module._is_wide(0, *accessed)
-
-    def takes_descriptors(tensors: Sequence[Any]) -> bool:
-        capable = torch.cuda.get_device_capability() >= (9, 0)
-        return capable and not any(map(module._undescribed, tensors))
-
-    def is_hopper(_: object) -> bool:
-        return torch.cuda.get_device_capability()[0] == 9
-
-    def dependent_launch(_: object) -> dict[str, bool]:
-        able = torch.version.hip is None and torch.cuda.get_device_capability() >= (9, 0)
-        return {"DEPENDENT": True, "launch_pdl": True} if able else {"DEPENDENT": False}
-
-    for function in (
-        default_device, is_specialized, takes_descriptors, is_hopper, dependent_launch,
-    ):
-        if hasattr(module, f"_{function.__name__}"):
-            setattr(module, f"_{function.__name__}", function)
+        return {name: _resources(kernel) for name, kernel in found.items()}
 
 
 def _scalar(element: Attribute) -> object:
@@ -225,16 +194,19 @@ def _scalar(element: Attribute) -> object:
     return True if is_bool(element) else 3
 
 
-def replace_kernels(emitted: ModuleType, names: Collection[str], found: dict[str, Any]) -> None:
+def replace_kernels(
+    emitted: ModuleType, names: Collection[str], found: dict[str, Any], others: Executor
+) -> None:
     """Makes launches of an emitted module compile, and no more.
 
     Args:
         emitted: the module; it is changed.
         names: its kernels. What they call stays as it is: Triton reads it when it compiles them.
         found: where compiled kernels go, by name.
+        others: what compiles what launches them.
     """
     for name in names:
-        setattr(emitted, name, _Recorder(getattr(emitted, name), found))
+        setattr(emitted, name, _Recorder(getattr(emitted, name), found, others))
 
 
 def _resources(kernel: Any) -> dict[str, int | None]:

@@ -1,6 +1,6 @@
 """The GPU that candidates are compiled for, which may be in another machine.
 
-In a process that compiles, Triton and PyTorch are told of it by what stands in for their drivers.
+In a process that compiles, Triton is told of it by what stands in for its driver.
 What Triton's cache then holds can be packed, for a process elsewhere to unpack into its own.
 """
 
@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 Files = dict[str, bytes]
@@ -56,14 +54,13 @@ def present_gpu() -> Gpu:
 
 @cache
 def stand_in(gpu: Gpu) -> None:
-    """Lets this process compile for a GPU, and no longer run anything on one.
+    """Lets Triton compile for a GPU in this process, and no longer run anything on one.
 
     It needs no context of a GPU then, and none has to be there.
 
     Args:
         gpu: the GPU.
     """
-    import torch
     from triton.backends.compiler import GPUTarget
     from triton.runtime import driver
 
@@ -81,16 +78,6 @@ def stand_in(gpu: Gpu) -> None:
 
     active: Any = Driver()
     driver.set_active(active)
-    def properties(_: object = None) -> Any:
-        return SimpleNamespace(**dict(gpu.properties))
-
-    def capability(_: object = None) -> tuple[int, int]:
-        return gpu.capability
-
-    cuda: Any = torch.cuda
-    cuda.current_device = lambda: 0
-    cuda.device = nullcontext
-    cuda.get_device_properties, cuda.get_device_capability = properties, capability
 
 
 def packed(folder: Path) -> Files:

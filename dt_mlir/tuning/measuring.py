@@ -8,8 +8,9 @@ more than twice as large as the L2 cache: what a program is given it seldom find
 from __future__ import annotations
 
 import hashlib
-import importlib
+import importlib.util
 import os
+import runpy
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -36,6 +37,10 @@ WARMUP_MS = 25
 REPETITION_MS = 50
 LOOK_MS = 20
 """The time of a candidate that was never timed, which decides whether it is timed again."""
+MOST_LOADED = 32
+"""The most emitted modules that stay loaded: those that are timed again."""
+_LOADED: dict[str, Callable[..., Any]] = {}
+"""The functions of emitted modules that have run, by text, the oldest first."""
 _OTHERS = (
     "autoscheduling", "certificates", "costs", "drawing", "editor", "explorer", "interpreters",
     "kernels", "language", "reducer", "tools", "tuning", "verification",
@@ -70,11 +75,16 @@ def versions(load: Sequence[str] = ()) -> str:
     """
     from importlib.metadata import version
 
-    import torch
-
     found = [f"{name} {version(name)}" for name in ("triton", "torch")]
-    cuda = getattr(torch.version, "cuda", None)
-    return ", ".join([f"dt-mlir {_compiler(tuple(load))}", *found, f"cuda {cuda}"])
+    return ", ".join([f"dt-mlir {_compiler(tuple(load))}", *found, f"cuda {_cuda()}"])
+
+
+def _cuda() -> str | None:
+    """The version of CUDA that PyTorch was built for; read, as importing PyTorch takes seconds."""
+    spec = importlib.util.find_spec("torch")
+    assert spec is not None, "its version is known"
+    assert spec.origin is not None
+    return runpy.run_path(str(Path(spec.origin).with_name("version.py"))).get("cuda")
 
 
 @lru_cache
@@ -141,16 +151,11 @@ def _share_no_bars() -> None:
     tqdm.set_lock(threading.RLock())
 
 
-def import_for_gpu() -> None:
-    """Imports what measuring on a GPU needs, which takes seconds, and asks for the GPU."""
-    import torch
-
-    importlib.import_module("triton.testing")
-    torch.cuda.init()
-
-
 def warm(algorithm: str, sizes: Mapping[str, int], method: str) -> Measured:
     """Import what measuring needs, and make up the inputs; see `measure`."""
+    if method != "interpreter":
+        # Triton compiles what it asks the driver with, which the first candidate would wait for.
+        importlib.import_module("triton.runtime").driver.active.get_current_target()
     try:
         prepared(algorithm, tuple(sizes.items()), method)
     except CompileError as error:
@@ -185,9 +190,8 @@ def measure(
     import torch
 
     inputs = prepared(algorithm, tuple(sizes.items()), method)
-    with loaded(source) as emitted:
-        wrapper = getattr(emitted, wrapper_name(source))
 
+    def run(wrapper: Callable[..., Any]) -> Measured:
         try:
             # Memory that is used again may hold another candidate's right result.
             out = inputs.poisoned()
@@ -208,6 +212,18 @@ def measure(
             # What a launch can raise is Triton's, PyTorch's or the driver's.
             lines = [line for line in str(error).splitlines() if line.strip()]
             return Measured("failed", lines[0] if lines else type(error).__name__)
+
+    if source in _LOADED:
+        return run(_LOADED[source])
+    # Triton reads the text of a kernel when it is first launched, and not again.
+    with loaded(source) as emitted:
+        wrapper = getattr(emitted, wrapper_name(source))
+        found = run(wrapper)
+    if found.status == "ok":
+        while len(_LOADED) >= MOST_LOADED:
+            del _LOADED[next(iter(_LOADED))]
+        _LOADED[source] = wrapper
+    return found
 
 
 def _bits(results: Any, copied: bool = True) -> list[Any]:

@@ -38,6 +38,10 @@ FINAL = ("refused", "unfit", "wrong")
 """The statuses that another search finds again; what failed or was late may have had bad luck."""
 
 
+LIKELY = 3
+"""The candidates of which one is taken to win after the first round."""
+LOOKS = 4
+"""The candidates that are looked at between two times that the fastest one is timed again."""
 NO_GPU = "what was measured is kept: search again when there is one"
 """The help where the last GPU is lost."""
 
@@ -103,7 +107,7 @@ class Tuner:
         workers: the processes that compile and measure; None for some of its own.
         strategy: what decides which candidates are tried; None for all of the task's space.
         least: the least time that the device needs, for the report.
-        leading: hears of each program that was measured in all rounds and is the fastest so far.
+        leading: hears of each program that is the fastest so far, or may turn out to be.
     """
 
     def __init__(
@@ -134,6 +138,8 @@ class Tuner:
         self.comparison: dict[str, list[float]] = {}
         self.missing: dict[str, str] = {}
         self._workers = workers
+        self._wanting = True
+        """True until what measures has been told of the inputs."""
         self.failed: set[str] = set()
         """The candidates that failed or were late in this search, which does not repeat them."""
         self.finished = False
@@ -182,15 +188,16 @@ class Tuner:
     def _explore(self) -> None:
         """Compiles candidates and times each once, several at a time.
 
-        What is ready is timed while others are compiled; further rounds find all compiled. One that
-        is faster than all before is timed again at once, and fully measured as long as it is, so
-        that there is a result at any time.
+        What is ready is timed while others are compiled; further rounds find all compiled. The
+        fastest is timed again now and then until it is fully measured, so that there is a result
+        at any time.
         """
         started = time.monotonic()
         left = self.options.trials
         pending: dict[Future[Any], _Step] = {}
         ready: deque[str] = deque()
         again: deque[str] = deque()
+        looks = 0
         free = set(self.workers.places())
         ahead = self.strategy.ahead(self.workers.jobs, len(free)) + len(free)
         while True:
@@ -210,7 +217,14 @@ class Tuner:
                     self._begin(candidate, pending)
             if pending:
                 self.strategy.begin_imports()
-            while again and self._first in free:
+            if self._wanting and pending:
+                # Inputs are made up while the first candidates are compiled.
+                self._wanting = False
+                for place in self.workers.places():
+                    self.workers.prepare(place, self._wanted)
+            # What may be faster is looked at first, but for a turn of the fastest now and then.
+            while again and self._first in free and (looks >= LOOKS or not ready):
+                looks = 0
                 self._look(again.popleft(), self._first, True, pending, free)
             left_out = False
             while ready and free:
@@ -221,6 +235,7 @@ class Tuner:
                     self.excluded.add(text)
                     self._looked(text)
                 else:
+                    looks += 1
                     self._look(text, min(free), False, pending, free)
             if not pending:
                 if asked or left_out:
@@ -252,11 +267,15 @@ class Tuner:
         if leader is None or leader in self.failed or leader not in self.built:
             # What fails once does not win. What another search has measured waits for the rounds.
             return
+        self._leads(leader)
         if len(self.records[leader].times) < self.options.rounds:
             again.append(leader)
             self.progress.expect(1)
-        elif self.leading is not None:
-            self.leading(leader)
+
+    def _leads(self, text: str) -> None:
+        """Tells of a program that may turn out to be the fastest."""
+        if self.leading is not None:
+            self.leading(text)
 
     def _begin(self, candidate: Candidate, pending: dict[Future[Any], _Step]) -> None:
         """Compiles a candidate, unless what is known of it will do."""
@@ -266,10 +285,6 @@ class Tuner:
             self._predict(candidate)
             self._looked(text)
         else:
-            if not self.built and not pending:
-                # Inputs are made up while the first candidates are compiled.
-                for place in self.workers.places():
-                    self.workers.prepare(place, self._wanted)
             future = self.workers.build(text, self.setting.sizes, self.on_gpu)
             pending[future] = _Step(text, None)
 
@@ -419,13 +434,16 @@ class Tuner:
             kept = self._kept(number)
             due = [text for text in kept if not self._is_done(text, number + 1)]
             self.progress.expect(len(due))
+            if number == 1:
+                for text in sorted(kept, key=self._times().__getitem__)[:LIKELY]:
+                    self._leads(text)
             self.random.shuffle(due)
             for text in due:
                 self._measure(text)
                 self.progress.step(self._best())
         best = self.outcome().best
-        if self.leading is not None and best is not None:
-            self.leading(best.program)
+        if best is not None:
+            self._leads(best.program)
 
     def _compare(self) -> None:
         """Times the best schedule and the baselines against each other.

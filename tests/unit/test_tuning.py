@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -421,7 +422,7 @@ def test_launches_of_kernels_alone_are_recorded() -> None:
     assert names == ["f_kernel"]
     with loaded(program.source) as emitted:
         before = dict(vars(emitted))
-        replace_kernels(emitted, names, {})
+        replace_kernels(emitted, names, {}, ThreadPoolExecutor())
         changed = {name for name, value in vars(emitted).items() if value is not before[name]}
         # The functions that reductions combine elements by are no kernels.
         assert changed == {"f_kernel"}

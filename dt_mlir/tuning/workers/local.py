@@ -17,38 +17,38 @@ from pebble import ProcessExpired, ProcessPool
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.compilation import Built, build
+from dt_mlir.tuning.cuda_driver import count_of_gpus, described
 from dt_mlir.tuning.gpu import Files, Gpu, present_gpu
-from dt_mlir.tuning.measuring import (
-    Measured,
-    device_name,
-    import_for_gpu,
-    prepare_process,
-    versions,
-    warm,
+from dt_mlir.tuning.measuring import Measured, prepare_process, versions, warm
+from dt_mlir.tuning.workers.processes import (
+    CompilingContext,
+    FreshContext,
+    MeasuringContext,
+    Started,
+    begin_imports,
 )
-from dt_mlir.tuning.workers.processes import FreshContext, PreparedContext
 from dt_mlir.tuning.workers.workers import PREPARATION, Wanted
 
 
-class _Pool(ProcessPool):
+class Pool(ProcessPool):
     """Processes of one kind.
 
     Args:
         workers: how many there are.
         load: Python files with directives that programs use.
-        on_gpu: whether they compile for a GPU, or measure on one. Triton's interpreter has to be
-            chosen before Triton is imported.
+        processes: what starts them.
         gpu: the only GPU that they see; None for all.
     """
 
     def __init__(
-        self, workers: int, load: list[str], on_gpu: bool, gpu: str | None = None
+        self, workers: int, load: Sequence[str], processes: Started, gpu: str | None = None
     ) -> None:
-        self.processes = PreparedContext() if on_gpu else FreshContext()
-        context: Any = self.processes
+        self.processes = processes
+        context: Any = processes
         super().__init__(
-            max_workers=workers, context=context, initializer=prepare_process, initargs=[load, gpu]
-        )
+            max_workers=workers, context=context, initializer=prepare_process,
+            initargs=[[*load], gpu],
+        )  # fmt: skip
 
     def end(self) -> None:
         """Ends all of them, those too that the pool starts while it is being stopped."""
@@ -63,7 +63,7 @@ class _Measurer:
 
     def __init__(self, load: list[str], gpu: str | None, timeout: float) -> None:
         self.load, self.gpu, self.timeout = load, gpu, timeout
-        self._pool: _Pool | None = None
+        self._pool: Pool | None = None
         self._ready: Wanted | None = None
         self._preparing: Future[Any] | None = None
 
@@ -73,17 +73,18 @@ class _Measurer:
         """See `Workers.start`."""
         return self.prepared(wanted).schedule(function, args=list(args), timeout=self.timeout)
 
-    def begin(self) -> Future[Any]:
-        """Starts the process, and lets it describe its GPU; see `Workers.begin`."""
-        self._pool = _Pool(1, self.load, True, self.gpu)
-        found = self._pool.schedule(present_gpu, timeout=PREPARATION)
-        self._pool.schedule(import_for_gpu, timeout=PREPARATION)
-        return found
+    def describe(self) -> Future[Any]:
+        """Starts the process, which describes its GPU."""
+        self._pool = Pool(1, self.load, MeasuringContext(), self.gpu)
+        return self._pool.schedule(present_gpu, timeout=PREPARATION)
 
-    def prepared(self, wanted: Wanted) -> _Pool:
+    def prepared(self, wanted: Wanted) -> Pool:
         """Lets the process make up inputs, and returns it; see `Workers.prepare`."""
         if self._pool is None:
-            self._pool = _Pool(1, self.load, wanted[2] != "interpreter", self.gpu)
+            # Triton's interpreter has to be chosen before Triton is imported.
+            fresh = wanted[2] == "interpreter"
+            context = FreshContext() if fresh else MeasuringContext()
+            self._pool = Pool(1, self.load, context, self.gpu)
         if self._ready != wanted:
             # Imports, inputs and the reference are no candidate's time.
             self._preparing = self._pool.schedule(warm, args=list(wanted), timeout=PREPARATION)
@@ -129,10 +130,9 @@ class LocalWorkers:
         self.jobs, self.load, self.timeout = jobs, list(load), timeout
         places: list[str | None] = [*gpus] or [None]
         self._measurers = [_Measurer(self.load, gpu, timeout) for gpu in places]
-        self._compilers: _Pool | None = None
+        self._first = places[0]
+        self._compilers: Pool | None = None
         self._gpu: Gpu | None = None
-        self._described: Future[Any] | None = None
-        """The description of the first GPU, if it is under way."""
 
     def places(self) -> list[int]:
         """See `Workers`."""
@@ -140,7 +140,7 @@ class LocalWorkers:
 
     def device_name(self) -> str:
         """See `Workers`."""
-        return device_name()
+        return self._described().name
 
     def versions(self) -> str:
         """See `Workers`."""
@@ -166,21 +166,29 @@ class LocalWorkers:
     def begin(self, on_gpu: bool) -> None:
         """See `Workers`."""
         if on_gpu:
-            begun = [measurer.begin() for measurer in self._measurers]
-            self._described = begun[0]
+            begin_imports()
+
+    def _described(self) -> Gpu:
+        """The first GPU, for which kernels are compiled."""
+        if self._gpu is None:
+            names = visible()
+            self._gpu = described(0 if self._first is None else names.index(self._first))
+        if self._gpu is None:
+            # It is none of NVIDIA's.
+            self._gpu = self._measurers[0].describe().result()
+        assert self._gpu is not None
+        return self._gpu
 
     def build(self, text: str, sizes: Mapping[str, int], on_gpu: bool) -> Future[Any]:
         """See `Workers`."""
-        if on_gpu and self._gpu is None:
-            self._gpu = present_gpu() if self._described is None else self._described.result()
-        gpu = self._gpu if on_gpu else None
-        arguments = [text, "-", sizes, gpu]
+        arguments = [text, "-", sizes, self._described() if on_gpu else None]
         return self._compiling(on_gpu).schedule(build, args=arguments, timeout=self.timeout)
 
-    def _compiling(self, on_gpu: bool) -> _Pool:
+    def _compiling(self, on_gpu: bool) -> Pool:
         """Returns the processes that compile, which are started if there are none."""
         if self._compilers is None:
-            self._compilers = _Pool(self.jobs, self.load, on_gpu)
+            context = CompilingContext() if on_gpu else FreshContext()
+            self._compilers = Pool(self.jobs, self.load, context)
         return self._compilers
 
     def built(self, future: Future[Any]) -> Built:
@@ -203,6 +211,18 @@ class LocalWorkers:
         return self._measurers[place].measured(future)
 
 
+def visible() -> list[str]:
+    """Returns all visible GPUs by the driver's names."""
+    count = count_of_gpus()
+    if not count:
+        import torch
+
+        # They may be others than NVIDIA's.
+        count = torch.cuda.device_count()
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return [str(place) for place in range(count)] if named is None else named.split(",")[:count]
+
+
 def visible_gpus(wanted: str) -> list[str]:
     """Returns GPUs by the driver's names.
 
@@ -212,19 +232,15 @@ def visible_gpus(wanted: str) -> list[str]:
     Raises:
         CompileError: if there is none of a number.
     """
-    import torch
-
-    count = torch.cuda.device_count()
-    named = os.environ.get("CUDA_VISIBLE_DEVICES")
-    names = [str(number) for number in range(count)] if named is None else named.split(",")[:count]
+    names = visible()
     if wanted == "all":
         return names
     found: list[str] = []
     for part in wanted.split(","):
-        if not part.isdecimal() or int(part) >= count:
+        if not part.isdecimal() or int(part) >= len(names):
             raise CompileError(
                 f"there is no GPU '{part}'", None,
-                f"there are {count}, which are numbered from 0" if count else "there is none",
+                f"there are {len(names)}, which are numbered from 0" if names else "there is none",
             )  # fmt: skip
         found.append(names[int(part)])
     return list(dict.fromkeys(found))

@@ -17,15 +17,22 @@ from multiprocessing.context import (
 )
 from typing import Any
 
-IMPORTED = ("torch", "triton", "dt_mlir.tuning.compilation", "dt_mlir.tuning.measuring")
-"""The modules that take long to import, of what compiles for a GPU and measures on one; none of
-them starts threads or asks for a GPU."""
+COMPILING, MEASURING = "ready_to_compile", "ready_to_measure"
+"""The modules of this package that the processes import of which others are copies."""
+_SERVERS = {name: forkserver.ForkServer() for name in (COMPILING, MEASURING)}
+"""These processes."""
 _LOCK = threading.Lock()
 
 
-def _without_main(start: Any, process: Any) -> Any:
-    """Starts a process that does not import the main module."""
-    prepared = spawn.get_preparation_data
+def _started(start: Any, process: Any, server: forkserver.ForkServer | None = None) -> Any:
+    """Starts a process that does not import the main module.
+
+    Args:
+        start: what starts it.
+        process: what is to be started.
+        server: the process that it is a copy of; None for Python's.
+    """
+    prepared, connect = spawn.get_preparation_data, forkserver.connect_to_new_process
 
     def without_main(name: str) -> dict[str, object]:
         found = prepared(name)
@@ -35,25 +42,36 @@ def _without_main(start: Any, process: Any) -> Any:
 
     with _LOCK:
         spawn.get_preparation_data = without_main
+        if server is not None:
+            forkserver.connect_to_new_process = server.connect_to_new_process
         try:
             return start(process)
         finally:
             spawn.get_preparation_data = prepared
+            forkserver.connect_to_new_process = connect
 
 
 class _Spawned(SpawnProcess):
     @staticmethod
     def _Popen(process_obj: Any) -> Any:  # noqa: N802 - Python's name
-        return _without_main(SpawnProcess._Popen, process_obj)  # pyright: ignore
+        return _started(SpawnProcess._Popen, process_obj)  # pyright: ignore
 
 
-class _Forked(ForkServerProcess):
+class _Compiling(ForkServerProcess):
     @staticmethod
     def _Popen(process_obj: Any) -> Any:  # noqa: N802 - Python's name
-        return _without_main(ForkServerProcess._Popen, process_obj)  # pyright: ignore
+        popen = ForkServerProcess._Popen  # pyright: ignore
+        return _started(popen, process_obj, _SERVERS[COMPILING])
 
 
-class _Started(BaseContext):
+class _Measuring(ForkServerProcess):
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:  # noqa: N802 - Python's name
+        popen = ForkServerProcess._Popen  # pyright: ignore
+        return _started(popen, process_obj, _SERVERS[MEASURING])
+
+
+class Started(BaseContext):
     """A context that knows the processes that it has started, so that none outlives a search."""
 
     kind: Any
@@ -77,23 +95,38 @@ class _Started(BaseContext):
                 process.kill()
 
 
-class FreshContext(_Started, SpawnContext):  # pyright: ignore[reportIncompatibleVariableOverride]
+class FreshContext(Started, SpawnContext):  # pyright: ignore[reportIncompatibleVariableOverride]
     """A context as of `multiprocessing.get_context("spawn")`."""
 
     kind = _Spawned
 
 
-class PreparedContext(_Started, ForkServerContext):  # pyright: ignore[reportIncompatibleVariableOverride]
-    """A context whose processes are copies of one that has imported what they need."""
+class CompilingContext(Started, ForkServerContext):  # pyright: ignore[reportIncompatibleVariableOverride]
+    """A context whose processes are copies of one that has imported what compiling needs."""
 
-    kind = _Forked
+    kind = _Compiling
 
     def __init__(self) -> None:
         super().__init__()
-        begin_imports()
+        _begin(COMPILING)
+
+
+class MeasuringContext(Started, ForkServerContext):  # pyright: ignore[reportIncompatibleVariableOverride]
+    """A context whose processes are copies of one that has imported what measuring needs."""
+
+    kind = _Measuring
+
+    def __init__(self) -> None:
+        super().__init__()
+        _begin(MEASURING)
 
 
 def begin_imports() -> None:
-    """Starts the process that others are copies of; it imports while the caller goes on."""
-    forkserver.set_forkserver_preload([*IMPORTED])
-    forkserver.ensure_running()
+    """Starts the processes that others are copies of; they import while the caller goes on."""
+    for name in _SERVERS:
+        _begin(name)
+
+
+def _begin(name: str) -> None:
+    _SERVERS[name].set_forkserver_preload([f"{__package__}.{name}"])
+    _SERVERS[name].ensure_running()
