@@ -19,7 +19,6 @@ from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.tools.certifying import Certifier
 from dt_mlir.tools.command_line import parse_pairs, parse_sizes
 from dt_mlir.tools.parsing import read_module
-from dt_mlir.tuning.workers.processes import begin_imports
 
 if TYPE_CHECKING:
     from dt_mlir.tuning.outcome import Outcome
@@ -44,9 +43,6 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
     types = parse_pairs(args.dtype, "--dtype")
     run_pipeline(module, default_pipeline("dt", types))
     sizes = parse_sizes(",".join(args.sizes), "sizes")
-    if not args.cpu and args.ray is None:
-        # What other processes import takes longer than what is imported here.
-        begin_imports()
     try:
         for name in ("torch", "triton"):
             # Other processes import them, which takes seconds.

@@ -152,11 +152,13 @@ def _prepare_launcher(kernel: Any) -> None:
     """Compiles what launches a kernel, where Triton has C code for that.
 
     Triton 3.6 does, of each signature, and the C compiler takes about as long as all the rest. The
-    process that measures finds it in the cache; what fails here is left to that one.
+    process that measures finds it in the cache, and what Triton asks the driver with; what fails
+    here is left to that one.
     """
     with suppress(Exception):
         driver = import_module("triton.backends.nvidia.driver")
         driver.CudaLauncher(kernel.src, kernel.metadata)
+        driver.CudaUtils()
 
 
 def _warm(

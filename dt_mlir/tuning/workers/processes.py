@@ -6,7 +6,11 @@ start itself over and over. What searches run in processes is this package's alo
 
 from __future__ import annotations
 
+import atexit
+import os
+import signal
 import threading
+from contextlib import suppress
 from multiprocessing import forkserver, spawn
 from multiprocessing.context import (
     BaseContext,
@@ -125,6 +129,16 @@ def begin_imports() -> None:
     """Starts the processes that others are copies of; they import while the caller goes on."""
     for name in _SERVERS:
         _begin(name)
+
+
+@atexit.register
+def _end_imports() -> None:
+    """Ends these processes: one that still imports would keep its caller's pipes open."""
+    for server in _SERVERS.values():
+        pid: int | None = getattr(server, "_forkserver_pid", None)
+        if pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def _begin(name: str) -> None:
