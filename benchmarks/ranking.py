@@ -3,8 +3,8 @@
     python benchmarks/ranking.py --draws 16 --gpus all    # on a GPU: measures what is not known
     python benchmarks/ranking.py                          # anywhere: compares with predictions
 
-Schedules are drawn at random from the derived space of each workload, which goes up to three times
-the predicted time of the fastest, and timed; `rankings/` keeps the times. Shown is Spearman's
+Schedules are drawn at random from the derived space of each workload, all of which is predicted to
+take up to three times as long as the fastest, and timed; `rankings/` keeps the times. Shown is Spearman's
 coefficient of correlation between these times and those that the model predicts now.
 """
 

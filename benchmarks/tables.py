@@ -42,8 +42,8 @@ contenders are replayed as CUDA graphs, whose memory is there before: *hot* on t
 *singly*, after a pause and a flush of the cache, and *sustained* for 400 ms. The spread is that of
 the rounds, cold. The bound is the least time by the [model of costs](auto.md). A search tries some
 schedules of the space; what the model leaves out before is counted behind it. Ranks are those of
-12 or 16 schedules of a workload, drawn at random and spread evenly over the predicted times, of
-which the largest are three times the least (`benchmarks/ranking.py`).
+20 schedules of a workload, drawn at random from all that are predicted to take up to three times as
+long as the fastest, and spread evenly over these times (`benchmarks/ranking.py`).
 """
 
 

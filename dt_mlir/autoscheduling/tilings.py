@@ -332,8 +332,8 @@ class Choices:
     def order(self, blocked: frozenset[str]) -> Order:
         """Returns the walk over the blocks of the labels that are partitioned, slowest first.
 
-        Rows of products are walked in groups of 8 blocks, so that programs that run at once share
-        both factors. Blocks of rows that conditions keep most of start first.
+        One side of products is walked in groups of 8 blocks, so that programs that run at once
+        share both factors. Blocks of rows that conditions keep most of start first.
         """
         grid = [label for label in self.work.grid if label in blocked]
         if not self.in_product:
@@ -350,8 +350,10 @@ class Choices:
             # Boxes that follow each other share what windows of both read.
             whole += [(label, "whole", 0) for label in (*rows, *columns)]
         elif rows and columns:
-            first = rows[0]
-            whole += [(first, "outer", TOGETHER), *((label, "whole", 0) for label in columns)]
+            # Which factor is written first says nothing.
+            first = min(rows[0], columns[0], key=grid.index)
+            others = columns if first in rows else rows
+            whole += [(first, "outer", TOGETHER), *((label, "whole", 0) for label in others)]
             whole += [(first, "inner", TOGETHER)]
         else:
             whole += [(label, "whole", 0) for label in (*columns, *rows)]

@@ -21,6 +21,8 @@ PAGE = 20.0
 """The bytes that a run of neighbours in memory costs beside its own."""
 WARP = 32
 """The threads whose loads are one request."""
+SECTOR = 32.0
+"""The bytes that memory and caches move at once."""
 UNROLLED = 4
 """The largest extent of a reduction whose loop is unrolled."""
 UNDER_WAY = 0.52
@@ -84,6 +86,8 @@ class Moved(NamedTuple):
     """The bytes that one instruction copies at most."""
     anew: float
     """The part of its loads that an instance addresses for the first time."""
+    left: float
+    """The part of its sectors that it does not find where the trip before has left them."""
     around: Loops
     """The loops of several trips in which it is waited for."""
     under_way: float
@@ -104,8 +108,6 @@ class Held(NamedTuple):
     """The elements that products accumulate."""
     edges: float
     """The elements that products accumulate at the edges of domains."""
-    sums: float
-    """The elements that other reductions accumulate."""
     loaded: float
     widest: float
     """The most that one operation computes, or that one buffer holds."""
@@ -267,9 +269,9 @@ class Instance:
                 bytes *= wasted
             found.append(Moved(
                 item, count, bytes, wasted, self.work.tensors[item.tensor].width,
-                self._anew(item), tuple(p for p in item.around if self.trips[p] > 1),
-                self.under_way(item), first is not item, elements * count * item.bits / 8,
-                self._lines(item) * count,
+                self._anew(item), self._left(item),
+                tuple(p for p in item.around if self.trips[p] > 1), self.under_way(item),
+                first is not item, elements * count * item.bits / 8, self._lines(item) * count,
             ))  # fmt: skip
         return found
 
@@ -312,17 +314,33 @@ class Instance:
 
     def _wasted(self, item: Access) -> float:
         """Returns how many bytes are moved for each that is wanted."""
-        # Memory is read by sectors of 32 bytes, and pages of it that are left early cost time.
-        run = 1.0
+        # Memory is read by sectors, and pages of it that are left early cost time.
+        bytes, _ = self._run(item)
+        most = SECTOR * 8 / item.bits
+        return min(max(SECTOR / bytes, 1.0), most) * (1 + PAGE / max(bytes, SECTOR))
+
+    def _left(self, item: Access) -> float:
+        """Returns the part of its sectors that an access does not find where it left them.
+
+        Where the next trip of a loop goes on at the next byte, it reads the rest of a sector.
+        """
+        bytes, next = self._run(item)
+        if next is None or next in self.work.grid.values() or item.stores:
+            return 1.0
+        return max(min(bytes / SECTOR, 1.0), 1 / max(self.trips[next], 1.0))
+
+    def _run(self, item: Access) -> tuple[float, int | None]:
+        """Returns the bytes that lie one behind the other, and the loop that goes on there."""
+        run, next = 1.0, None
         loops = (*item.fastest, *item.further)
         for place, repeats in zip(loops, (*item.repeats, *item.further_repeats)):
             run *= max(self.points[place] / repeats, 1.0)
             walk = self.work.loops[place]
             if self.lanes[place] < walk.extent or walk.in_part:
+                next = place
                 break
         # A tensor without elements has no runs.
-        bytes = max(run * item.bits / 8, 1.0)
-        return min(max(32 / bytes, 1.0), 32 * 8 / item.bits) * (1 + PAGE / max(bytes, 32))
+        return max(run * item.bits / 8, 1.0), next
 
     def under_way(self, item: Access) -> float:
         """Returns how many loads of an access a thread holds at once: those of unrolled loops.
@@ -342,7 +360,7 @@ class Instance:
     def held(self) -> Held:
         """The elements that all threads hold together."""
         work = self.work
-        products = edges = sums = 0.0
+        products = edges = 0.0
         for item, dot in zip(work.products, self.dots):
             outside = ({*item.left} | {*item.right}) - {*item.depth}
             if any(self.trips[p] > 1 for p in item.depth) or dot:
@@ -350,9 +368,6 @@ class Instance:
                 products += size
                 # Steps at the edge of a domain are summed apart, and added to the others.
                 edges += size * any(work.loops[p].share < 1 for p in item.depth)
-        for item in work.reductions:
-            if self.trips[item.over] > 1:
-                sums += self.tile[tuple(p for p in item.depends if p != item.over)]
         loaded: dict[object, float] = {}
         for item in work.accesses:
             narrow = work.tensors[item.tensor].width < 4
@@ -371,4 +386,4 @@ class Instance:
             for item, dot in zip(work.products, self.dots) if dot is None
         ]  # fmt: skip
         widest = max([*computed, *buffers], default=0.0)
-        return Held(products, edges, sums, sum(loaded.values()), widest, sum(buffers))
+        return Held(products, edges, sum(loaded.values()), widest, sum(buffers))

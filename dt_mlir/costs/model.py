@@ -17,10 +17,10 @@ from dt_mlir.costs.balance import lateness
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.instance import Instance, Moved, Sides
 from dt_mlir.costs.tiling import Cost, Tiling, streams
-from dt_mlir.costs.work import Loops, Work
+from dt_mlir.costs.work import Loops, Reduction, Work
 
-NORM = 2.5
-"""The exponent of the norm in which bounds meet: two equal ones cost 32 % more than one."""
+NORM = 2.0
+"""The exponent of the norm in which bounds meet: two equal ones cost 41 % more than one."""
 MOST_REGISTERS = 255
 """The most registers of a thread."""
 CACHE_SHARE = 0.8
@@ -40,27 +40,30 @@ WIDTH = 4
 """The neighbours in memory that a thread takes."""
 SCRATCH = 2048
 """The bytes of shared memory that layouts and reductions take beside the factors of products."""
-ENOUGH_WARPS = 9.0
+ENOUGH_WARPS = 12.0
 """The warps of a multiprocessor that keep its units busy; fewer wait for their own results."""
-CHAINED_WARPS = 15.0
-"""The same for chains of products, of which one waits for what is computed of the other."""
-INSTANCE = 6e-8
+INSTANCE = 8e-8
 """The least seconds between program instances that start on a multiprocessor."""
 START_OF_A_WARP = 1.4e-8
 """The seconds between warps that start on a multiprocessor."""
-SPREAD = 2.5e-8
-"""The seconds for each warp in which warps that share a sum over slow elements wait for parts."""
+ROUND = 8e-8
+"""The seconds until the threads of a warp have combined what they have."""
+BARRIER = 6e-8
+"""The seconds until warps have what others have written to shared memory."""
+SPREAD = 1.5e-8
+"""The seconds for each of these warps until the last one is there."""
 EXCHANGED = 1e-9
-"""The seconds for each value in which the warps of a multiprocessor exchange parts of sums over
-slow elements."""
+"""The seconds for each value in which the warps of a multiprocessor exchange parts of sums."""
+MOST_PARTIAL = 32
+"""The most elements of a thread of which partial sums are kept until a loop ends."""
 ROWS_OF_WARP = 16
 """The rows of a product that a warp has."""
 FACTOR = 0.27
 """The part of the time of such a value that an element of a factor takes which warps exchange."""
-SPECIALIZED = 1.9e-6
+SPECIALIZED = 1.7e-6
 """The seconds that the first instance of a specialized kernel takes beside its work: barriers,
 tensor descriptors, and groups of warps that are told their tasks."""
-SPECIALIZED_AGAIN = 1.7e-6
+SPECIALIZED_AGAIN = 1.4e-6
 """The seconds that each further one on a multiprocessor takes, which copies nothing ahead."""
 HELD_AGAIN = 0.5
 """The part of it that is left where instances walk blocks, of which one factor is held."""
@@ -68,9 +71,9 @@ BESIDE = 16.0
 """The trips of a loop that overlap where a group of warps does nothing but copy."""
 RUNS_AHEAD = 4.0
 """The factor by which a group of warps that only copies hides more of the latency than a stage."""
-NEAR = 0.35
-"""The time of a load of what an instance has loaded before, with another place of a window, over
-that of a load from the shared cache."""
+NEAR = 0.2
+"""The time of a load of what a multiprocessor has loaded before, as with another place of a window,
+over that of a load from the shared cache."""
 IN_PIECES = 4.0
 """The time of a load of a matrix by specialized warps, whose threads take pairs of elements as a
 product has them, over that of one in a layout of its own."""
@@ -80,9 +83,9 @@ SHARED = 0.25
 """The time of a byte that warps read from shared memory, over that of one from the shared cache."""
 BOXES = 0.9
 """The time of a copy of boxes from the shared cache, over that of loads of as many bytes."""
-FILLED = 0.44e-6
+FILLED = 0.55e-6
 """The seconds until a stage that is free again begins to be filled, and is known to be full."""
-HELD = 1.89
+HELD = 2.3
 """The trips for which products hold a stage: the next product begins before it is free."""
 TRIP = 1e-8
 """The seconds between the products of two trips."""
@@ -106,8 +109,13 @@ class Model:
 
     def __init__(self, work: Work, device: Device) -> None:
         self.work, self.device = work, device
-        self.near = {place for item in work.accesses for place in item.fastest[:1]}
-        """The loops that count neighbours in memory."""
+        self.near = {
+            reduction.over: {
+                place for item in work.accesses if reduction.over in item.depends
+                for place in item.fastest[:1]
+            } for reduction in work.reductions
+        }  # fmt: skip
+        """The loops that count neighbours in memory of what is reduced, by the reduction's loop."""
         self.sides = [Sides.of(work, item) for item in work.products]
         self._instances: dict[Hashable, Instance] = {}
         """The program instances, by their tiles and the labels that the grid partitions."""
@@ -170,25 +178,8 @@ class _Evaluation:
             lanes = max(elements, self.threads)
             arithmetic += arithmetic_each * lanes
             special += special_each * lanes
-        rounds = exchanged = 0.0
-        for item in work.reductions:
-            count, elements = instance.count[item.around], instance.tile[item.depends]
-            arithmetic += count * max(elements, self.threads)
-            if instance.lanes[item.over] > 1:
-                # Threads exchange what they have, and warps by way of shared memory.
-                left = elements // instance.lanes[item.over]
-                kept = elements if item.scans else left
-                arithmetic += 5 * count * max(kept, self.threads)
-                if self.consumers:
-                    # Four threads share a row, and the other group goes on meanwhile.
-                    rounds += count * 4e-8 / self.consumers
-                    continue
-                rounds += count * (4e-8 + 3e-8 * log2(self.warps))
-                if left < WIDTH * self.threads and item.over not in self.model.near:
-                    # Warps have parts of the same sums. Those that multiply have rows of their own.
-                    rounds += count * SPREAD * self.warps
-                    if not instance.makes_dots:
-                        exchanged += count * min(left * (self.warps - 1), WIDTH * self.threads)
+        reduced, rounds, exchanged = self._reductions()
+        arithmetic += reduced
         exchanged += self._shared_rows()
         products, multiplied = self._products()
         arithmetic += multiplied
@@ -199,8 +190,7 @@ class _Evaluation:
         bounds["products"] *= self._late(each * products, resident)
         together = max(min(resident, busiest), 1)
         running = together * self.warps
-        enough = CHAINED_WARPS if self.chained and not self.consumers else ENOUGH_WARPS
-        idle = max(enough / max(running, 1), 1.0)
+        idle = max(ENOUGH_WARPS / max(running, 1), 1.0)
         bounds["arithmetic"] = idle * busiest * each * arithmetic / device.arithmetic_rate
         bounds["special"] = idle * busiest * each * special / device.special_rate
         # A block begins when the one before has ended, unless copies for it run ahead.
@@ -233,6 +223,60 @@ class _Evaluation:
             seconds + launch, bounds, self.programs, resident, registers, shared, memory,
             spilled > 0,
         )
+
+    def _reductions(self) -> tuple[float, float, float]:
+        """Returns what reductions take: operations, the seconds in which threads wait for each
+        other, and the values that warps exchange."""
+        instance = self.instance
+        arithmetic = rounds = exchanged = 0.0
+        for item in self.work.reductions:
+            count, elements = instance.count[item.around], instance.tile[item.depends]
+            arithmetic += count * max(elements, self.threads)
+            if instance.lanes[item.over] == 1:
+                continue
+            left = elements // instance.lanes[item.over]
+            if self.consumers:
+                # Four threads share a row, and the other group goes on meanwhile.
+                arithmetic += 5 * count * max(left, self.threads)
+                rounds += count * 4e-8 / self.consumers
+            elif instance.makes_dots:
+                # Warps that multiply have rows of their own.
+                arithmetic += 5 * count * max(left, self.threads)
+                rounds += count * (4e-8 + 3e-8 * log2(self.warps))
+            else:
+                if self._is_hoisted(item, elements):
+                    count /= max(instance.trips[item.over], 1.0)
+                threads, warps = self._along(item, elements)
+                # Threads exchange what they have, and warps by way of shared memory.
+                kept = elements if item.scans else left * threads * warps
+                arithmetic += 2 * log2(max(threads, 2)) * count * max(kept, self.threads)
+                rounds += count * ROUND
+                if warps > 1:
+                    rounds += count * (BARRIER + SPREAD * warps)
+                    exchanged += count * left * (warps - 1)
+        return arithmetic, rounds, exchanged
+
+    def _is_hoisted(self, item: Reduction, elements: float) -> bool:
+        """Returns whether threads combine what they have once, after a loop over parts."""
+        several = self.instance.trips[item.over] > 1 and not (item.running or item.scans)
+        return several and elements <= MOST_PARTIAL * self.threads
+
+    def _along(self, item: Reduction, elements: float) -> tuple[float, float]:
+        """Returns the threads of a warp, and the warps, that have parts of a sum.
+
+        Threads take neighbours in memory, warps lie along the same axis as long as there are
+        elements, and both along the other axes then.
+        """
+        lanes, near = self.instance.lanes, self.model.near[item.over]
+        fast = prod(lanes[place] for place in item.depends if place in near)
+        width = min(WIDTH, max(elements / self.threads, 1.0))
+        threads = min(max(fast / width, 1.0), float(self.device.warp))
+        warps = min(max(fast / (width * threads), 1.0), float(self.warps))
+        if item.over in near:
+            return threads, warps
+        over = lanes[item.over]
+        further = min(self.device.warp / threads, float(over))
+        return further, min(max(over / further, 1.0), self.warps / warps)
 
     def _shared_rows(self) -> float:
         """Returns the factors that warps exchange, as they multiply what others have computed.
@@ -299,9 +343,11 @@ class _Evaluation:
         """Returns an instance's bytes from the cache, memory's bytes, and the loads waited for."""
         device, tiling, instance = self.device, self.tiling, self.instance
         alone = self.consumers > 0
-        loads = self.model.once(("loads", instance, alone), self._loads)
-        key = "waits", instance, alone, tiling.stages, self._is_asynchronous
-        waits = self.model.once(key, self._waits)
+        # What instances have loaded stays near, where they are few.
+        room = self._room / resident if instance.reads_again else 0.0
+        loads = self.model.once(("loads", instance, alone, room), lambda: self._loads(room))
+        key = "waits", instance, alone, tiling.stages, self._is_asynchronous, room
+        waits = self.model.once(key, lambda: self._waits(room))
         at_once = min(self.programs, resident * device.multiprocessors)
         kept = at_once if instance.reads_again else 0
         memory = self.model.once(
@@ -313,17 +359,22 @@ class _Evaluation:
             missed = 1.0
         return loads, memory, waits * (CACHED + (1 - CACHED) * missed)
 
-    def _loads(self) -> float:
-        """Returns an instance's bytes from the cache, narrow ones counted as what they cost."""
+    def _loads(self, room: float) -> float:
+        """Returns an instance's bytes from the cache, narrow ones counted as what they cost.
+
+        Args:
+            room: the bytes that an instance has near.
+        """
         found = 0.0
         for moved in self.instance.moved:
             item = moved.item
             if not item.feeds_product:
-                narrow = moved.anew * (1 - NEAR) + NEAR
+                anew = 0.0 if self._is_near(moved, room) else moved.anew
+                narrow = anew * (1 - NEAR) + NEAR
                 if self.consumers and not item.stores and len(item.depends) > 1:
                     narrow *= IN_PIECES
             else:
-                narrow = (16 / moved.width) ** NARROW
+                narrow = (16 / moved.width) ** NARROW * (moved.left * (1 - NEAR) + NEAR)
                 if self.consumers:
                     narrow *= BOXES / moved.wasted
                 elif not all(item.axes):
@@ -331,8 +382,12 @@ class _Evaluation:
             found += max(moved.bytes * narrow, moved.lines * LINE)
         return found
 
-    def _waits(self) -> float:
-        """Returns how many loads an instance waits for one after the other."""
+    def _waits(self, room: float) -> float:
+        """Returns how many loads an instance waits for one after the other.
+
+        Args:
+            room: the bytes that an instance has near.
+        """
         stages = self.tiling.stages
         found: dict[Loops, float] = {}
         for moved in self.instance.moved:
@@ -349,12 +404,25 @@ class _Evaluation:
                 ahead = stages - (1.75 if self._is_asynchronous else 1.0)
             elif item.feeds_product:
                 # What goes through registers is stored to shared memory, and waited for again.
-                ahead = 0.5
+                ahead = 0.5 / (moved.left * (1 - NEAR) + NEAR)
             else:
                 ahead = max(moved.under_way, 1.0)
             phase = 1.0 + max(moved.times - 1.0, 0.0) / ahead
+            if moved.again and self._is_near(moved, room) and not item.feeds_product:
+                phase *= NEAR
             found[moved.around] = max(found.get(moved.around, 0.0), phase)
         return sum(found.values())
+
+    def _is_near(self, moved: Moved, room: float) -> bool:
+        """Returns whether a multiprocessor has the elements of an access near.
+
+        An instance, or one that ran there before, has loaded them.
+        """
+        if moved.again:
+            return moved.addressed <= room
+        places = moved.item.depends
+        alike = not any(self.work.loops[place].label in self.blocks for place in places)
+        return alike and not moved.item.stores and moved.addressed <= self._room / 2
 
     def _memory(self, at_once: int) -> float:
         """Returns the bytes that memory moves for all instances, so many of which run at once."""
@@ -436,7 +504,7 @@ class _Evaluation:
         # Where groups of warps have tasks of their own, they sum the steps at the edges of domains
         # by themselves only if what they sum is not finite.
         products = held.products if self.consumers else held.products + held.edges
-        elements = products + held.sums
+        elements = products
         if self.work.products:
             # A buffer may hold what a product has accumulated.
             elements += 0.5 * max(held.buffers - products, 0.0) + held.loaded + 0.5 * held.widest
@@ -448,6 +516,11 @@ class _Evaluation:
         if self.consumers:
             most = CONSUMER_REGISTERS
         return registers, max(0.0, registers / most - 1.0) * SPILLS
+
+    @property
+    def _room(self) -> float:
+        """The bytes of what was loaded that a multiprocessor has near."""
+        return float(self.device.shared_memory)
 
     @cached_property
     def _is_asynchronous(self) -> bool:

@@ -120,6 +120,8 @@ class Reduction:
     """The loop that it reduces over."""
     scans: bool = False
     """True if all partial results are wanted."""
+    running: bool = False
+    """True if other values follow from it in each step, so that it cannot wait for the last one."""
 
 
 @dataclass(frozen=True)
@@ -304,7 +306,7 @@ class _Reader:
                 if isinstance(op, loop.ReduceOp) and reduced_by(op) is None:
                     self._reduce(op, op.yielded, (*around, self.places[op]), op.is_dot)
             elif isinstance(op, loop.RunningOp):
-                self._reduce(op.loop, tuple(op.terms), around, op.is_dot)
+                self._reduce(op.loop, tuple(op.terms), around, op.is_dot, running=True)
                 if op.repair is not None:
                     outside = self._depends(op.result)
                     for inner in op.repair.block.ops:
@@ -325,13 +327,13 @@ class _Reader:
 
     def _reduce(
         self, op: loop.ReductionLoop, terms: tuple[SSAValue, ...], around: Loops,
-        is_dot: bool,
+        is_dot: bool, running: bool = False,
     ) -> None:
         depends = self._depends(*terms)
         over = self.places[op]
         if not is_dot or not is_dottable(terms[0].type):
             # A multiplication and an addition are one operation.
-            self.work.reductions.append(Reduction(around, depends, over))
+            self.work.reductions.append(Reduction(around, depends, over, running=running))
             return
         left, right = (self._depends(term) for term in terms)
         depth = [over]
