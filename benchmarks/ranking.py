@@ -4,8 +4,8 @@
     python benchmarks/ranking.py                          # anywhere: compares with predictions
 
 Schedules are drawn at random from the derived space of each workload, all of which is predicted to
-take up to three times as long as the fastest, and timed; `rankings/` keeps the times. Shown is Spearman's
-coefficient of correlation between these times and those that the model predicts now.
+take up to three times as long as the fastest, and timed; `rankings/` keeps the times. Shown is
+Spearman's coefficient of correlation between these times and those that the model predicts now.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class Proposals:
         self.ways = [alternatives(self._evaluator, cluster) for cluster in clusters]
         """The ways to compute each slot, with the tiles that are predicted to be fastest."""
         self.decided = [known.decided for known in aligned(self._evaluator, clusters)]
-        """Whether the tiles of each slot follow from those of what reads it, and are no choice."""
+        """True for each slot whose tiles follow from those of what reads it, and are no choice."""
         self.slots = [
             self._options(ways)[: 1 if decided else None]
             for ways, decided in zip(self.ways, self.decided)

@@ -1,4 +1,4 @@
-"""What emitted modules ask PyTorch for, where kernels are compiled and none runs.
+"""The part of PyTorch that emitted modules ask for, where kernels are compiled and none runs.
 
 Importing PyTorch takes seconds, in each process that compiles. A wrapper that launches nothing
 looks at the shapes, strides and types of tensors alone, and at the properties of a GPU.

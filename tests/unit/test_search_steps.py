@@ -28,6 +28,8 @@ class Made:
         self.result, self.left = result, set(range(places))
         self.jobs = 2
         self.measured_at: list[int] = []
+        self.texts: list[str] = []
+        """The candidates, in the order in which they were measured."""
 
     def places(self) -> list[int]:
         return sorted(self.left)
@@ -49,6 +51,7 @@ class Made:
 
     def start(self, place: int, wanted: Wanted, function: Any, *args: object, cache: Any = None) -> Future[Any]:
         self.measured_at.append(place)
+        self.texts.append(str(args[1]))
         return _done(self.result(len(self.measured_at), place))
 
     def measured(self, place: int, future: Future[Any]) -> Measured:
@@ -89,7 +92,10 @@ class _Silent:
 @pytest.mark.parametrize("sampled", [False, True])
 def test_a_winner_that_fails_later_is_told_of_once(sampled: bool) -> None:
     def result(number: int, place: int) -> Measured:
-        return Measured("late", "slow") if number == 2 else Measured("ok", "", 10.0 + number)
+        text = workers.texts[-1]
+        if text == workers.texts[0] and number > 1:
+            return Measured("late", "slow")
+        return Measured("ok", "", 10.0 + workers.texts.index(text))
 
     workers = Made(result)
     found = searched(workers, sampled, rounds=4, trials=6, keep=1.0)
@@ -97,6 +103,16 @@ def test_a_winner_that_fails_later_is_told_of_once(sampled: bool) -> None:
     assert all(len(record.times) >= 4 for record in [found.best] if record is not None)
     # It is not tried again, which would take as long once more.
     assert workers.measured_at.count(0) == len(workers.measured_at) == 7
+
+
+def test_the_fastest_is_timed_again_while_others_wait_to_be_looked_at() -> None:
+    """There is a result at any time, and yet what is new comes first."""
+    workers = Made(lambda number, place: Measured("ok", "", 10.0 + number))
+    searched(workers, rounds=3, keep=1.0)
+    seen = [workers.texts[:number].count(text) for number, text in enumerate(workers.texts)]
+    # Eight candidates are looked at, and the first one is timed again after four of them.
+    assert seen[:5] == [0, 0, 0, 0, 1]
+    assert sum(again == 0 for again in seen) == 8
 
 
 def test_several_processes_measure_and_one_decides() -> None:
