@@ -315,8 +315,16 @@ class _Evaluation:
         """Returns how many trips of a loop overlap: those that copy factors of products ahead."""
         if self.consumers:
             return BESIDE
-        pipelined = self.tiling.stages > 1 and self.instance.makes_dots
+        pipelined = self.tiling.stages > 1 and self.instance.makes_dots and not self._loads_between
         return min(max(self.instance.ahead, 1.0), MOST_OVERLAP) if pipelined else 1.0
+
+    @cached_property
+    def _loads_between(self) -> bool:
+        """True if each trip of a loop of products waits for a load that no stage copies ahead."""
+        return any(
+            moved.times > 1 and not moved.item.feeds_product and not moved.item.stores
+            and len(moved.item.depends) > 1 for moved in self.instance.moved
+        )  # fmt: skip
 
     def _late(self, products: float, resident: int) -> float:
         """Returns the factor by which products of specialized warps take longer.
