@@ -241,7 +241,8 @@ class _Reader:
         self.places = {op: place for place, op in enumerate(self.axes.loops)}
         self.work = Work(kernel.root.data)
         self._scalars: dict[tuple[Loops, Loops, Loops], list[float]] = {}
-        self._keys: dict[SSAValue, Hashable] = {}
+        self._keys: dict[SSAValue, int] = {}
+        self._numbers: dict[Hashable, int] = {}
         self._first: dict[Hashable, Loops] = {}
 
     def read(self) -> Work:
@@ -360,11 +361,13 @@ class _Reader:
         total[0] += found.arithmetic
         total[1] += found.special
 
-    def _key(self, value: SSAValue) -> Hashable:
-        """Returns a key that is equal for values that are computed alike, in whatever loops over
-        the same labels."""
+    def _key(self, value: SSAValue) -> int:
+        """Returns a number that is the same for values that are computed alike, in whatever loops
+        over the same labels."""
         if value not in self._keys:
-            self._keys[value] = self._made_key(value)
+            # A number, as an expression that held others would be as large as its tree.
+            made = self._made_key(value)
+            self._keys[value] = self._numbers.setdefault(made, len(self._numbers))
         return self._keys[value]
 
     def _made_key(self, value: SSAValue) -> Hashable:

@@ -25,7 +25,10 @@ COMPILING, MEASURING = "ready_to_compile", "ready_to_measure"
 """The modules of this package that the processes import of which others are copies."""
 _SERVERS = {name: forkserver.ForkServer() for name in (COMPILING, MEASURING)}
 """These processes."""
+_OWNER = os.getpid()
+"""The process that starts them; one that is forked off it has them by name alone."""
 _LOCK = threading.Lock()
+"""Held while Python's functions are replaced."""
 
 
 def _started(start: Any, process: Any, server: forkserver.ForkServer | None = None) -> Any:
@@ -36,15 +39,15 @@ def _started(start: Any, process: Any, server: forkserver.ForkServer | None = No
         process: what is to be started.
         server: the process that it is a copy of; None for Python's.
     """
-    prepared, connect = spawn.get_preparation_data, forkserver.connect_to_new_process
-
-    def without_main(name: str) -> dict[str, object]:
-        found = prepared(name)
-        found.pop("init_main_from_name", None)
-        found.pop("init_main_from_path", None)
-        return found
-
     with _LOCK:
+        prepared, connect = spawn.get_preparation_data, forkserver.connect_to_new_process
+
+        def without_main(name: str) -> dict[str, object]:
+            found = prepared(name)
+            found.pop("init_main_from_name", None)
+            found.pop("init_main_from_path", None)
+            return found
+
         spawn.get_preparation_data = without_main
         if server is not None:
             forkserver.connect_to_new_process = server.connect_to_new_process
@@ -134,6 +137,8 @@ def begin_imports() -> None:
 @atexit.register
 def _end_imports() -> None:
     """Ends these processes: one that still imports would keep its caller's pipes open."""
+    if os.getpid() != _OWNER:
+        return
     for server in _SERVERS.values():
         pid: int | None = getattr(server, "_forkserver_pid", None)
         if pid is not None:
