@@ -18,6 +18,9 @@ from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.variants import with_parts
 from dt_mlir.diagnostics import CompileError
 
+LONG = 4
+"""The functions of a chain that join a kernel together, not one by one."""
+
 
 class Clusters:
     """Puts functions of a program together.
@@ -63,6 +66,8 @@ class Clusters:
         if name in self.home:
             return
         homes = {root for reader in self.readers[name] for root in self._homes(reader)}
+        if self._joins_with_others(name, homes):
+            return
         if homes:
             before = self._seconds(homes) + self._stored(name)
             found = list(self._offers(name, sorted(homes, key=self.order.index)))
@@ -74,6 +79,48 @@ class Clusters:
                     self._set(best[1][0])
                 return
         self._set(self._root(name))
+
+    def _joins_with_others(self, name: str, homes: set[str]) -> bool:
+        """Lets a chain of elementwise functions join a kernel at once; False if it does not.
+
+        One by one each would be lowered with all before it, though none can cost more than it
+        saves: an element of each is computed for one of the function that the kernel stores.
+        """
+        if len(homes) != 1 or not homes.issuperset(self.readers[name]):
+            return False
+        (root,) = homes
+        chain: list[str] = []
+        reader, other = root, name
+        while self._is_read_once(other, reader):
+            chain.append(other)
+            reader = other
+            other = next((n for n in self.readers if self.readers[n] == [reader]), "")
+        if len(chain) < LONG:
+            return False
+        before = self._seconds(homes) + sum(map(self._stored, chain))
+        known = self.found[root]
+        joining = [plain(each, "inline", reason="it is elementwise") for each in chain]
+        trial = self.evaluator.evaluated(
+            root, (*known.members, *chain), [*known.decisions, *joining]
+        )
+        if trial is None or not pays(self._time(trial), before):
+            return False
+        self._set(trial)
+        return True
+
+    def _is_read_once(self, name: str, reader: str) -> bool:
+        """Returns whether two functions are elementwise, and one is read by the other alone, which
+        reads an element of it for each of its own."""
+        if not name or name in self.stored:
+            return False
+        if self.algorithm.reductions(name) or self.algorithm.reductions(reader):
+            return False
+        reads = self.algorithm.accesses(reader, name) if self.readers[name] == [reader] else []
+        if len(reads) != 1:
+            return False
+        labels = {*self.algorithm.functions[reader].label_names}
+        axes = range(len(self.algorithm.functions[name].label_names))
+        return len(axes) == len(labels) and {*map(reads[0].label_alone, axes)} == labels
 
     def _seconds(self, roots: Iterable[str]) -> float:
         return sum(self._time(self.found[root]) for root in roots)
