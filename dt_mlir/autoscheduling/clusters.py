@@ -18,6 +18,9 @@ from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.variants import with_parts
 from dt_mlir.diagnostics import CompileError
 
+MOST_REDUCTIONS = 8
+"""The most reductions that are tried in one pass: each is repaired by all before it, which takes
+long to work out, and longer to run than another pass."""
 LONG = 4
 """The functions of a chain that join a kernel together, not one by one."""
 
@@ -232,7 +235,7 @@ class Clusters:
                     op for member in members for op in self.algorithm.reductions(member)
                     if label in op.label_names
                 ]  # fmt: skip
-                if len(reductions) > 1 and bool(stored) is together:
+                if 1 < len(reductions) <= MOST_REDUCTIONS and bool(stored) is together:
                     yield label, members, stored
 
     def _upstream(self, name: str, label: str, together: bool) -> tuple[list[str], list[str]]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, CancelledError, Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+
+from pebble import ProcessExpired
 
 from dt_mlir.diagnostics import CompileError, Note, show_warning, showing_warnings
 from dt_mlir.frontend.emit import compile_text
@@ -50,12 +53,15 @@ class Certifier:
         """
         if program in self._begun:
             return
+        self._drop()
         if self._pool is None:
             from dt_mlir.tuning.workers.local import Pool
             from dt_mlir.tuning.workers.processes import CompilingContext
 
             self._pool = Pool(self._jobs, self._load, CompilingContext())
-        self._begun[program] = self._pool.schedule(_found, args=[program, file])
+        # A process that ends by itself may take the others along.
+        with suppress(RuntimeError):
+            self._begun[program] = self._pool.schedule(_found, args=[program, file])
 
     def report(self, program: str, file: str) -> None:
         """Says what is proved of a program, on standard error.
@@ -67,16 +73,28 @@ class Certifier:
         Raises:
             CompileError: if an obligation of it does not hold.
         """
-        begun = self._begun.get(program)
-        for other in self._begun.values():
-            if other is not begun:
-                other.cancel()
-        found = _found(program, file) if begun is None else begun.result()
+        self._drop()
+        found = self._made(program) or _found(program, file)
         for note in found.warnings:
             show_warning(note)
         print(found.shown, file=sys.stderr)
         if found.error is not None:
             raise found.error
+
+    def _drop(self) -> None:
+        """Gives up certificates of which no process has begun."""
+        for program, future in [*self._begun.items()]:
+            if not future.running() and not future.done():
+                future.cancel()
+                del self._begun[program]
+
+    def _made(self, program: str) -> _Found | None:
+        """Returns what a process has proved of a program; None if none has, or it ended."""
+        future = self._begun.get(program)
+        try:
+            return None if future is None else future.result()
+        except (ProcessExpired, BrokenExecutor, CancelledError):
+            return None
 
     def close(self) -> None:
         """Ends the processes."""

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import AnyFloat, ModuleOp
 from xdsl.ir import Attribute
 
 from dt_mlir.analysis.interface import Interface
+from dt_mlir.backend.triton.clear import CLEAR
 from dt_mlir.compiler import Compiled, compile_program
 from dt_mlir.diagnostics import CompileError, showing_warnings
 from dt_mlir.dialects import sched, warp
@@ -151,9 +152,9 @@ class _Recorder:
 def _prepare_launcher(kernel: Any) -> None:
     """Compiles what launches a kernel, where Triton has C code for that.
 
-    Triton 3.6 does, of each signature, and the C compiler takes about as long as all the rest. The
-    process that measures finds it in the cache, and what Triton asks the driver with; what fails
-    here is left to that one.
+    Triton 3.6 does, of each signature, and the C compiler takes about as long as all the rest; so
+    it does for its module `cuda_utils`, once. The process that measures finds both in the cache;
+    what fails here is left to that one.
     """
     with suppress(Exception):
         driver = import_module("triton.backends.nvidia.driver")
@@ -183,6 +184,7 @@ def _warm(
         names += [
             op.sym_name.data for op in program.module.ops if isinstance(op, warp.KernelOp)
         ]
+        names += [CLEAR] if hasattr(emitted, CLEAR) else []
         replace_kernels(emitted, names, found, others)
         labels = {label: sizes[label] for label in interface.free_labels()}
         getattr(emitted, wrapper_name(program.source))(*arguments, **labels)

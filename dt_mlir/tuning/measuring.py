@@ -38,9 +38,9 @@ REPETITION_MS = 50
 LOOK_MS = 20
 """The time of a candidate that was never timed, which decides whether it is timed again."""
 MOST_LOADED = 32
-"""The most emitted modules that stay loaded: those that are timed again."""
+"""The most emitted modules that stay loaded, for those that are timed again."""
 _LOADED: dict[str, Callable[..., Any]] = {}
-"""The functions of emitted modules that have run, by text, the oldest first."""
+"""The functions of emitted modules that have run, by text, the last one that ran at the end."""
 _OTHERS = (
     "autoscheduling", "certificates", "costs", "drawing", "editor", "explorer", "interpreters",
     "kernels", "language", "reducer", "tools", "tuning", "verification",
@@ -76,11 +76,14 @@ def versions(load: Sequence[str] = ()) -> str:
     from importlib.metadata import version
 
     found = [f"{name} {version(name)}" for name in ("triton", "torch")]
-    return ", ".join([f"dt-mlir {_compiler(tuple(load))}", *found, f"cuda {_cuda()}"])
+    return ", ".join([f"dt-mlir {_compiler(tuple(load))}", *found, f"cuda {cuda_of_torch()}"])
 
 
-def _cuda() -> str | None:
-    """The version of CUDA that PyTorch was built for; read, as importing PyTorch takes seconds."""
+def cuda_of_torch() -> str | None:
+    """Returns the version of CUDA that PyTorch was built for, None if for none.
+
+    It is read from a file, as importing PyTorch takes seconds.
+    """
     spec = importlib.util.find_spec("torch")
     assert spec is not None, "its version is known"
     assert spec.origin is not None
@@ -214,6 +217,7 @@ def measure(
             return Measured("failed", lines[0] if lines else type(error).__name__)
 
     if source in _LOADED:
+        _LOADED[source] = _LOADED.pop(source)
         return run(_LOADED[source])
     # Triton reads the text of a kernel when it is first launched, and not again.
     with loaded(source) as emitted:

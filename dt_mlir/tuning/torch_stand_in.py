@@ -1,7 +1,8 @@
 """The part of PyTorch that emitted modules ask for, where kernels are compiled and none runs.
 
 Importing PyTorch takes seconds, in each process that compiles. A wrapper that launches nothing
-looks at the shapes, strides and types of tensors alone, and at the properties of a GPU.
+looks at the shapes, strides and types of tensors and of views alone, and at the properties of a
+GPU.
 """
 
 from __future__ import annotations
@@ -92,6 +93,12 @@ class Tensor:
         sizes = [old if new == -1 else new for old, new in zip(self.shape, shape, strict=True)]
         kept = zip(self.shape, sizes, self._strides)
         return Tensor(sizes, self.dtype, self.device, [s if a == b else 0 for a, b, s in kept])
+
+    def __getitem__(self, slices: tuple[slice, ...]) -> Tensor:
+        """Returns a view of the first elements along axes, or of some that follow each other."""
+        places = [range(*part.indices(size)) for part, size in zip(slices, self.shape)]
+        sizes = [*map(len, places), *self.shape[len(places):]]
+        return Tensor(sizes, self.dtype, self.device, self._strides)
 
     def permute(self, *axes: int) -> Tensor:
         """Returns a view whose axes are in another order."""

@@ -196,7 +196,6 @@ class Tuner:
         left = self.options.trials
         pending: dict[Future[Any], _Step] = {}
         ready: deque[str] = deque()
-        again: deque[str] = deque()
         looks = 0
         free = set(self.workers.places())
         ahead = self.strategy.ahead(self.workers.jobs, len(free)) + len(free)
@@ -223,9 +222,13 @@ class Tuner:
                 for place in self.workers.places():
                     self.workers.prepare(place, self._wanted)
             # What may be faster is looked at first, but for a turn of the fastest now and then.
-            while again and self._first in free and (looks >= LOOKS or not ready):
+            leader = self._leader()
+            under_way = any(step.again for step in pending.values())
+            its_turn = not under_way and (looks >= LOOKS or not ready)
+            if leader is not None and its_turn and self._first in free:
                 looks = 0
-                self._look(again.popleft(), self._first, True, pending, free)
+                self.progress.expect(1)
+                self._look(leader, self._first, True, pending, free)
             left_out = False
             while ready and free:
                 text = ready.popleft()
@@ -240,7 +243,7 @@ class Tuner:
             if not pending:
                 if asked or left_out:
                     continue
-                if ready or again:
+                if ready:
                     raise CompileError("no GPU is left to measure on", None, NO_GPU)
                 return
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
@@ -257,20 +260,17 @@ class Tuner:
                     self.progress.step(self._best())
                 else:
                     self._looked(step.text)
-                if not again and not any(other.again for other in pending.values()):
-                    self._lead(again)
+                if (leader := self._leader()) is not None:
+                    self._leads(leader)
 
-    def _lead(self, again: deque[str]) -> None:
-        """Times the fastest candidate again, unless it is measured in all rounds."""
+    def _leader(self) -> str | None:
+        """Returns the fastest candidate, unless it is measured in all rounds."""
         times = self._times()
         leader = min(times, key=times.__getitem__, default=None)
         if leader is None or leader in self.failed or leader not in self.built:
             # What fails once does not win. What another search has measured waits for the rounds.
-            return
-        self._leads(leader)
-        if len(self.records[leader].times) < self.options.rounds:
-            again.append(leader)
-            self.progress.expect(1)
+            return None
+        return leader if len(self.records[leader].times) < self.options.rounds else None
 
     def _leads(self, text: str) -> None:
         """Tells of a program that may turn out to be the fastest."""

@@ -115,6 +115,16 @@ def test_the_fastest_is_timed_again_while_others_wait_to_be_looked_at() -> None:
     assert sum(again == 0 for again in seen) == 8
 
 
+def test_what_is_timed_again_is_the_fastest_by_then() -> None:
+    def result(number: int, place: int) -> Measured:
+        return Measured("ok", "", 100.0 - list(dict.fromkeys(workers.texts)).index(workers.texts[-1]))
+
+    workers = Made(result)
+    searched(workers, rounds=3, keep=1.0)
+    order = list(dict.fromkeys(workers.texts))
+    assert [order.index(text) for text in workers.texts] == [0, 1, 2, 3, 3, 4, 5, 6, 7, 7, 7]
+
+
 def test_several_processes_measure_and_one_decides() -> None:
     workers = Made(lambda number, place: Measured("ok", "", 100.0 + number), 3)
     found = searched(workers, rounds=3, keep=1e9)

@@ -122,8 +122,14 @@ def test_a_cluster_without_gpus_is_refused() -> None:
         RayWorkers("local", 1)
 
 
-def test_gpus_are_named_as_they_are_visible(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("torch.cuda.device_count", lambda: 3)
+@pytest.mark.parametrize("cuda", ["13.0", None])
+def test_gpus_are_named_as_they_are_visible(
+    cuda: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # NVIDIA's driver is asked first, where PyTorch is for its GPUs.
+    monkeypatch.setattr("dt_mlir.tuning.workers.local.cuda_of_torch", lambda: cuda)
+    monkeypatch.setattr("dt_mlir.tuning.workers.local.count_of_gpus", lambda: 3 if cuda else 9)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 9 if cuda else 3)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert visible_gpus("all") == ["0", "1", "2"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,GPU-7,6")

@@ -19,7 +19,7 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.compilation import Built, build
 from dt_mlir.tuning.cuda_driver import count_of_gpus, described
 from dt_mlir.tuning.gpu import Files, Gpu, present_gpu
-from dt_mlir.tuning.measuring import Measured, prepare_process, versions, warm
+from dt_mlir.tuning.measuring import Measured, cuda_of_torch, prepare_process, versions, warm
 from dt_mlir.tuning.workers.processes import (
     CompilingContext,
     FreshContext,
@@ -172,7 +172,8 @@ class LocalWorkers:
         """The first GPU, for which kernels are compiled."""
         if self._gpu is None:
             names = visible()
-            self._gpu = described(0 if self._first is None else names.index(self._first))
+            if cuda_of_torch() is not None:
+                self._gpu = described(0 if self._first is None else names.index(self._first))
         if self._gpu is None:
             # It is none of NVIDIA's.
             self._gpu = self._measurers[0].describe().result()
@@ -213,11 +214,11 @@ class LocalWorkers:
 
 def visible() -> list[str]:
     """Returns all visible GPUs by the driver's names."""
-    count = count_of_gpus()
+    # What measures goes through PyTorch, which may be for the CPU alone, or for others' GPUs.
+    count = count_of_gpus() if cuda_of_torch() is not None else 0
     if not count:
         import torch
 
-        # They may be others than NVIDIA's.
         count = torch.cuda.device_count()
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     return [str(place) for place in range(count)] if named is None else named.split(",")[:count]

@@ -22,7 +22,7 @@ from multiprocessing.context import (
 from typing import Any
 
 COMPILING, MEASURING = "ready_to_compile", "ready_to_measure"
-"""The modules of this package that the processes import of which others are copies."""
+"""The modules of this package that the fork servers import; workers are copies of the servers."""
 _SERVERS = {name: forkserver.ForkServer() for name in (COMPILING, MEASURING)}
 """These processes."""
 _OWNER = os.getpid()

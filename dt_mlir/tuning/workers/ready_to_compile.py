@@ -1,9 +1,17 @@
-"""Imported by the process of which those that compile are copies: does what all of them would."""
+"""Imported by the fork server of those that compile: does what all of them would.
+
+What fails here fails again in a process that needs it, which says so.
+"""
 
 import importlib
+import signal
+from contextlib import suppress
 
+# Whoever interrupts a search means the process that started it.
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 for name in ("triton.experimental.gluon", "dt_mlir.tuning.compilation"):
-    importlib.import_module(name)
-
-# Triton's cache is keyed by a digest of all of Triton, which takes a second to compute.
-importlib.import_module("triton.runtime.cache").triton_key()
+    with suppress(Exception):
+        importlib.import_module(name)
+with suppress(Exception):
+    # Triton's cache is keyed by a digest of all of Triton, which takes a second to compute.
+    importlib.import_module("triton.runtime.cache").triton_key()

@@ -1,16 +1,22 @@
-"""Imported by the process of which those that measure are copies: does what all of them would.
+"""Imported by the fork server of those that measure: does what all of them would.
 
-Importing PyTorch takes longest, and mostly waits for files; the others are imported meanwhile. No
-thread is left when the process is copied, and it asks for no GPU.
+Importing PyTorch takes longest, and partly waits for files; the others are imported meanwhile.
+None of this package's threads is left when the process is copied, and it asks for no GPU. What
+fails here fails again in a process that needs it, which says so.
 """
 
 import importlib
+import signal
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
+# Whoever interrupts a search means the process that started it.
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 with ThreadPoolExecutor(1) as pool:
-    torch = pool.submit(importlib.import_module, "torch")
+    pool.submit(importlib.import_module, "torch")
     for name in ("triton.testing", "dt_mlir.tuning.measuring"):
-        importlib.import_module(name)
-    # Triton's cache is keyed by a digest of all of Triton.
-    importlib.import_module("triton.runtime.cache").triton_key()
-    torch.result()
+        with suppress(Exception):
+            importlib.import_module(name)
+    with suppress(Exception):
+        # Triton's cache is keyed by a digest of all of Triton.
+        importlib.import_module("triton.runtime.cache").triton_key()
