@@ -320,8 +320,11 @@ class _Evaluation:
 
     @cached_property
     def _loads_between(self) -> bool:
-        """True if each trip of a loop of products waits for a load that no stage copies ahead."""
-        return any(
+        """True if each trip waits, between two products, for a load that no stage copies ahead.
+
+        What a single product is computed of, Triton loads ahead.
+        """
+        return len(self.work.products) > 1 and any(
             moved.times > 1 and not moved.item.feeds_product and not moved.item.stores
             and len(moved.item.depends) > 1 for moved in self.instance.moved
         )  # fmt: skip
