@@ -1,6 +1,6 @@
 """Measures how well the model of costs ranks the schedules of derived spaces.
 
-    python benchmarks/ranking.py --draws 16 --gpus all    # on a GPU: measures what is not known
+    python benchmarks/ranking.py --draws 20 --gpus all    # on a GPU: measures what is not known
     python benchmarks/ranking.py                          # anywhere: compares with predictions
 
 Schedules are drawn at random from the derived space of each workload, all of which is predicted to

@@ -18,6 +18,7 @@ from dt_mlir.costs.device import Device
 from dt_mlir.costs.instance import Instance, Moved, Sides
 from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Loops, Reduction, Work
+from dt_mlir.passes.tile_hoist_reductions import MOST_REGISTERS as MOST_REGISTERS_OF_SUMS
 
 NORM = 2.0
 """The exponent of the norm in which bounds meet: two equal ones cost 41 % more than one."""
@@ -54,8 +55,6 @@ SPREAD = 1.5e-8
 """The seconds for each of these warps until the last one is there."""
 EXCHANGED = 1e-9
 """The seconds for each value in which the warps of a multiprocessor exchange parts of sums."""
-MOST_PARTIAL = 32
-"""The most elements of a thread of which partial sums are kept until a loop ends."""
 ROWS_OF_WARP = 16
 """The rows of a product that a warp has."""
 FACTOR = 0.27
@@ -259,7 +258,7 @@ class _Evaluation:
     def _is_hoisted(self, item: Reduction, elements: float) -> bool:
         """Returns whether threads combine what they have once, after a loop over parts."""
         several = self.instance.trips[item.over] > 1 and not (item.running or item.scans)
-        return several and elements <= MOST_PARTIAL * self.threads
+        return several and elements <= MOST_REGISTERS_OF_SUMS * self.threads
 
     def _along(self, item: Reduction, elements: float) -> tuple[float, float]:
         """Returns the threads of a warp, and the warps, that have parts of a sum.

@@ -56,9 +56,9 @@ class Certifier:
         self._drop()
         if self._pool is None:
             from dt_mlir.tuning.workers.local import Pool
-            from dt_mlir.tuning.workers.processes import CompilingContext
+            from dt_mlir.tuning.workers.processes import COMPILING, PreparedContext
 
-            self._pool = Pool(self._jobs, self._load, CompilingContext())
+            self._pool = Pool(self._jobs, self._load, PreparedContext(COMPILING))
         # A process that ends by itself may take the others along.
         with suppress(RuntimeError):
             self._begun[program] = self._pool.schedule(_found, args=[program, file])

@@ -79,6 +79,7 @@ def versions(load: Sequence[str] = ()) -> str:
     return ", ".join([f"dt-mlir {_compiler(tuple(load))}", *found, f"cuda {cuda_of_torch()}"])
 
 
+@lru_cache
 def cuda_of_torch() -> str | None:
     """Returns the version of CUDA that PyTorch was built for, None if for none.
 

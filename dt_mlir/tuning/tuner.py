@@ -138,8 +138,6 @@ class Tuner:
         self.comparison: dict[str, list[float]] = {}
         self.missing: dict[str, str] = {}
         self._workers = workers
-        self._wanting = True
-        """True until what measures has been told of the inputs."""
         self.failed: set[str] = set()
         """The candidates that failed or were late in this search, which does not repeat them."""
         self.finished = False
@@ -196,7 +194,7 @@ class Tuner:
         left = self.options.trials
         pending: dict[Future[Any], _Step] = {}
         ready: deque[str] = deque()
-        looks = 0
+        looks, told = 0, False
         free = set(self.workers.places())
         ahead = self.strategy.ahead(self.workers.jobs, len(free)) + len(free)
         while True:
@@ -216,9 +214,9 @@ class Tuner:
                     self._begin(candidate, pending)
             if pending:
                 self.strategy.begin_imports()
-            if self._wanting and pending:
+            if pending and not told:
                 # Inputs are made up while the first candidates are compiled.
-                self._wanting = False
+                told = True
                 for place in self.workers.places():
                     self.workers.prepare(place, self._wanted)
             # What may be faster is looked at first, but for a turn of the fastest now and then.

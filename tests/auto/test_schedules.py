@@ -10,7 +10,6 @@ from references import REFERENCES
 from scheduled import ATTENTION, MATMUL, SOFTMAX, algorithm, schedule, texts
 
 from dt_mlir.analysis.interface import Interface
-from dt_mlir.autoscheduling import clusters
 from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule, with_schedule
 from dt_mlir.autoscheduling.evaluation import Evaluator
 from dt_mlir.autoscheduling.likeness import Likeness
@@ -470,72 +469,6 @@ def test_long_programs(count: int, limit: float) -> None:
     blocks = [item for item in found if item.name == "block"]
     assert len(blocks) <= count * 3 // 4
     run_pipeline(with_schedule(module, found), default_pipeline("tile"))
-
-
-def elementwise(count: int) -> str:
-    """A chain of elementwise functions, no two of which are alike."""
-    names = ", ".join(f"f{i}" for i in range(count))
-    lines = ["f0[x, y] = A[x, y] * 2;"]
-    lines += [f"f{i}[x, y] = f{i - 1}[x, y] * {i} + B[y];" for i in range(1, count)]
-    return f"Func {names}; In A, B; Var x, y;\n" + "\n".join([*lines, f"f{count - 1}.compile();"])
-
-
-def test_a_chain_of_elementwise_functions_joins_a_kernel_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sizes = {"x": 4096, "y": 1024}
-    lowered: list[str] = []
-    works = Algorithm.works
-
-    def counted(self: Algorithm, *args: Any) -> Any:
-        lowered.append("works")
-        return works(self, *args)
-
-    monkeypatch.setattr(Algorithm, "works", counted)
-    found = texts(schedule(elementwise(30), sizes))
-    assert sum("inline" in text for text in found) == 29
-    at_once = len(lowered)
-    # One by one they are lowered as often as there are functions once more, and no better.
-    monkeypatch.setattr(clusters, "LONG", 1000)
-    assert texts(schedule(elementwise(30), sizes)) == found
-    assert len(lowered) - at_once > at_once + 20
-
-
-@pytest.mark.parametrize(
-    "last", ["f[x, y] = rsum(d[x, k] * B[k, y] + 1, k);", "f[x, y] = d[y, x] + d[x, y];"]
-)
-def test_what_may_be_computed_again_joins_by_its_cost(
-    last: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each element of `d` is read for several ones of `f`: each function is looked at by itself."""
-    text = f"""
-    Func a, b, c, d, f; In A{", B" if "rsum" in last else ""}; Var x, y;{" RVar k;" if "rsum" in last else ""}
-    a[x, y] = A[x, y] * 2; b[x, y] = exp(a[x, y]); c[x, y] = b[x, y] + 1; d[x, y] = sin(c[x, y]);
-    {last} f.compile();
-    """
-    joined: list[bool] = []
-    join = clusters.Clusters._joins_with_others
-
-    def watched(self: clusters.Clusters, name: str, homes: set[str]) -> bool:
-        joined.append(join(self, name, homes))
-        return joined[-1]
-
-    monkeypatch.setattr(clusters.Clusters, "_joins_with_others", watched)
-    schedule(text, {"x": 512, "y": 512} | ({"k": 512} if "rsum" in last else {}))
-    assert joined
-    assert not any(joined)
-
-
-def test_values_that_share_many_others_are_compared_in_time() -> None:
-    """Each function reads the one before twice, so that its tree has 2^24 leaves."""
-    count = 24
-    names = ", ".join(f"f{i}" for i in range(count))
-    lines = ["f0[x] = A[x] * 2;"]
-    lines += [f"f{i}[x] = f{i - 1}[x] - f{i - 1}[x] * {i};" for i in range(1, count)]
-    text = f"Func {names}; In A; Var x;\n" + "\n".join([*lines, f"f{count - 1}.compile();"])
-    started = time.thread_time()
-    schedule(text, {"x": 65536})
-    assert time.thread_time() - started < 20
 
 
 @pytest.mark.parametrize(("x", "y"), [(4096, 1024), (1, 2**18)])

@@ -1,4 +1,4 @@
-"""What emitted wrappers see where kernels are compiled, and what PyTorch shows them."""
+"""The part of PyTorch that emitted wrappers see where kernels are compiled, beside PyTorch."""
 
 import os
 import subprocess

@@ -21,9 +21,10 @@ from dt_mlir.tuning.cuda_driver import count_of_gpus, described
 from dt_mlir.tuning.gpu import Files, Gpu, present_gpu
 from dt_mlir.tuning.measuring import Measured, cuda_of_torch, prepare_process, versions, warm
 from dt_mlir.tuning.workers.processes import (
-    CompilingContext,
+    COMPILING,
+    MEASURING,
     FreshContext,
-    MeasuringContext,
+    PreparedContext,
     Started,
     begin_imports,
 )
@@ -73,22 +74,25 @@ class _Measurer:
         """See `Workers.start`."""
         return self.prepared(wanted).schedule(function, args=list(args), timeout=self.timeout)
 
-    def describe(self) -> Future[Any]:
-        """Starts the process, which describes its GPU."""
-        self._pool = Pool(1, self.load, MeasuringContext(), self.gpu)
-        return self._pool.schedule(present_gpu, timeout=PREPARATION)
+    def describe(self) -> Gpu:
+        """Lets the process describe its GPU."""
+        return self._started(on_gpu=True).schedule(present_gpu, timeout=PREPARATION).result()
 
     def prepared(self, wanted: Wanted) -> Pool:
         """Lets the process make up inputs, and returns it; see `Workers.prepare`."""
-        if self._pool is None:
-            # Triton's interpreter has to be chosen before Triton is imported.
-            fresh = wanted[2] == "interpreter"
-            context = FreshContext() if fresh else MeasuringContext()
-            self._pool = Pool(1, self.load, context, self.gpu)
+        pool = self._started(on_gpu=wanted[2] != "interpreter")
         if self._ready != wanted:
             # Imports, inputs and the reference are no candidate's time.
-            self._preparing = self._pool.schedule(warm, args=list(wanted), timeout=PREPARATION)
+            self._preparing = pool.schedule(warm, args=list(wanted), timeout=PREPARATION)
             self._ready = wanted
+        return pool
+
+    def _started(self, on_gpu: bool) -> Pool:
+        """Returns the process, which is started if there is none."""
+        if self._pool is None:
+            # Triton's interpreter has to be chosen before Triton is imported.
+            context = PreparedContext(MEASURING) if on_gpu else FreshContext()
+            self._pool = Pool(1, self.load, context, self.gpu)
         return self._pool
 
     def measured(self, future: Future[Any]) -> Measured:
@@ -176,8 +180,7 @@ class LocalWorkers:
                 self._gpu = described(0 if self._first is None else names.index(self._first))
         if self._gpu is None:
             # It is none of NVIDIA's.
-            self._gpu = self._measurers[0].describe().result()
-        assert self._gpu is not None
+            self._gpu = self._measurers[0].describe()
         return self._gpu
 
     def build(self, text: str, sizes: Mapping[str, int], on_gpu: bool) -> Future[Any]:
@@ -188,7 +191,7 @@ class LocalWorkers:
     def _compiling(self, on_gpu: bool) -> Pool:
         """Returns the processes that compile, which are started if there are none."""
         if self._compilers is None:
-            context = CompilingContext() if on_gpu else FreshContext()
+            context = PreparedContext(COMPILING) if on_gpu else FreshContext()
             self._compilers = Pool(self.jobs, self.load, context)
         return self._compilers
 

@@ -31,7 +31,7 @@ _LOCK = threading.Lock()
 """Held while Python's functions are replaced."""
 
 
-def _started(start: Any, process: Any, server: forkserver.ForkServer | None = None) -> Any:
+def _start(start: Any, process: Any, server: forkserver.ForkServer | None = None) -> Any:
     """Starts a process that does not import the main module.
 
     Args:
@@ -61,21 +61,17 @@ def _started(start: Any, process: Any, server: forkserver.ForkServer | None = No
 class _Spawned(SpawnProcess):
     @staticmethod
     def _Popen(process_obj: Any) -> Any:  # noqa: N802 - Python's name
-        return _started(SpawnProcess._Popen, process_obj)  # pyright: ignore
+        return _start(SpawnProcess._Popen, process_obj)  # pyright: ignore
 
 
-class _Compiling(ForkServerProcess):
+class _Forked(ForkServerProcess):
+    server = ""
+    """The name of the process that it is a copy of."""
+
     @staticmethod
     def _Popen(process_obj: Any) -> Any:  # noqa: N802 - Python's name
         popen = ForkServerProcess._Popen  # pyright: ignore
-        return _started(popen, process_obj, _SERVERS[COMPILING])
-
-
-class _Measuring(ForkServerProcess):
-    @staticmethod
-    def _Popen(process_obj: Any) -> Any:  # noqa: N802 - Python's name
-        popen = ForkServerProcess._Popen  # pyright: ignore
-        return _started(popen, process_obj, _SERVERS[MEASURING])
+        return _start(popen, process_obj, _SERVERS[process_obj.server])
 
 
 class Started(BaseContext):
@@ -108,24 +104,27 @@ class FreshContext(Started, SpawnContext):  # pyright: ignore[reportIncompatible
     kind = _Spawned
 
 
-class CompilingContext(Started, ForkServerContext):  # pyright: ignore[reportIncompatibleVariableOverride]
-    """A context whose processes are copies of one that has imported what compiling needs."""
+class PreparedContext(Started, ForkServerContext):  # pyright: ignore[reportIncompatibleVariableOverride]
+    """A context whose processes are copies of one that has imported what they need.
 
-    kind = _Compiling
+    Args:
+        server: `COMPILING` or `MEASURING`.
+    """
 
-    def __init__(self) -> None:
+    kind = _Forked
+
+    def __init__(self, server: str) -> None:
         super().__init__()
-        _begin(COMPILING)
+        self._server = server
+        _begin(server)
 
-
-class MeasuringContext(Started, ForkServerContext):  # pyright: ignore[reportIncompatibleVariableOverride]
-    """A context whose processes are copies of one that has imported what measuring needs."""
-
-    kind = _Measuring
-
-    def __init__(self) -> None:
-        super().__init__()
-        _begin(MEASURING)
+    def Process(  # noqa: N802  # pyright: ignore
+        self, *arguments: Any, **options: Any
+    ) -> Any:
+        """See `Started`."""
+        process = super().Process(*arguments, **options)
+        process.server = self._server
+        return process
 
 
 def begin_imports() -> None:
