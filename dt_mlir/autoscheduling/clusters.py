@@ -11,6 +11,7 @@ are needed, or a reduction goes up to each index, computing them in one pass is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import inf
 
 from dt_mlir.autoscheduling.decisions import Decision, plain
@@ -23,6 +24,8 @@ MOST_REDUCTIONS = 8
 long to work out, and longer to run than another pass."""
 LONG = 4
 """The functions of a chain that join a kernel together, not one by one."""
+STEADY = 8
+"""The functions that join a kernel in one way before others are taken to do so, too."""
 
 
 class Clusters:
@@ -53,6 +56,8 @@ class Clusters:
         self.found: dict[str, Cluster] = {}
         self.home: dict[str, str] = {}
         """The root of the cluster of each function; none for one that several inline."""
+        self.unsteady = set[str]()
+        """The roots of the kernels that functions joined one by one where several were tried."""
 
     def run(self) -> list[Cluster]:
         """Returns the clusters, in the order in which their kernels run.
@@ -69,7 +74,7 @@ class Clusters:
         if name in self.home:
             return
         homes = {root for reader in self.readers[name] for root in self._homes(reader)}
-        if self._joins_with_others(name, homes):
+        if self._joins_with_others(name, homes) or self._join_as_before(name, homes):
             return
         if homes:
             before = self._seconds(homes) + self._stored(name)
@@ -110,6 +115,64 @@ class Clusters:
             return False
         self._set(trial)
         return True
+
+    def _join_as_before(self, name: str, homes: set[str]) -> bool:
+        """Lets functions join a kernel as many before them did, all at once; False if they do not.
+
+        One by one each would be lowered with all before it, in several ways. At most as many join
+        as did so one after the other, so that a long run takes few steps.
+        """
+        if len(homes) != 1 or not homes.isdisjoint(self.unsteady):
+            return False
+        (root,) = homes
+        known = self.found[root]
+        way, steady = self._last_way(known)
+        if way is None or steady < STEADY:
+            return False
+        trial, place = known, self.order.index(name)
+        for other in reversed(self.order[max(place - steady + 1, 0) : place + 1]):
+            decision = self._same_way(other, way, trial)
+            if decision is None:
+                break
+            members, decisions = (*trial.members, other), (*trial.decisions, decision)
+            trial = replace(trial, members=members, decisions=decisions)
+        joining = trial.members[len(known.members) :]
+        if len(joining) > 1:
+            before = self._seconds(homes) + sum(map(self._stored, joining))
+            found = self.evaluator.evaluated(root, trial.members, trial.decisions)
+            if found is not None and pays(self._time(found), before):
+                self._set(found)
+                return True
+        self.unsteady.add(root)
+        return False
+
+    def _last_way(self, cluster: Cluster) -> tuple[Decision | None, int]:
+        """Returns the directive that fused the last functions into a kernel, and how many joined it
+        so, or inlined, one after the other; no directive where none was fused."""
+        way: Decision | None = None
+        count = 0
+        for item in reversed(cluster.decisions):
+            if item.stored or item.name not in ("fuse_at", "inline"):
+                break
+            if item.name == "fuse_at":
+                if way is not None and item.arguments != way.arguments:
+                    break
+                way = item
+            count += 1
+        return way, count
+
+    def _same_way(self, name: str, way: Decision, cluster: Cluster) -> Decision | None:
+        """Returns the decision by which a function joins a kernel as others did, fused or, if that
+        is all that it may be, inlined; None if it may not, or if others read it."""
+        readers = {*self.readers[name]}
+        if name in self.home or name in self.stored or not readers:
+            return None
+        if not readers.issubset(cluster.members):
+            return None
+        for item in (ways := self._ways(name, cluster, stores=False)):
+            if item.name == way.name and item.arguments == way.arguments:
+                return item
+        return ways[0] if len(ways) == 1 and ways[0].name == "inline" else None
 
     def _is_read_once(self, name: str, reader: str) -> bool:
         """Returns whether two functions are elementwise, and one is read by the other alone, which

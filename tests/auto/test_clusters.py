@@ -7,6 +7,7 @@ import pytest
 from scheduled import schedule, texts
 
 from dt_mlir.autoscheduling import clusters
+from dt_mlir.autoscheduling.evaluation import Evaluator
 from dt_mlir.autoscheduling.slices import Algorithm
 
 
@@ -76,13 +77,69 @@ def test_values_that_share_many_others_are_compared_in_time() -> None:
     assert time.thread_time() - started < 20
 
 
+def less_their_sums(count: int, crossing: int = 0) -> str:
+    """Functions that each subtract the sum of a row; one may read the one before transposed."""
+    names = ", ".join(f"f{i}" for i in range(count))
+    lines = ["f0[x, y] = A[x, y] * 2;"]
+    for i in range(1, count):
+        other = f"f{i - 1}[y, x]" if i == crossing else f"f{i - 1}[x, y]"
+        lines.append(f"f{i}[x, y] = {other} - rsum(f{i - 1}[x, k], k);")
+    text = f"Func {names}; In A; Var x, y; RVar k;\n" + "\n".join(lines)
+    return f"{text}\nf{count - 1}.compile();"
+
+
+@pytest.mark.parametrize("crossing", [0, 10, 15])
+def test_functions_join_a_kernel_as_many_before_them_did(
+    crossing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"x": 1024, "y": 1024}
+    lowered: list[int] = []
+    works = Algorithm.works
+
+    def counted(self: Algorithm, functions: Any, decisions: Any) -> Any:
+        lowered.append(len(functions))
+        return works(self, functions, decisions)
+
+    monkeypatch.setattr(Algorithm, "works", counted)
+    found = texts(schedule(less_their_sums(24, crossing), sizes))
+    together = sum(lowered)
+    lowered.clear()
+    monkeypatch.setattr(clusters, "STEADY", 1000)
+    assert texts(schedule(less_their_sums(24, crossing), sizes)) == found
+    assert sum("fuse_at" in text for text in found) >= 21
+    assert crossing or sum(lowered) > 2 * together
+
+
+def test_what_does_not_pay_together_joins_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = {"x": 1024, "y": 1024}
+    found = texts(schedule(less_their_sums(20), sizes))
+    accepted, refused = {1}, list[int]()
+    evaluated = Evaluator.evaluated
+
+    def watched(self: Evaluator, root: str, members: Any, *rest: Any, **others: Any) -> Any:
+        members = tuple(dict.fromkeys((root, *members)))
+        if root == "f19" and len(members) > max(accepted) + 1:
+            refused.append(len(members))
+            return None
+        accepted.add(len(members))
+        return evaluated(self, root, members, *rest, **others)
+
+    monkeypatch.setattr(Evaluator, "evaluated", watched)
+    assert texts(schedule(less_their_sums(20), sizes)) == found
+    assert len(refused) == 1
+
+
+def test_long_chains_of_reductions_take_seconds() -> None:
+    started = time.thread_time()
+    found = texts(schedule(less_their_sums(80), {"x": 4096, "y": 4096}))
+    assert sum("fuse_at" in text for text in found) == 79
+    assert time.thread_time() - started < 8  # About 1.5 on an idle machine, and 17 one by one.
+
+
 @pytest.mark.parametrize("count", [4, 12])
 def test_many_reductions_are_not_tried_in_one_pass(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = ", ".join(f"f{i}" for i in range(count))
-    lines = ["f0[x, y] = A[x, y] * 2;"]
-    lines += [f"f{i}[x, y] = f{i - 1}[x, y] - rsum(f{i - 1}[x, k], k);" for i in range(1, count)]
     tried: list[int] = []
     gather = clusters.Clusters._gathered
 
@@ -91,6 +148,5 @@ def test_many_reductions_are_not_tried_in_one_pass(
         return gather(self, name, members, decision)
 
     monkeypatch.setattr(clusters.Clusters, "_gathered", watched)
-    text = f"Func {names}; In A; Var x, y; RVar k;\n" + "\n".join(lines)
-    schedule(f"{text} f{count - 1}.compile();", {"x": 4096, "y": 1024})
+    schedule(less_their_sums(count), {"x": 4096, "y": 1024})
     assert bool(tried) == (count - 1 <= clusters.MOST_REDUCTIONS)
