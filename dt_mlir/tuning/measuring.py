@@ -1,6 +1,6 @@
 """Runs, checks and times candidates, all in one process that may be ended at any time.
 
-Kernels are timed as replays of a CUDA graph: 25 ms of warm-up, then 50 ms, of which the mean is
+Kernels are timed as replays of a CUDA graph: 10 ms of warm-up, then 50 ms, of which the mean is
 one measurement. Each call of a graph takes another set of tensors, and all of them together are
 more than twice as large as the L2 cache: what a program is given it seldom finds there.
 """
@@ -33,7 +33,7 @@ METHODS = ("cold", "hot", "events", "interpreter")
 """The methods of timing: replays of a CUDA graph that goes through sets of tensors which no cache
 holds; replays on the same tensors; events around launches, the L2 cache cleared before each; or, on
 Triton's interpreter, by the clock."""
-WARMUP_MS = 25
+WARMUP_MS = 10
 REPETITION_MS = 50
 LOOK_MS = 20
 """The time of a candidate that was never timed, which decides whether it is timed again."""

@@ -263,7 +263,7 @@ class Tuner:
 
     def _leader(self) -> str | None:
         """Returns the fastest candidate, unless it is measured in all rounds."""
-        times = self._times()
+        times = self._least_times()
         leader = min(times, key=times.__getitem__, default=None)
         if leader is None or leader in self.failed or leader not in self.built:
             # What fails once does not win. What another search has measured waits for the rounds.
@@ -326,6 +326,14 @@ class Tuner:
             if time is not None:
                 found[text] = time
         return found
+
+    def _least_times(self) -> dict[str, float]:
+        """The least time of each candidate that has one, by text.
+
+        A round may be too long, on a machine that others use; and a GPU slows down as it warms up,
+        which shows in the other times of what is timed most.
+        """
+        return {text: min(self.records[text].times) for text in self._times()}
 
     def _built(self, text: str, built: Built) -> bool:
         """Notes what came of compiling a candidate; returns whether it can be run."""
@@ -418,11 +426,10 @@ class Tuner:
         Args:
             rounds: the rounds behind.
         """
-        times = self._times()
+        least = self._least_times()
         keep = (self.options.keep or self.strategy.keep) - 1
-        most = min(times.values(), default=0.0) * (1 + keep / 2 ** max(rounds - 1, 0))
-        # A round may be too long, on a machine that others use.
-        return [text for text in times if min(self.records[text].times) <= most]
+        most = min(least.values(), default=0.0) * (1 + keep / 2 ** max(rounds - 1, 0))
+        return [text for text in least if least[text] <= most]
 
     def _further_rounds(self) -> None:
         """Times what is kept in rounds whose order is drawn anew."""

@@ -125,6 +125,21 @@ def test_what_is_timed_again_is_the_fastest_by_then() -> None:
     assert [order.index(text) for text in workers.texts] == [0, 1, 2, 3, 3, 4, 5, 6, 7, 7, 7]
 
 
+def test_a_gpu_that_slows_down_keeps_no_more_candidates() -> None:
+    """The times of the fastest rise, as it is timed most: its least one is compared with theirs."""
+
+    def result(number: int, place: int) -> Measured:
+        slower = 0.025 * list(dict.fromkeys(workers.texts)).index(workers.texts[-1])
+        return Measured("ok", "", 10 * (1 + slower) * (1 + 0.02 * number))
+
+    workers = Made(result)
+    found = searched(workers, rounds=5, keep=1.1)
+    order = list(dict.fromkeys(workers.texts))
+    assert [workers.texts.count(text) for text in order] == [5, 3, 2, 1, 1, 1, 1, 1]
+    assert found.best is not None
+    assert found.best.program == order[0]
+
+
 def test_several_processes_measure_and_one_decides() -> None:
     workers = Made(lambda number, place: Measured("ok", "", 100.0 + number), 3)
     found = searched(workers, rounds=3, keep=1e9)
