@@ -14,6 +14,7 @@ import runpy
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -157,13 +158,17 @@ def _share_no_bars() -> None:
 
 def warm(algorithm: str, sizes: Mapping[str, int], method: str) -> Measured:
     """Import what measuring needs, and make up the inputs; see `measure`."""
-    if method != "interpreter":
-        # Triton compiles what it asks the driver with, which the first candidate would wait for.
-        importlib.import_module("triton.runtime").driver.active.get_current_target()
-    try:
-        prepared(algorithm, tuple(sizes.items()), method)
-    except CompileError as error:
-        return Measured("failed", error.message)
+    with ThreadPoolExecutor(1) as pool:
+        if method != "interpreter":
+            # Triton's cache is keyed by a digest of all of Triton, which takes as long as CUDA does
+            # to start.
+            pool.submit(importlib.import_module("triton.runtime.cache").triton_key)
+            # Triton compiles what it asks the driver with, which the first candidate would wait for.
+            importlib.import_module("triton.runtime").driver.active.get_current_target()
+        try:
+            prepared(algorithm, tuple(sizes.items()), method)
+        except CompileError as error:
+            return Measured("failed", error.message)
     return Measured("ok")
 
 

@@ -17,6 +17,3 @@ with ThreadPoolExecutor(1) as pool:
     for name in ("triton.testing", "dt_mlir.tuning.measuring"):
         with suppress(Exception):
             importlib.import_module(name)
-    with suppress(Exception):
-        # Triton's cache is keyed by a digest of all of Triton.
-        importlib.import_module("triton.runtime.cache").triton_key()
