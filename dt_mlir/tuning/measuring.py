@@ -163,7 +163,7 @@ def warm(algorithm: str, sizes: Mapping[str, int], method: str) -> Measured:
             # Triton's cache is keyed by a digest of all of Triton, which takes as long as CUDA does
             # to start.
             pool.submit(importlib.import_module("triton.runtime.cache").triton_key)
-            # Triton compiles what it asks the driver with, which the first candidate would wait for.
+            # Triton compiles what it asks the driver with; the first candidate would wait for it.
             importlib.import_module("triton.runtime").driver.active.get_current_target()
         try:
             prepared(algorithm, tuple(sizes.items()), method)
