@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from pebble import ProcessExpired
-
 from dt_mlir.diagnostics import CompileError, Note, show_warning, showing_warnings
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
@@ -91,8 +89,12 @@ class Certifier:
     def _made(self, program: str) -> _Found | None:
         """Returns what a process has proved of a program; None if none has, or it ended."""
         future = self._begun.get(program)
+        if future is None:
+            return None
+        from pebble import ProcessExpired
+
         try:
-            return None if future is None else future.result()
+            return future.result()
         except (ProcessExpired, BrokenExecutor, CancelledError):
             return None
 

@@ -215,8 +215,12 @@ class Tuner:
             if pending:
                 self.strategy.begin_imports()
             if pending and not told:
-                # Inputs are made up while the first candidates are compiled.
                 told = True
+                # A strategy that predicts suggests first what it expects to win.
+                first = next(iter(self.tried))
+                if first not in self.records:
+                    self._leads(first)
+                # Inputs are made up while the first candidates are compiled.
                 for place in self.workers.places():
                     self.workers.prepare(place, self._wanted)
             # What may be faster is looked at first, but for a turn of the fastest now and then.

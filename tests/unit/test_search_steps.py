@@ -67,13 +67,17 @@ def _done(value: object) -> Future[Any]:
     return future
 
 
-def searched(workers: Made, sampled: bool = False, **options: Any) -> Outcome:
+def searched(
+    workers: Made, sampled: bool = False, leading: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Outcome:
     task = Task(compile_text(text_of("space_of_eight_schedules"), "-")[0], {"x": 9, "y": 17, "k": 17})
     strategy: Strategy | None = Sampled(task, 0) if sampled else None
     setting = Setting(task.algorithm, task.sizes, "cpu", "1")
     with Database(":memory:") as database:
         return Tuner(
-            task, setting, database, Options(**options), _Silent(), (), workers, strategy
+            task, setting, database, Options(**options), _Silent(), (), workers, strategy,
+            leading=leading,
         ).run()
 
 
@@ -138,6 +142,24 @@ def test_a_gpu_that_slows_down_keeps_no_more_candidates() -> None:
     assert [workers.texts.count(text) for text in order] == [5, 3, 2, 1, 1, 1, 1, 1]
     assert found.best is not None
     assert found.best.program == order[0]
+
+
+def test_what_may_win_is_told_of_before_it_is_measured() -> None:
+    """The first one, which a strategy that predicts expects to win, while it is compiled."""
+    told: list[tuple[str, int]] = []
+
+    def leading(text: str) -> None:
+        told.append((text, len(workers.texts)))
+
+    def result(number: int, place: int) -> Measured:
+        return Measured("ok", "", 10.0 if workers.texts[-1] == told[0][0] else 20.0)
+
+    workers = Made(result)
+    found = searched(workers, leading=leading, rounds=2, keep=1.0)
+    assert found.best is not None
+    assert told[0] == (found.best.program, 0)
+    # What was told of is not what is measured first.
+    assert len({text for text, _ in told}) == 1 + (workers.texts[0] != found.best.program)
 
 
 def test_several_processes_measure_and_one_decides() -> None:
