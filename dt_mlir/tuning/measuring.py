@@ -160,9 +160,7 @@ def warm(algorithm: str, sizes: Mapping[str, int], method: str) -> Measured:
     """Import what measuring needs, and make up the inputs; see `measure`."""
     with ThreadPoolExecutor(1) as pool:
         if method != "interpreter":
-            # Triton's cache is keyed by a digest of all of Triton, which takes as long as CUDA does
-            # to start.
-            pool.submit(importlib.import_module("triton.runtime.cache").triton_key)
+            pool.submit(_digest_triton)
             # Triton compiles what it asks the driver with; the first candidate would wait for it.
             importlib.import_module("triton.runtime").driver.active.get_current_target()
         try:
@@ -170,6 +168,14 @@ def warm(algorithm: str, sizes: Mapping[str, int], method: str) -> Measured:
         except CompileError as error:
             return Measured("failed", error.message)
     return Measured("ok")
+
+
+def _digest_triton() -> None:
+    """Computes the digest of all of Triton that keys its cache, which Triton then remembers.
+
+    It takes about as long as CUDA does to start. What fails here fails again where it is needed.
+    """
+    importlib.import_module("triton.runtime.cache").triton_key()
 
 
 def measure(

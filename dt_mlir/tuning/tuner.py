@@ -68,7 +68,7 @@ class Options:
     """The number of times that a kept candidate is timed."""
     keep: float | None = None
     """After the first round, what is this much slower than the best is not timed again, and after
-    each further one what is slower by half as much as before; None for what suits the strategy."""
+    each further one what was slower by half as much as before; None for what suits the strategy."""
     timeout: float = 120.0
     """The seconds after which compiling or running one candidate is ended."""
     trials: int | None = None
@@ -140,6 +140,8 @@ class Tuner:
         self._workers = workers
         self.failed: set[str] = set()
         """The candidates that failed or were late in this search, which does not repeat them."""
+        self._fastest: str | None = None
+        """The candidate that took less time than the fastest one before it did when last timed."""
         self.finished = False
 
     def run(self) -> Outcome:
@@ -267,8 +269,7 @@ class Tuner:
 
     def _leader(self) -> str | None:
         """Returns the fastest candidate, unless it is measured in all rounds."""
-        times = self._least_times()
-        leader = min(times, key=times.__getitem__, default=None)
+        leader = self._fastest
         if leader is None or leader in self.failed or leader not in self.built:
             # What fails once does not win. What another search has measured waits for the rounds.
             return None
@@ -330,14 +331,6 @@ class Tuner:
             if time is not None:
                 found[text] = time
         return found
-
-    def _least_times(self) -> dict[str, float]:
-        """The least time of each candidate that has one, by text.
-
-        A round may be too long, on a machine that others use; and a GPU slows down as it warms up,
-        which shows in the other times of what is timed most.
-        """
-        return {text: min(self.records[text].times) for text in self._times()}
 
     def _built(self, text: str, built: Built) -> bool:
         """Notes what came of compiling a candidate; returns whether it can be run."""
@@ -402,7 +395,20 @@ class Tuner:
         if measured.milliseconds is not None:
             self.records[text].times.append(measured.milliseconds)
             self.database.add_time(self.setting, text, self.method, measured.milliseconds)
+            self._compare_with_fastest(text, measured.milliseconds)
         return measured.milliseconds
+
+    def _compare_with_fastest(self, text: str, time: float) -> None:
+        """Notes whether a candidate is the fastest so far.
+
+        Its time is compared with the last one of the fastest, which was taken shortly before: a GPU
+        slows down as it warms up, by up to a tenth.
+        """
+        if self._fastest is None:
+            times = self._times()
+            self._fastest = min(times, key=times.__getitem__, default=None)
+        elif time < self.records[self._fastest].times[-1]:
+            self._fastest = text
 
     def _save(self, record: Record) -> None:
         """Remembers a record; bad luck takes no time away from what has one."""
@@ -424,32 +430,46 @@ class Tuner:
         if candidate.prediction is not None:
             self.database.add_prediction(self.setting, candidate.text, candidate.prediction)
 
-    def _kept(self, rounds: int) -> list[str]:
-        """Those that are timed again: not much slower than the best, the less the more rounds.
-
-        Args:
-            rounds: the rounds behind.
-        """
-        least = self._least_times()
-        keep = (self.options.keep or self.strategy.keep) - 1
-        most = min(least.values(), default=0.0) * (1 + keep / 2 ** max(rounds - 1, 0))
-        return [text for text in least if least[text] <= most]
+    def _kept(self) -> list[str]:
+        """Those that are timed in rounds: not much slower than the best at their first looks."""
+        times = self._times()
+        most = min(times.values(), default=0.0) * (self.options.keep or self.strategy.keep)
+        # A round may be too long, on a machine that others use.
+        return [text for text in times if min(self.records[text].times) <= most]
 
     def _further_rounds(self) -> None:
-        """Times what is kept in rounds whose order is drawn anew."""
-        rounds = self.options.rounds
-        self._build_all(text for text in self._kept(0) if not self._is_done(text, rounds))
+        """Times what is kept in rounds whose order is drawn anew.
+
+        In each round what is timed is compared with the fastest of that round, among which the best
+        so far always is: times of other rounds are those of a cooler or a warmer GPU. From the
+        third round on, what was slower in all of them is left out, the sooner the more rounds.
+        """
+        rounds, margin = self.options.rounds, (self.options.keep or self.strategy.keep) - 1
+        slower: dict[str, float] = {}
+        """The time of each over the fastest of the same round, the least of all rounds."""
         for number in range(rounds):
-            kept = self._kept(number)
-            due = [text for text in kept if not self._is_done(text, number + 1)]
-            self.progress.expect(len(due))
+            most = 1 + margin / 2 ** max(number - 1, 0)
+            kept = [text for text in self._kept() if slower.get(text, 1.0) <= most]
             if number == 1:
                 for text in sorted(kept, key=self._times().__getitem__)[:LIKELY]:
                     self._leads(text)
+            due = [text for text in kept if not self._is_done(text, number + 1)]
+            if not due:
+                continue
+            times = self._times()
+            due = list(dict.fromkeys([*due, *sorted(kept, key=times.__getitem__)[:1]]))
+            self._build_all(due)
+            self.progress.expect(len(due))
             self.random.shuffle(due)
+            found: dict[str, float] = {}
             for text in due:
-                self._measure(text)
+                time = self._measure(text)
+                if time is not None:
+                    found[text] = time
                 self.progress.step(self._best())
+            for text, time in found.items():
+                ratio = time / min(found.values())
+                slower[text] = min(slower.get(text, ratio), ratio)
         best = self.outcome().best
         if best is not None:
             self._leads(best.program)

@@ -129,19 +129,24 @@ def test_what_is_timed_again_is_the_fastest_by_then() -> None:
     assert [order.index(text) for text in workers.texts] == [0, 1, 2, 3, 3, 4, 5, 6, 7, 7, 7]
 
 
-def test_a_gpu_that_slows_down_keeps_no_more_candidates() -> None:
-    """The times of the fastest rise, as it is timed most: its least one is compared with theirs."""
+def test_a_gpu_that_slows_down_favours_no_candidate() -> None:
+    """The first one is looked at on a cool GPU, and the last one, which is faster, on a warm one."""
 
     def result(number: int, place: int) -> Measured:
-        slower = 0.025 * list(dict.fromkeys(workers.texts)).index(workers.texts[-1])
-        return Measured("ok", "", 10 * (1 + slower) * (1 + 0.02 * number))
+        order = list(dict.fromkeys(workers.texts))
+        own = {0: 1.04, 7: 1.0}.get(order.index(workers.texts[-1]), 1.2)
+        return Measured("ok", "", 10 * own * (1 + 0.1 * min(number / 8, 1)))
 
     workers = Made(result)
     found = searched(workers, rounds=5, keep=1.1)
     order = list(dict.fromkeys(workers.texts))
-    assert [workers.texts.count(text) for text in order] == [5, 3, 2, 1, 1, 1, 1, 1]
     assert found.best is not None
-    assert found.best.program == order[0]
+    assert found.best.program == order[7]
+    counts = [workers.texts.count(text) for text in order]
+    # What is slower in the same round is not timed in all of them.
+    assert counts[7] >= 5
+    assert counts[1:7] == [1] * 6
+    assert sum(counts) <= 8 + 2 * 5
 
 
 def test_what_may_win_is_told_of_before_it_is_measured() -> None:
@@ -169,7 +174,7 @@ def test_several_processes_measure_and_one_decides() -> None:
     assert found.best is not None
     assert {1, 2} & set(workers.measured_at)
     assert set(workers.measured_at[-10:]) == {0}
-    assert all(len(record.times) == 3 for record in found.records.values())
+    assert all(len(record.times) >= 3 for record in found.records.values())
 
 
 def test_a_search_goes_on_where_another_one_ended() -> None:
@@ -188,7 +193,7 @@ def test_a_search_goes_on_where_another_one_ended() -> None:
         further = Made(lambda number, place: Measured("ok", "", 100.0 + number))
         found = run(further, None, rounds=3, keep=1e9)
     assert found.statuses() == {"ok": 8}
-    assert all(len(record.times) == 3 for record in found.records.values())
+    assert all(len(record.times) >= 3 for record in found.records.values())
     assert len(further.measured_at) == 5 * 3 + 3 * 2
 
 
