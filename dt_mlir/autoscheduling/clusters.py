@@ -57,7 +57,7 @@ class Clusters:
         self.home: dict[str, str] = {}
         """The root of the cluster of each function; none for one that several inline."""
         self.unsteady = set[str]()
-        """The roots of the kernels that functions joined one by one where several were tried."""
+        """The roots of the kernels that functions join one by one, as several did not pay."""
 
     def run(self) -> list[Cluster]:
         """Returns the clusters, in the order in which their kernels run.
@@ -120,31 +120,79 @@ class Clusters:
         """Lets functions join a kernel as many before them did, all at once; False if they do not.
 
         One by one each would be lowered with all before it, in several ways. At most as many join
-        as did so one after the other, so that a long run takes few steps.
+        as did so one after the other, so that a long run takes few steps. Where they save less than
+        those before them, and the second half of them does not pay, the first one is tried.
+        Functions that may be inlined are, or are fused as the others, all of them.
         """
         if len(homes) != 1 or not homes.isdisjoint(self.unsteady):
             return False
         (root,) = homes
         known = self.found[root]
-        way, steady = self._last_way(known)
-        if way is None or steady < STEADY:
+        way, count = self._last_way(known)
+        if way is None or count < STEADY:
             return False
-        trial, place = known, self.order.index(name)
-        for other in reversed(self.order[max(place - steady + 1, 0) : place + 1]):
-            decision = self._same_way(other, way, trial)
-            if decision is None:
-                break
-            members, decisions = (*trial.members, other), (*trial.decisions, decision)
-            trial = replace(trial, members=members, decisions=decisions)
-        joining = trial.members[len(known.members) :]
-        if len(joining) > 1:
-            before = self._seconds(homes) + sum(map(self._stored, joining))
-            found = self.evaluator.evaluated(root, trial.members, trial.decisions)
-            if found is not None and pays(self._time(found), before):
-                self._set(found)
-                return True
+        runs = [self._run_from(name, way, known, count, inlined) for inlined in (True, False)]
+        count = max(map(len, runs))
+        if count < 2:
+            return False
+        before = self._saved(known) / len(known.members)
+        while count > 1:
+            whole = self._with_run(known, runs, count)
+            if whole is not None and self._pay(whole, known):
+                as_before = self._saved(whole, known) >= count * before
+                half = None if as_before else self._with_run(known, runs, count // 2)
+                if half is None or self._pay(whole, half):
+                    self._set(whole)
+                    return True
+            count //= 2
         self.unsteady.add(root)
         return False
+
+    def _run_from(
+        self, name: str, way: Decision, cluster: Cluster, most: int, inlined: bool
+    ) -> list[Decision]:
+        """Returns the decisions by which functions join a kernel as others did.
+
+        Args:
+            name: the first function.
+            way: how those before it were fused.
+            cluster: the kernel.
+            most: the most functions.
+            inlined: whether those that may be inlined are.
+        """
+        found: list[Decision] = []
+        place = self.order.index(name)
+        for other in reversed(self.order[max(place - most + 1, 0) : place + 1]):
+            decision = self._same_way(other, way, cluster, inlined)
+            if decision is None:
+                break
+            found.append(decision)
+            members, decisions = (*cluster.members, other), (*cluster.decisions, decision)
+            cluster = replace(cluster, members=members, decisions=decisions)
+        return found
+
+    def _with_run(
+        self, known: Cluster, runs: Sequence[Sequence[Decision]], count: int
+    ) -> Cluster | None:
+        """Returns a kernel that so many functions have joined, in the best of several ways."""
+        found: list[Cluster] = []
+        for run in dict.fromkeys(tuple(run[:count]) for run in runs if len(run) >= count):
+            members = (*known.members, *(item.function for item in run))
+            trial = self.evaluator.evaluated(known.root, members, [*known.decisions, *run])
+            found += [] if trial is None else [trial]
+        return min(found, key=self._time, default=None)
+
+    def _saved(self, more: Cluster, fewer: Cluster | None = None) -> float:
+        """Returns the time that a kernel saves, which computes more functions than another one, or
+        than none."""
+        joined = more.members[len(fewer.members) if fewer else 0 :]
+        apart = (self._time(fewer) if fewer else 0.0) + sum(map(self._stored, joined))
+        return apart - self._time(more)
+
+    def _pay(self, more: Cluster, fewer: Cluster) -> bool:
+        """Returns whether it pays that a kernel computes more functions than another one."""
+        after = self._time(more)
+        return pays(after, after + self._saved(more, fewer))
 
     def _last_way(self, cluster: Cluster) -> tuple[Decision | None, int]:
         """Returns the directive that fused the last functions into a kernel, and how many joined it
@@ -161,18 +209,20 @@ class Clusters:
             count += 1
         return way, count
 
-    def _same_way(self, name: str, way: Decision, cluster: Cluster) -> Decision | None:
-        """Returns the decision by which a function joins a kernel as others did, fused or, if that
-        is all that it may be, inlined; None if it may not, or if others read it."""
+    def _same_way(
+        self, name: str, way: Decision, cluster: Cluster, inlined: bool
+    ) -> Decision | None:
+        """Returns the decision by which a function joins a kernel as others did, or is inlined;
+        None if neither is possible, or if others read it; arguments as for `_run_from`."""
         readers = {*self.readers[name]}
         if name in self.home or name in self.stored or not readers:
             return None
         if not readers.issubset(cluster.members):
             return None
-        for item in (ways := self._ways(name, cluster, stores=False)):
-            if item.name == way.name and item.arguments == way.arguments:
-                return item
-        return ways[0] if len(ways) == 1 and ways[0].name == "inline" else None
+        ways = self._ways(name, cluster, stores=False)
+        inlines = [item for item in ways if item.name == "inline"]
+        same = [i for i in ways if (i.name, i.arguments) == (way.name, way.arguments)]
+        return next(iter([*inlines, *same] if inlined else [*same, *inlines]), None)
 
     def _is_read_once(self, name: str, reader: str) -> bool:
         """Returns whether two functions are elementwise, and one is read by the other alone, which

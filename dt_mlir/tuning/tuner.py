@@ -269,9 +269,9 @@ class Tuner:
 
     def _leader(self) -> str | None:
         """Returns the fastest candidate, unless it is measured in all rounds."""
-        leader = self._fastest
-        if leader is None or leader in self.failed or leader not in self.built:
-            # What fails once does not win. What another search has measured waits for the rounds.
+        leader = self._fastest_so_far()
+        if leader is None or leader not in self.built:
+            # What another search has measured waits for the rounds.
             return None
         return leader if len(self.records[leader].times) < self.options.rounds else None
 
@@ -323,9 +323,11 @@ class Tuner:
         return min(self._times().values(), default=None)
 
     def _times(self) -> dict[str, float]:
-        """The times of those candidates that have one, by text."""
+        """The times of those candidates that have one, by text; what fails once does not count."""
         found: dict[str, float] = {}
         for text in self.tried:
+            if text in self.failed:
+                continue
             record = self.records.get(text)
             time = None if record is None or record.status != "ok" else record.milliseconds
             if time is not None:
@@ -404,11 +406,16 @@ class Tuner:
         Its time is compared with the last one of the fastest, which was taken shortly before: a GPU
         slows down as it warms up, by up to a tenth.
         """
-        if self._fastest is None:
+        fastest = self._fastest_so_far()
+        if fastest is not None and time < self.records[fastest].times[-1]:
+            self._fastest = text
+
+    def _fastest_so_far(self) -> str | None:
+        """Returns the fastest candidate; another one where it has failed since."""
+        if self._fastest is None or self._fastest in self.failed:
             times = self._times()
             self._fastest = min(times, key=times.__getitem__, default=None)
-        elif time < self.records[self._fastest].times[-1]:
-            self._fastest = text
+        return self._fastest
 
     def _save(self, record: Record) -> None:
         """Remembers a record; bad luck takes no time away from what has one."""
