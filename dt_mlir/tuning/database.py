@@ -24,6 +24,8 @@ from dt_mlir.tuning.task import Prediction
 
 _KIND = 0x44544D02
 """The application id of the database's files; the last digits are the version."""
+ROUNDS = 5
+"""The default number of rounds in which a candidate is timed."""
 MOST_OF_A_PROGRAM = 40
 """The most candidates of a program at its sizes from which others learn."""
 MOST_RATIOS = 320
@@ -99,11 +101,17 @@ class Record:
     """Milliseconds, one mean for each round."""
     point: Point = field(default_factory=dict[str, "int | str"])
     """The choices in the space that it was last met in."""
+    rounds: int = ROUNDS
+    """The number of rounds that a search counts."""
 
     @property
     def milliseconds(self) -> float | None:
-        """The median of the rounds; None if nothing was measured."""
-        return median(self.times) if self.times else None
+        """The median of the latest rounds; None if nothing was measured.
+
+        A GPU slows down as it warms up. The fastest candidates of a search are timed side by side
+        in its last rounds, some of them also in earlier ones, which say less.
+        """
+        return median(self.times[-self.rounds :]) if self.times else None
 
 
 class Database:
@@ -271,10 +279,10 @@ def ranked(records: Iterable[Record]) -> list[Record]:
     """The records with times, the fastest first; those with few rounds come last.
 
     The first look at a candidate is one short round, of which a lucky one would win. What has
-    less than half of the rounds that another one has is therefore behind all that have more.
+    less than half of the rounds that another one's time comes from is behind all that have more.
     """
     timed = [record for record in records if record.status == "ok" and record.times]
-    most = max((len(record.times) for record in timed), default=0)
+    most = max((min(len(record.times), record.rounds) for record in timed), default=0)
     return sorted(timed, key=lambda r: (2 * len(r.times) < most, r.milliseconds or 0.0))
 
 

@@ -20,7 +20,7 @@ from dt_mlir.autoscheduling.least import Least
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.baselines import Baseline, measure_baseline
 from dt_mlir.tuning.compilation import Built
-from dt_mlir.tuning.database import Database, Record, Setting
+from dt_mlir.tuning.database import ROUNDS, Database, Record, Setting
 from dt_mlir.tuning.measuring import (
     LOOK_MS,
     REPETITION_MS,
@@ -36,8 +36,6 @@ from dt_mlir.tuning.workers.workers import Wanted, Workers
 
 FINAL = ("refused", "unfit", "wrong")
 """The statuses that another search finds again; what failed or was late may have had bad luck."""
-
-
 LIKELY = 3
 """The candidates of which one is taken to win after the first round."""
 LOOKS = 4
@@ -64,7 +62,7 @@ class Options:
 
     jobs: int = 1
     """The number of processes that compile at once."""
-    rounds: int = 5
+    rounds: int = ROUNDS
     """The number of times that a kept candidate is timed."""
     keep: float | None = None
     """After the first round, what is this much slower than the best is not timed again, and after
@@ -142,6 +140,8 @@ class Tuner:
         """The candidates that failed or were late in this search, which does not repeat them."""
         self._fastest: str | None = None
         """The candidate that took less time than the fastest one before it did when last timed."""
+        self._measured_before: set[str] = set()
+        """The candidates that other searches have measured in all rounds."""
         self.finished = False
 
     def run(self) -> Outcome:
@@ -173,6 +173,10 @@ class Tuner:
 
     def _search(self) -> None:
         self.records = self.database.load(self.setting, self.method)
+        for record in self.records.values():
+            record.rounds = self.options.rounds
+            if len(record.times) >= record.rounds:
+                self._measured_before.add(record.program)
         self._explore()
         self._further_rounds()
         self._compare()
@@ -284,7 +288,7 @@ class Tuner:
         """Compiles a candidate, unless what is known of it will do."""
         text = candidate.text
         self.tried[text] = candidate
-        if self._is_done(text, 1):
+        if self._is_done(text):
             self._predict(candidate)
             self._looked(text)
         else:
@@ -313,11 +317,12 @@ class Tuner:
         sound = self.method in ("cold", "events") and self.strategy.excludes
         return sound and best is not None and self.built[text].least_milliseconds > best
 
-    def _is_done(self, text: str, rounds: int) -> bool:
+    def _is_done(self, text: str) -> bool:
+        """Returns whether a candidate need not be compiled for a first look."""
         record = self.records.get(text)
         if record is None:
             return False
-        return record.status in FINAL or text in self.failed or len(record.times) >= rounds
+        return record.status in FINAL or text in self.failed or bool(record.times)
 
     def _best(self) -> float | None:
         return min(self._times().values(), default=None)
@@ -419,6 +424,7 @@ class Tuner:
 
     def _save(self, record: Record) -> None:
         """Remembers a record; bad luck takes no time away from what has one."""
+        record.rounds = self.options.rounds
         candidate = self.tried.get(record.program)
         if candidate is not None:
             record.point = candidate.point
@@ -449,22 +455,31 @@ class Tuner:
 
         In each round what is timed is compared with the fastest of that round, among which the best
         so far always is: times of other rounds are those of a cooler or a warmer GPU. From the
-        third round on, what was slower in all of them is left out, the sooner the more rounds.
+        third round on, what was slower in all of them is left out, the sooner the more rounds, but
+        for what was timed more than once before: it would win by those times. What another search
+        has measured in all rounds is not timed again unless it is the best.
         """
         rounds, margin = self.options.rounds, (self.options.keep or self.strategy.keep) - 1
         slower: dict[str, float] = {}
         """The time of each over the fastest of the same round, the least of all rounds."""
-        for number in range(rounds):
-            most = 1 + margin / 2 ** max(number - 1, 0)
-            kept = [text for text in self._kept() if slower.get(text, 1.0) <= most]
+        again = {text for text in self._times() if len(self.records[text].times) > 1}
+        # The first look is the first round.
+        for number in range(1, rounds):
+            most = 1 + margin / 2 ** (number - 1)
+            kept = [
+                text for text in self._kept() if text in again or slower.get(text, 1.0) <= most
+            ]
             if number == 1:
                 for text in sorted(kept, key=self._times().__getitem__)[:LIKELY]:
                     self._leads(text)
-            due = [text for text in kept if not self._is_done(text, number + 1)]
+            due = [text for text in kept if text not in self._measured_before]
             if not due:
                 continue
             times = self._times()
             due = list(dict.fromkeys([*due, *sorted(kept, key=times.__getitem__)[:1]]))
+            if len(due) == 1 and len(self.records[due[0]].times) >= rounds:
+                # There is nothing to compare it with.
+                continue
             self._build_all(due)
             self.progress.expect(len(due))
             self.random.shuffle(due)

@@ -208,12 +208,16 @@ def test_an_interrupted_search_ends_at_once_and_leaves_nothing_running(tmp_path:
     assert not _is_running(process.pid)
 
 
-@pytest.mark.parametrize("rounds", ["1", "30"])
-def test_a_search_that_is_terminated_says_what_it_found(rounds: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("rounds", "more"), [("1", []), ("30", []), ("1", ["--ray"])])
+def test_a_search_that_is_terminated_says_what_it_found(
+    rounds: str, more: list[str], tmp_path: Path
+) -> None:
+    if more:
+        pytest.importorskip("ray")
     (tmp_path / "f.dt").write_text(text_of("product"))
     command = [Path(sys.executable).with_name("dt-tune"), "f.dt", "--auto", "x=64", "y=64", "k=64",
                "--cpu", "--rounds", rounds, "--jobs", "1", "--database", "db", "--trials", "1000",
-               "--baseline", "slow=slow.py:slow", "-o", "best.dt"]  # fmt: skip
+               "--baseline", "slow=slow.py:slow", "-o", "best.dt", *more]  # fmt: skip
     (tmp_path / "slow.py").write_text("import time\ndef slow(A, B): time.sleep(300)\n")
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True,
                                stdout=subprocess.PIPE, start_new_session=True)  # fmt: skip

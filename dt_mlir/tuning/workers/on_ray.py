@@ -10,6 +10,7 @@ import logging
 import signal
 import socket
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -56,6 +57,8 @@ class RayWorkers:
         here = address == "local"
         _check_answers(address)
         options: Any = {"num_cpus": jobs + 1} if here else {}
+        # Ray's handler would end a search that is terminated before it says what it found.
+        terminated = signal.getsignal(signal.SIGTERM)
         try:
             ray.init(
                 address=address, log_to_driver=False, logging_level=logging.ERROR,
@@ -66,6 +69,8 @@ class RayWorkers:
             raise CompileError(
                 f"--ray: there is no cluster at {address}: {text[0] if text else ''}", None, START
             ) from None
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, terminated)
         count = 1 if cpu else int(ray.cluster_resources().get("GPU", 0))
         if not count:
             ray.shutdown()
