@@ -200,61 +200,54 @@ class Tuner:
         left = self.options.trials
         pending: dict[Future[Any], _Step] = {}
         ready: deque[str] = deque()
-        looks, told = 0, False
+        looks, prepared = 0, False
         free = set(self.workers.places())
         ahead = self.strategy.ahead(self.workers.jobs, len(free)) + len(free)
         while True:
-            spent = time.monotonic() - started
-            if self.options.budget is not None and spent > self.options.budget and self.tried:
-                left = 0
-            asked = False
-            while len(pending) + len(ready) < ahead and (left is None or left > 0):
-                # One is compiled while the strategy looks for the next one.
-                batch = self.strategy.ask(1)
-                if not batch:
-                    break
-                asked = True
-                left = left if left is None else left - len(batch)
-                self.progress.expect(len(batch))
-                for candidate in batch:
-                    self._begin(candidate, pending)
-            if pending:
-                self.strategy.begin_imports()
-            if pending and not told:
-                told = True
-                # A strategy that predicts suggests first what it expects to win.
-                first = next(iter(self.tried))
-                if first not in self.records:
-                    self._leads(first)
-                # Inputs are made up while the first candidates are compiled.
-                for place in self.workers.places():
-                    self.workers.prepare(place, self._wanted)
             # What may be faster is looked at first, but for a turn of the fastest now and then.
             leader = self._leader()
             under_way = any(step.again for step in pending.values())
-            its_turn = not under_way and (looks >= LOOKS or not ready)
+            its_turn = not under_way and (looks >= LOOKS if ready else bool(pending))
             if leader is not None and its_turn and self._first in free:
                 looks = 0
                 self.progress.expect(1)
                 self._look(leader, self._first, True, pending, free)
-            left_out = False
             while ready and free:
                 text = ready.popleft()
                 if self._is_too_slow(text):
-                    # It has made room for others.
-                    left_out = True
                     self.excluded.add(text)
                     self._looked(text)
                 else:
                     looks += 1
                     self._look(text, min(free), False, pending, free)
-            if not pending:
-                if asked or left_out:
-                    continue
+            # While others are compiled and timed, the strategy looks for the next one.
+            spent = time.monotonic() - started
+            if self.options.budget is not None and spent > self.options.budget and self.tried:
+                left = 0
+            batch: list[Candidate] = []
+            if len(pending) + len(ready) < ahead and (left is None or left > 0):
+                batch = self.strategy.ask(1)
+            if batch:
+                left = left if left is None else left - len(batch)
+                self.progress.expect(len(batch))
+                is_first = not self.tried
+                for candidate in batch:
+                    self._begin(candidate, pending)
+                if is_first and pending:
+                    # A strategy that predicts suggests first what it expects to win.
+                    self._leads(batch[0].text)
+            elif pending and not prepared:
+                prepared = True
+                self.strategy.begin_imports()
+                # Inputs are made up while the first candidates are compiled.
+                for place in self.workers.places():
+                    self.workers.prepare(place, self._wanted)
+            elif not pending:
                 if ready:
                     raise CompileError("no GPU is left to measure on", None, NO_GPU)
                 return
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+            done, _ = wait(pending, 0 if batch else None, FIRST_COMPLETED)
+            for future in done:
                 step = pending.pop(future)
                 if step.place is None:
                     if self._built(step.text, self.workers.built(future)):

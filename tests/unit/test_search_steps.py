@@ -154,13 +154,13 @@ def test_a_gpu_that_slows_down_favours_no_candidate() -> None:
     assert counts[7] <= 5 + 4
 
 
-@pytest.mark.parametrize("cool", range(2, 12))
+@pytest.mark.parametrize("cool", range(2, 10))
 @pytest.mark.parametrize("slower", [1.01, 1.06])
 @pytest.mark.parametrize("rounds", [3, 5])
 def test_what_was_timed_on_a_cool_gpu_does_not_win_by_that(cool: int, slower: float, rounds: int) -> None:
     """The first one is timed on a cool GPU, several times where it takes long to warm up.
 
-    It is warm before the rounds begin, after eight looks and three times of the fastest by then.
+    It is warm before the rounds begin, after eight looks and one more time of the fastest by then.
     """
 
     def result(number: int, place: int) -> Measured:
@@ -219,8 +219,9 @@ def test_a_search_goes_on_where_another_one_ended() -> None:
         further = Made(lambda number, place: Measured("ok", "", 100.0 + number))
         found = run(further, None, rounds=3, keep=1e9)
     assert found.statuses() == {"ok": 8}
-    assert all(len(record.times) == 3 for record in found.records.values())
-    assert len(further.measured_at) == 5 * 3 + 3 * 2
+    # One was timed again while it was the fastest, by what is timed then.
+    assert sorted(len(record.times) for record in found.records.values()) == [3] * 7 + [4]
+    assert len(further.measured_at) == 5 * 3 + 3 * 2 + 1
 
 
 def test_a_search_without_a_gpu_left_ends() -> None:
