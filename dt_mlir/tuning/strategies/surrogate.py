@@ -72,6 +72,17 @@ class Surrogate:
         fixed: Any = None
         return GaussianProcessRegressor(kernel + WhiteKernel(NOISE**2), optimizer=fixed)
 
+    @cached_property
+    def _threads(self) -> Any:
+        """The threads of the libraries of linear algebra, once they are loaded.
+
+        Where processes that compile take all cores, several threads wait for one another longer
+        than one takes for such small matrices.
+        """
+        from threadpoolctl import ThreadpoolController
+
+        return ThreadpoolController()
+
     @property
     def knows(self) -> bool:
         """True if there is anything to learn from; else the predictions are all that there is."""
@@ -124,8 +135,10 @@ class Surrogate:
         """Returns the mean and the standard deviation at some features."""
         if not points:
             return np.zeros(len(wanted)), np.full(len(wanted), DEVIATION)
-        fitted = self._process.fit(np.asarray(points), np.asarray(values))
-        mean, deviation = fitted.predict(wanted, return_std=True)
+        process = self._process
+        with self._threads.limit(limits=1, user_api="blas"):
+            fitted = process.fit(np.asarray(points), np.asarray(values))
+            mean, deviation = fitted.predict(wanted, return_std=True)
         return mean, np.sqrt(np.maximum(deviation**2 - NOISE**2, 1e-8))
 
 

@@ -17,3 +17,7 @@ with ThreadPoolExecutor(1) as pool:
     for name in ("triton.testing", "dt_mlir.tuning.measuring"):
         with suppress(Exception):
             importlib.import_module(name)
+    with suppress(Exception):
+        # Triton compiles what asks CUDA's driver with the system's C compiler: for other GPUs, and
+        # without a driver, that fails.
+        importlib.import_module("triton.backends.nvidia.driver").CudaUtils()
