@@ -6,7 +6,7 @@ passes through all of them. These walks take one step for each operation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, TypeVar
 
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
@@ -24,13 +24,14 @@ def operations(root: Operation) -> list[Operation]:
     while pending:
         op = pending.pop()
         found.append(op)
-        if op.regions:
-            for region in reversed(op.regions):
-                for block in reversed(tuple(region.blocks)):
-                    inner = block.last_op
-                    while inner is not None:
-                        pending.append(inner)
-                        inner = inner.prev_op
+        for region in reversed(op.regions):
+            block = region.last_block
+            while block is not None:
+                inner = block.last_op
+                while inner is not None:
+                    pending.append(inner)
+                    inner = inner.prev_op
+                block = block.prev_block
     return found
 
 
@@ -55,6 +56,54 @@ def of_kind(
 def operations_of(root: Operation, *kinds: type[OperationT]) -> list[OperationT]:
     """Returns the operations of some classes in an operation, itself included, in program order."""
     return of_kind(operations(root), *kinds)
+
+
+def in_program_order(root: Operation, ops: Iterable[OperationT]) -> list[OperationT]:
+    """Returns some of the operations in an operation's regions, in program order.
+
+    Unlike `operations_of` it walks only blocks in which ways to them part.
+    """
+    ways: dict[OperationT, list[Operation]] = {}
+    for op in ops:
+        way: list[Operation] = [op]
+        while (above := way[-1].parent_op()) is not None and above is not root:
+            way.append(above)
+        ways[op] = way[::-1]
+
+    def ordered(found: list[OperationT], depth: int) -> list[OperationT]:
+        if len(found) < 2:
+            return found
+        parts: dict[Operation, list[OperationT]] = {}
+        first: list[OperationT] = []
+        for op in found:
+            if len(ways[op]) == depth:
+                # It contains the others.
+                first.append(op)
+            else:
+                parts.setdefault(ways[op][depth], []).append(op)
+        return [*first, *(op for part in _siblings(parts) for op in ordered(parts[part], depth + 1))]
+
+    return ordered(list(ways), 0)
+
+
+def _siblings(ops: Collection[Operation]) -> list[Operation]:
+    """Returns operations with one parent in program order."""
+    if len(ops) < 2:
+        return list(ops)
+    blocks = {op.parent for op in ops}
+    if len(blocks) > 1:
+        parent = next(iter(ops)).parent_op()
+        assert parent is not None
+        return [op for r in parent.regions for b in r.blocks for op in b.ops if op in ops]
+    left, found = len(ops), list[Operation]()
+    block = next(iter(blocks))
+    op = None if block is None else block.first_op
+    while op is not None and left:
+        if op in ops:
+            found.append(op)
+            left -= 1
+        op = op.next_op
+    return found
 
 
 def captured_by(op: Operation) -> list[SSAValue]:

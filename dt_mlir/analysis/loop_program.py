@@ -63,7 +63,18 @@ class LoopProgram:
 
     def copy(self) -> LoopProgram:
         """Returns the program with a module of its own, and with what its directives told it."""
-        found = LoopProgram(self.module.clone())
+        return self.in_module(self.module.clone())
+
+    def in_module(self, module: ModuleOp) -> LoopProgram:
+        """Returns another module as a program, with what the directives of this one told it.
+
+        Args:
+            module: a module that holds the kernels of this one, and may hold others.
+
+        Raises:
+            CompileError: if the module is not of the `loop` level.
+        """
+        found = LoopProgram(module)
         found._inlined = set(self._inlined)
         found.gathered = dict(self.gathered)
         found.parts, found.copies = dict(self.parts), dict(self.copies)

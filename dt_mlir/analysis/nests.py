@@ -9,7 +9,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind
-from dt_mlir.traversal import operations_of
+from dt_mlir.traversal import in_program_order, operations_of
 
 
 def check_writes(kernel: loop.KernelOp) -> None:
@@ -125,7 +125,7 @@ def write_to(base: SSAValue) -> loop.WriteOp:
 
 def reads_of(base: SSAValue) -> list[loop.ReadOp]:
     """The operations that read a tensor or a local buffer, in program order."""
-    users = {use.operation for use in base.uses}
+    users = dict.fromkeys(use.operation for use in base.uses)
     found = [op for op in users if isinstance(op, loop.ReadOp)]
     if len(found) < 2:
         return found
@@ -133,7 +133,7 @@ def reads_of(base: SSAValue) -> list[loop.ReadOp]:
     assert block is not None
     top = block.parent_op()
     assert top is not None
-    return [op for op in operations_of(top, loop.ReadOp) if op in users]
+    return in_program_order(top, found)
 
 
 def argument_named(kernel: loop.KernelOp, name: str) -> BlockArgument | None:

@@ -14,10 +14,32 @@ from dt_mlir.costs.work import Work, work_of
 from dt_mlir.dialects import dt, loop
 from dt_mlir.dialects.formats import name_array, symbol_name
 from dt_mlir.passes.convert_dt_to_loop import convert
+from dt_mlir.passes.schedule_fuse_at_copies import set_arguments
 from dt_mlir.scheduling.directive import Directive, Phase
 from dt_mlir.traversal import operations_of
 
+KEPT = 24
+"""The most parts with fused functions that are remembered: what joins one joins a late one."""
+
 _Key = tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class _Fused:
+    """What a part with fused functions is remembered by."""
+
+    functions: tuple[str, ...]
+    moves: tuple[Decision, ...]
+    """The directives that fuse them."""
+    stored: frozenset[str]
+
+    def begins(self, other: _Fused) -> bool:
+        """Returns whether another part is this one with more functions, and directives on them."""
+        return (
+            self.functions == other.functions[: len(self.functions)]
+            and self.moves == other.moves[: len(self.moves)]
+            and self.stored == other.stored.intersection(self.functions)
+        )
 
 
 @dataclass
@@ -41,9 +63,21 @@ class Algorithm:
 
     axes: dict[str, ArrayAttr[StringAttr]] = field(init=False)
     """The labels of the axes of each input."""
+    _reductions: dict[str, list[dt.ReduceOp]] = field(
+        init=False, default_factory=dict[str, list[dt.ReduceOp]]
+    )
+    _reads: dict[str, dict[str, list[dt.ReadOp]]] = field(
+        init=False, default_factory=dict[str, dict[str, list[dt.ReadOp]]]
+    )
+    """The reads of each function by what they read."""
     _parts: dict[_Key, LoopProgram] = field(init=False, default_factory=dict[_Key, LoopProgram])
     """Parts at the `loop` level, by their functions, those that are stored, and the directives
     about reductions that are computed together."""
+
+    _known: dict[_Fused, LoopProgram] = field(
+        init=False, default_factory=dict[_Fused, LoopProgram]
+    )
+    """Parts with fused functions, those that were made last at the end."""
 
     def __post_init__(self) -> None:
         self.axes = {
@@ -80,14 +114,17 @@ class Algorithm:
 
     def reductions(self, name: str) -> list[dt.ReduceOp]:
         """Returns the reductions of a function."""
-        return operations_of(self.functions[name], dt.ReduceOp)
+        if name not in self._reductions:
+            self._reductions[name] = operations_of(self.functions[name], dt.ReduceOp)
+        return self._reductions[name]
 
     def accesses(self, reader: str, name: str) -> list[dt.ReadOp]:
         """Returns the reads of a function by another one."""
-        return [
-            op for op in operations_of(self.functions[reader], dt.ReadOp)
-            if symbol_name(op.source) == name
-        ]
+        if reader not in self._reads:
+            known = self._reads[reader] = {}
+            for op in operations_of(self.functions[reader], dt.ReadOp):
+                known.setdefault(symbol_name(op.source), []).append(op)
+        return self._reads[reader].get(name, [])
 
     def part(self, functions: Sequence[str], stored: Collection[str] = ()) -> ModuleOp:
         """Returns a program of some functions; others that they read are its inputs.
@@ -152,15 +189,101 @@ class Algorithm:
         """Returns a part under some directives: one that may be changed, or shared with others."""
         stored = frozenset(name for item in decisions for name in item.stored)
         said = [item.directive for item in decisions]
-        directives = sorted(said, key=lambda item: item.phase_among(said))
-        together = [item for item in directives if item.phase is Phase.ALGEBRA]
-        program = self._gathered(tuple(functions), stored, together)
-        rest = directives[len(together):]
+        phases = [item.phase_among(said) for item in said]
+        fused = sum(phase is Phase.FUSION for phase in phases)
+        if fused and not any(phase < Phase.FUSION for phase in phases):
+            moves = [i for i, phase in zip(decisions, phases) if phase is Phase.FUSION]
+            program = self._fused(tuple(functions), tuple(moves), stored)
+            rest = sorted(said, key=lambda item: item.phase_among(said))[fused:]
+        else:
+            directives = sorted(said, key=lambda item: item.phase_among(said))
+            together = [item for item in directives if item.phase is Phase.ALGEBRA]
+            program = self._gathered(tuple(functions), stored, together)
+            rest = directives[len(together):]
         if rest or own:
             program = program.copy()
         for directive in rest:
             directive.run(program, None)
         return program
+
+    def _fused(
+        self, functions: tuple[str, ...], moves: tuple[Decision, ...], stored: frozenset[str]
+    ) -> LoopProgram:
+        """Returns a part whose functions are fused, made from one that was fused before.
+
+        It holds what directives would make of all functions at once: those that joined later were
+        inputs until then, and read nothing of it.
+
+        Args:
+            functions: the part's functions, as for `part`.
+            moves: the directives that fuse them.
+            stored: others of them whose results are wanted, too.
+
+        Raises:
+            CompileError: where a directive is not legal.
+        """
+        key = _Fused(functions, moves, stored)
+        if key in self._known:
+            return self._known[key]
+        found = [
+            other for other in self._known
+            if other.begins(key) and not self._read(functions[len(other.functions):], other)
+        ]  # fmt: skip
+        before = max(found, key=lambda o: (len(o.functions), len(o.moves)), default=None)
+        if before is None:
+            before = _Fused(functions, (), stored)
+            program = self._gathered(functions, stored, ())
+        else:
+            program = self._known[before]
+        if before.functions != functions:
+            program = self._widened(program, before.functions, functions, stored)
+            before = _Fused(functions, before.moves, stored)
+            self._keep(before, program)
+        program = program.copy()
+        for item in moves[len(before.moves):]:
+            item.directive.run(program, None)
+        self._keep(key, program)
+        return program
+
+    def _read(self, functions: Sequence[str], part: _Fused) -> bool:
+        """Returns whether functions read what a part computes, and so stay behind it."""
+        return any(not set(part.functions).isdisjoint(self.reads[name]) for name in functions)
+
+    def _keep(self, key: _Fused, program: LoopProgram) -> None:
+        self._known[key] = program
+        while len(self._known) > KEPT:
+            del self._known[next(iter(self._known))]
+
+    def _widened(
+        self, program: LoopProgram, before: Sequence[str], functions: Sequence[str],
+        stored: Collection[str],
+    ) -> LoopProgram:
+        """Returns a part with more functions, each of which has a kernel of its own.
+
+        Args:
+            program: the part with fewer functions; it is not changed.
+            before: these functions.
+            functions: all functions.
+            stored: others of them whose results are wanted, too.
+        """
+        copied = program.copy()
+        kernels = {kernel.root.data: kernel for kernel in copied.kernels}
+        for kernel in kernels.values():
+            kernel.detach()
+        module = self.part(functions, stored)
+        convert(module, told=False, ready={name: kernels.get(name) for name in before})
+        found = program.in_module(module)
+        used = {name for kernel in found.kernels for name in kernel.argument_names}
+        for name in before:
+            if name not in used:
+                found.drop_tensor(name)
+        values = found.tensor_values()
+        for kernel in kernels.values():
+            # Functions that were inputs have another place among the arguments.
+            set_arguments(found, kernel, {*kernel.argument_names})
+            launch = found.launch_of(kernel)
+            launch.operands = [values[argument] for argument in kernel.argument_names]
+        return found
 
     def _gathered(
         self, functions: tuple[str, ...], stored: frozenset[str], directives: Sequence[Directive]

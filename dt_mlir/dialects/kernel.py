@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
@@ -31,6 +32,12 @@ from dt_mlir.element_types import is_element_type
 
 def argument_attributes(name: str, axes: Sequence[str]) -> DictionaryAttr:
     """The attributes of a kernel's or a wrapper's argument."""
+    return _argument_attributes(name, tuple(axes))
+
+
+@lru_cache(maxsize=4096)
+def _argument_attributes(name: str, axes: tuple[str, ...]) -> DictionaryAttr:
+    # A kernel of many arguments gets all of them anew each time that a function joins it.
     return DictionaryAttr({NAME: StringAttr(name), AXES: name_array(axes)})
 
 
@@ -116,7 +123,7 @@ class KernelOp(IRDLOperation):
     @property
     def argument_names(self) -> tuple[str, ...]:
         """The arguments' names in the source."""
-        return tuple(_string(attrs.data[NAME]) for attrs in self.arg_attrs)
+        return tuple([_string(attrs.data[NAME]) for attrs in self.arg_attrs.data])
 
     def axes_of(self, argument: BlockArgument) -> tuple[str, ...]:
         """The labels of a tensor's axes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
@@ -429,13 +429,17 @@ class ConvertDtToLoopPass(ModulePass):
         convert(op)
 
 
-def convert(module: ModuleOp, told: bool = True) -> None:
+def convert(
+    module: ModuleOp, told: bool = True, ready: Mapping[str, loop.KernelOp | None] | None = None
+) -> None:
     """Gives each function a kernel of its own.
 
     Args:
         module: the module of the `dt` level, which becomes one of the `loop` level.
         told: whether the host function holds the text of the program, as code that is printed
             needs, and what only predicts times does not.
+        ready: functions that have a kernel already, each with it, or with None if that of another
+            one computes it. Their tensors are allocated as all are.
 
     Raises:
         CompileError: if the module is not of that level, or has no output.
@@ -449,7 +453,11 @@ def convert(module: ModuleOp, told: bool = True) -> None:
             raise CompileError(f"'{inner.name}' is not of the 'dt' level", inner)
     program = AlgorithmProgram(module)
     source = source_of(program, told)
-    kernels = [_KernelBuilder(program, program.functions[n]).build() for n in program.order]
+    made: dict[str, loop.KernelOp | None] = dict(ready or {})
+    for name in program.order:
+        if name not in made:
+            made[name] = _KernelBuilder(program, program.functions[name]).build()
+    kernels = [kernel for name in program.order if (kernel := made[name]) is not None]
     taken = set(program.functions)
     name = program.outputs[0].function.root_reference.data
     for kernel in kernels:

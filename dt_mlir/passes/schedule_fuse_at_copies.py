@@ -89,10 +89,10 @@ def insert(move: Move, binding: Binding, first: Operation, stays: bool) -> loop.
     buffer.result.name_hint = memory_hint(site.function, "buffer")
     block.insert_op_before(buffer, first)
 
-    mapper: dict[SSAValue, SSAValue] = {}
-    for arg, arg_name in zip(producer.args, producer.argument_names):
-        ours = argument_named(home, arg_name)
-        mapper[arg] = ours if ours is not None else arg
+    given = dict(zip(home.argument_names, home.args))
+    mapper: dict[SSAValue, SSAValue] = {
+        arg: given.get(name, arg) for name, arg in zip(producer.argument_names, producer.args)
+    }
     mapper[argument] = buffer.result
     nest = [op.clone(mapper) for op in producer.grid.body.block.ops]
     block.insert_ops_before(nest, first)
@@ -179,6 +179,8 @@ def set_arguments(program: LoopProgram, kernel: loop.KernelOp, wanted: set[str])
     """Gives a kernel the arguments of these names, in the order of a kernel's arguments."""
     values = program.tensor_values()
     order = program.in_argument_order(wanted)
+    if order == [*kernel.argument_names]:
+        return
     block = kernel.body.block
     old: dict[str, BlockArgument] = dict(zip(kernel.argument_names, kernel.args))
     for name, arg in old.items():
