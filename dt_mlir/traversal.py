@@ -81,7 +81,8 @@ def in_program_order(root: Operation, ops: Iterable[OperationT]) -> list[Operati
                 first.append(op)
             else:
                 parts.setdefault(ways[op][depth], []).append(op)
-        return [*first, *(op for part in _siblings(parts) for op in ordered(parts[part], depth + 1))]
+        inside = [op for part in _siblings(parts) for op in ordered(parts[part], depth + 1)]
+        return [*first, *inside]
 
     return ordered(list(ways), 0)
 

@@ -10,7 +10,7 @@ are needed, or a reduction goes up to each index, computing them in one pass is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -58,6 +58,8 @@ class Clusters:
         """The root of the cluster of each function; none for one that several inline."""
         self.unsteady = set[str]()
         """The roots of the kernels that functions join one by one, as several did not pay."""
+        self._refused = set[Hashable]()
+        """What did not join kernels as they are or were: kernels only grow."""
 
     def run(self) -> list[Cluster]:
         """Returns the clusters, in the order in which their kernels run.
@@ -76,7 +78,8 @@ class Clusters:
         homes = {root for reader in self.readers[name] for root in self._homes(reader)}
         if self._joins_with_others(name, homes) or self._join_as_before(name, homes):
             return
-        if homes:
+        refusal = self._refusal(name, homes)
+        if homes and refusal not in self._refused:
             before = self._seconds(homes) + self._stored(name)
             found = list(self._offers(name, sorted(homes, key=self.order.index)))
             best = min(found, key=lambda item: item[0], default=None)
@@ -86,7 +89,21 @@ class Clusters:
                 if len(best[1]) == 1:
                     self._set(best[1][0])
                 return
+            self._refused.add(refusal)
         self._set(self._root(name))
+
+    def _refusal(self, name: str, homes: Iterable[str]) -> Hashable:
+        """Returns what is equal for functions that do not join kernels if one of them does not.
+
+        They are alike, the kernels are the same, and read them alike.
+        """
+        reads = [
+            (reader, tuple(op.properties[key] for key in sorted({*op.properties} - {"source"})))
+            for reader in self.readers[name] for op in self.algorithm.accesses(reader, name)
+        ]  # fmt: skip
+        kernels = [(root, len(self.found[root].decisions)) for root in sorted(homes)]
+        form = self.evaluator.form(name)
+        return form, name in self.stored, frozenset(reads), tuple(kernels)
 
     def _joins_with_others(self, name: str, homes: set[str]) -> bool:
         """Lets a chain of elementwise functions join a kernel at once; False if it does not.

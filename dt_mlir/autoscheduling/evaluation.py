@@ -276,6 +276,11 @@ class Evaluator:
     def _has_product(self, name: str) -> bool:
         return any(op.kind.data is ReductionKind.DOT for op in self.algorithm.reductions(name))
 
+    def form(self, name: str) -> Hashable:
+        """Returns what is equal for functions that compute the same from tensors that are alike."""
+        alike = self._likeness.key([name], ())
+        return name if alike is None else alike[0]
+
     def single(self, name: str) -> Cluster | None:
         """Returns a function in a kernel of its own; None where that is not legal."""
         return self.evaluated(name, (), ())

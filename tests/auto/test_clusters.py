@@ -4,19 +4,18 @@ import time
 from typing import Any
 
 import pytest
+from long_programs import (
+    elementwise,
+    less_sums,
+    less_their_sums,
+    softmax_of_softmax,
+    sums_of_inputs,
+)
 from scheduled import schedule, texts
 
 from dt_mlir.autoscheduling import clusters
 from dt_mlir.autoscheduling.evaluation import Evaluator
 from dt_mlir.autoscheduling.slices import Algorithm
-
-
-def elementwise(count: int) -> str:
-    """A chain of elementwise functions, no two of which are alike."""
-    names = ", ".join(f"f{i}" for i in range(count))
-    lines = ["f0[x, y] = A[x, y] * 2;"]
-    lines += [f"f{i}[x, y] = f{i - 1}[x, y] * {i} + B[y];" for i in range(1, count)]
-    return f"Func {names}; In A, B; Var x, y;\n" + "\n".join([*lines, f"f{count - 1}.compile();"])
 
 
 def test_a_chain_of_elementwise_functions_joins_a_kernel_at_once(
@@ -77,17 +76,6 @@ def test_values_that_share_many_others_are_compared_in_time() -> None:
     assert time.thread_time() - started < 20
 
 
-def less_their_sums(count: int, crossing: int = 0) -> str:
-    """Functions that each subtract the sum of a row; one may read the one before transposed."""
-    names = ", ".join(f"f{i}" for i in range(count))
-    lines = ["f0[x, y] = A[x, y] * 2;"]
-    for i in range(1, count):
-        other = f"f{i - 1}[y, x]" if i == crossing else f"f{i - 1}[x, y]"
-        lines.append(f"f{i}[x, y] = {other} - rsum(f{i - 1}[x, k], k);")
-    text = f"Func {names}; In A; Var x, y; RVar k;\n" + "\n".join(lines)
-    return f"{text}\nf{count - 1}.compile();"
-
-
 @pytest.mark.parametrize("crossing", [0, 10, 15])
 def test_functions_join_a_kernel_as_many_before_them_did(
     crossing: int, monkeypatch: pytest.MonkeyPatch
@@ -130,30 +118,6 @@ def test_what_does_not_pay_together_joins_one_by_one(monkeypatch: pytest.MonkeyP
     assert refused == [9 + 8, 9 + 4, 9 + 2]
 
 
-def softmax_of_softmax(count: int) -> str:
-    """Softmax of a softmax of …: rows' maxima and sums, and functions that others read thrice."""
-    names, lines = ["f0"], ["f0[x, y] = A[x, y] * 2;"]
-    for i in range(1, count + 1):
-        f, g, m, t = f"f{i - 1}", f"f{i}", f"m{i}", f"t{i}"
-        names += [m, t, g]
-        lines += [
-            f"{m}[x] = rmax({f}[x, k], k);", f"{t}[x] = rsum(exp({f}[x, k] - {m}[x]), k);",
-            f"{g}[x, y] = exp({f}[x, y] - {m}[x]) / {t}[x];",
-        ]  # fmt: skip
-    text = "\n".join([f"Func {', '.join(names)}; In A; Var x, y; RVar k;", *lines])
-    return f"{text}\nf{count}.compile();"
-
-
-def less_sums(count: int) -> str:
-    """Sums of rows, and functions that subtract them, in turns."""
-    names, lines = ["f0"], ["f0[x, y] = A[x, y] * 2;"]
-    for i in range(1, count + 1):
-        names += [f"s{i}", f"f{i}"]
-        lines += [f"s{i}[x] = rsum(f{i - 1}[x, k], k);", f"f{i}[x, y] = f{i - 1}[x, y] - s{i}[x];"]
-    text = "\n".join([f"Func {', '.join(names)}; In A; Var x, y; RVar k;", *lines])
-    return f"{text}\nf{count}.compile();"
-
-
 @pytest.mark.parametrize(
     ("text", "x", "y"),
     [
@@ -190,7 +154,27 @@ def test_long_chains_of_reductions_take_seconds() -> None:
     started = time.thread_time()
     found = texts(schedule(less_their_sums(80), {"x": 4096, "y": 4096}))
     assert sum("fuse_at" in text for text in found) == 79
-    assert time.thread_time() - started < 8  # About 1.9 on an idle machine, and 17 one by one.
+    assert time.thread_time() - started < 8  # About 0.7 on an idle machine, and 17 one by one.
+
+
+def test_functions_that_are_alike_are_refused_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the sums join the kernel of what reads them, and the others no more than the next."""
+    sizes = {"x": 1024, "k": 1024}
+    lowered: list[int] = []
+    works = Algorithm.works
+
+    def counted(self: Algorithm, functions: Any, decisions: Any) -> Any:
+        lowered.append(len(functions))
+        return works(self, functions, decisions)
+
+    monkeypatch.setattr(Algorithm, "works", counted)
+    found = texts(schedule(sums_of_inputs(80), sizes))
+    apart = 80 - sum("fuse_at" in text for text in found)
+    assert apart > 10
+    once = len(lowered)
+    monkeypatch.setattr(clusters.Clusters, "_refusal", lambda *_: object())
+    assert texts(schedule(sums_of_inputs(80), sizes)) == found
+    assert len(lowered) - once > once + apart // 2
 
 
 @pytest.mark.parametrize("count", [4, 12])
