@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
+from xdsl.dialects.builtin import FixedBitwidthType
+
 from dt_mlir.dialects import warp
-from dt_mlir.traversal import operations
+from dt_mlir.dialects.tile.types import axes_of, element_of, layout_of
+from dt_mlir.traversal import operations, operations_of
 
 SHARED_MEMORY = 232448
 """The bytes of shared memory that a program instance may have on sm_90."""
@@ -14,10 +19,13 @@ PART = 128
 once."""
 PARTS = 2
 """The parts of a result that have buffers: one is filled while another one is copied."""
+EXCHANGE = 16384
+"""The most bytes through which a group of warps exchanges a tile to store it in rows (Triton 3.6
+and 3.7): larger tiles are exchanged in parts."""
 
 
 def shared_memory_of(kernel: warp.KernelOp) -> int:
-    """Returns the bytes that a kernel's buffers and barriers take."""
+    """Returns the bytes that a kernel's buffers and barriers take, and tiles that are exchanged."""
     total = 0
     for op in operations(kernel):
         if isinstance(op, warp.AllocOp):
@@ -26,4 +34,17 @@ def shared_memory_of(kernel: warp.KernelOp) -> int:
             total += type.depth.data * type.bytes
         elif isinstance(op, warp.MBarrierCreateOp):
             total += BARRIER * op.depth
+        elif isinstance(op, warp.PartitionOp):
+            tiles = operations_of(op, warp.ConvertLayoutOp)
+            total += op.count * max(map(_exchanged, tiles), default=0)
     return total
+
+
+def _exchanged(op: warp.ConvertLayoutOp) -> int:
+    type, axes = op.result.type, axes_of(op.result.type)
+    if not isinstance(layout_of(type), warp.RowsLayoutAttr) or len(axes) < 2:
+        return 0
+    extents = [axis.extent for axis in axes if isinstance(axis.extent, int)]
+    element = element_of(type)
+    bits = element.size * 8 if isinstance(element, FixedBitwidthType) else 8
+    return min(prod(extents) * bits // 8, EXCHANGE)

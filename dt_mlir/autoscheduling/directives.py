@@ -52,6 +52,7 @@ def tile_directives(
         numbers = {"consumers": tiling.consumers, "registers": CONSUMER_REGISTERS}
         reason = "a group of warps copies what the others multiply"
         found.append(sized(root, "warp_specialize", numbers, reason))
+        found += _stored_by_threads(work)
     registers = f"about {cost.registers:.0f} registers a thread"
     found.append(plain(root, "num_warps", tiling.warps, reason=registers))
     if cost.shared:
@@ -62,6 +63,17 @@ def tile_directives(
         reason = "its launch overlaps with the end of the kernel before"
         found.append(plain(root, "dependent_launch", reason=reason))
     return found
+
+
+def _stored_by_threads(work: Work) -> list[Decision]:
+    """Returns the directive of a kernel whose results the copy engine does not take."""
+    stored = dict.fromkeys(item.tensor for item in work.accesses if item.stores)
+    if all(work.tensors[name].is_described for name in stored):
+        return []
+    reads = dict.fromkeys(item.tensor for item in work.accesses if item.feeds_product)
+    described = [*reads, *(name for name in stored if work.tensors[name].is_described)]
+    reason = "threads store what has rows that start anywhere"
+    return [plain(work.root, "descriptor", *described, reason=reason)]
 
 
 def _unrolled(work: Work, tiling: Tiling) -> dict[str, int]:

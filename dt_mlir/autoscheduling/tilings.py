@@ -281,7 +281,7 @@ class Choices:
             self.device.specializes and work.specializes
             and len(self.rows) == 1 and bool(factors)
             and all(item.kind in ("f8", "f16") for item in work.products)
-            and all(work.tensors[item.tensor].width == 16 for item in factors)
+            and all(work.tensors[item.tensor].is_described for item in factors)
         )
 
     def _divides(self, tiles: Mapping[str, int]) -> bool:

@@ -244,14 +244,22 @@ class Instance:
 
     @cached_property
     def stored(self) -> float:
-        """The bytes of shared memory through which groups of warps store results."""
+        """The bytes of shared memory from which results are copied to tensors."""
         found = 0.0
         for item in self.work.accesses:
-            if item.stores:
+            if item.stores and self.work.tensors[item.tensor].is_described:
                 row = prod(self.lanes[place] for place in item.fastest[:1]) * item.bits / 8
                 held = min(row, PARTS * PART) / row
                 found += held * self.tile[item.depends] * item.bits / 8
         return found
+
+    @cached_property
+    def stored_by_threads(self) -> float:
+        """The bytes of the largest tile of a result that the copy engine does not take."""
+        return max((
+            self.tile[item.depends] * item.bits / 8 for item in self.work.accesses
+            if item.stores and not self.work.tensors[item.tensor].is_described
+        ), default=0.0)  # fmt: skip
 
     @cached_property
     def moved(self) -> list[Moved]:

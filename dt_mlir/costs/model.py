@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable
 from functools import cached_property
 from math import inf, log2, prod
 
+from dt_mlir.analysis.shared_memory import EXCHANGE
 from dt_mlir.costs.balance import lateness
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.instance import Instance, Moved, Sides
@@ -550,7 +551,8 @@ class _Evaluation:
         rings = instance.streamed * stages
         if self.consumers:
             # Results go through shared memory, those of wide rows in parts.
-            return int(rings + sum(instance.kept) + instance.stored) + SCRATCH
+            exchanged = min(instance.stored_by_threads, self.consumers * EXCHANGE)
+            return int(rings + sum(instance.kept) + instance.stored + exchanged) + SCRATCH
         # One that is copied once leaves its place to the next.
         return int(rings + max(instance.kept, default=0.0)) + SCRATCH
 

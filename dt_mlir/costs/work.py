@@ -33,6 +33,10 @@ from dt_mlir.dialects import loop
 from dt_mlir.dialects.loop.delinearize import is_induction_variable
 from dt_mlir.traversal import operations_of
 
+WIDEST = 16
+"""The bytes that one instruction copies at most; rows of what the copy engine takes start at
+multiples of them."""
+
 Loops = tuple[int, ...]
 """Loops of a kernel, by their places in `Work.loops`."""
 Order = tuple[tuple[str, str, int], ...]
@@ -145,8 +149,13 @@ class Tensor:
     """Its size."""
     bits: int
     """The width of an element."""
-    width: int = 16
+    width: int = WIDEST
     """The bytes that one instruction copies at most: rows start at multiples of them."""
+
+    @property
+    def is_described(self) -> bool:
+        """True if the copy engine takes the tensor, where it is contiguous."""
+        return self.width == WIDEST
 
 
 @dataclass
@@ -265,8 +274,8 @@ class _Reader:
             if isinstance(arg.type, MemRefType):
                 element = bits_of(arg.type.element_type)
                 shape = [self._size(axis) for axis in kernel.axes_of(arg)]
-                row = shape[-1] * element // 8 if len(shape) > 1 else 16
-                width = 16 if name in self.aligned else gcd(row, 16)
+                row = shape[-1] * element // 8 if len(shape) > 1 else WIDEST
+                width = WIDEST if name in self.aligned else gcd(row, WIDEST)
                 work.tensors[name] = Tensor(prod(shape) * element // 8, element, width)
         self._visit(kernel.grid.body.block, ())
         for loops, (arithmetic, special) in self._scalars.items():

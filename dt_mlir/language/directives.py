@@ -336,8 +336,9 @@ class Directives(ABC):
         What the kernel loads of them, and stores to them, are boxes of neighbours along each
         axis, at indices that are a label's plus a number. A descriptor is made on the host, once
         for a call. It needs a contiguous last axis and rows that start at multiples of 16 bytes;
-        for other tensors, and on other devices, the same kernel computes addresses. Triton:
-        tensor descriptors; CUDA: the tensor memory accelerator.
+        for other tensors, and on other devices, the same kernel computes addresses. Where warps
+        are specialized, factors of products always go through descriptors, and results unless
+        others are named. Triton: tensor descriptors; CUDA: the tensor memory accelerator.
 
         Args:
             tensors: the inputs and functions that the kernel accesses so.

@@ -8,7 +8,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
@@ -122,8 +122,7 @@ class _Converter:
             for box in site.boxes:
                 self._ring(box)
         for op in operations_of(self.kernel, tile.StoreOp):
-            # What is no matrix, as sums of rows, is stored by threads.
-            if len(axes_of(op.value.type)) == 2:
+            if not self._is_stored_by_threads(op):
                 self._ring(self.boxes.of_store(op))
         for site in own:
             site.ready = self.outer.insert(warp.MBarrierCreateOp(self.consumers, 1)).result
@@ -332,13 +331,29 @@ class _Converter:
         copy.eviction_policy = op.eviction_policy
         self._define(op.result, builder.insert(copy).result)
 
+    def _is_stored_by_threads(self, op: tile.StoreOp) -> bool:
+        """Returns whether threads store a result: what is no matrix, as sums of rows, and what a
+        schedule leaves out that says which tensors go through descriptors."""
+        described = self.kernel.described_names
+        matrix = len(axes_of(op.value.type)) == 2
+        return not matrix or bool(described) and self._name_of(op) not in described
+
+    def _name_of(self, op: tile.StoreOp) -> str:
+        assert isinstance(op.base, BlockArgument)
+        return self.kernel.argument_names[op.base.index]
+
     def _store_by_threads(self, op: tile.StoreOp, builder: Builder) -> None:
-        indices, masks = (
-            [self._operand(value, builder) for value in values]
-            for values in (op.indices, op.masks)
+        given = [self.values[op.value]]
+        given += [self._operand(value, builder) for value in (*op.indices, *op.masks)]
+        if len(axes_of(op.value.type)) == 2:
+            # A product's result lies in pieces of a few rows, which would go to memory so.
+            layout = warp.RowsLayoutAttr.of(axis_names(op.value.type), WARPGROUP)
+            given = [self._in_layout(value, layout, builder) for value in given]
+        value, *rest = given
+        count = len(op.indices)
+        builder.insert(
+            tile.StoreOp(value, self.values[op.base], rest[:count], rest[count:])
         )
-        value = self.values[op.value]
-        builder.insert(tile.StoreOp(value, self.values[op.base], indices, masks))
 
     def _type(self, type: Attribute, op: Operation) -> Attribute:
         """The type of a tile of a group: its rows, in the layout of a product."""
@@ -501,8 +516,9 @@ class ConvertTileToWarpPass(ModulePass):
     A kernel of the `warp` level is made of each, which is launched in its place where it can be:
     on devices with such products, for tensors that the copy engine takes. The consumers become a
     partition, of which each group has a part of the rows of the product. Its factors are copied to
-    shared memory by descriptors, and so is the result back. Each copy is waited for at once: later
-    passes let copies and products overlap. Tiles get the layout in which a warpgroup holds the
+    shared memory by descriptors, and so is the result back, unless the schedule says which tensors
+    go through descriptors and leaves it out: threads then store neighbours in its rows. Each copy
+    is waited for at once: later passes let copies and products overlap. Tiles get the layout in which a warpgroup holds the
     result of a product.
 
     ```

@@ -166,6 +166,27 @@ def test_ragged_inputs_of_products_are_copied() -> None:
         assert not any("cache_read" in line for line in texts(schedule(MATMUL, sizes)))
 
 
+def test_ragged_results_are_stored_by_threads() -> None:
+    """The copy engine takes the copies of factors, and not rows that start anywhere."""
+    specialized = "mm.warp_specialize(registers:240);"
+    found = texts(schedule(MATMUL, {"x": 4096, "y": 4097, "k": 4096}))
+    assert specialized in found
+    assert "mm.descriptor(A, B_copy);" in found
+    aligned = texts(schedule(MATMUL, {"x": 4095, "y": 4096, "k": 4096}))
+    assert specialized in aligned
+    assert not any("descriptor" in line for line in aligned)
+    # What another kernel reads is aligned.
+    text = """
+    Func mm : f16, f : f16; In A : f16, B : f16; Var x, y; RVar k, j;
+    mm[x, y] = rdot(A[x, k], B[k, y], k);
+    f[x, y] = mm[x, y] - rmax(mm[x, j], j);
+    f.compile();
+    """
+    between = texts(schedule(text, {"x": 4096, "y": 4097, "k": 4096}))
+    assert specialized in between
+    assert not any(line.startswith("mm.descriptor") for line in between)
+
+
 def test_names_of_copies_are_new() -> None:
     text = MATMUL.replace("A", "A_copy").replace("B[", "A_copy_[").replace("B :", "A_copy_ :")
     found = texts(schedule(text, {"x": 4096, "y": 4096, "k": 4097}))

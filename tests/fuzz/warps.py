@@ -99,6 +99,9 @@ def products(draw: st.DrawFn) -> Program:
         schedule.append(f"{root}.persistent({pick('', '', '2')});")
     if chance(20):
         schedule.append(f"{root}.dependent_launch();")
+    if chance(25):
+        # Threads store the result.
+        schedule.append(f"{root}.descriptor({pick('A, B', 'A', 'B')});")
     if chance(50):
         rest = "".join(f"{label}, " for label in grid if label not in "xy")
         schedule.append(f"{root}.map({rest}{pick('x:x1/2, y, x1', 'y, x', 'x, y')});")
@@ -147,7 +150,8 @@ def attentions(draw: st.DrawFn) -> Program:
         f"o.block(h:1, i:{blocks}); o.tensorize(i:{blocks}, j:{keys}, c:0, d:0);\n"
         f"o.map(h, {pick('i', 'i:descending')});\n"
         f"o.warp_specialize(consumers:{consumers}); o.num_stages({pick(2, 2, 3)});\n"
-        f"{pick('', '', 'o.persistent();', 'o.persistent(rounds:alternating);')} o.compile();\n"
+        f"{pick('', '', 'o.persistent();', 'o.persistent(rounds:alternating);')}"
+        f"{pick('', '', ' o.descriptor(K, V);')} o.compile();\n"
     )
     return Program(text, {"i": draw(st.integers(1, 200)), "j": draw(st.integers(1, 200))})
 
@@ -201,7 +205,7 @@ def windows(draw: st.DrawFn) -> Program:
         f"Var n, {lengths}, o; RVar {counts}, c;\nf[{own}] = {value};\n"
         f"f.block({_sizes(**blocks)}); f.tensorize({_sizes(**tiles)});\n"
         f"f.warp_specialize(consumers:{consumers}); f.num_stages({pick(1, 2, 3)});\n"
-        f"{pick('', 'f.persistent();')} f.compile();\n"
+        f"{pick('', 'f.persistent();')}{pick('', '', ' f.descriptor(X, W);')} f.compile();\n"
     )
     most = {"n": 5, "X_1": 24, "X_2": 24, "o": 70, "c": 70}
     sizes = {label: draw(st.integers(1, size)) for label, size in most.items()}

@@ -307,6 +307,7 @@ LANGUAGE = SimpleNamespace(
     reduce=_reduce,
     sum=lambda value, axis: value.sum(axis),
     split=lambda value: value.unbind(-1),
+    BlockedLayout=lambda *numbers: numbers,
     convert_layout=lambda value, layout: value,
     cast=lambda value, dtype: torch.as_tensor(value).to(dtype),
     load=_load,

@@ -109,6 +109,15 @@ FORMS = {
         "parts.tensorize(x:128, y:64, k:32); parts.warp_specialize(); parts.num_stages(2); "
         "mm.block(x:16, y:16); mm.tensorize(x:16, y:16);", lambda a: a["A"] @ a["B"],
     ),
+    "stored by threads": Form(
+        "Func s, mm : bf16; In A : bf16, B : bf16, bias : f32;",
+        "s[x, y] = rdot(A[x, k], B[k, y], k); mm[x, y] = s[x, y] + bias[y];",
+        f"s.inline(); {PERSISTENT} mm.descriptor(A, B);", lambda a: a["A"] @ a["B"] + a["bias"],
+    ),
+    "batches, stored by threads": Form(
+        f"{PLAIN} Var b;", "mm[b, x, y] = rdot(A[b, x, k], B[b, k, y], k);",
+        f"{BATCHED} mm.descriptor(A);", lambda a: a["A"] @ a["B"],
+    ),
     "scaled and added": Form(
         "Func mm : bf16; In A : bf16, B : bf16, C : bf16;",
         "mm[x, y] = rdot(A[x, k], B[k, y], k) * 2 - C[x, y];", PERSISTENT,

@@ -8,7 +8,7 @@ from xdsl.ir import Attribute
 
 from dt_mlir.backend.triton import code
 from dt_mlir.dialects.tile.types import axis_names
-from dt_mlir.dialects.warp import ArrayType, MmaLayoutAttr, OperandLayoutAttr
+from dt_mlir.dialects.warp import ArrayType, MmaLayoutAttr, OperandLayoutAttr, RowsLayoutAttr
 
 
 def shared_layout(type: ArrayType) -> ast.expr:
@@ -36,13 +36,17 @@ def register_layout(layout: Attribute) -> ast.expr:
             return code.call(
                 "gl.DotOperandLayout", code.constant(0), register_layout(parent), code.constant(2)
             )
+        case RowsLayoutAttr():
+            # A thread holds one element at a time: rows may start anywhere.
+            numbers = [1, 1], [1, 32], [layout.warps.data, 1], [1, 0]
+            return code.call("gl.BlockedLayout", *map(code.numbers, numbers))
         case _:
             raise AssertionError(f"no text for the layout {layout}")
 
 
 def layout_axes(layout: Attribute) -> tuple[str, ...]:
     """The axes of the tiles that have a layout whole; none where that is of no account."""
-    return layout.axis_names if isinstance(layout, MmaLayoutAttr) else ()
+    return layout.axis_names if isinstance(layout, MmaLayoutAttr | RowsLayoutAttr) else ()
 
 
 def sliced(layout: ast.expr, whole: tuple[str, ...], type: Attribute) -> ast.expr:

@@ -38,6 +38,7 @@ from dt_mlir.dialects.warp.types import (
     MmaLayoutAttr,
     OperandLayoutAttr,
     RingType,
+    RowsLayoutAttr,
 )
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "MmaOp",
     "MmaWaitOp",
     "OperandLayoutAttr",
+    "RowsLayoutAttr",
     "PartitionOp",
     "RingType",
     "SpecializeOp",
@@ -81,5 +83,8 @@ Warp = Dialect(
         TmaStoreWaitOp, FenceAsyncOp, GridWaitOp, LocalStoreOp, MmaOp, MmaWaitOp, ConvertLayoutOp,
         HalveOp,
     ],
-    [BufferType, RingType, DescriptorType, BarrierType, MmaLayoutAttr, OperandLayoutAttr],
+    [
+        BufferType, RingType, DescriptorType, BarrierType, MmaLayoutAttr, OperandLayoutAttr,
+        RowsLayoutAttr,
+    ],
 )  # fmt: skip

@@ -307,3 +307,51 @@ class OperandLayoutAttr(ParametrizedAttribute):
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_attribute(self.parent)
+
+
+@irdl_attr_definition
+class RowsLayoutAttr(ParametrizedAttribute):
+    """The layout in which the threads of a warp hold neighbours in a row.
+
+    `#warp.rows<[x, y], warps 4>`: 32 neighbours along `y` go to the threads of a warp, and
+    neighbours along `x` to different ones of four warps. What threads store so goes to memory in
+    runs.
+    """
+
+    name = "warp.rows"
+
+    axes: ArrayAttr[StringAttr] = param_def()
+    """The axes of rows and columns."""
+    warps: IntAttr = param_def()
+    """The warps."""
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """The axes of rows and columns."""
+        return names(self.axes)
+
+    @classmethod
+    def of(cls, axes: Sequence[str], warps: int) -> RowsLayoutAttr:
+        """Returns the layout of these axes and so many warps."""
+        return cls.new([name_array(axes), IntAttr(warps)])
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            axes = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: parser.parse_identifier("an axis")
+            )
+            parser.parse_punctuation(",")
+            parser.parse_keyword("warps")
+            warps = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            return [name_array(axes), IntAttr(warps)]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"[{', '.join(self.axis_names)}], warps {self.warps.data}")
+
+    def verify(self) -> None:
+        if len(set(self.axis_names)) != 2 or len(self.axes) != 2:
+            raise VerifyException("rows and columns are two axes")
+        if self.warps.data < 1 or self.warps.data & (self.warps.data - 1):
+            raise VerifyException("the number of warps is a power of two")

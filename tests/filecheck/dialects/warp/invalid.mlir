@@ -35,6 +35,14 @@
 // expected-error@above {{wgmma has 16 rows a warp, a multiple of 8 columns up to 256, and a depth of 8, 16 or 32}}
 // -----
 %c = arith.constant 0.0 : f32
+%a = tile.fill %c : !tile.of<x: 64, y: 64, f32 in #warp.rows<[x, x], warps 4>>
+// expected-error@above {{rows and columns are two axes}}
+// -----
+%c = arith.constant 0.0 : f32
+%a = tile.fill %c : !tile.of<x: 64, y: 64, f32 in #warp.rows<[x, y], warps 3>>
+// expected-error@above {{the number of warps is a power of two}}
+// -----
+%c = arith.constant 0.0 : f32
 %a = tile.fill %c : !tile.of<x: 64, y: 64, f32 in #warp.mma<[x, y], warps [4, 1], instruction [16, 64, 16]>>
 %b = tile.fill %c : !tile.of<x: 64, y: 64, f32 in #warp.mma<[x, y], warps [8, 1], instruction [16, 64, 16]>>
 %d = tile.map arith.addf %a, %b
