@@ -13,9 +13,12 @@ from running import computed, machine_code
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
+from dt_mlir.analysis.shared_memory import shared_memory_of
+from dt_mlir.backend.python_module import emit_module
 from dt_mlir.dialects import warp
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.runtime.gluon_ahead_of_time import compile_gluon
 
 Arrays = dict[str, np.ndarray]
 
@@ -182,3 +185,25 @@ def test_machine_code(name: str) -> None:
     assert not problems
     assert spills == 0
     assert "wgmma.mma_async" in ptx
+
+
+LARGE = "mm.block(x:128, y:256); mm.tensorize(x:128, y:256, k:64); mm.warp_specialize();"
+
+
+def shared_memory(schedule: str, element: str) -> tuple[int, int]:
+    """Returns the bytes that a product's kernel takes, by what is counted and by its code."""
+    declared = PLAIN.replace("mm : bf16", f"mm : {element}")
+    module = lowered(Form(declared, FORMS["persistent"].algorithm, schedule, lambda a: a["A"]))
+    (kernel,) = [op for op in module.ops if isinstance(op, warp.KernelOp)]
+    sizes = Interface.of(module).sizes({"x": 1000, "y": 1001, "k": 1000})
+    (found,) = compile_gluon(module, emit_module(module), sizes)
+    return shared_memory_of(kernel), found.shared
+
+
+@pytest.mark.parametrize("element", ["bf16", "f32"])
+@pytest.mark.parametrize("tiles", [f"{BLOCK} mm.warp_specialize();", LARGE])
+def test_machine_code_exchanges_what_threads_store(tiles: str, element: str) -> None:
+    """Large tiles in parts, so that they need no more shared memory than is counted."""
+    counted, taken = apart(shared_memory, f"{tiles} mm.num_stages(2); mm.descriptor(A, B);", element)
+    assert counted <= taken + 64
+    assert taken <= counted + 1024
