@@ -59,7 +59,7 @@ class Clusters:
         self.unsteady = set[str]()
         """The roots of the kernels that functions join one by one, as several did not pay."""
         self._refused = set[Hashable]()
-        """What did not join kernels as they are or were: kernels only grow."""
+        """The functions, by what is alike, that did not join kernels as these are or were."""
 
     def run(self) -> list[Cluster]:
         """Returns the clusters, in the order in which their kernels run.
