@@ -26,7 +26,7 @@ _Key = tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class _Fused:
-    """What a part with fused functions is remembered by."""
+    """The key by which a part with fused functions is remembered."""
 
     functions: tuple[str, ...]
     moves: tuple[Decision, ...]
