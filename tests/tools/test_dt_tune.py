@@ -66,10 +66,11 @@ def test_search_finds_the_best_schedule(tool: Tools) -> None:
         f"three_places.dt on cpu\n{SPACE}  3 illegal: g.fuse_at: 'f' has no loop over 'z' (such as "
     )
     assert re.search(r"^certificate [0-9a-f]{16}: \d+ proved$", done.err, re.MULTILINE), done.err
+    # Two rounds, two beside the baseline, and one more if it was the fastest while others came.
     shows(
         done,
         r"ms +of best +rounds +registers +spilled +shared +schedule\n"
-        r".* 1\.000 +4 .* WHERE=[02], B=(4|8|16)\n",
+        r".* 1\.000 +[45] .* WHERE=[02], B=(4|8|16)\n",
     )
     shows(done, r" 1\.000 +2 +the best schedule\n.* 2 +torch\n")
     for picture in ("all.png", "all.svg"):
