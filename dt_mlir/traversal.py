@@ -61,7 +61,8 @@ def operations_of(root: Operation, *kinds: type[OperationT]) -> list[OperationT]
 def in_program_order(root: Operation, ops: Iterable[OperationT]) -> list[OperationT]:
     """Returns some of the operations in an operation's regions, in program order.
 
-    Unlike `operations_of` it walks only blocks in which ways to them part.
+    Unlike `operations_of` it walks only blocks that hold several of them, or of what is around
+    them.
     """
     ways: dict[OperationT, list[Operation]] = {}
     for op in ops:

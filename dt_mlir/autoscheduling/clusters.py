@@ -10,6 +10,7 @@ are needed, or a reduction goes up to each index, computing them in one pass is 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
@@ -18,6 +19,7 @@ from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.variants import with_parts
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.dialects import dt
 
 MOST_REDUCTIONS = 8
 """The most reductions that are tried in one pass: each is repaired by all before it, which takes
@@ -95,15 +97,22 @@ class Clusters:
     def _refusal(self, name: str, homes: Iterable[str]) -> Hashable:
         """Returns what is equal for functions that do not join kernels if one of them does not.
 
-        They are alike, the kernels are the same, and read them alike.
+        They compute the same from tensors of which the same ones are read by the kernels, too, and
+        the kernels are the same and read them at the same indices, in the same reductions.
         """
-        reads = [
-            (reader, tuple(op.properties[key] for key in sorted({*op.properties} - {"source"})))
+        known = {
+            source for root in homes for member in self.found[root].members
+            for source in self.algorithm.sources(member)
+        }  # fmt: skip
+        shared = [source if source in known else "" for source in self.algorithm.sources(name)]
+        reads = Counter(
+            (reader, _way_of(op))
             for reader in self.readers[name] for op in self.algorithm.accesses(reader, name)
-        ]  # fmt: skip
+        )  # fmt: skip
         kernels = [(root, len(self.found[root].decisions)) for root in sorted(homes)]
         form = self.evaluator.form(name)
-        return form, name in self.stored, frozenset(reads), tuple(kernels)
+        stored = name in self.stored
+        return form, stored, tuple(shared), frozenset(reads.items()), tuple(kernels)
 
     def _joins_with_others(self, name: str, homes: set[str]) -> bool:
         """Lets a chain of elementwise functions join a kernel at once; False if it does not.
@@ -337,6 +346,9 @@ class Clusters:
         apart = {kernel.work.root for kernel in trial.kernels} - {name}
         if not apart:
             return trial
+        if not apart.isdisjoint(decision.stored):
+            # What is stored there is computed there.
+            return None
         kept = [member for member in trial.members if member not in apart]
         return self.evaluator.evaluated(name, kept, [decision])
 
@@ -533,3 +545,14 @@ class Clusters:
                 return []
             trials.append(trial)
         return trials
+
+
+def _way_of(read: dt.ReadOp) -> Hashable:
+    """Returns the indices of a read, and the labels of the reductions around it."""
+    around: list[tuple[str, ...]] = []
+    op = read.parent_op()
+    while isinstance(op, dt.ReduceOp):
+        around.append(op.label_names)
+        op = op.parent_op()
+    names = sorted({*read.properties} - {"source"})
+    return tuple(read.properties[name] for name in names), tuple(around)

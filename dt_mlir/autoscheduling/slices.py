@@ -19,7 +19,8 @@ from dt_mlir.scheduling.directive import Directive, Phase
 from dt_mlir.traversal import operations_of
 
 KEPT = 24
-"""The most parts with fused functions that are remembered: what joins one joins a late one."""
+"""The most parts with fused functions that are remembered: a function nearly always joins one that
+was made a few steps before."""
 
 _Key = tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]
 
@@ -120,11 +121,18 @@ class Algorithm:
 
     def accesses(self, reader: str, name: str) -> list[dt.ReadOp]:
         """Returns the reads of a function by another one."""
+        return self._accesses(reader).get(name, [])
+
+    def sources(self, reader: str) -> list[str]:
+        """Returns the inputs and functions that a function reads, in the order in which it does."""
+        return list(self._accesses(reader))
+
+    def _accesses(self, reader: str) -> dict[str, list[dt.ReadOp]]:
         if reader not in self._reads:
             known = self._reads[reader] = {}
             for op in operations_of(self.functions[reader], dt.ReadOp):
                 known.setdefault(symbol_name(op.source), []).append(op)
-        return self._reads[reader].get(name, [])
+        return self._reads[reader]
 
     def part(self, functions: Sequence[str], stored: Collection[str] = ()) -> ModuleOp:
         """Returns a program of some functions; others that they read are its inputs.

@@ -346,14 +346,12 @@ class _Converter:
         given = [self.values[op.value]]
         given += [self._operand(value, builder) for value in (*op.indices, *op.masks)]
         if len(axes_of(op.value.type)) == 2:
-            # A product's result lies in pieces of a few rows, which would go to memory so.
+            # A warp holds pieces of 8 rows of a product's result, and would store those.
             layout = warp.RowsLayoutAttr.of(axis_names(op.value.type), WARPGROUP)
             given = [self._in_layout(value, layout, builder) for value in given]
         value, *rest = given
         count = len(op.indices)
-        builder.insert(
-            tile.StoreOp(value, self.values[op.base], rest[:count], rest[count:])
-        )
+        builder.insert(tile.StoreOp(value, self.values[op.base], rest[:count], rest[count:]))
 
     def _type(self, type: Attribute, op: Operation) -> Attribute:
         """The type of a tile of a group: its rows, in the layout of a product."""
@@ -513,13 +511,13 @@ class _Converter:
 class ConvertTileToWarpPass(ModulePass):
     """Lets warpgroups multiply matrices in shared memory, in kernels whose warps are specialized.
 
-    A kernel of the `warp` level is made of each, which is launched in its place where it can be:
-    on devices with such products, for tensors that the copy engine takes. The consumers become a
+    A kernel of the `warp` level is made of each, which is launched in its place where it can be: on
+    devices with such products, for tensors that the copy engine takes. The consumers become a
     partition, of which each group has a part of the rows of the product. Its factors are copied to
     shared memory by descriptors, and so is the result back, unless the schedule says which tensors
     go through descriptors and leaves it out: threads then store neighbours in its rows. Each copy
-    is waited for at once: later passes let copies and products overlap. Tiles get the layout in which a warpgroup holds the
-    result of a product.
+    is waited for at once: later passes let copies and products overlap. Tiles get the layout in
+    which a warpgroup holds the result of a product.
 
     ```
     %A = tile.load %A_ptr[%x, %k] masked […]    ->   warp.tma_load %A_box[%x_part, %k] to %a …

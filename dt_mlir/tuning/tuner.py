@@ -207,7 +207,7 @@ class Tuner:
             # What may be faster is looked at first, but for a turn of the fastest now and then.
             leader = self._leader()
             under_way = any(step.again for step in pending.values())
-            its_turn = not under_way and (looks >= LOOKS if ready else bool(pending))
+            its_turn = not under_way and (looks >= LOOKS if ready else bool(pending) or looks > 0)
             if leader is not None and its_turn and self._first in free:
                 looks = 0
                 self.progress.expect(1)
@@ -410,8 +410,8 @@ class Tuner:
 
     def _fastest_so_far(self) -> str | None:
         """Returns the fastest candidate; another one where it has failed since."""
-        if self._fastest is None or self._fastest in self.failed:
-            times = self._times()
+        times = self._times()
+        if self._fastest not in times:
             self._fastest = min(times, key=times.__getitem__, default=None)
         return self._fastest
 
@@ -438,10 +438,13 @@ class Tuner:
 
     def _kept(self) -> list[str]:
         """Those that are timed in rounds: not much slower than the best at their first looks."""
-        times = self._times()
-        most = min(times.values(), default=0.0) * (self.options.keep or self.strategy.keep)
+        fastest = self._fastest_so_far()
+        if fastest is None:
+            return []
+        # Its last time is that of the warmest GPU.
+        most = self.records[fastest].times[-1] * (self.options.keep or self.strategy.keep)
         # A round may be too long, on a machine that others use.
-        return [text for text in times if min(self.records[text].times) <= most]
+        return [text for text in self._times() if min(self.records[text].times) <= most]
 
     def _further_rounds(self) -> None:
         """Times what is kept in rounds whose order is drawn anew.
@@ -449,8 +452,8 @@ class Tuner:
         In each round what is timed is compared with the fastest of that round, among which the best
         so far always is: times of other rounds are those of a cooler or a warmer GPU. From the
         third round on, what was slower in all of them is left out, the sooner the more rounds, but
-        for what was timed more than once before: it would win by those times. What another search
-        has measured in all rounds is not timed again unless it is the best.
+        for what was timed more than once before the rounds: it would win by those times. What
+        another search has measured in all rounds is not timed again unless it is the best.
         """
         rounds, margin = self.options.rounds, (self.options.keep or self.strategy.keep) - 1
         slower: dict[str, float] = {}

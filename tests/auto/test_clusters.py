@@ -177,6 +177,60 @@ def test_functions_that_are_alike_are_refused_once(monkeypatch: pytest.MonkeyPat
     assert len(lowered) - once > once + apart // 2
 
 
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        (
+            """
+            Func g0, g1, g2, g3, g4, g5, g6, g7, g8, f; In A0, A1, A2, A3, A4; Var x; RVar k;
+            g0[x] = rsum(exp(A1[k, x]), k); g1[x] = rsum(exp(A4[k, x]), k);
+            g2[x] = rsum(exp(A2[k, x]), k); g3[x] = rsum(exp(A0[k, x]), k);
+            g4[x] = rsum(exp(A3[k, x]), k); g5[x] = rsum(exp(A4[k, x]), k);
+            g6[x] = rsum(exp(A2[k, x]), k); g7[x] = rsum(exp(A2[k, x]), k);
+            g8[x] = rsum(exp(A1[k, x]), k);
+            f[x] = g0[x] + g1[x] + g2[x] + g3[x] + g4[x] + g5[x] + g6[x] + g7[x] + g8[x];
+            f.compile();
+            """, {"x": 16384, "k": 64},
+        ),
+        (
+            """
+            Func g0, g1, g2, g3, f; In A0, A2, A4, A6, M1, v2; Var x, y; RVar k;
+            g0[x] = rmax(A4[x, k], k); g1[x] = rmax(A6[x, k], k); g2[x] = rmax(A0[x, k], k);
+            g3[x] = exp(v2[x]);
+            f[x, y] = g0[x] + rsum(A4[x, k] * g1[x], k) + rsum(A2[x, k] * g2[x], k) + g3[y]
+                + A0[x, y] + M1[x, y];
+            f.compile();
+            """, {"x": 8192, "y": 8192, "k": 8192},
+        ),
+    ],
+    ids=["of tensors that are read already", "in other reductions"],
+)  # fmt: skip
+def test_what_is_refused_once_is_what_is_read_alike(
+    text: str, sizes: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = texts(schedule(text, sizes))
+    monkeypatch.setattr(clusters.Clusters, "_refusal", lambda *_: object())
+    assert texts(schedule(text, sizes)) == found
+
+
+def test_what_is_stored_with_others_may_have_a_kernel_of_its_own() -> None:
+    """Then one pass does not store it."""
+    text = """
+    Func f2, f3, f4, f5, f6, f7, f8, f9, f12; In B, f0, f1, w; Var x, y; RVar k;
+    f2[x] = rmax(f1[x, k] * f1[x, k], k) * 0.5;
+    f3[x, y] = f1[x, y] - rsum(f1[x, k], k);
+    f4[x] = rmean(f3[x, k] - f0[x], k) * f2[x];
+    f5[x] = rsum(f1[x, k] * f1[k, x], k) * f4[x];
+    f6[x, y] = B[x, y] - rmax(f3[x, k], k);
+    f7[x] = rmean(f6[x, k] - f2[x], k) * f0[x];
+    f8[x] = rmax(f1[x, k], k) + f5[x];
+    f9[x, y] = f6[x, y] * w[x];
+    f12[x, y] = f1[x, y] * f8[x] * f1[y, x];
+    f7.compile(); f9.compile(); f12.compile();
+    """
+    assert schedule(text, {"x": 512, "y": 512, "k": 512})
+
+
 @pytest.mark.parametrize("count", [4, 12])
 def test_many_reductions_are_not_tried_in_one_pass(
     count: int, monkeypatch: pytest.MonkeyPatch

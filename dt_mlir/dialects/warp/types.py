@@ -314,8 +314,8 @@ class RowsLayoutAttr(ParametrizedAttribute):
     """The layout in which the threads of a warp hold neighbours in a row.
 
     `#warp.rows<[x, y], warps 4>`: 32 neighbours along `y` go to the threads of a warp, and
-    neighbours along `x` to different ones of four warps. What threads store so goes to memory in
-    runs.
+    neighbours along `x` to different ones of four warps. Stores of such tiles write runs of
+    neighbouring elements.
     """
 
     name = "warp.rows"

@@ -69,8 +69,10 @@ class RayWorkers:
             raise CompileError(
                 f"--ray: there is no cluster at {address}: {text[0] if text else ''}", None, START
             ) from None
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, terminated)
+        finally:
+            is_main = threading.current_thread() is threading.main_thread()
+            if is_main and terminated is not None:
+                signal.signal(signal.SIGTERM, terminated)
         count = 1 if cpu else int(ray.cluster_resources().get("GPU", 0))
         if not count:
             ray.shutdown()
