@@ -332,8 +332,11 @@ class _Converter:
         self._define(op.result, builder.insert(copy).result)
 
     def _is_stored_by_threads(self, op: tile.StoreOp) -> bool:
-        """Returns whether threads store a result: what is no matrix, as sums of rows, and what a
-        schedule leaves out that says which tensors go through descriptors."""
+        """Returns whether threads store a result.
+
+        They store vectors, as sums of rows, and what a schedule leaves out that says which tensors
+        go through descriptors.
+        """
         described = self.kernel.described_names
         matrix = len(axes_of(op.value.type)) == 2
         return not matrix or bool(described) and self._name_of(op) not in described

@@ -18,18 +18,24 @@ from dt_mlir.autoscheduling.evaluation import Evaluator
 from dt_mlir.autoscheduling.slices import Algorithm
 
 
-def test_a_chain_of_elementwise_functions_joins_a_kernel_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sizes = {"x": 4096, "y": 1024}
-    lowered: list[str] = []
+@pytest.fixture
+def lowered(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of functions of each part that is lowered."""
+    found: list[int] = []
     works = Algorithm.works
 
-    def counted(self: Algorithm, *args: Any) -> Any:
-        lowered.append("works")
-        return works(self, *args)
+    def counted(self: Algorithm, functions: Any, decisions: Any) -> Any:
+        found.append(len(functions))
+        return works(self, functions, decisions)
 
     monkeypatch.setattr(Algorithm, "works", counted)
+    return found
+
+
+def test_a_chain_of_elementwise_functions_joins_a_kernel_at_once(
+    lowered: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"x": 4096, "y": 1024}
     found = texts(schedule(elementwise(30), sizes))
     assert sum("inline" in text for text in found) == 29
     at_once = len(lowered)
@@ -78,17 +84,9 @@ def test_values_that_share_many_others_are_compared_in_time() -> None:
 
 @pytest.mark.parametrize("crossing", [0, 10, 15])
 def test_functions_join_a_kernel_as_many_before_them_did(
-    crossing: int, monkeypatch: pytest.MonkeyPatch
+    crossing: int, lowered: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = {"x": 1024, "y": 1024}
-    lowered: list[int] = []
-    works = Algorithm.works
-
-    def counted(self: Algorithm, functions: Any, decisions: Any) -> Any:
-        lowered.append(len(functions))
-        return works(self, functions, decisions)
-
-    monkeypatch.setattr(Algorithm, "works", counted)
     found = texts(schedule(less_their_sums(24, crossing), sizes))
     together = sum(lowered)
     lowered.clear()
@@ -157,17 +155,11 @@ def test_long_chains_of_reductions_take_seconds() -> None:
     assert time.thread_time() - started < 8  # About 0.7 on an idle machine, and 17 one by one.
 
 
-def test_functions_that_are_alike_are_refused_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_functions_that_are_alike_are_refused_once(
+    lowered: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Half of the sums join the kernel of what reads them, and the others no more than the next."""
     sizes = {"x": 1024, "k": 1024}
-    lowered: list[int] = []
-    works = Algorithm.works
-
-    def counted(self: Algorithm, functions: Any, decisions: Any) -> Any:
-        lowered.append(len(functions))
-        return works(self, functions, decisions)
-
-    monkeypatch.setattr(Algorithm, "works", counted)
     found = texts(schedule(sums_of_inputs(80), sizes))
     apart = 80 - sum("fuse_at" in text for text in found)
     assert apart > 10
