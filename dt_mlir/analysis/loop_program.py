@@ -114,6 +114,11 @@ class LoopProgram:
         """The launch of a kernel."""
         return self._launches[kernel.sym_name.data]
 
+    def pass_arguments(self, kernel: loop.KernelOp) -> None:
+        """Passes to a kernel, where it is launched, the arguments that it has."""
+        values = [self._tensors[name] for name in kernel.argument_names]
+        self.launch_of(kernel).operands = values
+
     def users_of(self, tensor: str) -> list[loop.KernelOp]:
         """The kernels that a tensor or a scalar is passed to."""
         value = self._tensors.get(tensor)

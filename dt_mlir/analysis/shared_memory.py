@@ -46,5 +46,5 @@ def _exchanged(op: warp.ConvertLayoutOp) -> int:
         return 0
     extents = [axis.extent for axis in axes if isinstance(axis.extent, int)]
     element = element_of(type)
-    bits = element.size * 8 if isinstance(element, FixedBitwidthType) else 8
-    return min(prod(extents) * bits // 8, EXCHANGE)
+    assert isinstance(element, FixedBitwidthType), "it is stored"
+    return min(prod(extents) * element.size, EXCHANGE)

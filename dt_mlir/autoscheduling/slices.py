@@ -197,17 +197,14 @@ class Algorithm:
         """Returns a part under some directives: one that may be changed, or shared with others."""
         stored = frozenset(name for item in decisions for name in item.stored)
         said = [item.directive for item in decisions]
-        phases = [item.phase_among(said) for item in said]
-        fused = sum(phase is Phase.FUSION for phase in phases)
-        if fused and not any(phase < Phase.FUSION for phase in phases):
-            moves = [i for i, phase in zip(decisions, phases) if phase is Phase.FUSION]
-            program = self._fused(tuple(functions), tuple(moves), stored)
-            rest = sorted(said, key=lambda item: item.phase_among(said))[fused:]
+        directives = sorted(said, key=lambda item: item.phase_among(said))
+        moves = [i for i, d in zip(decisions, said) if d.phase_among(said) is Phase.FUSION]
+        if moves and directives[0].phase_among(said) is Phase.FUSION:
+            program, done = self._fused(tuple(functions), tuple(moves), stored), len(moves)
         else:
-            directives = sorted(said, key=lambda item: item.phase_among(said))
             together = [item for item in directives if item.phase is Phase.ALGEBRA]
-            program = self._gathered(tuple(functions), stored, together)
-            rest = directives[len(together):]
+            program, done = self._gathered(tuple(functions), stored, together), len(together)
+        rest = directives[done:]
         if rest or own:
             program = program.copy()
         for directive in rest:
@@ -235,7 +232,7 @@ class Algorithm:
             return self._known[key]
         found = [
             other for other in self._known
-            if other.begins(key) and not self._read(functions[len(other.functions):], other)
+            if other.begins(key) and not self._read_any_of(other, functions)
         ]  # fmt: skip
         before = max(found, key=lambda o: (len(o.functions), len(o.moves)), default=None)
         if before is None:
@@ -253,9 +250,10 @@ class Algorithm:
         self._keep(key, program)
         return program
 
-    def _read(self, functions: Sequence[str], part: _Fused) -> bool:
-        """Returns whether functions read what a part computes, and so stay behind it."""
-        return any(not set(part.functions).isdisjoint(self.reads[name]) for name in functions)
+    def _read_any_of(self, part: _Fused, functions: Sequence[str]) -> bool:
+        """Returns whether functions behind those of a part read what it computes."""
+        others = functions[len(part.functions) :]
+        return any(not set(part.functions).isdisjoint(self.reads[name]) for name in others)
 
     def _keep(self, key: _Fused, program: LoopProgram) -> None:
         self._known[key] = program
@@ -285,12 +283,10 @@ class Algorithm:
         for name in before:
             if name not in used:
                 found.drop_tensor(name)
-        values = found.tensor_values()
         for kernel in kernels.values():
             # Functions that were inputs have another place among the arguments.
             set_arguments(found, kernel, {*kernel.argument_names})
-            launch = found.launch_of(kernel)
-            launch.operands = [values[argument] for argument in kernel.argument_names]
+            found.pass_arguments(kernel)
         return found
 
     def _gathered(

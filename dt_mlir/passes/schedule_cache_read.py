@@ -121,8 +121,7 @@ class CacheReadPass(Directive):
                     value.name_hint = value_hint(self.copy)
         source.replace_all_uses_with(target)
         set_arguments(program, kernel, {*kernel.argument_names} - {self.tensor})
-        values = program.tensor_values()
-        program.launch_of(kernel).operands = [values[name] for name in kernel.argument_names]
+        program.pass_arguments(kernel)
 
 
 def _nest(

@@ -57,8 +57,7 @@ def settle_arguments(move: Move, stays: bool) -> None:
         set_arguments(site.program, home, {*home.argument_names} - {site.function})
     labels = {*_labels(home), *_labels(producer)}
     home.labels = name_array([x for x in site.program.labels() if x in labels])
-    launch, values = site.program.launch_of(home), site.program.tensor_values()
-    launch.operands = [values[argument] for argument in home.argument_names]
+    site.program.pass_arguments(home)
 
 
 def _labels(kernel: loop.KernelOp) -> set[str]:

@@ -290,7 +290,5 @@ def settle(parts: Parts, kernel: loop.KernelOp) -> None:
     """Removes what a kernel no longer needs, and gives its launch the arguments that it has."""
     _remove_dead(kernel)
     _settle(parts, kernel)
-    program = parts.site.program
-    values = program.tensor_values()
-    program.launch_of(kernel).operands = [values[name] for name in kernel.argument_names]
+    parts.site.program.pass_arguments(kernel)
 

@@ -130,7 +130,7 @@ def test_what_does_not_pay_together_joins_one_by_one(monkeypatch: pytest.MonkeyP
 def test_joining_together_is_no_slower_than_one_by_one(
     text: str, x: int, y: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What may be inlined is where that is better, and the end of a run pays, too."""
+    """Functions are inlined where that is better, and the end of a run pays, too."""
     seconds: list[float] = []
     run = clusters.Clusters.run
 

@@ -68,7 +68,7 @@ def test_what_is_fused_step_by_step_is_as_if_fused_at_once(
 
 
 def test_a_part_is_widened_by_what_it_reads_alone() -> None:
-    """What reads a function that is inlined already would be another reader of it."""
+    """A function that reads one that is inlined already would be another reader of it."""
     text = """
     Func a, b, f; In A; Var x;
     a[x] = A[x] * 2; b[x] = a[x] + 1; f[x] = a[x] * b[x];
