@@ -318,14 +318,16 @@ class Plan:
 
 
 def record(
-    wrapper: FunctionType, inputs: tuple[Any, ...], options: Mapping[str, Any]
-) -> tuple[Any, Plan | None]:
+    wrapper: FunctionType, inputs: tuple[Any, ...], options: Mapping[str, Any],
+    inspects: bool = True,
+) -> tuple[Any, Plan | None]:  # fmt: skip
     """Calls a generated wrapper, and notes its launches.
 
     Args:
         wrapper: the wrapper.
         inputs: tensors and numbers, for which `key_of` gives a key.
         options: sizes of labels, and `out`.
+        inspects: whether kernels whose machine code has a fault are refused.
 
     Returns:
         Its results, and a plan that makes its launches again; None if some argument of a launch
@@ -336,7 +338,7 @@ def record(
     for name in wrapper.__code__.co_names:
         # What is neither is not launched; helpers that kernels call are not the wrapper's.
         if hasattr(names.get(name), "fn") and hasattr(names[name], "__getitem__"):
-            names[name] = _Noted(names[name], noted)
+            names[name] = _Noted(names[name], noted, inspects)
     noting = FunctionType(wrapper.__code__, names, wrapper.__name__, wrapper.__defaults__)
     noting.__kwdefaults__ = wrapper.__kwdefaults__
     # Objects of their own, so that one which is given twice is told apart.
@@ -397,14 +399,16 @@ def _copied(value: Any) -> Any:
 class _Noted:
     """A kernel whose launches are noted."""
 
-    def __init__(self, kernel: Any, noted: list[tuple[Any, Mapping[str, Any]]]) -> None:
-        self.kernel, self.noted = kernel, noted
+    def __init__(
+        self, kernel: Any, noted: list[tuple[Any, Mapping[str, Any]]], inspects: bool
+    ) -> None:
+        self.kernel, self.noted, self.inspects = kernel, noted, inspects
 
     def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
         def launch(*arguments: Any, **options: Any) -> None:
             from triton.runtime.jit import JITFunction
 
-            if isinstance(self.kernel, JITFunction):
+            if self.inspects and isinstance(self.kernel, JITFunction):
                 _check(self.kernel.warmup(*arguments, grid=grid, **options))
             compiled = self.kernel[grid](*arguments, **options)
             signature = inspect.signature(self.kernel.fn)

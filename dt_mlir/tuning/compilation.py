@@ -7,7 +7,7 @@ where the process that measures finds it. PyTorch is not needed for it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class Built:
     """The outcome of compiling a candidate."""
 
     status: str
-    """`ok`, `refused` by the compiler, `failed` in Triton, or `unfit` for the device."""
+    """`ok`, `refused` by the compiler, `failed` in Triton, `unfit` for the device, or `wrong`."""
     message: str = ""
     source: str = ""
     """The emitted module."""
@@ -59,6 +59,8 @@ class Built:
     """The milliseconds that moving as many bytes takes at least; 0 if that is not known."""
     cache: Files = field(default_factory=dict[str, bytes])
     """The files of Triton's cache, where it was compiled on another machine."""
+    machine_code: tuple[bytes, ...] = field(default=(), repr=False)
+    """The machine code of its kernels, for a GPU that `inspect` knows."""
 
 
 def build(text: str, file: str, sizes: Mapping[str, int], gpu: Gpu | None) -> Built:
@@ -90,7 +92,8 @@ def build(text: str, file: str, sizes: Mapping[str, int], gpu: Gpu | None) -> Bu
         return Built("ok", "", program.source, {}, accuracy, repeatable, checked=True)
     stand_in(gpu)
     try:
-        resources = _warm(program, sizes, gpu)
+        kernels = _warm(program, sizes, gpu)
+        resources = {name: _resources(kernel) for name, kernel in kernels.items()}
     except CompileError as error:
         return Built("refused", error.message)
     except Exception as error:
@@ -100,9 +103,30 @@ def build(text: str, file: str, sizes: Mapping[str, int], gpu: Gpu | None) -> Bu
     if problem:
         return Built("unfit", problem, program.source, resources)
     least = least_milliseconds(Traffic.of(program.module, sizes, program.algorithm), gpu)
+    code = tuple(k.asm["cubin"] for k in kernels.values() if "cubin" in k.asm)
     return Built(
-        "ok", "", program.source, resources, accuracy, repeatable, least_milliseconds=least
-    )
+        "ok", "", program.source, resources, accuracy, repeatable, least_milliseconds=least,
+        machine_code=code,
+    )  # fmt: skip
+
+
+def inspect(code: Sequence[bytes]) -> Built:
+    """Looks for faults of the assembler in kernels of a candidate that may win.
+
+    It takes longer than all other steps of compiling one together, so that what is slow goes
+    without.
+
+    Args:
+        code: their machine code.
+
+    Returns:
+        An outcome that is `ok`, or `wrong` and says why.
+    """
+    for cubin in code:
+        found = fault(cubin)
+        if found is not None:
+            return Built("wrong", found)
+    return Built("ok")
 
 
 def _adds_in_memory(program: ModuleOp) -> bool:
@@ -162,9 +186,8 @@ def _prepare_launcher(kernel: Any) -> None:
         driver.CudaUtils()
 
 
-def _warm(
-    program: Compiled, sizes: Mapping[str, int], gpu: Gpu
-) -> dict[str, dict[str, int | None]]:
+def _warm(program: Compiled, sizes: Mapping[str, int], gpu: Gpu) -> dict[str, Any]:
+    """Compiles a program's kernels, and returns them by name."""
     interface = Interface.of(program.algorithm)
     found: dict[str, Any] = {}
     with (
@@ -188,7 +211,7 @@ def _warm(
         replace_kernels(emitted, names, found, others)
         labels = {label: sizes[label] for label in interface.free_labels()}
         getattr(emitted, wrapper_name(program.source))(*arguments, **labels)
-        return {name: _resources(kernel) for name, kernel in found.items()}
+    return found
 
 
 def _scalar(element: Attribute) -> object:
@@ -219,9 +242,6 @@ def _resources(kernel: Any) -> dict[str, int | None]:
     if "cubin" in kernel.asm:
         with suppress(OSError):
             registers, spills = resource_usage(kernel.asm["cubin"])
-            wrong = fault(kernel.asm["cubin"])
-            if wrong is not None:
-                raise RuntimeError(wrong)
     warp = getattr(kernel.metadata, "warp_size", 32)
     return {
         "registers": registers,

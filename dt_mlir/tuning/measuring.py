@@ -273,7 +273,8 @@ def calls(
         if known is not None:
             key, pointers = known
             if key not in plans:
-                _, plans[key] = launch.record(wrapper, given, options)
+                # What may win is inspected where it was compiled.
+                _, plans[key] = launch.record(wrapper, given, options, inspects=False)
             again = None if plans[key] is None else partial(plans[key], given, pointers)
 
         def run(given: Any = given, options: Any = options, again: Any = again) -> None:

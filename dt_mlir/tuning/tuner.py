@@ -51,9 +51,11 @@ class _Step:
     text: str
     """The candidate."""
     place: int | None
-    """The process that measures it; None while it is compiled."""
+    """The process that measures it; None while it is compiled or inspected."""
     again: bool = False
     """True if it was looked at before."""
+    inspects: bool = False
+    """True while its machine code is inspected."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,8 @@ class Tuner:
         """The candidates that failed or were late in this search, which does not repeat them."""
         self._fastest: str | None = None
         """The candidate that took less time than the fastest one before it did when last timed."""
+        self._sound: set[str] = set()
+        """The candidates whose machine code has been inspected, and has no known fault."""
         self._measured_before: set[str] = set()
         """The candidates that other searches have measured in all rounds."""
         self.finished = False
@@ -208,7 +212,9 @@ class Tuner:
             leader = self._leader()
             under_way = any(step.again for step in pending.values())
             its_turn = not under_way and (looks >= LOOKS if ready else bool(pending) or looks > 0)
-            if leader is not None and its_turn and self._first in free:
+            if leader is not None and its_turn and not self._is_sound(leader):
+                self._inspect(leader, pending)
+            elif leader is not None and its_turn and self._first in free:
                 looks = 0
                 self.progress.expect(1)
                 self._look(leader, self._first, True, pending, free)
@@ -250,10 +256,18 @@ class Tuner:
             for future in done:
                 step = pending.pop(future)
                 if step.place is None:
-                    if self._built(step.text, self.workers.built(future)):
+                    note = self._inspected if step.inspects else self._built
+                    works = note(step.text, self.workers.built(future))
+                    if step.inspects and self.options.rounds > 1:
+                        # It was looked at before.
+                        continue
+                    if not works:
+                        self._looked(step.text)
+                    elif self.options.rounds > 1 or self._is_sound(step.text):
                         ready.append(step.text)
                     else:
-                        self._looked(step.text)
+                        # One look decides.
+                        self._inspect(step.text, pending)
                     continue
                 self._timed(step.text, self.workers.measured(step.place, future))
                 free.update({step.place}.intersection(self.workers.places()))
@@ -261,6 +275,9 @@ class Tuner:
                     self.progress.step(self._best())
                 else:
                     self._looked(step.text)
+                    if step.text in self._kept():
+                        # It may be timed again.
+                        self._inspect(step.text, pending)
                 if (leader := self._leader()) is not None:
                     self._leads(leader)
 
@@ -341,14 +358,41 @@ class Tuner:
         self._save(Record(text, built.status, built.message, built.resources))
         return False
 
+    def _is_sound(self, text: str) -> bool:
+        """Returns whether a candidate may be timed again: it has no machine code with a fault."""
+        return text in self._sound or not self.built[text].machine_code
+
+    def _inspect(self, text: str, pending: dict[Future[Any], _Step]) -> None:
+        """Lets a process inspect a candidate's machine code, unless one does or has done so."""
+        if self._is_sound(text) or any(s.inspects and s.text == text for s in pending.values()):
+            return
+        future = self.workers.inspect(self.built[text].machine_code)
+        pending[future] = _Step(text, None, inspects=True)
+
+    def _inspected(self, text: str, found: Built) -> bool:
+        """Notes what came of inspecting a candidate; returns whether it may win."""
+        if found.status == "ok":
+            self._sound.add(text)
+            return True
+        self._note(text, found.status)
+        self._save(Record(text, found.status, found.message, self.built[text].resources))
+        return False
+
     def _build_all(self, texts: Iterable[str]) -> None:
-        """Compiles candidates that this search has not compiled."""
+        """Compiles and inspects those of some candidates for which this search has not done so."""
+        texts = list(texts)
         futures = {
             self.workers.build(text, self.setting.sizes, self.on_gpu): text
             for text in texts if text not in self.built
         }
         for future, text in futures.items():
             self._built(text, self.workers.built(future))
+        futures = {
+            self.workers.inspect(self.built[text].machine_code): text
+            for text in texts if not self._is_sound(text) and text not in self.failed
+        }
+        for future, text in futures.items():
+            self._inspected(text, self.workers.built(future))
 
     # How they are timed.
 
@@ -383,7 +427,7 @@ class Tuner:
 
     def _measure(self, text: str) -> float | None:
         """Times a candidate once; None if it fails."""
-        if self.built[text].status != "ok" or text in self.failed:
+        if self.built[text].status != "ok" or text in self.failed or not self._is_sound(text):
             return None
         place = self._first
         return self._timed(text, self.workers.measured(place, self._start_measuring(text, place)))

@@ -1,6 +1,6 @@
 """The steps of a search, where what compiles and measures is made up."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -24,9 +24,13 @@ from dt_mlir.tuning.workers.workers import Wanted
 class Made:
     """Workers whose results are told: what is the number of a measurement, on which process."""
 
-    def __init__(self, result: Callable[[int, int], Measured], places: int = 1) -> None:
-        self.result, self.left = result, set(range(places))
+    def __init__(
+        self, result: Callable[[int, int], Measured], places: int = 1, code: bool = False
+    ) -> None:
+        self.result, self.left, self.code = result, set(range(places)), code
         self.jobs = 2
+        self.inspections: list[str] = []
+        """The candidates whose machine code was inspected; there is none unless `code`."""
         self.measured_at: list[int] = []
         self.texts: list[str] = []
         """The candidates, in the order in which they were measured."""
@@ -44,7 +48,16 @@ class Made:
         """Does nothing."""
 
     def build(self, text: str, sizes: Mapping[str, int], on_gpu: bool) -> Future[Any]:
-        return _done(Built("ok", source=text))
+        code = (text.encode(),) if self.code else ()
+        return _done(Built("ok", source=text, machine_code=code))
+
+    def inspect(self, code: Sequence[bytes]) -> Future[Any]:
+        self.inspections.append(code[0].decode())
+        return _done(self.inspection(self.inspections[-1]))
+
+    def inspection(self, text: str) -> Built:
+        """The outcome of inspecting a candidate."""
+        return Built("ok")
 
     def built(self, future: Future[Any]) -> Built:
         return future.result()
@@ -204,6 +217,36 @@ def test_what_is_found_wrong_when_it_is_timed_again_does_not_lead() -> None:
     assert found.statuses() == {"ok": 7, "wrong": 1}
     assert found.best is not None
     assert found.best.program == workers.texts[1]
+
+
+def test_what_may_win_is_inspected_and_nothing_else() -> None:
+    workers = Made(lambda _, place: Measured("ok", "", 10.0 + workers.texts.index(workers.texts[-1])), code=True)
+    found = searched(workers, rounds=3, keep=1.25)
+    assert found.best is not None
+    # Those of 10, 11 and 12 ms are among the fastest.
+    assert workers.inspections == list(dict.fromkeys(workers.texts))[:3]
+
+
+@pytest.mark.parametrize("outcome", ["wrong", "failed"])
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_what_has_a_fault_does_not_win(outcome: str, rounds: int) -> None:
+    workers = Made(lambda _, place: Measured("ok", "", 10.0 + workers.texts.index(workers.texts[-1])), code=True)
+    faulty: list[str] = []
+
+    def inspection(text: str) -> Built:
+        faulty.extend([] if faulty else [text])
+        return Built(outcome, "a fault of ptxas") if text in faulty else Built("ok")
+
+    workers.inspection = inspection
+    found = searched(workers, rounds=rounds, keep=1.25)
+    assert found.best is not None
+    assert found.best.program not in faulty
+    assert found.best.program in workers.inspections
+    # Where one look decides, it is not run at all; else it is not timed again.
+    assert workers.texts.count(faulty[0]) == (0 if rounds == 1 else 1)
+    assert workers.inspections.count(faulty[0]) == 1
+    if outcome == "wrong" or rounds == 1:
+        assert found.statuses() == {outcome: 1, "ok": 7}
 
 
 def test_several_processes_measure_and_one_decides() -> None:

@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 from pebble import ProcessExpired, ProcessPool
 
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.tuning.compilation import Built, build
+from dt_mlir.tuning.compilation import Built, build, inspect
 from dt_mlir.tuning.cuda_driver import count_of_gpus, described
 from dt_mlir.tuning.gpu import Files, Gpu, present_gpu
 from dt_mlir.tuning.measuring import Measured, cuda_of_torch, prepare_process, versions, warm
@@ -187,6 +187,10 @@ class LocalWorkers:
         """See `Workers`."""
         arguments = [text, "-", sizes, self._described() if on_gpu else None]
         return self._compiling(on_gpu).schedule(build, args=arguments, timeout=self.timeout)
+
+    def inspect(self, code: Sequence[bytes]) -> Future[Any]:
+        """See `Workers`."""
+        return self._compiling(True).schedule(inspect, args=[code], timeout=self.timeout)
 
     def _compiling(self, on_gpu: bool) -> Pool:
         """Returns the processes that compile, which are started if there are none."""

@@ -24,7 +24,7 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.tuning.compilation import Built, build
+from dt_mlir.tuning.compilation import Built, build, inspect
 from dt_mlir.tuning.gpu import Files, Gpu, packed, present_gpu, unpack
 from dt_mlir.tuning.measuring import Measured, prepare_process, versions, warm
 from dt_mlir.tuning.workers.workers import PREPARATION, Wanted
@@ -113,6 +113,10 @@ class RayWorkers:
         """See `Workers`."""
         gpu = self._described() if on_gpu else None
         return self._future(_build.remote(text, dict(sizes), gpu, self.load, self.timeout))
+
+    def inspect(self, code: Sequence[bytes]) -> Future[Any]:
+        """See `Workers`."""
+        return self._future(_inspect.remote(code, self.load, self.timeout))
 
     def built(self, future: Future[Any]) -> Built:
         """See `Workers`."""
@@ -232,7 +236,18 @@ def _compile(
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
+def _look_for_faults(code: Sequence[bytes], load: tuple[str, ...], timeout: float) -> Built:
+    """Inspects machine code."""
+    _prepare(load)
+    signal.setitimer(signal.ITIMER_REAL, timeout)
+    try:
+        return inspect(code)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 _build: Any = ray.remote(num_cpus=1, max_retries=0)(_compile)
+_inspect: Any = ray.remote(num_cpus=1, max_retries=0)(_look_for_faults)
 
 
 @ray.remote(max_restarts=0, max_task_retries=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol
 
@@ -58,8 +58,16 @@ class Workers(Protocol):
         """
         ...
 
+    def inspect(self, code: Sequence[bytes]) -> Future[Any]:
+        """Looks for faults in machine code where candidates are compiled.
+
+        Args:
+            code: the machine code of a candidate's kernels; see `compilation.inspect`.
+        """
+        ...
+
     def built(self, future: Future[Any]) -> Built:
-        """Returns what came of compiling a candidate, once it is done."""
+        """Returns what came of compiling or inspecting a candidate, once it is done."""
         ...
 
     def prepare(self, place: int, wanted: Wanted) -> None:
