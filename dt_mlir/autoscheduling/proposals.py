@@ -22,7 +22,7 @@ from dt_mlir.autoscheduling.auto import (
 )
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision, copies
-from dt_mlir.autoscheduling.evaluation import Kernel
+from dt_mlir.autoscheduling.evaluation import Cluster, Kernel
 from dt_mlir.autoscheduling.storage import aligned
 from dt_mlir.autoscheduling.tilings import all_tilings
 from dt_mlir.autoscheduling.variants import finished
@@ -141,23 +141,36 @@ class Proposals:
         found = [item for cluster in way for item in self._evaluator.directives(cluster)]
         return [item.text for item in dict.fromkeys(found)]
 
-    def schedule(self, choice: Choice) -> list[Decision] | None:
-        """Returns the directives of a choice; None where they are not legal together."""
-        return self.schedule_of([slot[number].way for slot, number in zip(self.slots, choice)])
+    @compiling()
+    def schedule(self, choice: Choice) -> list[Decision]:
+        """Returns the directives of a choice.
+
+        That they are legal together is left to who compiles them: ways are legal with their best
+        tiles, and with others nearly always.
+        """
+        ways = [slot[number].way for slot, number in zip(self.slots, choice)]
+        found = [
+            decision for cluster in self._aligned(ways)
+            for decision in (*self._evaluator.directives(cluster), *cluster.storage)
+        ]  # fmt: skip
+        # What several kernels inline is inlined once.
+        return list(dict.fromkeys(found))
 
     @compiling()
     def schedule_of(self, ways: Sequence[Way]) -> list[Decision] | None:
         """Returns the directives of a way for each slot; None where they are not legal together."""
-        clusters = [cluster for way in ways for cluster in way]
         found: list[Decision] = []
-        for cluster in aligned(self._evaluator, clusters):
+        for cluster in self._aligned(ways):
             part = self._evaluator.schedule(cluster)
             if part is None:
                 return None
             found += part
-        # What several kernels inline is inlined once.
         found = list(dict.fromkeys(found))
         return found if is_legal(self._evaluator.algorithm.module, found) else None
+
+    def _aligned(self, ways: Sequence[Way]) -> list[Cluster]:
+        """Returns the clusters of a way for each slot, tiles of copies as of what reads them."""
+        return aligned(self._evaluator, [cluster for way in ways for cluster in way])
 
     def _options(self, ways: Sequence[Way]) -> list[Option]:
         """Returns the options of a slot."""

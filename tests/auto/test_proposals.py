@@ -47,13 +47,10 @@ def test_every_proposal_is_a_legal_schedule(text: str, sizes: Mapping[str, int])
     chosen = sorted(found.neighbours(found.best), key=found.seconds)
     assert chosen
     assert all(found.seconds(choice) >= found.seconds(found.best) for choice in chosen)
-    tried = 0
-    for choice in chosen[:: max(1, len(chosen) // 12)]:
-        decisions = found.schedule(choice)
-        if decisions is not None:
-            tried += 1
-            run_pipeline(with_schedule(module, decisions), default_pipeline("tile"))
-    assert tried >= 8
+    tried = chosen[:: max(1, len(chosen) // 12)]
+    assert len(tried) >= 8
+    for choice in tried:
+        run_pipeline(with_schedule(module, found.schedule(choice)), default_pipeline("tile"))
 
 
 def test_tiles_of_copies_are_no_choice() -> None:
@@ -61,9 +58,7 @@ def test_tiles_of_copies_are_no_choice() -> None:
     found = proposals(MATMUL, {"x": 4095, "y": 4093, "k": 4097})
     assert any("cache_read" in text for text in texts(found.first))
     schedules = [found.schedule((number,)) for number in range(8)]
-    legal = [tuple(texts(item)) for item in schedules if item is not None]
-    assert len(legal) > 4
-    assert len({*legal}) == len(legal)
+    assert len({tuple(texts(item)) for item in schedules}) == len(schedules)
 
 
 def test_a_search_begins_with_the_schedule_of_auto() -> None:

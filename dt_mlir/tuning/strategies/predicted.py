@@ -62,7 +62,7 @@ class Predicted:
         self._surrogate = Surrogate(known)
         self._best, self._milliseconds = self.proposals.best, float("inf")
         self._asked: set[Choice] = set()
-        """The choices that were looked at, illegal ones among them."""
+        """The choices that were looked at, some of which give the same candidates."""
         self._choices: dict[str, Choice] = {}
         """The choice of each candidate by its text."""
         self._under_way: dict[str, Features] = {}
@@ -85,12 +85,8 @@ class Predicted:
             choice = self._next()
             if choice is None:
                 break
-            decisions = self.proposals.schedule(choice)
-            self._asked.add(choice)
-            if decisions is None:
-                continue
             known = len(self._choices)
-            candidate = self._registered(choice, decisions)
+            candidate = self._registered(choice, self.proposals.schedule(choice))
             if len(self._choices) > known:
                 found.append(candidate)
         return found
