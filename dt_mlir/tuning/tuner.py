@@ -2,8 +2,9 @@
 
 Candidates are compiled by several processes, then run by one on each GPU: checked once, and timed.
 What is among the fastest is timed in rounds on one GPU, in each of which the order is drawn anew.
-What compiles or runs too long is ended, and costs only itself. Everything goes to the database at
-once, so that an interrupted search goes on where it was.
+What compiles or runs too long is ended, and costs only itself. The machine code of what may win is
+inspected meanwhile. Everything goes to the database at once, so that an interrupted search goes on
+where it was.
 """
 
 from __future__ import annotations
@@ -51,11 +52,9 @@ class _Step:
     text: str
     """The candidate."""
     place: int | None
-    """The process that measures it; None while it is compiled or inspected."""
+    """The process that measures it; None while it is compiled."""
     again: bool = False
     """True if it was looked at before."""
-    inspects: bool = False
-    """True while its machine code is inspected."""
 
 
 @dataclass(frozen=True)
@@ -142,8 +141,10 @@ class Tuner:
         """The candidates that failed or were late in this search, which does not repeat them."""
         self._fastest: str | None = None
         """The candidate that took less time than the fastest one before it did when last timed."""
+        self._inspections: dict[Future[Any], str] = {}
+        """The candidates whose machine code is inspected."""
         self._sound: set[str] = set()
-        """The candidates whose machine code has been inspected, and has no known fault."""
+        """Those for which that is done."""
         self._measured_before: set[str] = set()
         """The candidates that other searches have measured in all rounds."""
         self.finished = False
@@ -183,6 +184,12 @@ class Tuner:
                 self._measured_before.add(record.program)
         self._explore()
         self._further_rounds()
+        while self._winner_is_wrong():
+            # Others are among the fastest now.
+            self._further_rounds()
+        best = self.outcome().best
+        if best is not None:
+            self._leads(best.program)
         self._compare()
 
     @property
@@ -212,9 +219,7 @@ class Tuner:
             leader = self._leader()
             under_way = any(step.again for step in pending.values())
             its_turn = not under_way and (looks >= LOOKS if ready else bool(pending) or looks > 0)
-            if leader is not None and its_turn and not self._is_sound(leader):
-                self._inspect(leader, pending)
-            elif leader is not None and its_turn and self._first in free:
+            if leader is not None and its_turn and self._first in free:
                 looks = 0
                 self.progress.expect(1)
                 self._look(leader, self._first, True, pending, free)
@@ -256,18 +261,10 @@ class Tuner:
             for future in done:
                 step = pending.pop(future)
                 if step.place is None:
-                    note = self._inspected if step.inspects else self._built
-                    works = note(step.text, self.workers.built(future))
-                    if step.inspects and self.options.rounds > 1:
-                        # It was looked at before.
-                        continue
-                    if not works:
-                        self._looked(step.text)
-                    elif self.options.rounds > 1 or self._is_sound(step.text):
+                    if self._built(step.text, self.workers.built(future)):
                         ready.append(step.text)
                     else:
-                        # One look decides.
-                        self._inspect(step.text, pending)
+                        self._looked(step.text)
                     continue
                 self._timed(step.text, self.workers.measured(step.place, future))
                 free.update({step.place}.intersection(self.workers.places()))
@@ -276,8 +273,8 @@ class Tuner:
                 else:
                     self._looked(step.text)
                     if step.text in self._kept():
-                        # It may be timed again.
-                        self._inspect(step.text, pending)
+                        # It may win.
+                        self._inspect(step.text)
                 if (leader := self._leader()) is not None:
                     self._leads(leader)
 
@@ -359,40 +356,36 @@ class Tuner:
         return False
 
     def _is_sound(self, text: str) -> bool:
-        """Returns whether a candidate may be timed again: it has no machine code with a fault."""
+        """Returns whether no fault is known of a candidate's machine code, if it has any."""
         return text in self._sound or not self.built[text].machine_code
 
-    def _inspect(self, text: str, pending: dict[Future[Any], _Step]) -> None:
+    def _inspect(self, text: str) -> None:
         """Lets a process inspect a candidate's machine code, unless one does or has done so."""
-        if self._is_sound(text) or any(s.inspects and s.text == text for s in pending.values()):
-            return
-        future = self.workers.inspect(self.built[text].machine_code)
-        pending[future] = _Step(text, None, inspects=True)
+        if not self._is_sound(text) and text not in self._inspections.values():
+            self._inspections[self.workers.inspect(self.built[text].machine_code)] = text
 
-    def _inspected(self, text: str, found: Built) -> bool:
-        """Notes what came of inspecting a candidate; returns whether it may win."""
-        if found.status == "ok":
+    def _winner_is_wrong(self) -> bool:
+        """Waits for inspections, and returns whether the machine code of the winner has a fault."""
+        best = self.outcome().best
+        if best is not None and best.program in self.built:
+            self._inspect(best.program)
+        for future, text in self._inspections.items():
+            found = self.workers.built(future)
+            if found.status == "wrong":
+                self._save(Record(text, "wrong", found.message, self.built[text].resources))
+            # If it cannot be inspected, nothing is known.
             self._sound.add(text)
-            return True
-        self._note(text, found.status)
-        self._save(Record(text, found.status, found.message, self.built[text].resources))
-        return False
+        self._inspections.clear()
+        return best is not None and self.records[best.program].status == "wrong"
 
     def _build_all(self, texts: Iterable[str]) -> None:
-        """Compiles and inspects those of some candidates for which this search has not done so."""
-        texts = list(texts)
+        """Compiles candidates that this search has not compiled."""
         futures = {
             self.workers.build(text, self.setting.sizes, self.on_gpu): text
             for text in texts if text not in self.built
         }
         for future, text in futures.items():
             self._built(text, self.workers.built(future))
-        futures = {
-            self.workers.inspect(self.built[text].machine_code): text
-            for text in texts if not self._is_sound(text) and text not in self.failed
-        }
-        for future, text in futures.items():
-            self._inspected(text, self.workers.built(future))
 
     # How they are timed.
 
@@ -427,7 +420,7 @@ class Tuner:
 
     def _measure(self, text: str) -> float | None:
         """Times a candidate once; None if it fails."""
-        if self.built[text].status != "ok" or text in self.failed or not self._is_sound(text):
+        if self.built[text].status != "ok" or text in self.failed:
             return None
         place = self._first
         return self._timed(text, self.workers.measured(place, self._start_measuring(text, place)))
@@ -521,6 +514,8 @@ class Tuner:
                 # There is nothing to compare it with.
                 continue
             self._build_all(due)
+            for text in due:
+                self._inspect(text)
             self.progress.expect(len(due))
             self.random.shuffle(due)
             found: dict[str, float] = {}
@@ -532,9 +527,6 @@ class Tuner:
             for text, time in found.items():
                 ratio = time / min(found.values())
                 slower[text] = min(slower.get(text, ratio), ratio)
-        best = self.outcome().best
-        if best is not None:
-            self._leads(best.program)
 
     def _compare(self) -> None:
         """Times the best schedule and the baselines against each other.
