@@ -62,17 +62,6 @@ def described(number: int = 0) -> Gpu | None:
     )  # fmt: skip
 
 
-def begin_context() -> None:
-    """Creates what all work on the first visible GPU shares, before PyTorch needs it.
-
-    What fails here fails again there, which says so.
-    """
-    if count_of_gpus():
-        driver = _driver()
-        context = ctypes.c_void_p()
-        driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), _asked(driver.cuDeviceGet, 0))
-
-
 def _asked(function: Callable[..., int], *arguments: int) -> int:
     """Returns the number that a function of the driver answers with."""
     found = ctypes.c_int()

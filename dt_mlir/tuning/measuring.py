@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import runpy
 import sys
 import threading
@@ -126,12 +127,16 @@ def rotation(algorithm: str, sizes: tuple[tuple[str, int], ...]) -> list[tuple[A
     return sets_of(prepared(algorithm, sizes, "cold"))
 
 
-def prepare_process(load: list[str]) -> None:
+def prepare_process(load: list[str], gpu: str | None = None) -> None:
     """Makes a process ready to compile and to measure.
 
     Args:
         load: Python files with directives that programs use.
+        gpu: the only GPU that it sees, by the driver's name; None for all.
     """
+    if gpu is not None:
+        # The driver reads it when PyTorch first asks for a GPU.
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     sys.setrecursionlimit(DEEPEST)
     _share_no_bars()
     for path in load:

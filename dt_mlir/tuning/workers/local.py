@@ -19,7 +19,7 @@ from dt_mlir.diagnostics import CompileError
 from dt_mlir.tuning.compilation import Built, build, inspect
 from dt_mlir.tuning.cuda_driver import count_of_gpus, described
 from dt_mlir.tuning.gpu import Files, Gpu, present_gpu
-from dt_mlir.tuning.measuring import Measured, cuda_of_torch, versions, warm
+from dt_mlir.tuning.measuring import Measured, cuda_of_torch, prepare_process, versions, warm
 from dt_mlir.tuning.workers.processes import (
     COMPILING,
     MEASURING,
@@ -28,7 +28,6 @@ from dt_mlir.tuning.workers.processes import (
     Started,
     begin_imports,
 )
-from dt_mlir.tuning.workers.starting import start
 from dt_mlir.tuning.workers.workers import PREPARATION, Wanted
 
 
@@ -40,18 +39,16 @@ class Pool(ProcessPool):
         load: Python files with directives that programs use.
         processes: what starts them.
         gpu: the only GPU that they see; None for all.
-        on_gpu: whether they run kernels on a GPU.
     """
 
     def __init__(
-        self, workers: int, load: Sequence[str], processes: Started, gpu: str | None = None,
-        on_gpu: bool = False,
+        self, workers: int, load: Sequence[str], processes: Started, gpu: str | None = None
     ) -> None:
         self.processes = processes
         context: Any = processes
         super().__init__(
-            max_workers=workers, context=context, initializer=start,
-            initargs=[[*load], gpu, on_gpu],
+            max_workers=workers, context=context, initializer=prepare_process,
+            initargs=[[*load], gpu],
         )  # fmt: skip
 
     def end(self) -> None:
@@ -95,7 +92,7 @@ class _Measurer:
         if self._pool is None:
             # Triton's interpreter has to be chosen before Triton is imported.
             context = PreparedContext(MEASURING) if on_gpu else FreshContext()
-            self._pool = Pool(1, self.load, context, self.gpu, on_gpu)
+            self._pool = Pool(1, self.load, context, self.gpu)
         return self._pool
 
     def measured(self, future: Future[Any]) -> Measured:

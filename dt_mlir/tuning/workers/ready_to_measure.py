@@ -1,9 +1,8 @@
 """Imported by the fork server of those that measure: does what all of them would.
 
-Importing PyTorch takes longest, and partly waits for files; Triton is imported meanwhile. The rest
-is left for the copies, which wait for their GPUs then. None of this package's threads is left when
-the process is copied, and it asks for no GPU. What fails here fails again in a process that needs
-it, which says so.
+Importing PyTorch takes longest, and partly waits for files; the others are imported meanwhile.
+None of this package's threads is left when the process is copied, and it asks for no GPU. What
+fails here fails again in a process that needs it, which says so.
 """
 
 import gc
@@ -16,9 +15,12 @@ from contextlib import suppress
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 # What is imported stays: collecting it takes a tenth of the time.
 gc.disable()
-with ThreadPoolExecutor(1) as pool:
+with ThreadPoolExecutor() as pool:
     pool.submit(importlib.import_module, "torch")
-    for name in ("triton.testing", "dt_mlir.tuning.workers.starting"):
+    with suppress(Exception):
+        # Reading and digesting all of Triton keeps no thread from importing.
+        pool.submit(importlib.import_module("triton.runtime.cache").triton_key)
+    for name in ("triton.testing", "dt_mlir.tuning.measuring"):
         with suppress(Exception):
             importlib.import_module(name)
     with suppress(Exception):
