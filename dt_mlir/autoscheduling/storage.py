@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import lcm, prod
 
+from dt_mlir.analysis.registers import THREADS_OF_A_WARP
 from dt_mlir.autoscheduling.decisions import Decision, copies, sized
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, Kernel
 from dt_mlir.costs.model import cost_of
@@ -15,7 +16,10 @@ ALIGNED = 16
 MOST_ELEMENTS = 2**15
 """The most elements of a tile that is copied at once."""
 WARPS = 8
-"""The warps that copy one."""
+"""The fewest warps that copy one."""
+EACH = 32
+"""The most elements that a thread copies at once: each has an address of its own where rows are
+ragged, for which there are not enough registers else."""
 
 
 def aligned(evaluator: Evaluator, clusters: Sequence[Cluster]) -> list[Cluster]:
@@ -75,7 +79,8 @@ def _whole(evaluator: Evaluator, kernel: Kernel, tiles: dict[str, int]) -> Kerne
     """Returns a kernel that stores whole tiles, if it can do so at once."""
     if kernel.work.reductions or prod(tiles.values()) > MOST_ELEMENTS:
         return kernel
-    tiling = replace(kernel.tiling, tiles=tiles, blocked=frozenset(tiles), warps=WARPS)
+    warps = max(WARPS, prod(tiles.values()) // (THREADS_OF_A_WARP * EACH))
+    tiling = replace(kernel.tiling, tiles=tiles, blocked=frozenset(tiles), warps=warps)
     return Kernel(kernel.work, tiling, cost_of(kernel.work, tiling, evaluator.device))
 
 
