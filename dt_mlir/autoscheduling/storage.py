@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import lcm, prod
+from typing import NamedTuple
 
 from dt_mlir.analysis.registers import THREADS_OF_A_WARP
 from dt_mlir.autoscheduling.decisions import Decision, copies, sized
@@ -20,6 +21,17 @@ WARPS = 8
 EACH = 32
 """The most elements that a thread copies at once: each has an address of its own where rows are
 ragged, for which there are not enough registers else."""
+FEW = 16
+"""The elements that a thread copies at once where tiles need not be whole."""
+
+
+class _Reader(NamedTuple):
+    """An access of a product."""
+
+    tiles: tuple[int, ...]
+    """The tile that it reads, along each axis."""
+    free: frozenset[int]
+    """The axes before the last one that no sum goes over, if the copy engine reads it."""
 
 
 def aligned(evaluator: Evaluator, clusters: Sequence[Cluster]) -> list[Cluster]:
@@ -42,19 +54,20 @@ def _aligned(evaluator: Evaluator, cluster: Cluster, clusters: Sequence[Cluster]
     for kernel in cluster.kernels:
         name = kernel.work.root
         alone = len(cluster.kernels) == 1 and name not in evaluator.algorithm.outputs
-        padding = _padding(evaluator, kernel, clusters) if name in copied or alone else {}
+        readers = _readers(name, clusters) if name in copied or alone else []
+        padding = _padding(evaluator, kernel, readers)
         if padding:
             reason = "rows start at multiples of 16 bytes, and tiles are whole"
             storage.append(sized(name, "align_storage", padding, reason))
             if name in copied or not cluster.decisions:
-                kernel = _whole(evaluator, kernel, padding)
+                kernel = _copying(evaluator, kernel, padding, readers)
         kernels.append(kernel)
     decided = tuple(kernels) != cluster.kernels and not copied
     return replace(cluster, kernels=tuple(kernels), storage=tuple(storage), decided=decided)
 
 
 def _padding(
-    evaluator: Evaluator, kernel: Kernel, clusters: Sequence[Cluster]
+    evaluator: Evaluator, kernel: Kernel, readers: Sequence[_Reader]
 ) -> dict[str, int]:
     """Returns the numbers of elements to which the storage of what a kernel stores is padded.
 
@@ -69,31 +82,51 @@ def _padding(
         return {}
     bits = kernel.work.tensors[name].bits
     row = evaluator.algorithm.sizes.get(labels[-1], 16) * bits // 8
-    tiles = _tiles_of_readers(name, clusters) if row % ALIGNED else None
-    if tiles is None or len(tiles) != len(labels):
+    found = {reader.tiles for reader in readers} if row % ALIGNED else set[tuple[int, ...]]()
+    if len(found) != 1:
+        return {}
+    (tiles,) = found
+    if len(tiles) != len(labels) or not all(tiles):
         return {}
     return dict(zip(labels, (*tiles[:-1], lcm(tiles[-1], ALIGNED * 8 // bits))))
 
 
-def _whole(evaluator: Evaluator, kernel: Kernel, tiles: dict[str, int]) -> Kernel:
-    """Returns a kernel that stores whole tiles, if it can do so at once."""
+def _copying(
+    evaluator: Evaluator, kernel: Kernel, tiles: dict[str, int], readers: Sequence[_Reader]
+) -> Kernel:
+    """Returns a kernel that stores whole tiles, or parts of them, if it can do so at once.
+
+    Args:
+        evaluator: the program, and the device.
+        kernel: the kernel.
+        tiles: the tiles in which it is read.
+        readers: what reads it. Along free axes, elements that nothing has written are not used.
+    """
     if kernel.work.reductions or prod(tiles.values()) > MOST_ELEMENTS:
         return kernel
+    labels, tiles = list(tiles), {**tiles}
+    free = [labels[axis] for axis in sorted(frozenset.intersection(*(r.free for r in readers)))]
+    while free and prod(tiles.values()) > WARPS * THREADS_OF_A_WARP * FEW:
+        longest = max(free, key=tiles.__getitem__)
+        if tiles[longest] == 1:
+            break
+        tiles[longest] //= 2
     warps = max(WARPS, prod(tiles.values()) // (THREADS_OF_A_WARP * EACH))
     tiling = replace(kernel.tiling, tiles=tiles, blocked=frozenset(tiles), warps=warps)
     return Kernel(kernel.work, tiling, cost_of(kernel.work, tiling, evaluator.device))
 
 
-def _tiles_of_readers(name: str, clusters: Sequence[Cluster]) -> list[int] | None:
-    """Returns the tiles in which products read a function, if they do so in one way."""
-    found: set[tuple[int, ...]] = set()
+def _readers(name: str, clusters: Sequence[Cluster]) -> list[_Reader]:
+    """Returns what reads a function; nothing if it is not products alone."""
+    found: list[_Reader] = []
     for cluster in clusters:
         for kernel in cluster.kernels:
             for item in kernel.work.accesses:
                 if item.tensor != name or item.stores:
                     continue
+                if not item.feeds_product:
+                    return []
                 tiles = tuple(kernel.tiling.tiles.get(label, 0) for label in item.axes)
-                if not item.feeds_product or not all(tiles):
-                    return None
-                found.add(tiles)
-    return list(found.pop()) if len(found) == 1 else None
+                free = [n for n, label in enumerate(item.axes[:-1]) if label in kernel.work.grid]
+                found.append(_Reader(tiles, frozenset(free if kernel.tiling.consumers else ())))
+    return found
