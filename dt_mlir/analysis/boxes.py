@@ -253,11 +253,19 @@ class Boxes:
                 if bounded is None or not _is_zero(op.fill):
                     raise self._other_than_zero(op)
                 ends |= bounded
+        padded = self._padded(op)
         for mask in op.masks:
-            # A row that does not exist meets no other rows, and is stored nowhere.
-            if rows is None or axis_names(mask.type) != (rows,):
+            index = mask.owner.index if isinstance(mask.owner, tile.MaskOp) else None
+            # A row that does not exist meets no other rows, and is stored nowhere; but in storage
+            # that goes on, nothing may have written it.
+            written = not any(op.indices[axis] is index for axis in padded)
+            if rows is None or axis_names(mask.type) != (rows,) or not written:
                 ends.add(self._ended_by(op, mask))
-        axes = self._ending(op, axes, ends)
+        labels = self.kernel.axes_of(_argument(op.base))
+        axes = [
+            axis._replace(end=labels[n]) if n in ends & padded else axis
+            for n, axis in enumerate(axes)
+        ]
         box = Box(
             op, _type(numbers, type.element_type, _width(type)), tuple(axes), order, False
         )
@@ -273,18 +281,11 @@ class Boxes:
             )  # fmt: skip
         return box
 
-    def _ending(
-        self, op: tile.LoadOp | tile.StoreOp, axes: Sequence[BoxAxis], ends: set[int]
-    ) -> list[BoxAxis]:
-        """Returns the axes of a box, with where it ends along those of aligned storage."""
-        argument = _argument(op.base)
-        labels = self.kernel.axes_of(argument)
-        aligned = host.alignment_of(self.tensors[argument.index]) if self.tensors else ()
-        padded = {n for n, multiple in enumerate(aligned) if multiple > 1}
-        return [
-            axis._replace(end=labels[n]) if n in ends & padded else axis
-            for n, axis in enumerate(axes)
-        ]
+    def _padded(self, op: tile.LoadOp | tile.StoreOp) -> set[int]:
+        """Returns the axes of an access' tensor along which its storage goes on."""
+        index = _argument(op.base).index
+        aligned = host.alignment_of(self.tensors[index]) if self.tensors else ()
+        return {n for n, multiple in enumerate(aligned) if multiple > 1}
 
     def _other_than_zero(self, op: tile.LoadOp) -> CompileError:
         return self.refuse(
