@@ -73,6 +73,43 @@ def test_a_fault_of_ptxas_is_reported(tmp_path: Path) -> None:
     assert "cannot run" not in stats(64, tmp_path)
 
 
+INSPECTED = """
+import sys
+from pathlib import Path
+from dt_mlir.tuning.compilation import build
+from dt_mlir.tuning.gpu import Gpu
+from dt_mlir.tuning.workers.local import LocalWorkers
+
+gpu = Gpu(
+    "NVIDIA H200", "cuda", 90, 32, (9, 0),
+    (("shared_memory_per_block_optin", 232448), ("max_threads_per_block", 1024),
+     ("regs_per_multiprocessor", 65536), ("memory_clock_rate", 3201000),
+     ("memory_bus_width", 6144), ("L2_cache_size", 52428800), ("multi_processor_count", 132)),
+)
+built = build(Path(sys.argv[1]).read_text(), "-", dict(m=512, n=512, k=64, l=64), gpu)
+assert built.status == "ok", built.message
+with LocalWorkers() as workers:
+    found = workers.built(workers.inspect(built.machine_code))
+print(found.status, found.message)
+"""
+
+
+@pytest.mark.skipif(ptxas_version() != "12.8", reason="other versions of ptxas have no such fault")
+@pytest.mark.parametrize(("columns", "wanted"), [(32, "wrong a fault of ptxas: "), (64, "ok \n")])
+def test_candidates_with_a_fault_of_ptxas_cannot_win(
+    columns: int, wanted: str, tmp_path: Path
+) -> None:
+    (tmp_path / "chain.dt").write_text(chain(columns))
+    (tmp_path / "inspected.py").write_text(INSPECTED)
+    environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
+    done = subprocess.run(
+        [sys.executable, "inspected.py", "chain.dt"], cwd=tmp_path, capture_output=True, text=True,
+        env={**environment, "DT_MLIR_CACHE": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(wanted)
+
+
 class Compiled:
     """A compiled kernel, as far as it is looked at."""
 

@@ -63,6 +63,9 @@ def test_a_search_on_a_cluster_loses_the_candidates_of_lost_workers_alone(
     assert lost.message.startswith("its worker was lost")
     assert cluster.measured(0, cluster.start(0, wanted, warm, *wanted)).status == "ok"
 
+    # Compilers inspect machine code: of what is none, nothing is known.
+    assert cluster.built(cluster.inspect((b"",))).status == "ok"
+
     # One that is defined here is sent as it is.
     def tell_place() -> Measured:
         return Measured("ok", str(os.getpid()))
