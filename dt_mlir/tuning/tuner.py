@@ -184,8 +184,8 @@ class Tuner:
                 self._measured_before.add(record.program)
         self._explore()
         self._further_rounds()
-        while self._winner_is_wrong():
-            # Others are among the fastest now.
+        while self._winner_is_wrong() or (self._times() and self.outcome().best is None):
+            # Others are the fastest now, which have not been timed as often.
             self._further_rounds()
         best = self.outcome().best
         if best is not None:

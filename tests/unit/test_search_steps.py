@@ -129,6 +129,20 @@ def test_a_winner_that_fails_later_is_told_of_once(sampled: bool) -> None:
     assert workers.measured_at.count(0) == len(workers.measured_at) == 6 + 1 + 3
 
 
+@pytest.mark.parametrize("last", [2, 3, 4])
+def test_what_comes_after_a_winner_that_fails_is_measured_in_all_rounds(last: int) -> None:
+    def result(number: int, place: int) -> Measured:
+        if workers.order() == 0 and workers.texts.count(workers.texts[-1]) == last:
+            return Measured("failed", "broken")
+        return Measured("ok", "", 10.0 + workers.order())
+
+    workers = Made(result)
+    found = searched(workers, rounds=4, trials=6, keep=1.0)
+    assert found.best is not None
+    assert workers.order(found.best.program) == 1
+    assert len(found.best.times) >= 4
+
+
 def test_the_fastest_is_timed_again_while_others_wait_to_be_looked_at() -> None:
     """There is a result at any time, and yet what is new comes first."""
     workers = Made(lambda number, place: Measured("ok", "", 10.0 + number))
