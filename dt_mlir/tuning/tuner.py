@@ -142,9 +142,9 @@ class Tuner:
         self._fastest: str | None = None
         """The candidate that took less time than the fastest one before it did when last timed."""
         self._inspections: dict[Future[Any], str] = {}
-        """The candidates whose machine code is inspected."""
-        self._sound: set[str] = set()
-        """Those for which that is done."""
+        """The candidates whose machine code is being inspected."""
+        self._inspected: set[str] = set()
+        """The candidates whose machine code has been inspected."""
         self._measured_before: set[str] = set()
         """The candidates that other searches have measured in all rounds."""
         self.finished = False
@@ -355,14 +355,11 @@ class Tuner:
         self._save(Record(text, built.status, built.message, built.resources))
         return False
 
-    def _is_sound(self, text: str) -> bool:
-        """Returns whether no fault is known of a candidate's machine code, if it has any."""
-        return text in self._sound or not self.built[text].machine_code
-
     def _inspect(self, text: str) -> None:
         """Lets a process inspect a candidate's machine code, unless one does or has done so."""
-        if not self._is_sound(text) and text not in self._inspections.values():
-            self._inspections[self.workers.inspect(self.built[text].machine_code)] = text
+        code = self.built[text].machine_code
+        if code and text not in self._inspected and text not in self._inspections.values():
+            self._inspections[self.workers.inspect(code)] = text
 
     def _winner_is_wrong(self) -> bool:
         """Waits for inspections, and returns whether the machine code of the winner has a fault."""
@@ -374,7 +371,7 @@ class Tuner:
             if found.status == "wrong":
                 self._save(Record(text, "wrong", found.message, self.built[text].resources))
             # If it cannot be inspected, nothing is known.
-            self._sound.add(text)
+            self._inspected.add(text)
         self._inspections.clear()
         return best is not None and self.records[best.program].status == "wrong"
 
