@@ -256,8 +256,8 @@ class Boxes:
         padded = self._padded(op)
         for mask in op.masks:
             index = mask.owner.index if isinstance(mask.owner, tile.MaskOp) else None
-            # A row that does not exist meets no other rows, and is stored nowhere; but in storage
-            # that goes on, nothing may have written it.
+            # A row that does not exist meets no other rows, and is stored nowhere. In storage that
+            # goes on, though, perhaps nothing has written it.
             written = not any(op.indices[axis] is index for axis in padded)
             if rows is None or axis_names(mask.type) != (rows,) or not written:
                 ends.add(self._ended_by(op, mask))

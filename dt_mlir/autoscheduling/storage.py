@@ -19,10 +19,12 @@ MOST_ELEMENTS = 2**15
 WARPS = 8
 """The fewest warps that copy one."""
 EACH = 32
-"""The most elements that a thread copies at once: each has an address of its own where rows are
-ragged, for which there are not enough registers else."""
+"""The elements of a thread beyond which more warps copy a tile: where rows are ragged, each has an
+address of its own in registers."""
 FEW = 16
-"""The elements that a thread copies at once where tiles need not be whole."""
+"""The elements of a thread to which a tile that need not be whole is cut down."""
+MOST_WARPS = 16
+"""The most warps that copy a tile: there are 64 lanes in some, and 1024 threads at most."""
 
 
 class _Reader(NamedTuple):
@@ -111,7 +113,7 @@ def _copying(
         if tiles[longest] == 1:
             break
         tiles[longest] //= 2
-    warps = max(WARPS, prod(tiles.values()) // (THREADS_OF_A_WARP * EACH))
+    warps = min(max(WARPS, prod(tiles.values()) // (THREADS_OF_A_WARP * EACH)), MOST_WARPS)
     tiling = replace(kernel.tiling, tiles=tiles, blocked=frozenset(tiles), warps=warps)
     return Kernel(kernel.work, tiling, cost_of(kernel.work, tiling, evaluator.device))
 

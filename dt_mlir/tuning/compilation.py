@@ -113,8 +113,8 @@ def build(text: str, file: str, sizes: Mapping[str, int], gpu: Gpu | None) -> Bu
 def inspect(code: Sequence[bytes]) -> Built:
     """Looks for faults of the assembler in kernels of a candidate that may win.
 
-    It takes longer than all other steps of compiling one together, so that what is slow goes
-    without.
+    Disassembling them takes longer than all other steps of compiling a candidate together, so that
+    only those are inspected that are among the fastest.
 
     Args:
         code: their machine code.
@@ -191,7 +191,7 @@ def _warm(program: Compiled, sizes: Mapping[str, int], gpu: Gpu) -> dict[str, An
     interface = Interface.of(program.algorithm)
     found: dict[str, Any] = {}
     with (
-        # The C compiler runs beside what inspects machine code.
+        # The C compiler runs beside what compiles further kernels.
         ThreadPoolExecutor(1) as others,
         in_place_of_torch(gpu) as torch,
         loaded(program.source) as emitted,

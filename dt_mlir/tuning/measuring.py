@@ -212,7 +212,8 @@ def measure(
             out = inputs.poisoned()
 
             given = rotation(algorithm, tuple(sizes.items())) if method == "cold" else None
-            runs = calls(wrapper, inputs, given or [tuple(inputs.arguments)], out)
+            # What may win is inspected where it was compiled.
+            runs = calls(wrapper, inputs, given or [tuple(inputs.arguments)], out, inspects=False)
             runs[0]()
             if check is not None:
                 inputs.check(out, check)
@@ -252,8 +253,9 @@ def _bits(results: Any, copied: bool = True) -> list[Any]:
 
 
 def calls(
-    wrapper: Callable[..., Any], inputs: Prepared, sets: Sequence[tuple[Any, ...]], out: Any
-) -> list[Run]:
+    wrapper: Callable[..., Any], inputs: Prepared, sets: Sequence[tuple[Any, ...]], out: Any,
+    inspects: bool = True,
+) -> list[Run]:  # fmt: skip
     """Returns the calls of a program on sets of its tensors, as they are made from Python.
 
     Args:
@@ -261,6 +263,7 @@ def calls(
         inputs: the shapes of the results, and the sizes of labels.
         sets: the arguments of each call.
         out: the results of the first call; the others have results of their own.
+        inspects: whether kernels whose machine code has a fault are refused.
     """
     from dt_mlir.runtime import launch
 
@@ -273,8 +276,7 @@ def calls(
         if known is not None:
             key, pointers = known
             if key not in plans:
-                # What may win is inspected where it was compiled.
-                _, plans[key] = launch.record(wrapper, given, options, inspects=False)
+                _, plans[key] = launch.record(wrapper, given, options, inspects)
             again = None if plans[key] is None else partial(plans[key], given, pointers)
 
         def run(given: Any = given, options: Any = options, again: Any = again) -> None:

@@ -2,9 +2,9 @@
 
 Candidates are compiled by several processes, then run by one on each GPU: checked once, and timed.
 What is among the fastest is timed in rounds on one GPU, in each of which the order is drawn anew.
-What compiles or runs too long is ended, and costs only itself. The machine code of what may win is
-inspected meanwhile. Everything goes to the database at once, so that an interrupted search goes on
-where it was.
+What compiles or runs too long is ended, and costs only itself. Machine code of what may win is
+inspected while others are compiled and timed. Everything goes to the database at once, so that an
+interrupted search goes on where it was.
 """
 
 from __future__ import annotations
@@ -134,6 +134,8 @@ class Tuner:
         self.records: dict[str, Record] = {}
         self.tried: dict[str, Candidate] = {}
         self.excluded: set[str] = set()
+        self._returned: set[str] = set()
+        """Those that were excluded until what excluded them was found wrong."""
         self.comparison: dict[str, list[float]] = {}
         self.missing: dict[str, str] = {}
         self._workers = workers
@@ -167,6 +169,7 @@ class Tuner:
 
     def outcome(self) -> Outcome:
         """Returns what has come of the search so far."""
+        self._read_inspections(wait=False)
         found = {text: self.records[text] for text in self.tried if text in self.records}
         # A search that was interrupted may have begun to compare.
         compared = {name: times for name, times in self.comparison.items() if times}
@@ -215,6 +218,15 @@ class Tuner:
         free = set(self.workers.places())
         ahead = self.strategy.ahead(self.workers.jobs, len(free)) + len(free)
         while True:
+            at_end = not pending and not ready
+            if self._read_inspections(wait=at_end and bool(self.excluded)):
+                # What is wrong excludes nothing.
+                those = [text for text in self.tried if text in self.excluded]
+                returned = [text for text in those if not self._is_too_slow(text)]
+                self.excluded.difference_update(returned)
+                self._returned.update(returned)
+                self.progress.expect(len(returned))
+                ready += returned
             # What may be faster is looked at first, but for a turn of the fastest now and then.
             leader = self._leader()
             under_way = any(step.again for step in pending.values())
@@ -314,7 +326,8 @@ class Tuner:
         """Tells what came of a candidate's first look."""
         record = self.records.get(text)
         ok = record is not None and record.status == "ok"
-        self.strategy.tell(self.tried[text], record.milliseconds if record and ok else None)
+        if text not in self._returned:
+            self.strategy.tell(self.tried[text], record.milliseconds if record and ok else None)
         self.progress.step(self._best())
 
     def _is_too_slow(self, text: str) -> bool:
@@ -361,18 +374,35 @@ class Tuner:
         if code and text not in self._inspected and text not in self._inspections.values():
             self._inspections[self.workers.inspect(code)] = text
 
-    def _winner_is_wrong(self) -> bool:
-        """Waits for inspections, and returns whether the machine code of the winner has a fault."""
-        best = self.outcome().best
-        if best is not None and best.program in self.built:
-            self._inspect(best.program)
-        for future, text in self._inspections.items():
+    def _read_inspections(self, wait: bool) -> bool:
+        """Notes what came of inspections, and returns whether there was a fault.
+
+        Args:
+            wait: whether those that are not done are waited for.
+        """
+        wrong = False
+        for future, text in [*self._inspections.items()]:
+            if not wait and not future.done():
+                continue
+            del self._inspections[future]
             found = self.workers.built(future)
             if found.status == "wrong":
+                wrong = True
                 self._save(Record(text, "wrong", found.message, self.built[text].resources))
             # If it cannot be inspected, nothing is known.
             self._inspected.add(text)
-        self._inspections.clear()
+        return wrong
+
+    def _winner_is_wrong(self) -> bool:
+        """Lets the winner be inspected, and returns whether its machine code has a fault."""
+        best = self.outcome().best
+        if best is not None:
+            if self.on_gpu:
+                # Another search may have ended before it was inspected.
+                self._build_all([best.program])
+            if best.program in self.built:
+                self._inspect(best.program)
+        self._read_inspections(wait=True)
         return best is not None and self.records[best.program].status == "wrong"
 
     def _build_all(self, texts: Iterable[str]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -258,6 +259,73 @@ def test_what_has_a_fault_does_not_win(rounds: int, faults: int) -> None:
     assert found.statuses() == {"wrong": faults, "ok": 8 - faults}
     assert len(found.best.times) >= rounds
     assert len(workers.inspections) == len({*workers.inspections})
+
+
+def _on_gpu(workers: Made, database: Database, sampled: bool = False, **options: Any) -> Outcome:
+    task = Task(compile_text(text_of("space_of_eight_schedules"), "-")[0], {"x": 9, "y": 17, "k": 17})
+    setting = Setting(task.algorithm, task.sizes, "a GPU", "1")
+    strategy = Sampled(task, 0) if sampled else None
+    return Tuner(
+        task, setting, database, Options(**options), _Silent(), (), workers, strategy
+    ).run()
+
+
+def test_what_a_search_left_uninspected_is_inspected_by_the_next_one() -> None:
+    def interrupted(number: int, place: int) -> Measured:
+        if number == 7:
+            raise KeyboardInterrupt
+        return Measured("ok", "", 10.0 + first.order())
+
+    first = Made(interrupted, code=True)
+    first.inspect = lambda code: Future()
+    then = Made(lambda number, place: Measured("ok", "", 50.0 + number), code=True)
+    then.inspection = lambda text: Built("wrong" if text == first.texts[0] else "ok", "a fault")
+    with Database(":memory:") as database:
+        with pytest.raises(KeyboardInterrupt):
+            _on_gpu(first, database, rounds=2, keep=1.0)
+        assert first.texts.count(first.texts[0]) == 2
+        found = _on_gpu(then, database, rounds=2, keep=1.0)
+    assert found.best is not None
+    assert found.best.program != first.texts[0]
+    assert found.best.program in then.inspections
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_what_is_wrong_excludes_nothing(sampled: bool) -> None:
+    """The first one takes less time than the others must."""
+    workers = Made(lambda _, place: Measured("ok", "", 1.0 + 2 * workers.order()), code=True)
+    workers.inspection = lambda text: Built("wrong" if workers.order(text) == 0 else "ok", "a fault")
+    build = workers.build
+
+    def bounded(text: str, sizes: Mapping[str, int], on_gpu: bool) -> Future[Any]:
+        return _done(replace(build(text, sizes, on_gpu).result(), least_milliseconds=2.0))
+
+    workers.build = bounded
+    late: list[Callable[[], None]] = []
+
+    def inspect(code: Sequence[bytes]) -> Future[Any]:
+        future: Future[Any] = Future()
+        workers.inspections.append(code[0].decode())
+        outcome = workers.inspection(workers.inspections[-1])
+        # It is known once all others have been excluded.
+        late.append(lambda: future.set_result(outcome))
+        return future
+
+    workers.inspect = inspect
+    built = workers.built
+
+    def in_time(future: Future[Any]) -> Built:
+        while late:
+            late.pop()()
+        return built(future)
+
+    with Database(":memory:") as database:
+        workers.built = in_time
+        found = _on_gpu(workers, database, sampled, rounds=2, keep=1.0, trials=8)
+    assert found.best is not None
+    assert workers.order(found.best.program) == 1
+    assert found.statuses() == {"wrong": 1, "ok": 7}
+    assert not found.excluded
 
 
 def test_what_cannot_be_inspected_may_win() -> None:

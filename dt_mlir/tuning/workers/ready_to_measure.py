@@ -18,7 +18,7 @@ gc.disable()
 with ThreadPoolExecutor() as pool:
     pool.submit(importlib.import_module, "torch")
     with suppress(Exception):
-        # Reading and digesting all of Triton keeps no thread from importing.
+        # Others import meanwhile: what reads and digests all of Triton releases Python's lock.
         pool.submit(importlib.import_module("triton.runtime.cache").triton_key)
     for name in ("triton.testing", "dt_mlir.tuning.measuring"):
         with suppress(Exception):
