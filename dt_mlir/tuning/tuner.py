@@ -187,7 +187,7 @@ class Tuner:
                 self._measured_before.add(record.program)
         self._explore()
         self._further_rounds()
-        while self._winner_is_wrong() or (self._times() and self.outcome().best is None):
+        while self._finds_faults() or (self._times() and self.outcome().best is None):
             # Others are the fastest now, which have not been timed as often.
             self._further_rounds()
         best = self.outcome().best
@@ -393,17 +393,16 @@ class Tuner:
             self._inspected.add(text)
         return wrong
 
-    def _winner_is_wrong(self) -> bool:
-        """Lets the winner be inspected, and returns whether its machine code has a fault."""
+    def _finds_faults(self) -> bool:
+        """Waits for inspections, the winner's among them; returns whether there was a fault."""
+        found = self._read_inspections(wait=True)
         best = self.outcome().best
-        if best is not None:
-            if self.on_gpu:
-                # Another search may have ended before it was inspected.
-                self._build_all([best.program])
-            if best.program in self.built:
-                self._inspect(best.program)
-        self._read_inspections(wait=True)
-        return best is not None and self.records[best.program].status == "wrong"
+        if best is not None and self.on_gpu:
+            # Another search may have ended before it was inspected.
+            self._build_all([best.program])
+        if best is not None and best.program in self.built:
+            self._inspect(best.program)
+        return self._read_inspections(wait=True) or found
 
     def _build_all(self, texts: Iterable[str]) -> None:
         """Compiles candidates that this search has not compiled."""

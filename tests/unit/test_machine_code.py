@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from gpus import H200
 from texts import text_of
 
 import dt_mlir as dt
@@ -73,19 +74,12 @@ def test_a_fault_of_ptxas_is_reported(tmp_path: Path) -> None:
     assert "cannot run" not in stats(64, tmp_path)
 
 
-INSPECTED = """
+INSPECTED = H200 + """
 import sys
 from pathlib import Path
 from dt_mlir.tuning.compilation import build
-from dt_mlir.tuning.gpu import Gpu
 from dt_mlir.tuning.workers.local import LocalWorkers
 
-gpu = Gpu(
-    "NVIDIA H200", "cuda", 90, 32, (9, 0),
-    (("shared_memory_per_block_optin", 232448), ("max_threads_per_block", 1024),
-     ("regs_per_multiprocessor", 65536), ("memory_clock_rate", 3201000),
-     ("memory_bus_width", 6144), ("L2_cache_size", 52428800), ("multi_processor_count", 132)),
-)
 built = build(Path(sys.argv[1]).read_text(), "-", dict(m=512, n=512, k=64, l=64), gpu)
 assert built.status == "ok", built.message
 with LocalWorkers() as workers:

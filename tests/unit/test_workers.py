@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from gpus import H200
 from texts import text_of
 
 from dt_mlir.diagnostics import CompileError
@@ -143,19 +144,13 @@ def test_gpus_are_named_as_they_are_visible(
     assert error.value.hint == "there are 3, which are numbered from 0"
 
 
-ELSEWHERE = """
+ELSEWHERE = H200 + """
 import sys, tempfile
 from pathlib import Path
 from triton import knobs
 from dt_mlir.tuning.compilation import build
-from dt_mlir.tuning.gpu import Gpu, packed, stand_in, unpack
+from dt_mlir.tuning.gpu import packed, stand_in, unpack
 
-gpu = Gpu(
-    "NVIDIA H200", "cuda", 90, 32, (9, 0),
-    (("shared_memory_per_block_optin", 232448), ("max_threads_per_block", 1024),
-     ("regs_per_multiprocessor", 65536), ("memory_clock_rate", 3201000),
-     ("memory_bus_width", 6144), ("L2_cache_size", 52428800), ("multi_processor_count", 132)),
-)
 text, first, second = Path(sys.argv[1]).read_text(), *sys.argv[2:]
 sizes = {"x": 512, "y": 512, "k": 512}
 knobs.cache.dir = first

@@ -12,8 +12,9 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -218,13 +219,22 @@ def _prepare(load: tuple[str, ...]) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
+@contextmanager
+def _ended_after(seconds: float) -> Generator[None]:
+    """Ends this process where something takes longer."""
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 def _compile(
     text: str, sizes: Mapping[str, int], gpu: Gpu | None, load: tuple[str, ...], timeout: float
 ) -> Built:
     """Compiles a candidate; the files of Triton's cache go with the result."""
     _prepare(load)
-    signal.setitimer(signal.ITIMER_REAL, timeout)
-    try:
+    with _ended_after(timeout):
         if gpu is None:
             return build(text, "-", sizes, None)
         from triton import knobs
@@ -232,18 +242,13 @@ def _compile(
         with tempfile.TemporaryDirectory() as folder, knobs.cache.scope():
             knobs.cache.dir = folder
             return replace(build(text, "-", sizes, gpu), cache=packed(Path(folder)))
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _look_for_faults(code: Sequence[bytes], load: tuple[str, ...], timeout: float) -> Built:
     """Inspects machine code."""
     _prepare(load)
-    signal.setitimer(signal.ITIMER_REAL, timeout)
-    try:
+    with _ended_after(timeout):
         return inspect(code)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 _build: Any = ray.remote(num_cpus=1, max_retries=0)(_compile)
@@ -268,14 +273,12 @@ class _Measurer:
     def prepare(self, wanted: _Key) -> str | None:
         """Makes up inputs; returns what is wrong with them if they cannot be made up."""
         if self.ready != wanted:
-            signal.setitimer(signal.ITIMER_REAL, PREPARATION)
             try:
-                found = warm(wanted[0], dict(wanted[1]), wanted[2])
+                with _ended_after(PREPARATION):
+                    found = warm(wanted[0], dict(wanted[1]), wanted[2])
             except Exception as error:
                 # Tensors that do not fit are PyTorch's error.
                 return f"{type(error).__name__}: {error}"
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
             if found.status != "ok":
                 return found.message
             self.ready = wanted
@@ -290,8 +293,5 @@ class _Measurer:
         problem = self.prepare(wanted)
         if problem is not None:
             return problem
-        signal.setitimer(signal.ITIMER_REAL, timeout)
-        try:
+        with _ended_after(timeout):
             return function(*args)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
