@@ -360,7 +360,8 @@ def record(
                 known = [*own_inputs, *results, *own]
                 source = next((i for i, other in enumerate(known) if other is value), None)
                 if source is None:
-                    if isinstance(value, float):
+                    # What is computed from a call's own is no allocation of the next one's.
+                    if isinstance(value, float) or any(_share(value, other) for other in known):
                         return found, None
                     own.append(value)
                     source = len(known)
@@ -388,6 +389,13 @@ def _described(descriptor: Any, tensor: Any) -> Any:
     found.__dict__.update(descriptor.__dict__)
     found.base = tensor
     return found
+
+
+def _share(tensor: Any, other: Any) -> bool:
+    """Returns whether a tensor is in the storage of another value."""
+    if not isinstance(other, torch.Tensor) or not tensor.numel():
+        return False
+    return tensor.untyped_storage().data_ptr() == other.untyped_storage().data_ptr()
 
 
 def _copied(value: Any) -> Any:

@@ -94,12 +94,6 @@ class Tensor:
         kept = zip(self.shape, sizes, self._strides)
         return Tensor(sizes, self.dtype, self.device, [s if a == b else 0 for a, b, s in kept])
 
-    def __getitem__(self, slices: tuple[slice, ...]) -> Tensor:
-        """Returns a view of the first elements along axes, or of some that follow each other."""
-        places = [range(*part.indices(size)) for part, size in zip(slices, self.shape)]
-        sizes = [*map(len, places), *self.shape[len(places):]]
-        return Tensor(sizes, self.dtype, self.device, self._strides)
-
     def permute(self, *axes: int) -> Tensor:
         """Returns a view whose axes are in another order."""
         strides = [self._strides[axis] for axis in axes]

@@ -136,12 +136,16 @@ class Buffer:
 
 
 class Descriptor:
-    """A tensor and the shape of the boxes that are copied of it."""
+    """A tensor, where it ends for copies, and the shape of the boxes that are copied of it."""
 
-    def __init__(self, base: torch.Tensor, block_shape: list[int], layout: Any) -> None:
-        self.base, self.block_shape, self.layout = base, block_shape, layout
-
-    from_tensor = classmethod(lambda cls, tensor, box, layout: cls(tensor, box, layout))
+    def __init__(
+        self, base: torch.Tensor, shape: list[int], strides: tuple[int, ...],
+        block_shape: list[int], layout: Any,
+    ) -> None:  # fmt: skip
+        assert strides == base.stride()
+        self.base = base[tuple(slice(size) for size in shape)]
+        assert list(self.base.shape) == shape, "a tensor ends beyond its storage"
+        self.block_shape, self.layout = block_shape, layout
 
     def places(self, origin: Sequence[int]) -> tuple[Any, Any]:
         """The parts of the tensor and of a box that lie in both."""

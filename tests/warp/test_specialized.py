@@ -147,3 +147,43 @@ def test_tensors_are_described_anew() -> None:
     assert box.base is second
     assert box.block_shape == [64, 64]
     assert out is found
+
+
+def ending(a: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
+    """Launches the kernel on a description of a part of what it allocates."""
+    own = torch.empty((4,))
+    out = torch.empty_like(a) if out is None else out
+    KERNEL[(1,)](own, out)
+    KERNEL[(1,)](Descriptor(own[:2]), out)
+    return out
+
+
+def test_parts_of_what_a_call_allocates_are_not_allocated_anew() -> None:
+    """Nothing would write them: a call that describes one is made by its wrapper each time."""
+    first = torch.ones(2)
+    result, plan = launch.record(ending, (first,), {})
+    assert result.shape == first.shape
+    assert plan is None
+
+
+PADDED = """
+Func mm : f16; In A : f16, B : f16; Var x, y; RVar k;
+mm[x, y] = rdot(A[x, k], B[k, y], k);
+mm.cache_read(A, a_copy); mm.cache_read(B, b_copy);
+a_copy.block(x:32, k:32); a_copy.tensorize(x:32, k:32); a_copy.align_storage(x:128, k:32);
+b_copy.block(k:32, y:32); b_copy.tensorize(k:32, y:32); b_copy.align_storage(k:32, y:64);
+mm.block(x:128, y:64); mm.tensorize(x:128, y:64, k:32); mm.descriptor(a_copy, b_copy);
+"""
+
+
+@pytest.mark.parametrize("directives", ["mm.warp_specialize();", "mm.num_warps(4);"])
+@pytest.mark.parametrize("sizes", [(255, 97, 193), (3, 5, 7)])
+def test_calls_again_with_copies(directives: str, sizes: tuple[int, int, int]) -> None:
+    """Each call multiplies its own copies, whose padding other kernels than the copies' wrote."""
+    x, k, y = sizes
+    mm = dt.parse(PADDED + directives + " mm.compile();").compile()
+    for _ in range(4):
+        filled = torch.full((1 << 20,), torch.nan, device=DEVICE)
+        a, b = random(x, k), random(k, y)
+        del filled
+        close(mm(a, b), a.float() @ b.float())

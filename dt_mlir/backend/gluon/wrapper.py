@@ -76,9 +76,9 @@ class GluonWrapperPrinter(WrapperPrinter):
             tensor, described = self.tensors[given[_base(value)]], value.owner
             assert isinstance(described, warp.TmaDescriptorOp)
             args.append(self._call(
-                "_tensor_map", code.constant(tensor.name),
-                self._ending(tensor, described.end_labels),
+                "_tensor_map", code.constant(tensor.name), code.name(tensor.variable),
                 code.numbers(list(type.extents)), code.constant(type.swizzle.data),
+                *self._ends(described.end_labels),
             ))  # fmt: skip
         for arg in gluon.accessed:
             tensor = self.tensors[given[arg]]

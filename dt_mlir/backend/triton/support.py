@@ -319,22 +319,29 @@ def _dependent_launch(device):
     return {"DEPENDENT": True, "launch_pdl": True}
 
 
-def _tensor_box(tensor, box):
-    """Describes a tensor to the copy engine, which then copies boxes of it."""
+def _ended(tensor, ends):
+    """The sizes of a tensor for the copy engine: where it ends, or where its storage does."""
+    if not ends:
+        return list(tensor.shape)
+    return [size if end is None else end for size, end in zip(tensor.shape, ends)]
+
+
+def _tensor_box(tensor, box, ends=()):
+    """Describes a tensor to the copy engine, which then copies boxes of it, up to its ends."""
     from triton.tools.tensor_descriptor import TensorDescriptor
 
-    return TensorDescriptor.from_tensor(tensor, box)
+    return TensorDescriptor(tensor, _ended(tensor, ends), tensor.stride(), box)
 
 
-def _tensor_map(function, name, tensor, box, swizzle):
-    """Describes a tensor to the copy engine; refuses one that it cannot copy."""
+def _tensor_map(function, name, tensor, box, swizzle, ends=()):
+    """Describes a tensor to the copy engine, up to its ends; refuses one that it cannot copy."""
     reason = _undescribed(tensor)
     if reason is not None:
         raise ValueError(f"{function}: '{name}' {reason}")
     layout = gl.NVMMASharedLayout(
         swizzle_byte_width=swizzle, element_bitwidth=8 * tensor.element_size(), rank=len(box)
     )
-    return TensorDescriptor.from_tensor(tensor, box, layout)
+    return TensorDescriptor(tensor, _ended(tensor, ends), tensor.stride(), box, layout)
 
 
 @contextlib.contextmanager

@@ -499,19 +499,18 @@ class WrapperPrinter:
         return [
             code.conditional(
                 code.name(variable),
-                code.call("_tensor_box", self._ending(tensors[base], ends), code.numbers(extents)),
+                code.call(
+                    "_tensor_box", code.name(tensors[base].variable), code.numbers(extents),
+                    *self._ends(ends),
+                ),
                 code.constant(None),
             ) for base, extents, ends in signature.boxes
         ]  # fmt: skip
 
-    def _ending(self, tensor: _Tensor, ends: Sequence[str]) -> ast.expr:
-        """A tensor up to the sizes of labels, where its storage goes on."""
-        whole = code.name(tensor.variable)
-        if not ends:
-            return whole
-        return code.subscript(
-            whole, [ast.Slice(None, self._size(label) if label else None) for label in ends]
-        )
+    def _ends(self, labels: Sequence[str]) -> list[ast.expr]:
+        """The argument that says where a tensor ends for its boxes; none where its storage does."""
+        ends = [self._size(label) if label else code.constant(None) for label in labels]
+        return [code.tuple_of(ends)] if ends else []
 
     def _is_moderate(self, scalar: SSAValue) -> ast.expr:
         """The comparison that says whether a scalar is positive and of moderate size."""

@@ -3,7 +3,7 @@
 // RUN: not dt-opt %s -t gluon 2>&1 | filecheck %s --check-prefix ERROR
 // Each statement comes from an operation: of the partitions, then of the kernel around them.
 // CHECK: from triton.experimental import gluon
-// CHECK: def _tensor_map(function, name, tensor, box, swizzle):
+// CHECK: def _tensor_map(function, name, tensor, box, swizzle, ends=()):
 // CHECK: @gluon.jit
 // CHECK-NEXT: def mm_consumer(
 // CHECK-NEXT: i: gl.constexpr, A_box, B_box, mm_box, As, Bs, mms, empty, ready, x_SIZE: gl.constexpr,
