@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from types import ModuleType, SimpleNamespace
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -143,15 +143,14 @@ class Descriptor:
         block_shape: list[int], layout: Any,
     ) -> None:  # fmt: skip
         assert strides == base.stride()
-        self.base = base[tuple(slice(size) for size in shape)]
-        assert list(self.base.shape) == shape, "a tensor ends beyond its storage"
-        self.block_shape, self.layout = block_shape, layout
+        assert all(size <= stored for size, stored in zip(shape, base.shape, strict=True))
+        self.base, self.shape, self.block_shape, self.layout = base, shape, block_shape, layout
 
     def places(self, origin: Sequence[int]) -> tuple[Any, Any]:
         """The parts of the tensor and of a box that lie in both."""
         assert len(origin) == self.base.dim()
         starts = [max(0, -first) for first in origin]
-        ends = zip(origin, self.block_shape, self.base.shape)
+        ends = zip(origin, self.block_shape, self.shape)
         stops = [max(0, min(extent, size - first)) for first, extent, size in ends]
         pairs = list(zip(origin, starts, stops))
         inside = tuple(slice(first + start, max(first + stop, 0)) for first, start, stop in pairs)
@@ -335,7 +334,7 @@ class Kernel:
         self.fn(*arguments)
 
     def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
-        def launch(*arguments: Any, num_warps: int, launch_pdl: bool = False) -> None:
+        def launch(*arguments: Any, num_warps: int = 4, launch_pdl: bool = False) -> None:
             given = [Pointer(a, 0) if isinstance(a, torch.Tensor) else a for a in arguments]
             MACHINE.programs = grid[0]
             for MACHINE.program in range(grid[0]):
@@ -373,6 +372,15 @@ def _modules() -> dict[str, ModuleType]:
     return modules
 
 
+def _name(module: ModuleType) -> None:
+    """Gives the kernels of Gluon in a module the shim's names; Triton's keep those of Triton."""
+    names = {**vars(module), "gl": LANGUAGE, "tl": LANGUAGE, "libdevice": torch}
+    for kernel in names.values():
+        if isinstance(kernel, Kernel):
+            code: Any = kernel.fn
+            kernel.fn = FunctionType(code.__code__, names, code.__name__, code.__defaults__)
+
+
 def _converted(value: torch.Tensor, *options: Any, bitcast: bool = False, **more: Any) -> Any:
     return value.view(*options) if bitcast else _TO(value, *options, **more)
 
@@ -385,7 +393,10 @@ def loaded_on_the_shim(source: str) -> Generator[ModuleType]:
     """Imports an emitted module of Gluon, whose kernels then run on the CPU."""
     import triton.experimental
     from triton import knobs
+    from triton.runtime.jit import mangle_type
 
+    # The first launch of a kernel of Triton's imports what is Gluon's.
+    mangle_type(torch.empty(1))
     modules = _modules()
     kept = {name: sys.modules.get(name) for name in modules}
     package: Any = triton.experimental
@@ -397,7 +408,7 @@ def loaded_on_the_shim(source: str) -> Generator[ModuleType]:
     converting.to = _converted
     try:
         with loaded(source, "dt_gluon") as module:
-            vars(module).update(gl=LANGUAGE, tl=LANGUAGE, libdevice=torch)
+            _name(module)
             yield module
     finally:
         knobs.runtime.interpret = interpreted

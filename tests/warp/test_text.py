@@ -15,8 +15,10 @@ from test_products import FORMS, lowered
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.backend.python_module import emit_module
 from dt_mlir.backend.targets import specialized
+from dt_mlir.compiler import compile_program
 from dt_mlir.element_types import TORCH_TYPES, type_name
 from dt_mlir.runtime.execute import prepare_triton
+from dt_mlir.runtime.launch import record
 
 prepare_triton()
 
@@ -51,6 +53,42 @@ def test_products(name: str) -> None:
     source, interface = emit_module(specialized(module)), Interface.of(module)
     for given in ({"x": 128, "y": 64, "k": 32}, {"x": 304, "y": 144, "k": 112}):
         check(name, source, interface, given)
+
+
+COPIES = """
+Func mm : bf16; In A : bf16, B : bf16; Var x, y; RVar k; mm[x, y] = rdot(A[x, k], B[k, y], k);
+mm.cache_read(A, C); mm.cache_read(B, D);
+C.block(x:32, k:32); C.tensorize(x:32, k:32); C.align_storage(x:128, k:32);
+D.block(k:32, y:32); D.tensorize(k:32, y:32); D.align_storage(k:32, y:64);
+mm.block(x:128, y:64); mm.tensorize(x:128, y:64, k:32); mm.descriptor(C, D); mm.warp_specialize();
+mm.compile();
+"""
+
+
+@pytest.mark.parametrize("name", ["inputs", "copies"])
+def test_calls_that_are_made_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The launches of one call, with other tensors, of which each is described anew."""
+    if name == "copies":
+        source = emit_module(specialized(compile_program(COPIES).module))
+    else:
+        source = emit_module(specialized(lowered(FORMS["persistent"])))
+    monkeypatch.setattr(torch, "empty", filled(torch.empty))
+    monkeypatch.setattr(torch, "empty_strided", filled(torch.empty_strided))
+    with loaded_on_the_shim(source) as emitted:
+        pairs = [
+            (torch.full((144, 64), value).bfloat16(), torch.ones(64, 80).bfloat16())
+            for value in (1, 2)
+        ]
+        found, plan = record(emitted.mm, pairs[0], {})
+        assert plan is not None
+        again = plan(pairs[1], [tensor.data_ptr() for tensor in pairs[1]])
+    assert torch.equal(found, torch.full((144, 80), 64).bfloat16())
+    assert torch.equal(again, torch.full((144, 80), 128).bfloat16())
+
+
+def filled(allocate: Any) -> Any:
+    """Allocates tensors that hold what no result may depend on."""
+    return lambda *shape, **options: allocate(*shape, **options).fill_(torch.nan)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=list(SCHEDULES))
