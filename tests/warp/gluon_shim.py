@@ -327,11 +327,11 @@ LANGUAGE = SimpleNamespace(
 class Kernel:
     """A kernel that is launched one program instance after the other."""
 
-    def __init__(self, function: Callable[..., None]) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.fn = function
 
-    def __call__(self, *arguments: Any) -> None:
-        self.fn(*arguments)
+    def __call__(self, *arguments: Any) -> Any:
+        return self.fn(*arguments)
 
     def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
         def launch(*arguments: Any, num_warps: int = 4, launch_pdl: bool = False) -> None:
@@ -373,12 +373,20 @@ def _modules() -> dict[str, ModuleType]:
 
 
 def _name(module: ModuleType) -> None:
-    """Gives the kernels of Gluon in a module the shim's names; Triton's keep those of Triton."""
+    """Gives the kernels of Gluon in a module the shim's names, and what they call, too.
+
+    Kernels of Triton that the module launches keep the names of Triton.
+    """
+    from triton.runtime.interpreter import InterpretedFunction
+
     names = {**vars(module), "gl": LANGUAGE, "tl": LANGUAGE, "libdevice": torch}
-    for kernel in names.values():
-        if isinstance(kernel, Kernel):
+    for name, kernel in list(names.items()):
+        if isinstance(kernel, Kernel | InterpretedFunction):
             code: Any = kernel.fn
-            kernel.fn = FunctionType(code.__code__, names, code.__name__, code.__defaults__)
+            function = FunctionType(code.__code__, names, name, code.__defaults__)
+            names[name] = Kernel(function)
+            if isinstance(kernel, Kernel):
+                setattr(module, name, names[name])
 
 
 def _converted(value: torch.Tensor, *options: Any, bitcast: bool = False, **more: Any) -> Any:
