@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp, StringAttr, TensorType
@@ -15,6 +15,7 @@ from dt_mlir.dialects import dt, loop
 from dt_mlir.dialects.formats import name_array, symbol_name
 from dt_mlir.passes.convert_dt_to_loop import convert
 from dt_mlir.passes.schedule_fuse_at_copies import set_arguments
+from dt_mlir.passes.schedule_rfactor_parts import set_count
 from dt_mlir.scheduling.directive import Directive, Phase
 from dt_mlir.traversal import operations_of
 
@@ -75,6 +76,8 @@ class Algorithm:
     """Parts at the `loop` level, by their functions, those that are stored, and the directives
     about reductions that are computed together."""
 
+    _split: tuple[Hashable, LoopProgram] | None = field(init=False, default=None)
+    """The last part in which a reduction was split, by all but the number of its parts."""
     _known: dict[_Fused, LoopProgram] = field(
         init=False, default_factory=dict[_Fused, LoopProgram]
     )
@@ -177,11 +180,31 @@ class Algorithm:
         Raises:
             CompileError: where a directive is not legal.
         """
-        module = self._scheduled(functions, decisions).module
+        module = self._divided(functions, decisions).module
         sizes = Interface.of(module).completed(self.sizes)
         # What is stored between kernels is aligned where that matters.
         stored = set(self.functions) - set(self.outputs) | copies(decisions)
         return [work_of(op, sizes, stored) for op in module.ops if isinstance(op, loop.KernelOp)]
+
+    def _divided(self, functions: Sequence[str], decisions: Sequence[Decision]) -> LoopProgram:
+        """Returns a part under some directives, to be read until the next one is made.
+
+        Parts that differ in the number of parts of a reduction alone are one program, in which that
+        number changes.
+        """
+        split = [item for item in decisions if item.name == "rfactor"]
+        if len(split) != 1 or any(item.name == "scan" for item in decisions):
+            return self._scheduled(functions, decisions)
+        (label, count, _), *rest = split[0].arguments
+        assert label is not None
+        assert isinstance(count, int)
+        others = tuple(item for item in decisions if item is not split[0])
+        key = tuple(functions), others, split[0].function, label, tuple(rest)
+        if self._split is not None and self._split[0] == key:
+            set_count(self._split[1], label, count)
+        else:
+            self._split = key, self._scheduled(functions, decisions, own=True)
+        return self._split[1]
 
     def scheduled(self, functions: Sequence[str], decisions: Sequence[Decision]) -> ModuleOp:
         """Returns a part at the `loop` level under some directives; arguments as for `works`.

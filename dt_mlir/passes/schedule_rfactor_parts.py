@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IndexType, LocationAttr, StringAttr
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    IndexType,
+    IntegerAttr,
+    LocationAttr,
+    StringAttr,
+    i64,
+)
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
+from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.analysis.nests import argument_named, loops_in
-from dt_mlir.dialects import loop
+from dt_mlir.analysis.part_labels import part_label
+from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import name_array, names
 from dt_mlir.dialects.identifiers import value_hint
@@ -292,3 +301,19 @@ def settle(parts: Parts, kernel: loop.KernelOp) -> None:
     _settle(parts, kernel)
     parts.site.program.pass_arguments(kernel)
 
+
+def set_count(program: LoopProgram, label: str, count: int) -> None:
+    """Cuts a label into another number of parts, where `rfactor` has cut it into a number of them.
+
+    Args:
+        program: the program, in which no scan goes through the parts.
+        label: the label.
+        count: the number of parts, 1 or more.
+    """
+    for op in operations_of(program.module, loop.PartOp):
+        if op.label.data == label:
+            op.count = IntegerAttr(count, i64)
+    definition = part_label(f"{label}_part", label, count, 0)
+    for op in operations_of(program.module, host.DefineOp):
+        if op.label.data == definition.label:
+            op.size = AffineMapAttr(definition.map)
