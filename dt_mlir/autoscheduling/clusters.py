@@ -20,6 +20,7 @@ from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.variants import with_parts
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
+from dt_mlir.traversal import operations_of
 
 MOST_REDUCTIONS = 8
 """The most reductions that are tried in one pass: each is repaired by all before it, which takes
@@ -377,8 +378,36 @@ class Clusters:
                     op for member in members for op in self.algorithm.reductions(member)
                     if label in op.label_names
                 ]  # fmt: skip
-                if 1 < len(reductions) <= MOST_REDUCTIONS and bool(stored) is together:
+                if not 1 < len(reductions) <= MOST_REDUCTIONS or bool(stored) is not together:
+                    continue
+                if not self._is_nested(members, label):
                     yield label, members, stored
+
+    def _is_nested(self, members: Sequence[str], label: str) -> bool:
+        """Returns whether a pass over a label would reduce over it again at each of its indices.
+
+        That takes far longer than to store what is reduced.
+
+        Args:
+            members: the functions that are computed in the pass, the root first.
+            label: the label.
+        """
+        moving: dict[str, set[str]] = {name: set() for name in members}
+        """The labels of each function whose indices follow that of the pass."""
+        for reader in [members[0], *(n for n in reversed(self.order) if n in members[1:])]:
+            if any(label in op.label_names and moving[reader].intersection(_used_by(op))
+                   for op in self.algorithm.reductions(reader)):
+                return True
+            for name in members[1:]:
+                own = self.algorithm.functions[name].label_names
+                for read in self.algorithm.accesses(reader, name):
+                    bound = {other for around in _around(read) for other in around}
+                    along = moving[reader] - bound | bound & {label}
+                    moving[name] |= {
+                        axis for axis, used in zip(own, read.labels_by_axis())
+                        if not along.isdisjoint(used)
+                    }
+        return False
 
     def _upstream(self, name: str, label: str, together: bool) -> tuple[list[str], list[str]]:
         """Returns a function and those with a label that it reads through such functions, as far
@@ -549,10 +578,21 @@ class Clusters:
 
 def _way_of(read: dt.ReadOp) -> Hashable:
     """Returns the indices of a read, and the labels of the reductions around it."""
-    around: list[tuple[str, ...]] = []
+    names = sorted({*read.properties} - {"source"})
+    return tuple(read.properties[name] for name in names), tuple(_around(read))
+
+
+def _around(read: dt.ReadOp) -> Iterator[tuple[str, ...]]:
+    """Yields the labels of the reductions around a read, innermost first."""
     op = read.parent_op()
     while isinstance(op, dt.ReduceOp):
-        around.append(op.label_names)
+        yield op.label_names
         op = op.parent_op()
-    names = sorted({*read.properties} - {"source"})
-    return tuple(read.properties[name] for name in names), tuple(around)
+
+
+def _used_by(op: dt.ReduceOp) -> set[str]:
+    """Returns the labels that a reduction depends on, but for those of reductions."""
+    found = {*op.constrained_labels}.difference(op.label_names)
+    for read in operations_of(op, dt.ReadOp):
+        found |= {*read.used_labels}.difference(*_around(read))
+    return found

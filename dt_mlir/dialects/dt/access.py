@@ -144,6 +144,14 @@ class ReadOp(IRDLOperation):
             return self.used_labels[expr.position]
         return None
 
+    def labels_by_axis(self) -> list[set[str]]:
+        """Returns the labels that the index of each axis is made of."""
+        count = len(self.labels)
+        return [
+            {self.used_labels[place] for place in expr.used_dims() if place < count}
+            for expr in self.indices
+        ]
+
     @property
     def is_guarded(self) -> bool:
         """True if a boundary condition gives the element out of bounds."""
