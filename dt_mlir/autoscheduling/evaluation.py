@@ -95,6 +95,10 @@ class Evaluator:
         """The names that the program has."""
         self.parts: dict[str, int] = {}
         """The number of parts of each label that is split: a program has one."""
+        self.in_parts: dict[Hashable, Cluster] = {}
+        """Clusters with their reductions in parts where that pays, by what they are without."""
+        self.likely_parts: dict[str, int] = {}
+        """The number of parts of each label that the last kernel was fastest with."""
         self._works: dict[_Key, list[Work] | None] = {}
         self._likeness = Likeness(algorithm)
         self._alike: dict[Hashable, tuple[list[Work] | None, Names]] = {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from itertools import product as combinations
 from math import inf, log2, prod
 
@@ -396,13 +397,25 @@ def specialized_tilings(work: Work, device: Device) -> list[tuple[Tiling, Cost]]
     return _costs(choices, specialized=True) if choices.specializes else []
 
 
-def _costs(choices: Choices, specialized: bool = False) -> list[tuple[Tiling, Cost]]:
+def _costs(
+    choices: Choices, specialized: bool = False, slow: bool = True
+) -> list[tuple[Tiling, Cost]]:
+    """Returns candidates with what they cost, that of least predicted time first.
+
+    Args:
+        choices: the candidates.
+        specialized: whether only those are wanted whose groups of warps have tasks of their own.
+        slow: whether those are wanted that take longer than any that is alike the best one.
+    """
     work = choices.work
     tilings = [item for item in choices.tilings() if item.consumers or not specialized]
     if not tilings and not specialized:
         tilings = [Tiling(dict.fromkeys(work.labels(), 1), frozenset(work.grid), 1, 1)]
     model = Model(work, choices.device)
-    found = [(tiling, model.cost(tiling)) for tiling in tilings]
+    if slow or choices.in_product:
+        found = [(tiling, model.cost(tiling)) for tiling in tilings]
+    else:
+        found = _fast(model, tilings)
     if choices.in_product and not choices.coarse:
         single = len(work.products) == 1
         least = min((cost.seconds for _, cost in found), default=inf)
@@ -414,6 +427,26 @@ def _costs(choices: Choices, specialized: bool = False) -> list[tuple[Tiling, Co
                 others = [replace(tiling, stages=n) for n in counts if fits or n < tiling.stages]
                 found += [(other, model.cost(other)) for other in others]
     return sorted(found, key=lambda item: (item[1].seconds, item[0].stages))
+
+
+def _fast(model: Model, tilings: Sequence[Tiling]) -> list[tuple[Tiling, Cost]]:
+    """Returns tilings of a kernel without products, but for some that take longer than the best.
+
+    Those of the same tiles have a least time in common, which takes less to predict than the time
+    of each.
+    """
+    places = range(len(tilings))
+    same = [list(group) for _, group in groupby(places, lambda place: id(tilings[place].tiles))]
+    bounds = {group[0]: model.least(tilings[group[0]]) for group in same}
+    least = inf
+    found: dict[int, Cost] = {}
+    for group in sorted(same, key=lambda group: bounds[group[0]]):
+        if bounds[group[0]] > NEAR * least:
+            break
+        for place in group:
+            found[place] = model.cost(tilings[place])
+            least = min(least, found[place].seconds)
+    return [(tilings[place], found[place]) for place in sorted(found)]
 
 
 def ranked_tilings(
@@ -430,7 +463,7 @@ def ranked_tilings(
         coarse: whether few candidates are enough.
     """
     choices = Choices(work, device, coarse)
-    found = _costs(choices)
+    found = _costs(choices, slow=count > 1)
     least = found[0][1].seconds
     alike = [item for item in found if item[1].seconds <= NEAR * least]
 

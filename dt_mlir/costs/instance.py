@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.shared_memory import PART, PARTS
 from dt_mlir.analysis.tile_sizes import padded
-from dt_mlir.costs.work import Access, Loops, Product, Work
+from dt_mlir.costs.work import Access, Loops, Product, Walk, Work
 
 PAGE = 20.0
 """The bytes that a run of neighbours in memory costs beside its own."""
@@ -114,60 +114,107 @@ class Held(NamedTuple):
     buffers: float
 
 
+class Steps(NamedTuple):
+    """The steps of a loop in an instance."""
+
+    lanes: int
+    """The elements of a step, those included that there are not."""
+    trips: float
+    """The number of steps."""
+    points: float
+    """The elements of a step."""
+    blocks: int | None
+    """The blocks into which the grid partitions it; None if it does not."""
+
+    @staticmethod
+    def of(walk: Walk, tile: int, in_grid: bool) -> Steps:
+        """Returns the steps of a loop.
+
+        Args:
+            walk: the loop.
+            tile: the elements of a step, 0 for all that there are.
+            in_grid: whether the grid partitions it, into tiles or blocks.
+        """
+        extent = walk.extent
+        step = tile or extent
+        block = walk.block or (step if in_grid else 0)
+        blocks: int | None = None
+        if block:
+            blocks = -(-extent // block)
+            extent = min(block, extent)
+            step = min(step, block)
+        step = max(step, 1)
+        count = -(-extent // step)
+        trips = max(count * walk.share, 1.0 if extent else 0.0)
+        each = walk.extent / blocks if blocks else extent
+        return Steps(padded(step), trips, each / max(count, 1), blocks)
+
+
+class Outline:
+    """What the instances of a kernel have in common, whatever their tiles are.
+
+    Args:
+        work: what the kernel does.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.sides = [Sides.of(work, item) for item in work.products]
+        known: dict[object, int] = {}
+        self.numbers = [
+            known.setdefault((item.tensor, item.key), len(known)) for item in work.accesses
+        ]
+        """A number for each access, which those of the same elements share."""
+        self._steps: dict[tuple[int, int, bool], Steps] = {}
+
+    def steps(self, place: int, tile: int, in_grid: bool) -> Steps:
+        """Returns the steps of a loop, by its place; other arguments as for `Steps.of`."""
+        key = place, tile, in_grid
+        found = self._steps.get(key)
+        if found is None:
+            found = self._steps[key] = Steps.of(self.work.loops[place], tile, in_grid)
+        return found
+
+
 class Instance:
     """A program instance of a kernel.
 
     Args:
-        work: what the kernel does.
-        sides: the sides of its products.
+        outline: what it has in common with others.
         tiles: the elements of a step along each label, as in `Tiling`.
         blocked: the labels that the grid partitions, as in `Tiling`.
     """
 
     def __init__(
-        self,
-        work: Work,
-        sides: Sequence[Sides],
-        tiles: Mapping[str, int],
-        blocked: frozenset[str],
+        self, outline: Outline, tiles: Mapping[str, int], blocked: frozenset[str]
     ) -> None:
-        self.work = work
-        lanes: list[int] = []
-        trips: list[float] = []
-        points: list[float] = []
+        work = self.work = outline.work
+        self.numbers = outline.numbers
         self.programs = 1
         grid = {work.grid[label] for label in blocked if label in work.grid}
         self.blocks: dict[str, int] = {}
         """The number of blocks along each label of the grid."""
-        for place, walk in enumerate(work.loops):
-            extent = walk.extent
-            step = tiles.get(walk.label, 1) or extent
-            block = walk.block or (step if place in grid else 0)
-            if block:
-                blocks = -(-extent // block)
-                extent = min(block, extent)
-                step = min(step, block)
-                if walk.label not in self.blocks:
-                    self.blocks[walk.label] = blocks
-                    self.programs *= blocks
-            lanes.append(padded(max(step, 1)))
-            count = -(-extent // max(step, 1))
-            trips.append(max(count * walk.share, 1.0 if extent else 0.0))
-            each = walk.extent / -(-walk.extent // block) if block and walk.extent else extent
-            points.append(each / max(count, 1))
-        self.lanes, self.trips, self.points = lanes, trips, points
+        found = [
+            outline.steps(place, tiles.get(walk.label, 1), place in grid)
+            for place, walk in enumerate(work.loops)
+        ]
+        for walk, steps in zip(work.loops, found):
+            if steps.blocks is not None and walk.label not in self.blocks:
+                self.blocks[walk.label] = steps.blocks
+                self.programs *= steps.blocks
+        lanes = self.lanes = [steps.lanes for steps in found]
+        trips = self.trips = [steps.trips for steps in found]
+        points = self.points = [steps.points for steps in found]
         self.count = Table(trips)
         """The number of times that an instance carries an item out."""
         self.tile = Table(lanes)
         """The number of elements of an item."""
         self.addressed = Table(points)
         """The number of elements of an item that are no lanes out of bounds."""
-        self._unknown = {
-            place for place, walk in enumerate(work.loops)
-            if walk.in_part and not tiles.get(walk.label, 1)
-        }  # fmt: skip
-        """The loops over parts that tiles take whole: no axis joins them with others."""
-        self.dots = [self._dot(item, of) for item, of in zip(work.products, sides)]
+        self._tiles = tiles
+        self._loops_of_several: dict[Loops, Loops] = {}
+        self._loads_under_way: dict[Loops, float] = {}
+        self.dots = [self._dot(item, of) for item, of in zip(work.products, outline.sides)]
         """The rows, columns, depth and batch of each product that is a dot; None of others."""
         self.makes_dots = any(self.dots)
 
@@ -178,7 +225,7 @@ class Instance:
         columns = [lanes[p] for p in sides.columns if lanes[p] > 1]
         batch = [lanes[p] for p in sides.batch if lanes[p] > 1]
         deep = prod(lanes[p] for p in sides.depth)
-        if sum(lanes[p] > 1 for p in sides.depth) > 1 and self._unknown.intersection(sides.depth):
+        if sum(lanes[p] > 1 for p in sides.depth) > 1 and any(map(self._is_unknown, sides.depth)):
             return None
         if (
             not rows or len(rows) > 1 and not sides.joins_rows
@@ -187,6 +234,12 @@ class Instance:
         ):
             return None
         return prod(rows), prod(columns), deep, prod(batch)
+
+    def _is_unknown(self, place: int) -> bool:
+        """Returns whether a loop is over a part that tiles take whole: no axis joins it with
+        others."""
+        walk = self.work.loops[place]
+        return walk.in_part and not self._tiles.get(walk.label, 1)
 
     @cached_property
     def scalars(self) -> list[tuple[float, float, float]]:
@@ -265,22 +318,31 @@ class Instance:
     def moved(self) -> list[Moved]:
         """The data of each access that addresses other elements than those before it."""
         found: list[Moved] = []
-        seen: dict[tuple[str, tuple[object, ...]], Access] = {}
-        for item in self.work.accesses:
-            first = seen.setdefault((item.tensor, item.key), item)
+        seen: dict[int, Access] = {}
+        for number, item in zip(self.numbers, self.work.accesses):
+            first = seen.setdefault(number, item)
             if first is not item and self._is_loaded(first, item):
                 continue
             count, elements = self.count[item.around], self.addressed[item.depends]
-            wasted = self._wasted(item)
+            run, next = self._run(item)
+            wasted = _wasted(item, run)
             bytes = elements * item.bits / 8 * count
             if item.fastest or elements != 1:
                 bytes *= wasted
             found.append(Moved(
                 item, count, bytes, wasted, self.work.tensors[item.tensor].width,
-                self._anew(item), self._left(item),
-                tuple(p for p in item.around if self.trips[p] > 1), self.under_way(item),
+                self._anew(item) if item.windows else 1.0, self._left(item, run, next),
+                self._several(item.around), self._under_way(item.around),
                 first is not item, elements * count * item.bits / 8, self._lines(item) * count,
             ))  # fmt: skip
+        return found
+
+    def _several(self, around: Loops) -> Loops:
+        """Returns those of some loops that have several trips."""
+        found = self._loops_of_several.get(around)
+        if found is None:
+            trips = self.trips
+            found = self._loops_of_several[around] = tuple(p for p in around if trips[p] > 1)
         return found
 
     def _lines(self, item: Access) -> float:
@@ -320,19 +382,16 @@ class Instance:
         whole = len(labels) < 2 or not labels.intersection(self.blocks)
         return whole and all(self.trips[p] <= 1 for p in apart)
 
-    def _wasted(self, item: Access) -> float:
-        """Returns how many bytes are moved for each that is wanted."""
-        # Memory is read by sectors, and pages of it that are left early cost time.
-        bytes, _ = self._run(item)
-        most = SECTOR * 8 / item.bits
-        return min(max(SECTOR / bytes, 1.0), most) * (1 + PAGE / max(bytes, SECTOR))
-
-    def _left(self, item: Access) -> float:
+    def _left(self, item: Access, bytes: float, next: int | None) -> float:
         """Returns the part of its sectors that an access does not find where it left them.
 
         Where the next trip of a loop goes on at the next byte, it reads the rest of a sector.
+
+        Args:
+            item: the access.
+            bytes: those that lie one behind the other.
+            next: the loop that goes on there, if there is one.
         """
-        bytes, next = self._run(item)
         if next is None or next in self.work.grid.values() or item.stores:
             return 1.0
         return max(min(bytes / SECTOR, 1.0), 1 / max(self.trips[next], 1.0))
@@ -350,19 +409,23 @@ class Instance:
         # A tensor without elements has no runs.
         return max(run * item.bits / 8, 1.0), next
 
-    def under_way(self, item: Access) -> float:
-        """Returns how many loads of an access a thread holds at once: those of unrolled loops.
+    def _under_way(self, around: Loops) -> float:
+        """Returns how many loads in some loops a thread holds at once: those of unrolled ones.
 
         Of others, the elements of one take the registers of what is computed of them meanwhile.
         """
         if self.work.products:
             return 0.5
-        inner = (
-            p for p in item.around
-            if p not in self.work.grid.values() and self.lanes[p] == 1
-            and 1 < self.work.loops[p].extent <= UNROLLED
-        )  # fmt: skip
-        return max(UNDER_WAY * self.count[tuple(inner)], 0.5)
+        found = self._loads_under_way.get(around)
+        if found is None:
+            inner = (
+                p for p in around
+                if self.lanes[p] == 1 and 1 < self.work.loops[p].extent <= UNROLLED
+                and p not in self.work.grid.values()
+            )  # fmt: skip
+            found = max(UNDER_WAY * self.count[tuple(inner)], 0.5)
+            self._loads_under_way[around] = found
+        return found
 
     @cached_property
     def held(self) -> Held:
@@ -376,16 +439,15 @@ class Instance:
                 products += size
                 # Steps at the edge of a domain are summed apart, and added to the others.
                 edges += size * any(work.loops[p].share < 1 for p in item.depth)
-        loaded: dict[object, float] = {}
-        for item in work.accesses:
+        loaded: dict[int, float] = {}
+        for number, item in zip(self.numbers, work.accesses):
             narrow = work.tensors[item.tensor].width < 4
             if not item.stores and (narrow or not item.feeds_product):
                 size = self.tile[item.depends] * item.bits / 32
                 # Each element that is copied by itself has an address.
                 size += self.tile[item.depends] if item.feeds_product else 0
-                size *= 2 * self.under_way(item)
-                key = item.tensor, item.key
-                loaded[key] = max(loaded.get(key, 0.0), size)
+                size *= 2 * self._under_way(item.around)
+                loaded[number] = max(loaded.get(number, 0.0), size)
         buffers = [self.tile[loops] * bits / 32 for loops, bits in work.buffers]
         computed = [self.tile[item.depends] for item in work.scalars]
         computed += [
@@ -395,3 +457,15 @@ class Instance:
         ]  # fmt: skip
         widest = max([*computed, *buffers], default=0.0)
         return Held(products, edges, sum(loaded.values()), widest, sum(buffers))
+
+
+def _wasted(item: Access, bytes: float) -> float:
+    """Returns how many bytes are moved for each that is wanted.
+
+    Args:
+        item: the access.
+        bytes: those that lie one behind the other.
+    """
+    # Memory is read by sectors, and pages of it that are left early cost time.
+    most = SECTOR * 8 / item.bits
+    return min(max(SECTOR / bytes, 1.0), most) * (1 + PAGE / max(bytes, SECTOR))

@@ -16,7 +16,7 @@ from math import inf, log2, prod
 from dt_mlir.analysis.shared_memory import EXCHANGE
 from dt_mlir.costs.balance import lateness
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.instance import Instance, Moved, Sides
+from dt_mlir.costs.instance import Instance, Moved, Outline
 from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Loops, Reduction, Work
 from dt_mlir.passes.tile_hoist_reductions import MOST_REGISTERS as MOST_REGISTERS_OF_SUMS
@@ -116,7 +116,7 @@ class Model:
             } for reduction in work.reductions
         }  # fmt: skip
         """The loops that count neighbours in memory of what is reduced, by the reduction's loop."""
-        self.sides = [Sides.of(work, item) for item in work.products]
+        self.outline = Outline(work)
         self._instances: dict[Hashable, Instance] = {}
         """The program instances, by their tiles and the labels that the grid partitions."""
         self._known: dict[Hashable, float] = {}
@@ -125,6 +125,10 @@ class Model:
     def cost(self, tiling: Tiling) -> Cost:
         """Predicts what the kernel costs with some tiles."""
         return _Evaluation(self, tiling).cost()
+
+    def least(self, tiling: Tiling) -> float:
+        """Returns a bound of the times of a kernel without products, for any warps."""
+        return _Evaluation(self, tiling).least()
 
     def once(self, key: Hashable, made: Callable[[], float]) -> float:
         """Returns a number that tilings share, which the first of them computes.
@@ -143,7 +147,7 @@ class Model:
         key = tuple(tiling.tiles.items()), tiling.blocked
         found = self._instances.get(key)
         if found is None:
-            found = Instance(self.work, self.sides, tiling.tiles, tiling.blocked)
+            found = Instance(self.outline, tiling.tiles, tiling.blocked)
             self._instances[key] = found
         return found
 
@@ -223,6 +227,20 @@ class _Evaluation:
             seconds + launch, bounds, self.programs, resident, registers, shared, memory,
             spilled > 0,
         )
+
+    def least(self) -> float:
+        """Returns a bound of the time that does not depend on warps, as `Model.least`."""
+        device = self.device
+        # An instance that is alone on a multiprocessor finds most of what it has loaded.
+        memory = self._memory(min(self.programs, device.multiprocessors)) / device.memory_rate
+        busiest = -(-self.programs // device.multiprocessors)
+        most = min(device.programs, device.threads // device.warp)
+        waves = -(-self.programs // (device.multiprocessors * max(most, 1)))
+        waiting = waves * (device.start + CACHED * self._waits(self._room) * device.latency)
+        moving = busiest * self._loads(self._room) * device.multiprocessors / device.cache_rate
+        busy = max(waiting, moving, busiest * INSTANCE)
+        launch = device.launch - (device.overlap if self.tiling.dependent else 0.0)
+        return (memory**NORM + busy**NORM) ** (1 / NORM) + launch
 
     def _reductions(self) -> tuple[float, float, float]:
         """Returns what reductions take: operations, the seconds in which threads wait for each
