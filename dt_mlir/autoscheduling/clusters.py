@@ -17,10 +17,10 @@ from math import inf
 
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
+from dt_mlir.autoscheduling.nesting import is_nested, labels_around
 from dt_mlir.autoscheduling.variants import with_parts
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
-from dt_mlir.traversal import operations_of
 
 MOST_REDUCTIONS = 8
 """The most reductions that are tried in one pass: each is repaired by all before it, which takes
@@ -84,7 +84,7 @@ class Clusters:
         refusal = self._refusal(name, homes)
         if homes and refusal not in self._refused:
             before = self._seconds(homes) + self._stored(name)
-            found = list(self._offers(name, sorted(homes, key=self.order.index)))
+            found = list(self._offers(name, sorted(homes, key=self.order.index), before))
             best = min(found, key=lambda item: item[0], default=None)
             if best is not None and pays(best[0], before):
                 for cluster in best[1]:
@@ -273,12 +273,15 @@ class Clusters:
         found = self.evaluator.single(name)
         return inf if found is None else self._time(found)
 
-    def _offers(self, name: str, homes: Sequence[str]) -> Iterator[tuple[float, list[Cluster]]]:
+    def _offers(
+        self, name: str, homes: Sequence[str], before: float
+    ) -> Iterator[tuple[float, list[Cluster]]]:
         """Yields the ways in which a function may join kernels.
 
         Args:
             name: the function.
             homes: the roots of the kernels that read it, in the order in which they run.
+            before: the time that these kernels and the function take apart.
 
         Yields:
             The predicted time of these kernels then, and those that compute the function.
@@ -291,7 +294,7 @@ class Clusters:
         first, others = homes[0], homes[1:]
         stores = bool(others) or name in self.stored
         for trial in self._joined(name, self.found[first], stores):
-            yield self._time(trial) + self._seconds(others), [trial]
+            yield self._time(trial, before) + self._seconds(others), [trial]
 
     def _homes(self, reader: str) -> set[str]:
         if reader in self.home:
@@ -330,14 +333,20 @@ class Clusters:
             if trial is None:
                 continue
             apart = Clusters(self.evaluator, trial.members, stored, passes=False).run()
-            before, after = sum(map(self._time, apart)), self._time(trial)
+            before = sum(map(self._time, apart))
+            after = self._time(trial, before)
             if pays(after, before) and before - after > saved:
                 best, saved = trial, before - after
         return best
 
-    def _time(self, cluster: Cluster) -> float:
-        """Returns the predicted time of a cluster, its reductions in parts if that is faster."""
-        return with_parts(self.evaluator, cluster).seconds
+    def _time(self, cluster: Cluster, limit: float = inf) -> float:
+        """Returns the predicted time of a cluster, its reductions in parts if that is faster.
+
+        Args:
+            cluster: the cluster.
+            limit: the time that is wanted; one that is far longer may be any such time.
+        """
+        return with_parts(self.evaluator, cluster, limit).seconds
 
     def _gathered(self, name: str, members: Sequence[str], decision: Decision) -> Cluster | None:
         """Returns the functions that are computed in one pass; None if the pass is not legal."""
@@ -380,34 +389,8 @@ class Clusters:
                 ]  # fmt: skip
                 if not 1 < len(reductions) <= MOST_REDUCTIONS or bool(stored) is not together:
                     continue
-                if not self._is_nested(members, label):
+                if not is_nested(self.algorithm, members, label):
                     yield label, members, stored
-
-    def _is_nested(self, members: Sequence[str], label: str) -> bool:
-        """Returns whether a pass over a label would reduce over it again at each of its indices.
-
-        That takes far longer than to store what is reduced.
-
-        Args:
-            members: the functions that are computed in the pass, the root first.
-            label: the label.
-        """
-        moving: dict[str, set[str]] = {name: set() for name in members}
-        """The labels of each function whose indices follow that of the pass."""
-        for reader in [members[0], *(n for n in reversed(self.order) if n in members[1:])]:
-            if any(label in op.label_names and moving[reader].intersection(_used_by(op))
-                   for op in self.algorithm.reductions(reader)):
-                return True
-            for name in members[1:]:
-                own = self.algorithm.functions[name].label_names
-                for read in self.algorithm.accesses(reader, name):
-                    bound = {other for around in _around(read) for other in around}
-                    along = moving[reader] - bound | bound & {label}
-                    moving[name] |= {
-                        axis for axis, used in zip(own, read.labels_by_axis())
-                        if not along.isdisjoint(used)
-                    }
-        return False
 
     def _upstream(self, name: str, label: str, together: bool) -> tuple[list[str], list[str]]:
         """Returns a function and those with a label that it reads through such functions, as far
@@ -579,20 +562,4 @@ class Clusters:
 def _way_of(read: dt.ReadOp) -> Hashable:
     """Returns the indices of a read, and the labels of the reductions around it."""
     names = sorted({*read.properties} - {"source"})
-    return tuple(read.properties[name] for name in names), tuple(_around(read))
-
-
-def _around(read: dt.ReadOp) -> Iterator[tuple[str, ...]]:
-    """Yields the labels of the reductions around a read, innermost first."""
-    op = read.parent_op()
-    while isinstance(op, dt.ReduceOp):
-        yield op.label_names
-        op = op.parent_op()
-
-
-def _used_by(op: dt.ReduceOp) -> set[str]:
-    """Returns the labels that a reduction depends on, but for those of reductions."""
-    found = {*op.constrained_labels}.difference(op.label_names)
-    for read in operations_of(op, dt.ReadOp):
-        found |= {*read.used_labels}.difference(*_around(read))
-    return found
+    return tuple(read.properties[name] for name in names), tuple(labels_around(read))

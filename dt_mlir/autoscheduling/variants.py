@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import prod
+from math import inf, prod
 
 from dt_mlir.autoscheduling.decisions import Decision, copies, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
@@ -24,6 +24,8 @@ PARTS = (4, 8, 16, 32, 64, 128, 256)
 """The numbers of parts into which a reduction may be split."""
 LEAST = 32
 """The least points of a part."""
+HOPELESS = 3.0
+"""The factor beyond a time that is wanted from which on no number of parts leads to it."""
 SHORT = 128
 """The extent below which a label whose elements are neighbours in memory may be joined to others.
 """
@@ -122,10 +124,13 @@ def _copied(evaluator: Evaluator, cluster: Cluster) -> Iterator[Decision]:
         yield plain(readers[0], "cache_read", tensor, name, reason=reason)
 
 
-def with_parts(evaluator: Evaluator, cluster: Cluster) -> Cluster:
+def with_parts(evaluator: Evaluator, cluster: Cluster, limit: float = inf) -> Cluster:
     """Returns a cluster whose reductions are split into parts if that is predicted to pay.
 
-    Arguments are those of `finished`.
+    Args:
+        evaluator: the program, and the device.
+        cluster: one of its clusters.
+        limit: a time; what takes far longer is not wanted, and perhaps not the fastest then.
     """
     agreed = tuple(evaluator.parts.items()), len(evaluator.taken)
     key = cluster.members, cluster.decisions, agreed
@@ -134,14 +139,17 @@ def with_parts(evaluator: Evaluator, cluster: Cluster) -> Cluster:
         return cluster if known.decisions == cluster.decisions else known
     best = cluster
     for ways in filter(None, _split(evaluator, cluster)):
-        for trial in _fastest(evaluator, cluster, ways):
+        for trial in _fastest(evaluator, cluster, ways, limit):
             if pays(trial.seconds, best.seconds):
                 best = trial
-    evaluator.in_parts[key] = best
+    if best.seconds <= limit:
+        evaluator.in_parts[key] = best
     return best
 
 
-def _fastest(evaluator: Evaluator, cluster: Cluster, ways: Sequence[Decision]) -> list[Cluster]:
+def _fastest(
+    evaluator: Evaluator, cluster: Cluster, ways: Sequence[Decision], limit: float
+) -> list[Cluster]:
     """Returns a cluster in parts, with the numbers of them around the fastest one, fewer first.
 
     More parts pay until they do not. The search begins at the number that was fastest for the last
@@ -151,6 +159,7 @@ def _fastest(evaluator: Evaluator, cluster: Cluster, ways: Sequence[Decision]) -
         evaluator: the program, and the device.
         cluster: the cluster.
         ways: decisions to split a reduction, fewer parts first.
+        limit: a time, as for `with_parts`.
     """
     splits = [item.arguments[0] for item in ways]
     label = str(splits[0].key)
@@ -173,7 +182,11 @@ def _fastest(evaluator: Evaluator, cluster: Cluster, ways: Sequence[Decision]) -
             faster = True
         return faster
 
-    if go_on([start]) and not go_on(range(start + 1, len(ways))):
+    if not go_on([start]):
+        return found
+    # Whatever the number of parts is, combining them takes about as long.
+    combining = [k.cost.seconds for k in found[0].kernels if k.work.root == cluster.root]
+    if sum(combining) <= HOPELESS * limit and not go_on(range(start + 1, len(ways))):
         go_on(reversed(range(start)))
         found.reverse()
     return found
