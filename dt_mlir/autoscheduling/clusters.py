@@ -17,7 +17,7 @@ from math import inf
 
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
-from dt_mlir.autoscheduling.nesting import is_nested, labels_around
+from dt_mlir.autoscheduling.nesting import labels_around, nests_deeply
 from dt_mlir.autoscheduling.variants import with_parts
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
@@ -389,7 +389,7 @@ class Clusters:
                 ]  # fmt: skip
                 if not 1 < len(reductions) <= MOST_REDUCTIONS or bool(stored) is not together:
                     continue
-                if not is_nested(self.algorithm, members, label):
+                if not nests_deeply(self.algorithm, members, label):
                     yield label, members, stored
 
     def _upstream(self, name: str, label: str, together: bool) -> tuple[list[str], list[str]]:

@@ -9,10 +9,13 @@ from dt_mlir.dialects import dt
 from dt_mlir.traversal import operations_of
 
 
-def is_nested(algorithm: Algorithm, members: Sequence[str], label: str) -> bool:
-    """Returns whether a pass over a label would reduce over it again at each of its indices.
+FEW = 2**18
+"""The times that a reduction is computed again for which that may take less than to store it."""
 
-    That takes far longer than to store what is reduced.
+
+def nests_deeply(algorithm: Algorithm, members: Sequence[str], label: str) -> bool:
+    """Returns whether a pass over a label would reduce over it again at each of its indices, and
+    there again, so that it takes far longer than to store what is reduced.
 
     Args:
         algorithm: the program.
@@ -23,14 +26,21 @@ def is_nested(algorithm: Algorithm, members: Sequence[str], label: str) -> bool:
     order = [name for name in reversed(list(algorithm.functions)) if name in others]
     moving: dict[str, set[str]] = {name: set() for name in members}
     """The labels of each function whose indices follow that of the pass."""
+    again = dict.fromkeys(members, 1)
+    """The times that each function is computed for one index of the pass."""
     for reader in (root, *order):
+        inside = again[reader]
         if any(label in op.label_names and moving[reader].intersection(_depends_on(op))
                for op in algorithm.reductions(reader)):
+            inside *= algorithm.sizes.get(label, 1)
+        if inside > FEW:
             return True
         for name in others:
             own = algorithm.functions[name].label_names
             for read in algorithm.accesses(reader, name):
                 bound = {other for around in labels_around(read) for other in around}
+                times = inside if label in bound else again[reader]
+                again[name] = max(again[name], times)
                 along = moving[reader] - bound | bound & {label}
                 moving[name] |= {
                     axis for axis, used in zip(own, read.labels_by_axis())
