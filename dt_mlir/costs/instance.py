@@ -151,7 +151,7 @@ class Steps(NamedTuple):
 
 
 class Outline:
-    """What the instances of a kernel have in common, whatever their tiles are.
+    """The figures that the instances of a kernel have in common, whatever their tiles are.
 
     Args:
         work: what the kernel does.
