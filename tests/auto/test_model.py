@@ -8,8 +8,9 @@ from scheduled import MATMUL, SOFTMAX, algorithm
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.autoscheduling.tilings import Choices, best_tiling, ranked_tilings
 from dt_mlir.costs.device import devices, find_device
-from dt_mlir.costs.model import cost_of
+from dt_mlir.costs.model import Model, cost_of
 from dt_mlir.costs.tiling import Tiling
 from dt_mlir.costs.work import Work
 from dt_mlir.diagnostics import CompileError
@@ -292,3 +293,39 @@ def test_figures_are_plausible() -> None:
 def test_an_unknown_device_is_refused(name: str) -> None:
     with pytest.raises(CompileError, match=f"no figures of the device '{name}'"):
         find_device(name)
+
+
+WINDOW = """
+Func f; In A : f16; Var y, x = size(A, 1) - 2; RVar r = 3;
+f[y, x] = rsum(A[y, x + r] * A[y, x], r) + A[y, 0]; f.compile();
+"""
+
+
+@pytest.mark.parametrize("device", ["h200", "a100", "mi300x"])
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        (SOFTMAX, {"x": 4096, "y": 1000}),
+        (SOFTMAX, {"x": 3, "y": 100_000}),
+        ("Func f; In A; Var y; RVar k; f[y] = rsum(A[k, y], k); f.compile();",
+         {"y": 4097, "k": 333}),
+        ("Func f; In A; Var x, y; f[x, y] = exp(A[y, x]); f.compile();", {"x": 2000, "y": 1}),
+        ("Func f; In A; Var x, y; f[x, y] = exp(A[x, y]); f.compile();", {"x": 0, "y": 5}),
+        ("Func f; In A; Var x, y; RVar k; f[x, y] = rsum(A[x, k], k, k <= y); f.compile();",
+         {"x": 64, "y": 128}),
+        (WINDOW, {"y": 100, "A_1": 3000}),
+    ],
+)  # fmt: skip
+def test_bounds_are_no_longer_than_times(text: str, sizes: dict[str, int], device: str) -> None:
+    """What is left out, as its bound is longer than the least time, is none of the fastest."""
+    module = algorithm(text)
+    found = Algorithm(module, Interface.of(module).sizes(sizes))
+    target = find_device(device)
+    for kernel in found.works(list(found.functions)[::-1], []):
+        for coarse in (False, True):
+            tilings = list(Choices(kernel, target, coarse).tilings())
+            model = Model(kernel, target)
+            for tiling in tilings:
+                assert model.least(tiling) <= model.cost(tiling).seconds * (1 + 1e-12)
+            every = ranked_tilings(kernel, target, max(len(tilings), 2), coarse)
+            assert best_tiling(kernel, target, coarse) == every[0]

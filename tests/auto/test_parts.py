@@ -1,0 +1,186 @@
+"""Reductions in parts: which numbers of parts are tried, and what is known of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scheduled import ATTENTION, SOFTMAX, algorithm, schedule
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.autoscheduling.clusters import Clusters
+from dt_mlir.autoscheduling.decisions import Decision, plain
+from dt_mlir.autoscheduling.evaluation import Evaluator
+from dt_mlir.autoscheduling.nesting import nests_deeply
+from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.autoscheduling.variants import with_parts
+from dt_mlir.costs.device import find_device
+from dt_mlir.dialects.sched import Argument
+
+H200 = find_device("h200")
+SUMS = "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.compile();"
+WINDOWS = """
+Func f; In A : f32; Var x = size(A, 0) - 2; RVar k, r = 3;
+f[x] = rsum(A[x + r, k] * A[x, k], r, k); f.compile();
+"""
+
+
+def program(text: str, **sizes: int) -> Algorithm:
+    module = algorithm(text)
+    return Algorithm(module, Interface.of(module).sizes(sizes))
+
+
+def split(function: str, label: str, count: int, *more: str) -> Decision:
+    arguments = (Argument(label, count), Argument(None, "p"), *(Argument(None, x) for x in more))
+    return Decision(function, "rfactor", arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes", "root", "before", "label", "more"),
+    [
+        (SUMS, {"x": 3, "k": 1000}, "f", [], "k", []),
+        (SUMS, {"x": 3, "k": 1000}, "f", [], "k", ["atomic"]),
+        (SOFTMAX, {"x": 3, "y": 999}, "f", [plain("f", "online", "y")], "y", []),
+        (ATTENTION, {"h": 2, "i": 1, "j": 500, "c": 64, "d": 64}, "o",
+         [plain("o", "online", "j")], "j", []),
+        (WINDOWS, {"A_0": 12, "k": 4096}, "f", [], "k", []),
+        (WINDOWS, {"A_0": 12, "k": 4096}, "f", [], "r", []),
+    ],
+)  # fmt: skip
+def test_another_number_of_parts_is_another_schedule(
+    text: str, sizes: dict[str, int], root: str, before: list[Decision], label: str,
+    more: list[str],
+) -> None:  # fmt: skip
+    """A program in which the number changes does what one does that is scheduled with it."""
+    known = program(text, **sizes)
+    functions = [root, *(name for name in known.functions if name != root)]
+    for count in (4, 16, 8, 2, 4):
+        said = [*before, split(root, label, count, *more)]
+        found = [work.signature() for work in known.works(functions, said)]
+        fresh = program(text, **sizes).works(functions, said)
+        assert found == [work.signature() for work in fresh]
+        assert len(found) == 2
+
+
+def test_scans_are_scheduled_anew() -> None:
+    """The length of a chunk follows from their number."""
+    text = "Func f; In A; Var x; RVar k; f[x] = rsum(A[k], k, k <= x); f.compile();"
+    known = program(text, x=2**16)
+    for count in (4, 8):
+        said = [plain("f", "scan", "x"), split("f", "x", count)]
+        found = [work.signature() for work in known.works(["f"], said)]
+        assert found == [w.signature() for w in program(text, x=2**16).works(["f"], said)]
+
+
+def tried(
+    monkeypatch: pytest.MonkeyPatch, text: str, sizes: dict[str, int]
+) -> list[tuple[str, int]]:
+    """Returns the functions of which numbers of parts are tried, and the numbers, in order."""
+    found: list[tuple[str, int]] = []
+    evaluated = Evaluator.evaluated
+
+    def watched(self: Evaluator, root: str, members: Any, decisions: Any, **more: Any) -> Any:
+        for item in decisions:
+            if item.name == "rfactor":
+                found.append((root, int(str(item.arguments[0].value))))
+        return evaluated(self, root, members, decisions, **more)
+
+    monkeypatch.setattr(Evaluator, "evaluated", watched)
+    schedule(text, sizes)
+    return list(dict.fromkeys(found))
+
+
+def test_the_search_begins_where_the_last_one_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (
+        "Func s, t : f64; In A; In B : f64; Var x; RVar k; "
+        "s[x] = rsum(A[x, k], k); t[x] = rsum(B[x, k], k); s.compile(); t.compile();"
+    )
+    found = tried(monkeypatch, text, {"x": 64, "k": 2**16})
+    numbers = {name: [n for other, n in found if other == name] for name in ("s", "t")}
+    first, second = sorted(numbers.values(), key=len, reverse=True)
+    assert len(first) > 3
+    assert first == sorted(first)
+    assert len(second) <= 3
+    # The last one was slower than the one before it.
+    assert second[0] == first[-2]
+
+
+def test_parts_do_not_help_what_takes_long_by_itself() -> None:
+    """No number of parts is tried further where the kernel that combines them takes too long."""
+    text = """
+    Func s, f; In A, B; Var x, y; RVar k;
+    s[x] = rsum(A[x, k], k); f[x, y] = B[x, y] * s[x]; f.compile();
+    """
+    module = algorithm(text)
+    sizes = Interface.of(module).sizes({"x": 8, "k": 2**18, "y": 2**22})
+    evaluator = Evaluator(Algorithm(module, sizes), H200)
+    alone = evaluator.single("s")
+    assert alone is not None
+    parts = with_parts(evaluator, alone)
+    assert parts.seconds < alone.seconds
+    known = len(evaluator.known("s", []))
+    other = Evaluator(Algorithm(module, sizes), H200)
+    single = other.single("s")
+    assert single is not None
+    hopeless = with_parts(other, single, limit=1e-7)
+    assert len(other.known("s", [])) < known
+    assert hopeless.seconds > 3e-7
+    # What is wanted without a limit is looked for then.
+    assert with_parts(other, single).seconds == parts.seconds
+
+
+ALTERNATING = """
+Func f0, f1, f2, f3; In A; Var x, y; RVar k;
+f0[x, y] = A[x, y] - rsum(A[x, k], k);
+f1[x, y] = f0[x, y] - rsum(f0[k, y], k);
+f2[x, y] = f1[x, y] - rsum(f1[x, k], k);
+f3[x, y] = f2[x, y] - rsum(f2[k, y], k);
+f3.compile();
+"""
+WHOLE_ROWS = """
+Func s, w, t, f; In A; Var x, l, y; RVar k;
+s[x, l] = rdot(A[x, k], A[l, k], k);
+w[x, l] = exp(s[x, l] - rmax(s[x, l], l));
+t[x] = rsum(w[x, l], l);
+f[x, y] = rdot(w[x, l], A[l, y], l) / t[x];
+f.compile();
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "tries"),
+    [
+        # Rows and columns in turns: at each index of a row the columns' sums would be made again.
+        (ALTERNATING, "k", False),
+        (ALTERNATING.replace("[k, y]", "[x, k]"), "k", True),
+        # A label of a function and one that it reduces over may have one name.
+        (WHOLE_ROWS, "l", True),
+        (SOFTMAX, "y", True),
+    ],
+)
+def test_a_pass_does_not_nest(
+    text: str, label: str, tries: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One pass is not tried where it would reduce over its label again and again."""
+    found: set[str] = set()
+    evaluated = Evaluator.evaluated
+
+    def watched(self: Evaluator, root: str, members: Any, decisions: Any, **more: Any) -> Any:
+        whole = {root, *members} == {*self.algorithm.functions}
+        found.update(item.text for item in decisions if item.name == "online" and whole)
+        return evaluated(self, root, members, decisions, **more)
+
+    monkeypatch.setattr(Evaluator, "evaluated", watched)
+    module = algorithm(text)
+    sizes = dict.fromkeys(Interface.of(module).labels, 1024)
+    root = Algorithm(module, sizes).outputs[0]
+    Clusters(Evaluator(Algorithm(module, sizes), H200)).run()
+    assert (f"{root}.online({label});" in found) == tries
+
+
+def test_a_shallow_nest_of_few_indices_is_tried() -> None:
+    """Launches take longer than to reduce over a few indices again."""
+    names = ["f3", "f0", "f1", "f2"]
+    sizes = {1024: True, 256: True, 64: False, 8: False}
+    for size, deep in sizes.items():
+        assert nests_deeply(program(ALTERNATING, x=size, y=size), names, "k") == deep
