@@ -6,9 +6,11 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from row import CONTIGUOUS, TUNED
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.interpreters.accuracy import Accuracy
@@ -69,7 +71,8 @@ def contest(
     import torch
     from timing import Clock
 
-    inputs = prepared(algorithm, tuple(sizes.items()), "cold")
+    without = prepared(algorithm, tuple(sizes.items()), "cold")
+    inputs = replace(without, strides=padding(without, baselines))
     arguments = sets_of(inputs, len(modules) + len(baselines))
     missing: dict[str, str] = {}
     clocks: dict[str, Clock] = {}
@@ -78,6 +81,8 @@ def contest(
         makers: dict[str, Callable[[], list[Run]]] = {}
         for module in modules:
             makers[module.name] = lambda m=module: _scheduled(m, inputs, arguments, stack)
+            if inputs.strides and module.name == TUNED:
+                makers[CONTIGUOUS] = lambda m=module: _scheduled(m, without, arguments, stack)
         for name in baselines:
             makers[name] = lambda n=name: _baseline(n, winner, inputs, arguments)
         for name, maker in makers.items():
@@ -106,6 +111,39 @@ def contest(
         clocks.clear()
     torch.cuda.empty_cache()
     return Contest("ok", "", None, times, missing, len(arguments), seconds)
+
+
+def padding(inputs: Prepared, baselines: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """Returns the strides of results whose rows torch.compile pads; none if it does not.
+
+    Kernels are given such results then, so that none has to store rows that start anywhere where
+    another one does not.
+
+    Args:
+        inputs: the inputs of a program.
+        baselines: the names of the baselines, of which one may be compiled.
+    """
+    from baselines import FUNCTIONS
+
+    compiled = [name for name in baselines if name.endswith("_compile")]
+    if not compiled:
+        return ()
+    try:
+        found = FUNCTIONS[compiled[0]](*inputs.arguments)
+    except Exception:
+        # Where it takes part it says what is wrong.
+        return ()
+    results = found if isinstance(found, tuple) else (found,)
+    if len(results) != len(inputs.outputs):
+        return ()
+    for result, (shape, dtype) in zip(results, inputs.outputs):
+        strides = [*result.stride()]
+        ordered = strides == sorted(strides, reverse=True) and strides[-1:] in ([], [1])
+        if tuple(result.shape) != tuple(shape) or result.dtype != dtype or not ordered:
+            return ()
+    if all(result.is_contiguous() for result in results):
+        return ()
+    return tuple(tuple(result.stride()) for result in results)
 
 
 def _scheduled(

@@ -15,6 +15,11 @@ from workloads import WORKLOADS, Workload
 
 AUTO, TUNED, COPY = "auto", "tuned", "copy"
 """The names of the schedules in results, and of the copy that bounds them."""
+CONTIGUOUS = "tuned_contiguous"
+"""The name of the tuned schedule where it is timed once more, with results whose rows are not
+padded."""
+OWN = (AUTO, TUNED, CONTIGUOUS, COPY)
+"""The contenders that are no baselines."""
 WAYS = (
     "eager", "compile", "max_autotune", "cudnn", "flash", "sdpa", "flex", "liger", "expert",
 )  # fmt: skip
@@ -52,7 +57,7 @@ class Row:
     @property
     def baselines(self) -> list[str]:
         """The names of what competes and has times."""
-        return [name for name in self.data["times"] if name not in (AUTO, TUNED, COPY)]
+        return [name for name in self.data["times"] if name not in OWN]
 
     def ratio(self, *ways: str, kind: str = "cold") -> float | None:
         """Returns the speedup of the tuned schedule over the fastest baseline of some ways.

@@ -17,7 +17,7 @@ from pathlib import Path
 from goals import of_all, of_workloads
 from plots import draw
 from ranks import KEPT, rankings
-from row import TUNED, WAYS, Row, load
+from row import CONTIGUOUS, TUNED, WAYS, Row, load
 from workloads import Workload
 
 from dt_mlir.costs.device import find_device
@@ -43,7 +43,8 @@ contenders are replayed as CUDA graphs, whose memory is there before: *hot* on t
 the rounds, cold. The bound is the least time by the [model of costs](auto.md). A search tries some
 schedules of the space; what the model leaves out before is counted behind it. Ranks are those of
 20 schedules of a workload, drawn at random from all that are predicted to take up to three times as
-long as the fastest, and spread evenly over these times (`benchmarks/ranking.py`).
+long as the fastest, and spread evenly over these times (`benchmarks/ranking.py`). Where
+`torch.compile` pads the rows of its result, all schedules get such a result to write.
 """
 
 
@@ -105,6 +106,35 @@ def pressure(rows: Sequence[Row]) -> list[str]:
         ]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def padded(rows: Sequence[Row]) -> list[str]:
+    """Returns the table of tuned schedules whose results have padded rows, beside those that have
+    none; empty where there are no such results."""
+    found = [row for row in rows if row.times(CONTIGUOUS, "cold")]
+    if not found:
+        return []
+    kinds = ("cold", "hot", "single", "sustained")
+    heads = ["workload", *kinds, *(f"no padding, {kind}" for kind in kinds)]
+    lines = [f"| {' | '.join(heads)} |", f"| {' | '.join('---' for _ in heads)} |"]
+    for row in found:
+        cells = [row.name]
+        for name in (TUNED, CONTIGUOUS):
+            for kind in kinds:
+                own, best = row.time(name, kind), _best(row, kind)
+                cells.append(f"{best / own:.2f}" if own and best else "")
+        lines.append(f"| {' | '.join(cells)} |")
+    return [
+        "## Results with padded rows", "",
+        "Of the best baseline's speed, with results as `torch.compile` pads them, and with others.",
+        "", *lines, "",
+    ]  # fmt: skip
+
+
+def _best(row: Row, kind: str) -> float | None:
+    """Returns the milliseconds of the fastest baseline; None if none has times."""
+    times = (row.time(name, kind) for name in row.baselines)
+    return min((time for time in times if time is not None), default=None)
 
 
 def misses(rows: Sequence[Row]) -> list[str]:
@@ -169,7 +199,7 @@ def page(rows: Sequence[Row], left: Sequence[Workload]) -> str:
         lines += [f"## {name.capitalize()}", ""]
         lines += [*table([row for row in rows if row.workload.group == name]), ""]
         lines += [f"![Speed of the tuned schedules of {name}](evaluation/{name}.svg)", ""]
-    lines += ["## Products, single and sustained", "", *pressure(rows), ""]
+    lines += ["## Products, single and sustained", "", *pressure(rows), "", *padded(rows)]
     lines += ["## Without times", "", *absent(rows), ""]
     lines += ["## Experiments", "", FINDINGS.read_text(encoding="utf-8")]
     return "\n".join(lines)

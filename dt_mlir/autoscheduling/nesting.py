@@ -8,7 +8,6 @@ from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.dialects import dt
 from dt_mlir.traversal import operations_of
 
-
 FEW = 2**18
 """The times that a reduction is computed again for which that may take less than to store it."""
 

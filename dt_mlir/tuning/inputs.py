@@ -40,14 +40,21 @@ class Prepared:
     """The outputs' shapes and PyTorch's element types."""
     device: str
     """PyTorch's name of the device."""
+    strides: tuple[tuple[int, ...], ...] = ()
+    """The strides of tensors for the results, if these are not contiguous."""
 
     def poisoned(self) -> Any:
         """Tensors for the results, full of what no result is: what nothing writes shows."""
         import torch
 
         found: list[Any] = []
-        for shape, dtype in self.outputs:
-            tensor = torch.empty(shape, dtype=dtype, device=self.device)
+        for number, (shape, dtype) in enumerate(self.outputs):
+            if self.strides:
+                tensor = torch.empty_strided(
+                    shape, self.strides[number], dtype=dtype, device=self.device
+                )
+            else:
+                tensor = torch.empty(shape, dtype=dtype, device=self.device)
             bytes = tensor.view(torch.uint8) if shape else tensor.reshape(1).view(torch.uint8)
             # All ones: not a number of every float type, -1 and the largest of the integers'.
             bytes.fill_(1 if dtype == torch.bool else 255)

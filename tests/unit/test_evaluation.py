@@ -7,20 +7,23 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+import torch
 
 from dt_mlir.autoscheduling.auto import auto_schedule, with_schedule
 from dt_mlir.compiler import compile_program
 from dt_mlir.costs.device import find_device
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.runtime.execute import prepare_triton
+from dt_mlir.tuning.inputs import Prepared
 from dt_mlir.tuning.strategies.predicted import Predicted
 from dt_mlir.tuning.task import canonical
-from dt_mlir.verification.sampling import sample
+from dt_mlir.verification.sampling import Sample, sample
 
 prepare_triton()
 
@@ -148,6 +151,47 @@ def test_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "- softmax_stable-4096x1024: softmax_liger: liger_kernel is not installed" in text
     module_of("plots").draw(rows, tmp_path / "softmax")
     assert (tmp_path / "softmax.svg").stat().st_size > 1000
+
+
+def test_results_with_padded_rows_have_a_table(tmp_path: Path) -> None:
+    name = "matmul-4095x4097x4093-f16"
+    found = measured(
+        name, 0.2, 0.25, matmul_eager=0.9, matmul_compile=0.22, tuned_contiguous=0.24
+    )
+    (tmp_path / f"{name}.json").write_text(json.dumps(found))
+    rows, left = module_of("row").load(tmp_path)
+    assert rows[0].baselines == ["matmul_eager", "matmul_compile"]
+    text = module_of("tables").page(rows, left)
+    assert "## Results with padded rows" in text
+    assert f"| {name} | 1.10 | 1.10 |  |  | 0.92 | 0.92 |  |  |" in text
+
+
+def test_schedules_write_results_as_torch_compile_pads_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows, wide = torch.empty(6, 8)[:, :5], torch.empty(5, 6).T
+    inputs = Prepared([], {}, Sample({}, {}), lambda _: {}, {}, [((6, 5), torch.float32)], "cpu")
+    functions: dict[str, Any] = {}
+    monkeypatch.setattr(module_of("baselines"), "FUNCTIONS", functions)
+    padding = module_of("contest").padding
+
+    def found(result: Any) -> Any:
+        functions["f_compile"] = lambda: result
+        return padding(inputs, ["f_eager", "f_compile"])
+
+    assert found(rows) == ((8, 1),)
+    # Results that have no gaps, another order of axes, another shape or type are not followed.
+    assert found(torch.empty(6, 5)) == ()
+    assert found(wide) == ()
+    assert found(rows[:3]) == ()
+    assert found(rows.double()) == ()
+    assert found((rows, rows)) == ()
+    assert padding(inputs, ["f_eager"]) == ()
+    del functions["f_compile"]
+    assert padding(inputs, ["f_compile"]) == ()
+    result = replace(inputs, strides=((8, 1),)).poisoned()
+    assert (result.shape, result.stride()) == ((6, 5), (8, 1))
+    assert result.isnan().all()
 
 
 def test_what_was_measured_otherwise_is_not_known(
