@@ -50,10 +50,18 @@ class Contest(Measured):
     """The seconds until each contender was ready."""
 
 
+@dataclass(frozen=True)
+class Padded(Measured):
+    """The layout of results that torch.compile pads."""
+
+    strides: tuple[tuple[int, ...], ...] = ()
+    """Their strides; none if they are contiguous."""
+
+
 def contest(
     algorithm: str, sizes: Mapping[str, int], modules: Sequence[Module],
     baselines: Sequence[str], winner: str, rounds: int, singly: bool, under_way: str,
-    seed: int = 0,
+    seed: int = 0, strides: tuple[tuple[int, ...], ...] = (),
 ) -> Contest:
     """Times schedules and baselines in rounds, in each of which the order is drawn anew.
 
@@ -67,12 +75,13 @@ def contest(
         singly: whether single and sustained calls are timed too.
         under_way: a file that names the contender under way, should the process end with it.
         seed: the seed of orders.
+        strides: the strides of the results that schedules write, if these are not contiguous.
     """
     import torch
     from timing import Clock
 
     without = prepared(algorithm, tuple(sizes.items()), "cold")
-    inputs = replace(without, strides=padding(without, baselines))
+    inputs = replace(without, strides=strides)
     arguments = sets_of(inputs, len(modules) + len(baselines))
     missing: dict[str, str] = {}
     clocks: dict[str, Clock] = {}
@@ -111,6 +120,14 @@ def contest(
         clocks.clear()
     torch.cuda.empty_cache()
     return Contest("ok", "", None, times, missing, len(arguments), seconds)
+
+
+def padded(
+    algorithm: str, sizes: Mapping[str, int], baselines: Sequence[str]
+) -> Padded:
+    """Looks for results that torch.compile pads; arguments as for `contest`."""
+    inputs = prepared(algorithm, tuple(sizes.items()), "cold")
+    return Padded("ok", "", None, padding(inputs, baselines))
 
 
 def padding(inputs: Prepared, baselines: Sequence[str]) -> tuple[tuple[int, ...], ...]:

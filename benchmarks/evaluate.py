@@ -32,7 +32,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from contest import Contest, Module, contest
+from contest import Contest, Module, Padded, contest, padded
 from row import AUTO, TUNED
 from seeded import Seeded
 from workloads import WORKLOADS, Workload
@@ -114,7 +114,8 @@ def known_winners(workload: Workload, task: Task, results: Path) -> list[Candida
 
 
 def searched(
-    task: Task, known: list[Candidate], database: Database, effort: Effort, workers: LocalWorkers
+    task: Task, known: list[Candidate], database: Database, effort: Effort, workers: LocalWorkers,
+    strides: tuple[tuple[int, ...], ...],
 ) -> tuple[str, Outcome]:
     """Searches the derived space of a program.
 
@@ -124,6 +125,7 @@ def searched(
         database: where results go.
         effort: how many candidates are tried.
         workers: the processes that compile and measure.
+        strides: the strides of the results, if these are not contiguous.
 
     Returns:
         The program with the schedule of `auto`, and what came of the search.
@@ -131,7 +133,9 @@ def searched(
     Raises:
         CompileError: if there is no schedule with a time.
     """
-    setting = Setting(task.algorithm, task.sizes, measuring.device_name(), measuring.versions())
+    setting = Setting(
+        task.algorithm, task.sizes, measuring.device_name(), measuring.versions(), strides
+    )
     strategy = Seeded(known, Predicted(task.module, task.sizes, present_device(), patient=True))
     options = Options(jobs=effort.jobs, rounds=3, trials=effort.trials)
     outcome = Tuner(
@@ -143,9 +147,26 @@ def searched(
     return strategy.first.text, outcome
 
 
+def layout(
+    task: Task, baselines: list[str], workers: LocalWorkers
+) -> tuple[tuple[int, ...], ...]:
+    """Returns the strides of the results of torch.compile, if it pads them; else none.
+
+    Args:
+        task: the program, and its sizes.
+        baselines: the names of the baselines.
+        workers: the processes that measure.
+    """
+    place = workers.places()[0]
+    wanted = task.algorithm, task.sizes, "cold"
+    future = workers.start(place, wanted, padded, task.algorithm, task.sizes, baselines)
+    found = workers.measured(place, future)
+    return found.strides if isinstance(found, Padded) else ()
+
+
 def compared(
     task: Task, programs: Mapping[str, str], baselines: list[str], effort: Effort, singly: bool,
-    workers: LocalWorkers, under_way: Path,
+    workers: LocalWorkers, under_way: Path, strides: tuple[tuple[int, ...], ...],
 ) -> tuple[Contest, dict[str, str]]:
     """Compares schedules with baselines.
 
@@ -157,6 +178,7 @@ def compared(
         singly: whether single and sustained calls are timed too.
         workers: the processes that compile and measure.
         under_way: a file that names the contender under way meanwhile.
+        strides: the strides of the results, as for `searched`.
 
     Returns:
         The times, and why other contenders have none.
@@ -179,7 +201,7 @@ def compared(
             place, (task.algorithm, task.sizes, "cold"), contest, task.algorithm, task.sizes,
             modules, left, programs[TUNED], effort.rounds, singly, str(under_way),
             # Each workload has orders of its own, so that none favours a contender in all of them.
-            zlib.crc32(repr((task.algorithm, task.sizes)).encode()),
+            zlib.crc32(repr((task.algorithm, task.sizes)).encode()), strides,
         )
         found = workers.measured(place, future)
         culprit = under_way.read_text() if under_way.exists() else ""
@@ -205,15 +227,16 @@ def evaluate(
     least = least_time(task.module, task.sizes, present_device())
     started = time.monotonic()
     known = known_winners(workload, task, results)
-    auto, outcome = searched(task, known, database, effort, workers)
+    baselines, absent = contenders(workload)
+    strides = layout(task, baselines, workers)
+    auto, outcome = searched(task, known, database, effort, workers, strides)
     taken = time.monotonic() - started
     best = outcome.best
     assert best is not None, "a search without a winner is an error"
     programs = {AUTO: auto, TUNED: best.program}
-    baselines, absent = contenders(workload)
     found, missing = compared(
         task, programs, baselines, effort, least.operations > 0, workers,
-        results / f"{workload.name}.under_way",
+        results / f"{workload.name}.under_way", strides,
     )
     return {
         "workload": workload.name,

@@ -47,6 +47,8 @@ def recorded_best(
             for s in database.settings(task.algorithm)
             if all(s.sizes.get(label) == size for label, size in given.items())
             and (device is None or device.lower() in s.device.lower())
+            # What is fast with padded results need not be with others.
+            and not s.strides
         ]
         found: dict[tuple[str, str], tuple[Candidate, Setting]] = {}
         # The latest record of each device and sizes counts.

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from math import log
 from pathlib import Path
 from statistics import mean, median
-from typing import Self
+from typing import Any, Self
 
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.scheduling.space import Point
@@ -30,6 +30,8 @@ MOST_OF_A_PROGRAM = 40
 """The most candidates of a program at its sizes from which others learn."""
 MOST_RATIOS = 320
 """The most candidates from which a search learns."""
+STRIDES = "strides of results"
+"""The key of strides among sizes, which is no label."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS candidates (
     id INTEGER PRIMARY KEY,
@@ -81,6 +83,8 @@ class Setting:
     """The device's name."""
     versions: str
     """The versions of the compilers and libraries that count."""
+    strides: tuple[tuple[int, ...], ...] = ()
+    """The strides of tensors for the results, if these are not contiguous."""
 
 
 @dataclass
@@ -155,7 +159,7 @@ class Database:
                 " status = excluded.status, message = excluded.message,"
                 " resources = excluded.resources, point = excluded.point",
                 (
-                    setting.algorithm, record.program, _key(setting.sizes), setting.device,
+                    setting.algorithm, record.program, _key(setting), setting.device,
                     setting.versions, record.status, record.message, json.dumps(record.resources),
                     json.dumps(record.point),
                 ),
@@ -169,7 +173,7 @@ class Database:
                 " SELECT id, ?, ? FROM candidates"
                 " WHERE program = ? AND sizes = ? AND device = ? AND versions = ?",
                 (
-                    method, milliseconds, program, _key(setting.sizes), setting.device,
+                    method, milliseconds, program, _key(setting), setting.device,
                     setting.versions,
                 ),
             )  # fmt: skip
@@ -183,7 +187,7 @@ class Database:
                 " WHERE program = ? AND sizes = ? AND device = ? AND versions = ?",
                 (
                     prediction.model, prediction.seconds, json.dumps(prediction.features), program,
-                    _key(setting.sizes), setting.device, setting.versions,
+                    _key(setting), setting.device, setting.versions,
                 ),
             )  # fmt: skip
 
@@ -204,7 +208,7 @@ class Database:
             " WHERE device = ? AND model = ? AND status = 'ok'"
             " AND NOT (algorithm = ? AND sizes = ?)"
             " GROUP BY id, method ORDER BY id DESC",
-            (setting.device, model, setting.algorithm, _key(setting.sizes)),
+            (setting.device, model, setting.algorithm, _key(setting)),
         )
         groups: dict[tuple[str, str, str], list[tuple[tuple[float, ...], float]]] = {}
         for algorithm, sizes, method, features, seconds, milliseconds in rows.fetchall():
@@ -225,7 +229,7 @@ class Database:
             rows = cursor.execute(
                 "SELECT id, program, status, message, resources, point FROM candidates"
                 " WHERE algorithm = ? AND sizes = ? AND device = ? AND versions = ?",
-                (setting.algorithm, _key(setting.sizes), setting.device, setting.versions),
+                (setting.algorithm, _key(setting), setting.device, setting.versions),
             )
             for number, program, status, message, resources, point in rows.fetchall():
                 record = Record(program, status, message, json.loads(resources))
@@ -247,10 +251,12 @@ class Database:
             " GROUP BY sizes, device, versions ORDER BY MAX(id) DESC",
             (algorithm,),
         )
-        return [
-            Setting(algorithm, json.loads(sizes), device, versions)
-            for sizes, device, versions in rows.fetchall()
-        ]
+        found: list[Setting] = []
+        for key, device, versions in rows.fetchall():
+            sizes = json.loads(key)
+            strides = tuple(map(tuple, sizes.pop(STRIDES, ())))
+            found.append(Setting(algorithm, sizes, device, versions, strides))
+        return found
 
     def methods(self, setting: Setting) -> list[str]:
         """The methods by which candidates were measured in a setting, the most used first."""
@@ -258,7 +264,7 @@ class Database:
             "SELECT method FROM measurements JOIN candidates ON candidate = id"
             " WHERE algorithm = ? AND sizes = ? AND device = ? AND versions = ?"
             " GROUP BY method ORDER BY COUNT(*) DESC",
-            (setting.algorithm, _key(setting.sizes), setting.device, setting.versions),
+            (setting.algorithm, _key(setting), setting.device, setting.versions),
         )
         return [row[0] for row in rows.fetchall()]
 
@@ -286,5 +292,8 @@ def ranked(records: Iterable[Record]) -> list[Record]:
     return sorted(timed, key=lambda r: (2 * len(r.times) < most, r.milliseconds or 0.0))
 
 
-def _key(sizes: Mapping[str, int]) -> str:
-    return json.dumps(dict(sorted(sizes.items())))
+def _key(setting: Setting) -> str:
+    found: dict[str, Any] = dict(sorted(setting.sizes.items()))
+    if setting.strides:
+        found[STRIDES] = setting.strides
+    return json.dumps(found)

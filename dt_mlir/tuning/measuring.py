@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -186,6 +186,7 @@ def measure(
     check: Accuracy | None,
     repetition: int = REPETITION_MS,
     repeatable: bool = True,
+    strides: tuple[tuple[int, ...], ...] = (),
 ) -> Measured:
     """Runs an emitted module, check its result if that is wanted, and time it.
 
@@ -201,10 +202,11 @@ def measure(
             for no comparison.
         repetition: for how many milliseconds to repeat it.
         repeatable: whether it computes the same bits in each run.
+        strides: the strides of tensors for its results, if these are not contiguous.
     """
     import torch
 
-    inputs = prepared(algorithm, tuple(sizes.items()), method)
+    inputs = replace(prepared(algorithm, tuple(sizes.items()), method), strides=strides)
 
     def run(wrapper: Callable[..., Any]) -> Measured:
         try:

@@ -441,7 +441,7 @@ class Tuner:
             place, self._wanted, measure,
             self.setting.algorithm, built.source, self.setting.sizes, self.method,
             None if known else built.accuracy, REPETITION_MS if looked else LOOK_MS,
-            built.repeatable, cache=built.cache,
+            built.repeatable, self.setting.strides, cache=built.cache,
         )  # fmt: skip
 
     def _measure(self, text: str) -> float | None:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from dt_mlir.tuning.best import recorded_best
 from dt_mlir.tuning.bounds import Traffic
 from dt_mlir.tuning.compilation import build, replace_kernels
 from dt_mlir.tuning.database import Database, Record, Setting
-from dt_mlir.tuning.inputs import prepare
+from dt_mlir.tuning.inputs import Prepared, prepare
 from dt_mlir.tuning.measuring import Measured, measure, prepared, timed, warm
 from dt_mlir.tuning.outcome import BEST, Outcome
 from dt_mlir.tuning.progress import Silent
@@ -158,6 +159,38 @@ def test_results_are_held_to_the_precision_of_their_schedule() -> None:
     inputs.check(near, coarse)
     with pytest.raises(CompileError, match="'f' is wrong"):
         inputs.check(near, exact)
+
+
+def test_results_may_have_padded_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = task(text_of("product"), x=16, y=20, k=16)
+    built = build(found.candidates()[0].text, "-", found.sizes, None)
+    written: list[tuple[int, ...]] = []
+    check = Prepared.check
+
+    def watched(self: Prepared, results: Any, accuracy: Accuracy) -> None:
+        written.append(results.stride())
+        check(self, results, accuracy)
+
+    monkeypatch.setattr(Prepared, "check", watched)
+    for strides in ((), ((24, 1),)):
+        result = measure(
+            found.algorithm, built.source, found.sizes, "interpreter", Accuracy(), 1, True, strides
+        )
+        assert (result.status, result.message) == ("ok", "")
+    assert written == [(20, 1), (24, 1)]
+
+
+def test_candidates_with_padded_results_are_kept_apart(tmp_path: Path) -> None:
+    plain = Setting("f", {"x": 3}, "gpu", "1")
+    padded = replace(plain, strides=((8, 1),))
+    with Database(tmp_path / "known.sqlite") as database:
+        for setting, time in ((plain, 2.0), (padded, 1.0)):
+            database.save(setting, Record("f.block(x:3);", "ok"))
+            database.add_time(setting, "f.block(x:3);", "cold", time)
+        for setting, time in ((plain, 2.0), (padded, 1.0)):
+            (record,) = database.ranked(setting)
+            assert record.times == [time]
+        assert database.settings("f") == [padded, plain]
 
 
 def test_what_nothing_writes_is_wrong() -> None:
@@ -308,6 +341,8 @@ def test_a_record_counts_in_every_space_that_has_the_schedule(tmp_path: Path) ->
         other = SPACE.replace("B = {4, 8};", "").replace("f.block(x:B);", "").replace("x:B", "x:ROWS")
         other = other.replace("f.compile();", "ROWS = {16, 4}; f.block(x:ROWS); f.compile();")
         module, _ = compile_text(other, "-")
+        database.save(replace(setting, strides=((8, 1),)), Record(texts[0], "ok"))
+        database.add_time(replace(setting, strides=((8, 1),)), texts[0], "events", 0.1)
         best, where = recorded_best(module, tmp_path / "db", {"x": 9}, None)
         assert where == setting
         assert best.point["ROWS"] == 4
