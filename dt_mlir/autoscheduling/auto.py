@@ -18,7 +18,7 @@ from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, Kernel
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.storage import aligned
 from dt_mlir.autoscheduling.tilings import ranked_tilings
-from dt_mlir.autoscheduling.variants import finished
+from dt_mlir.autoscheduling.variants import all_finished
 from dt_mlir.compiling import compiling
 from dt_mlir.costs.device import Device
 from dt_mlir.diagnostics import CompileError
@@ -89,7 +89,7 @@ def auto_schedule(
     evaluator = evaluator_of(module, sizes, device)
     bare, algorithm = evaluator.algorithm.module, evaluator.algorithm
     found: list[Decision] = []
-    clusters = [finished(evaluator, cluster) for cluster in Clusters(evaluator).run()]
+    clusters = all_finished(evaluator, Clusters(evaluator).run())
     for cluster in aligned(evaluator, clusters):
         found += _lowered(evaluator, cluster)
     # What several kernels inline is inlined once.

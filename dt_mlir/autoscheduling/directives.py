@@ -40,7 +40,7 @@ def tile_directives(
     if short and not work.products:
         found.append(sized(root, "unroll", short, "loads of all steps are under way at once"))
     order = [item for item in tiling.order if item[0] in blocks]
-    if len(blocks) > 1 or any(part == "descending" for _, part, _ in order):
+    if order and (len(blocks) > 1 or any(part == "descending" for _, part, _ in order)):
         found.append(Decision(root, "map", tuple(_walks(order, taken)), _order(order)))
     if tiling.persistent:
         rounds = (Argument("rounds", "alternating"),) if tiling.alternating else ()

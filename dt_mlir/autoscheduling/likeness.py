@@ -114,11 +114,21 @@ def renamed(work: Work, names: Mapping[str, str]) -> Work:
 
     Args:
         work: what a kernel does.
-        names: the other name of its root, and of each of its tensors.
+        names: the other names of its functions, and of what they read. Names of tensors that
+            directives make begin with those of functions.
     """
     return replace(
         work,
-        root=names[work.root],
-        accesses=[replace(item, tensor=names[item.tensor]) for item in work.accesses],
-        tensors={names[name]: tensor for name, tensor in work.tensors.items()},
+        root=_other(work.root, names),
+        accesses=[replace(item, tensor=_other(item.tensor, names)) for item in work.accesses],
+        tensors={_other(name, names): tensor for name, tensor in work.tensors.items()},
     )
+
+
+def _other(name: str, names: Mapping[str, str]) -> str:
+    """Returns the other name of a tensor, as for `renamed`."""
+    found = names.get(name)
+    if found is None:
+        known = max((other for other in names if name.startswith(f"{other}_")), key=len)
+        found = names[known] + name.removeprefix(known)
+    return found

@@ -13,8 +13,8 @@ FEW = 2**18
 
 
 def nests_deeply(algorithm: Algorithm, members: Sequence[str], label: str) -> bool:
-    """Returns whether a pass over a label would reduce over it again at each of its indices, and
-    there again, so that it takes far longer than to store what is reduced.
+    """Returns whether a pass over a label would reduce over it again at each of its indices, or
+    there again, so often that it takes far longer than to store what is reduced.
 
     Args:
         algorithm: the program.
@@ -23,10 +23,10 @@ def nests_deeply(algorithm: Algorithm, members: Sequence[str], label: str) -> bo
     """
     root, *others = members
     order = [name for name in reversed(list(algorithm.functions)) if name in others]
+    # The labels of each function whose indices follow that of the pass.
     moving: dict[str, set[str]] = {name: set() for name in members}
-    """The labels of each function whose indices follow that of the pass."""
+    # The times that each function is computed for one index of the pass.
     again = dict.fromkeys(members, 1)
-    """The times that each function is computed for one index of the pass."""
     for reader in (root, *order):
         inside = again[reader]
         if any(label in op.label_names and moving[reader].intersection(_depends_on(op))

@@ -25,7 +25,7 @@ from dt_mlir.autoscheduling.decisions import Decision, copies
 from dt_mlir.autoscheduling.evaluation import Cluster, Kernel
 from dt_mlir.autoscheduling.storage import aligned
 from dt_mlir.autoscheduling.tilings import all_tilings
-from dt_mlir.autoscheduling.variants import finished
+from dt_mlir.autoscheduling.variants import all_finished
 from dt_mlir.compiling import compiling
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.features import combined, features
@@ -80,7 +80,7 @@ class Proposals:
         self.pruned: Counter[str] = Counter()
         """The number of tilings that were left out, by the reason."""
         self._evaluator = evaluator_of(module, sizes, device)
-        clusters = [finished(self._evaluator, c) for c in Clusters(self._evaluator).run()]
+        clusters = all_finished(self._evaluator, Clusters(self._evaluator).run())
         self._tilings: dict[int, list[Kernel]] = {}
         self._features: dict[tuple[int, int], list[tuple[float, dict[str, float]]]] = {}
         self._combined: dict[Choice, tuple[float, ...]] = {}

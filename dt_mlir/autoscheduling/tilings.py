@@ -75,7 +75,7 @@ class Choices:
         }
         self.rows, self.columns, self.depths = self._sides()
         self.in_product = bool(self.rows and self.columns)
-        self.box = self._box()
+        self.box = self._box() if self.in_product else []
         self._boxes: dict[int, dict[str, int]] = {}
         self.shallow = self._shallow()
         self.specializes = not coarse and self.in_product and self._may_specialize()
@@ -435,9 +435,13 @@ def _fast(model: Model, tilings: Sequence[Tiling]) -> list[tuple[Tiling, Cost]]:
     Those of the same tiles have a least time in common, which takes less to predict than the time
     of each.
     """
+    # Tilings of the same tiles follow each other, and differ in their warps, fewer first.
     places = range(len(tilings))
     same = [list(group) for _, group in groupby(places, lambda place: id(tilings[place].tiles))]
-    bounds = {group[0]: model.least(tilings[group[0]]) for group in same}
+    bounds = {
+        group[0]: model.least(min((tilings[place] for place in group), key=lambda t: t.warps))
+        for group in same
+    }
     least = inf
     found: dict[int, Cost] = {}
     for group in sorted(same, key=lambda group: bounds[group[0]]):

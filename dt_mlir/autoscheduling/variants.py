@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import inf, prod
 
 from dt_mlir.autoscheduling.decisions import Decision, copies, plain
@@ -29,6 +29,20 @@ HOPELESS = 3.0
 SHORT = 128
 """The extent below which a label whose elements are neighbours in memory may be joined to others.
 """
+
+
+def all_finished(evaluator: Evaluator, clusters: Sequence[Cluster]) -> list[Cluster]:
+    """Returns the clusters of a program with their fastest variants, in their order.
+
+    A program has one number of parts of a label, which is that of the kernel that takes longest.
+
+    Args:
+        evaluator: the program, and the device.
+        clusters: its clusters.
+    """
+    longest = sorted(range(len(clusters)), key=lambda place: -clusters[place].seconds)
+    found = {place: finished(evaluator, clusters[place]) for place in longest}
+    return [found[place] for place in range(len(clusters))]
 
 
 def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
@@ -136,60 +150,76 @@ def with_parts(evaluator: Evaluator, cluster: Cluster, limit: float = inf) -> Cl
     key = cluster.members, cluster.decisions, agreed
     known = evaluator.in_parts.get(key)
     if known is not None:
+        # Who asks compares with what was given.
         return cluster if known.decisions == cluster.decisions else known
-    best = cluster
+    best, whole = cluster, True
     for ways in filter(None, _split(evaluator, cluster)):
-        for trial in _fastest(evaluator, cluster, ways, limit):
-            if pays(trial.seconds, best.seconds):
-                best = trial
-    if best.seconds <= limit:
+        trial, found = _fastest(evaluator, cluster, ways, limit)
+        whole = whole and found
+        if trial is not None and pays(trial.seconds, best.seconds):
+            best = trial
+    if whole:
         evaluator.in_parts[key] = best
     return best
 
 
 def _fastest(
     evaluator: Evaluator, cluster: Cluster, ways: Sequence[Decision], limit: float
-) -> list[Cluster]:
-    """Returns a cluster in parts, with the numbers of them around the fastest one, fewer first.
+) -> tuple[Cluster | None, bool]:
+    """Returns a cluster in the fewest parts that take about as long as the best number of them.
 
-    More parts pay until they do not. The search begins at the number that was fastest for the last
-    cluster that reduces over the label, and else at the least one.
+    More parts pay until they do not. The search begins at the number that was best for the last
+    cluster that reduces over the label, and else at the least one, which decides about nothing but
+    what is tried.
 
     Args:
         evaluator: the program, and the device.
         cluster: the cluster.
         ways: decisions to split a reduction, fewer parts first.
         limit: a time, as for `with_parts`.
+
+    Returns:
+        The cluster, None where its reduction cannot be split, and whether the best number of parts
+        was looked for.
     """
     splits = [item.arguments[0] for item in ways]
     label = str(splits[0].key)
     counts = [int(str(item.value)) for item in splits]
     likely = evaluator.likely_parts.get(label)
     start = counts.index(likely) if likely in counts else 0
-    found: list[Cluster] = []
 
-    def go_on(places: Iterable[int]) -> bool:
-        """Tries numbers of parts until one is slower; returns whether one is not."""
-        faster = False
-        for place in places:
-            trial = evaluator.evaluated(
-                cluster.root, cluster.members, [*cluster.decisions, ways[place]]
-            )
-            if trial is None or found and trial.seconds > found[-1].seconds:
-                break
-            found.append(trial)
-            evaluator.likely_parts[label] = counts[place]
-            faster = True
-        return faster
+    def tried(place: int) -> Cluster | None:
+        decisions = [*cluster.decisions, ways[place]]
+        return evaluator.evaluated(cluster.root, cluster.members, decisions)
 
-    if not go_on([start]):
-        return found
-    # Whatever the number of parts is, combining them takes about as long.
-    combining = [k.cost.seconds for k in found[0].kernels if k.work.root == cluster.root]
-    if sum(combining) <= HOPELESS * limit and not go_on(range(start + 1, len(ways))):
-        go_on(reversed(range(start)))
-        found.reverse()
-    return found
+    def seconds(place: int) -> float:
+        trial = tried(place)
+        return inf if trial is None else trial.seconds
+
+    def is_hopeless(place: int) -> bool:
+        """Returns whether what combines so many parts takes too long by itself."""
+        trial = tried(place)
+        combining = [] if trial is None else [
+            kernel.cost.seconds for kernel in trial.kernels if kernel.work.root == cluster.root
+        ]
+        return sum(combining) > HOPELESS * limit
+
+    if seconds(start) == inf:
+        return tried(start), True
+    # What combines the fewest parts takes least.
+    if limit < inf and is_hopeless(start) and (start == 0 or is_hopeless(0)):
+        return tried(start), False
+    best = start
+    while best + 1 < len(ways) and seconds(best + 1) <= seconds(best):
+        best += 1
+    if best == start:
+        while best > 0 and seconds(best - 1) < seconds(best):
+            best -= 1
+    evaluator.likely_parts[label] = counts[best]
+    fewest = best
+    while fewest > 0 and not pays(seconds(best), seconds(fewest - 1)):
+        fewest -= 1
+    return tried(fewest), True
 
 
 def _split(evaluator: Evaluator, cluster: Cluster) -> Iterator[list[Decision]]:

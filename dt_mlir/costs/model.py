@@ -127,7 +127,7 @@ class Model:
         return _Evaluation(self, tiling).cost()
 
     def least(self, tiling: Tiling) -> float:
-        """Returns a bound of the times of a kernel without products, for any warps."""
+        """Returns a bound of the times of a kernel without dots, with these warps or more."""
         return _Evaluation(self, tiling).least()
 
     def once(self, key: Hashable, made: Callable[[], float]) -> float:
@@ -229,7 +229,7 @@ class _Evaluation:
         )
 
     def least(self) -> float:
-        """Returns a bound of the time that does not depend on warps, as `Model.least`."""
+        """Returns a bound of the time with these warps or more, as `Model.least`."""
         device = self.device
         # An instance that is alone on a multiprocessor finds most of what it has loaded.
         memory = self._memory(min(self.programs, device.multiprocessors)) / device.memory_rate

@@ -288,6 +288,10 @@ class _Reader:
         # Sizes that are assumed may not go together, and others follow from them.
         return max(self.sizes.get(label, 1), 0) if not label.isdigit() else 1
 
+    def _symbols(self, op: loop.AccessOp) -> list[int]:
+        """Returns the sizes of which indices are made, which may be divided by one of none."""
+        return [max(self._size(label), 1) for label in op.size_labels]
+
     def _walk(self, op: loop.LoopLike, blocks: Mapping[str, int]) -> Walk:
         label = op.label_name
         extent = self._size(label)
@@ -404,7 +408,7 @@ class _Reader:
         name = self.kernel.argument_names[op.base.index]
         assert isinstance(op.base.type, MemRefType)
         results = op.map.data.results
-        symbols = [self._size(label) for label in op.size_labels]
+        symbols = self._symbols(op)
         walked = [self._neighbours(expr, indices, symbols) for expr in reversed(results)]
         fastest = walked[0] if walked else {}
         further: dict[int, int] = {}
@@ -440,7 +444,7 @@ class _Reader:
 
     def _windows(self, op: loop.AccessOp) -> tuple[tuple[tuple[int, int], ...], ...]:
         """Returns the loops that index an axis together, for each axis that has several."""
-        symbols = [self._size(label) for label in op.size_labels]
+        symbols = self._symbols(op)
         found: list[tuple[tuple[int, int], ...]] = []
         for expr in op.map.data.results:
             dims = sorted(expr.used_dims())
