@@ -317,7 +317,7 @@ f[y, x] = rsum(A[y, x + r] * A[y, x], r) + A[y, 0]; f.compile();
     ],
 )  # fmt: skip
 def test_bounds_are_no_longer_than_times(text: str, sizes: dict[str, int], device: str) -> None:
-    """What is left out, as its bound is longer than the least time, is none of the fastest."""
+    """Leaves out none of the fastest tilings: only those whose bound is longer than the least."""
     module = algorithm(text)
     found = Algorithm(module, Interface.of(module).sizes(sizes))
     target = find_device(device)
