@@ -59,17 +59,18 @@ class Row:
         """The names of what competes and has times."""
         return [name for name in self.data["times"] if name not in OWN]
 
-    def ratio(self, *ways: str, kind: str = "cold") -> float | None:
-        """Returns the speedup of the tuned schedule over the fastest baseline of some ways.
+    def ratio(self, *ways: str, kind: str = "cold", schedule: str = TUNED) -> float | None:
+        """Returns the speedup of a schedule over the fastest baseline of some ways.
 
         Args:
             ways: of `WAYS`; without any, all baselines count.
             kind: `hot`, `cold`, `single` or `sustained`.
+            schedule: the schedule's name.
         """
         ends = tuple(f"_{way}" for way in ways)
         found = [
             ratio for name in self.baselines
-            if (not ends or name.endswith(ends)) and (ratio := self._over(name, TUNED, kind))
+            if (not ends or name.endswith(ends)) and (ratio := self._over(name, schedule, kind))
         ]  # fmt: skip
         return min(found, default=None)
 

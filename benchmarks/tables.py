@@ -118,23 +118,16 @@ def padded(rows: Sequence[Row]) -> list[str]:
     heads = ["workload", *kinds, *(f"no padding, {kind}" for kind in kinds)]
     lines = [f"| {' | '.join(heads)} |", f"| {' | '.join('---' for _ in heads)} |"]
     for row in found:
-        cells = [row.name]
-        for name in (TUNED, CONTIGUOUS):
-            for kind in kinds:
-                own, best = row.time(name, kind), _best(row, kind)
-                cells.append(f"{best / own:.2f}" if own and best else "")
+        ratios = [
+            row.ratio(kind=kind, schedule=name) for name in (TUNED, CONTIGUOUS) for kind in kinds
+        ]
+        cells = [row.name, *("" if ratio is None else f"{ratio:.2f}" for ratio in ratios)]
         lines.append(f"| {' | '.join(cells)} |")
     return [
         "## Results with padded rows", "",
         "Of the best baseline's speed, with results as `torch.compile` pads them, and with others.",
         "", *lines, "",
     ]  # fmt: skip
-
-
-def _best(row: Row, kind: str) -> float | None:
-    """Returns the milliseconds of the fastest baseline; None if none has times."""
-    times = (row.time(name, kind) for name in row.baselines)
-    return min((time for time in times if time is not None), default=None)
 
 
 def misses(rows: Sequence[Row]) -> list[str]:

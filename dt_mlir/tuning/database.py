@@ -31,7 +31,7 @@ MOST_OF_A_PROGRAM = 40
 MOST_RATIOS = 320
 """The most candidates from which a search learns."""
 STRIDES = "strides of results"
-"""The key of strides among sizes, which is no label."""
+"""The name of strides among sizes; those of labels have no spaces."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS candidates (
     id INTEGER PRIMARY KEY,

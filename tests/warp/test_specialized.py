@@ -179,11 +179,12 @@ mm.block(x:128, y:64); mm.tensorize(x:128, y:64, k:32); mm.descriptor(a_copy, b_
 @pytest.mark.parametrize("directives", ["mm.warp_specialize();", "mm.num_warps(4);"])
 @pytest.mark.parametrize("sizes", [(255, 97, 193), (3, 5, 7)])
 def test_calls_again_with_copies(directives: str, sizes: tuple[int, int, int]) -> None:
-    """Each call multiplies its own copies, whose padding other kernels than the copies' wrote."""
+    """Each call multiplies copies of its own, in memory that held what is no number."""
     x, k, y = sizes
     mm = dt.parse(PADDED + directives + " mm.compile();").compile()
     for _ in range(4):
-        filled = torch.full((1 << 20,), torch.nan, device=DEVICE)
         a, b = random(x, k), random(k, y)
-        del filled
+        # The allocator gives this memory to the copies, whose padding nothing may read.
+        used = torch.full((1 << 20,), torch.nan, device=DEVICE)
+        del used
         close(mm(a, b), a.float() @ b.float())
