@@ -13,8 +13,8 @@ from dt_mlir.diagnostics import CompileError, Note, show_warning, showing_warnin
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 
-AT_ONCE = 4
-"""The most certificates that are made at once."""
+SHARE = 2
+"""The processes of a search to one that certifies."""
 
 
 @dataclass
@@ -34,32 +34,32 @@ class Certifier:
 
     Args:
         load: Python files with directives that programs use.
-        jobs: how many processes there may be.
+        jobs: how many processes compile, which have done so when most is certified.
     """
 
     def __init__(self, load: Sequence[str] = (), jobs: int = 1) -> None:
-        self._load, self._jobs = load, min(jobs, AT_ONCE)
+        self._load, self._jobs = load, max(1, jobs // SHARE)
         self._pool: Any = None
         self._begun: dict[str, Future[_Found]] = {}
 
-    def begin(self, program: str, file: str) -> None:
-        """Begins to make the certificate of a program.
+    def begin(self, programs: Sequence[str], file: str) -> None:
+        """Begins to make certificates of programs, and gives up others that are not begun.
 
         Args:
-            program: the program with its schedule.
-            file: what messages call it.
+            programs: the programs with their schedules, those first that are wanted first.
+            file: what messages call them.
         """
-        if program in self._begun:
-            return
         self._drop()
         if self._pool is None:
             from dt_mlir.tuning.workers.local import Pool
-            from dt_mlir.tuning.workers.processes import COMPILING, PreparedContext
+            from dt_mlir.tuning.workers.processes import CERTIFYING, PreparedContext
 
-            self._pool = Pool(self._jobs, self._load, PreparedContext(COMPILING))
-        # A process that ends by itself may take the others along.
-        with suppress(RuntimeError):
-            self._begun[program] = self._pool.schedule(_found, args=[program, file])
+            self._pool = Pool(self._jobs, self._load, PreparedContext(CERTIFYING))
+        for program in programs:
+            if program not in self._begun:
+                # A process that ends by itself may take the others along.
+                with suppress(RuntimeError):
+                    self._begun[program] = self._pool.schedule(_found, args=[program, file])
 
     def report(self, program: str, file: str) -> None:
         """Says what is proved of a program, on standard error.
@@ -105,7 +105,7 @@ class Certifier:
 
 
 def _found(program: str, file: str) -> _Found:
-    # Until a search begins to measure, importing these would only be in its way.
+    # A tool that certifies nothing does without them.
     from dt_mlir.certificates.making import certificate_of
     from dt_mlir.tools.certification import guilty, refusal
 

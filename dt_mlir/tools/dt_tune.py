@@ -95,11 +95,6 @@ def _check(args: Namespace) -> None:
 
 def _tune(args: Namespace, sources: SourceTexts) -> None:
     _check(args)
-    if not args.cpu and args.ray is None:
-        # What other processes import takes longest of all.
-        from dt_mlir.tuning.workers.processes import begin_imports
-
-        begin_imports()
     from dt_mlir.tools.searching import tune_file
 
     tune_file(args, sources)

@@ -5,22 +5,55 @@ Importing a tool takes longer than many of its runs, and may be interrupted too.
 
 from __future__ import annotations
 
+import atexit
 import gc
+import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
+from typing import NoReturn
 
 
-def _run(tool: str) -> None:
+def _run(tool: str, begin: Callable[[], None] | None = None) -> NoReturn:
+    """Runs a tool, and ends the process.
+
+    Args:
+        tool: the module of this package that has its `main`.
+        begin: what is done before it is imported.
+    """
+    status = 1
+
+    @atexit.register
+    def end() -> None:
+        """Ends the process where Python would begin to take apart what was imported.
+
+        This is the first one to be registered and the last one that runs; threads have ended.
+        """
+        try:
+            for stream in filter(None, (sys.stdout, sys.stderr)):
+                stream.flush()
+        except (OSError, ValueError):
+            # Python says so, and ends with a status of its own.
+            return
+        os._exit(status)
+
     try:
+        if begin is not None:
+            begin()
         # What is imported stays: collecting it is a tenth of the time that a short run takes.
         gc.disable()
         module = import_module(f"dt_mlir.tools.{tool}")
         gc.freeze()
         gc.enable()
         module.main()
+        status = 0
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        status = 130
+    except SystemExit as error:
+        status = error.code if isinstance(error.code, int) else int(error.code is not None)
+        raise
+    sys.exit(status)
 
 
 def dt_opt() -> None:
@@ -45,7 +78,16 @@ def dt_reduce() -> None:
 
 def dt_tune() -> None:
     """Runs `dt-tune`."""
-    _run("dt_tune")
+    _run("dt_tune", _begin_imports)
+
+
+def _begin_imports() -> None:
+    """Begins what takes longest of all, the imports of processes that compile and measure."""
+    without = ("-h", "--help", "--cpu", "--ray")
+    if not any(argument.split("=")[0] in without for argument in sys.argv):
+        from dt_mlir.tuning.workers.processes import begin_imports
+
+        begin_imports()
 
 
 def dt_check() -> None:

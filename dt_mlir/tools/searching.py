@@ -104,7 +104,7 @@ def tune_file(args: Namespace, sources: SourceTexts) -> None:
             tuner = Tuner(
                 task, setting, database, options, bar, baselines, workers, strategy, least,
                 # Where a processor is timed, nothing else takes it.
-                None if args.cpu else lambda program: certifier.begin(program, named),
+                None if args.cpu else lambda programs: certifier.begin(programs, named),
             )
             interruption: BaseException | None = None
             try:

@@ -37,8 +37,6 @@ from dt_mlir.tuning.workers.workers import Wanted, Workers
 
 FINAL = ("refused", "unfit", "wrong")
 """The statuses that another search finds again; what failed or was late may have had bad luck."""
-LIKELY = 3
-"""The candidates of which one is taken to win after the first round."""
 LOOKS = 4
 """The candidates that are looked at between two times that the fastest one is timed again."""
 NO_GPU = "what was measured is kept: search again when there is one"
@@ -106,7 +104,8 @@ class Tuner:
         workers: the processes that compile and measure; None for some of its own.
         strategy: what decides which candidates are tried; None for all of the task's space.
         least: the least time that the device needs, for the report.
-        leading: hears of each program that is the fastest so far, or may turn out to be.
+        leading: hears of the programs that are the fastest so far, or may turn out to be, the
+            likeliest first.
     """
 
     def __init__(
@@ -120,7 +119,7 @@ class Tuner:
         workers: Workers | None = None,
         strategy: Strategy | None = None,
         least: Least | None = None,
-        leading: Callable[[str], None] | None = None,
+        leading: Callable[[Sequence[str]], None] | None = None,
     ) -> None:
         self.leading = leading
         self.task, self.setting, self.database = task, setting, database
@@ -192,7 +191,7 @@ class Tuner:
             self._further_rounds()
         best = self.outcome().best
         if best is not None:
-            self._leads(best.program)
+            self._leads([best.program])
         self._compare()
 
     @property
@@ -258,7 +257,7 @@ class Tuner:
                     self._begin(candidate, pending)
                 if is_first and pending:
                     # A strategy that predicts suggests first what it expects to win.
-                    self._leads(batch[0].text)
+                    self._leads([batch[0].text])
             elif pending and not prepared:
                 prepared = True
                 self.strategy.begin_imports()
@@ -288,7 +287,7 @@ class Tuner:
                         # It may win.
                         self._inspect(step.text)
                 if (leader := self._leader()) is not None:
-                    self._leads(leader)
+                    self._leads([leader])
 
     def _leader(self) -> str | None:
         """Returns the fastest candidate, unless it is measured in all rounds."""
@@ -298,10 +297,10 @@ class Tuner:
             return None
         return leader if len(self.records[leader].times) < self.options.rounds else None
 
-    def _leads(self, text: str) -> None:
-        """Tells of a program that may turn out to be the fastest."""
-        if self.leading is not None:
-            self.leading(text)
+    def _leads(self, texts: Sequence[str]) -> None:
+        """Tells of programs that may turn out to be the fastest, the likeliest first."""
+        if self.leading is not None and texts:
+            self.leading(texts)
 
     def _begin(self, candidate: Candidate, pending: dict[Future[Any], _Step]) -> None:
         """Compiles a candidate, unless what is known of it will do."""
@@ -528,13 +527,11 @@ class Tuner:
             kept = [
                 text for text in self._kept() if text in again or slower.get(text, 1.0) <= most
             ]
-            if number == 1:
-                for text in sorted(kept, key=self._times().__getitem__)[:LIKELY]:
-                    self._leads(text)
+            times = self._times()
+            self._leads(sorted(kept, key=times.__getitem__))
             due = [text for text in kept if text not in self._measured_before]
             if not due:
                 continue
-            times = self._times()
             due = list(dict.fromkeys([*due, *sorted(kept, key=times.__getitem__)[:1]]))
             if len(due) == 1 and len(self.records[due[0]].times) >= rounds:
                 # There is nothing to compare it with.

@@ -18,10 +18,10 @@ def test_a_certificate_is_the_same_wherever_it_is_made(capsys: pytest.CaptureFix
     certifier = Certifier()
     certifier.report(PROGRAM, "f.dt")
     here = capsys.readouterr().err
-    certifier.begin(PROGRAM, "f.dt")
-    # Of what was not begun when another one is wanted, nothing is waited for.
-    certifier.begin(text_of("largest_and_its_place"), "g.dt")
-    certifier.begin(PROGRAM, "f.dt")
+    certifier.begin([PROGRAM], "f.dt")
+    # Of what was not begun when others are wanted, nothing is waited for.
+    certifier.begin([text_of("largest_and_its_place")], "g.dt")
+    certifier.begin([PROGRAM, text_of("largest_and_its_place")], "f.dt")
     certifier.report(PROGRAM, "f.dt")
     certifier.close()
     assert "certificate" in here

@@ -86,7 +86,7 @@ def _done(value: object) -> Future[Any]:
 
 
 def searched(
-    workers: Made, sampled: bool = False, leading: Callable[[str], None] | None = None,
+    workers: Made, sampled: bool = False, leading: Callable[[Sequence[str]], None] | None = None,
     **options: Any,
 ) -> Outcome:
     task = Task(compile_text(text_of("space_of_eight_schedules"), "-")[0], {"x": 9, "y": 17, "k": 17})
@@ -213,8 +213,8 @@ def test_what_may_win_is_told_of_before_it_is_measured() -> None:
     """The first one, which a strategy that predicts expects to win, while it is compiled."""
     told: list[tuple[str, int]] = []
 
-    def leading(text: str) -> None:
-        told.append((text, len(workers.texts)))
+    def leading(texts: Sequence[str]) -> None:
+        told.append((texts[0], len(workers.texts)))
 
     def result(number: int, place: int) -> Measured:
         return Measured("ok", "", 10.0 if workers.texts[-1] == told[0][0] else 20.0)
@@ -223,6 +223,19 @@ def test_what_may_win_is_told_of_before_it_is_measured() -> None:
     found = searched(workers, leading=leading, rounds=2, keep=1.0)
     assert found.best is not None
     assert told[0] == (found.best.program, 0)
+
+
+def test_all_that_may_win_is_told_of_in_each_round() -> None:
+    """Whichever wins in the end, it was told of while others were still timed."""
+    told: list[list[str]] = []
+    workers = Made(lambda _, place: Measured("ok", "", 10.0 + workers.order()))
+    found = searched(workers, leading=lambda texts: told.append([*texts]), rounds=3, keep=1.25)
+    order = list(dict.fromkeys(workers.texts))
+    # Those of 10, 11 and 12 ms are among the fastest; in the third round 12 ms are too much.
+    assert order[:3] in told
+    assert told[-2:] == [order[:2], order[:1]]
+    assert found.best is not None
+    assert found.best.program == order[0]
 
 
 def test_what_is_found_wrong_when_it_is_timed_again_does_not_lead() -> None:

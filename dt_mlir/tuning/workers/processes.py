@@ -21,9 +21,9 @@ from multiprocessing.context import (
 )
 from typing import Any
 
-COMPILING, MEASURING = "ready_to_compile", "ready_to_measure"
+COMPILING, MEASURING, CERTIFYING = "ready_to_compile", "ready_to_measure", "ready_to_certify"
 """The modules of this package that the fork servers import; workers are copies of the servers."""
-_SERVERS = {name: forkserver.ForkServer() for name in (COMPILING, MEASURING)}
+_SERVERS = {name: forkserver.ForkServer() for name in (COMPILING, MEASURING, CERTIFYING)}
 """These processes."""
 _OWNER = os.getpid()
 """The process that starts them; one that is forked off it has them by name alone."""
@@ -108,7 +108,7 @@ class PreparedContext(Started, ForkServerContext):  # pyright: ignore[reportInco
     """A context whose processes are copies of one that has imported what they need.
 
     Args:
-        server: `COMPILING` or `MEASURING`.
+        server: `COMPILING`, `MEASURING` or `CERTIFYING`.
     """
 
     kind = _Forked
@@ -128,8 +128,11 @@ class PreparedContext(Started, ForkServerContext):  # pyright: ignore[reportInco
 
 
 def begin_imports() -> None:
-    """Starts the processes that others are copies of; they import while the caller goes on."""
-    for name in _SERVERS:
+    """Starts the processes that others are copies of; they import while the caller goes on.
+
+    What certifies waits until there is a program: until then it would only be in the way.
+    """
+    for name in (COMPILING, MEASURING):
         _begin(name)
 
 
