@@ -10,7 +10,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp, StringAttr
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.autoscheduling.decisions import Decision, copies
-from dt_mlir.costs.work import Work, work_of
+from dt_mlir.costs.reading import work_of
+from dt_mlir.costs.work import Work
 from dt_mlir.dialects import dt, loop
 from dt_mlir.dialects.formats import name_array, symbol_name
 from dt_mlir.passes.convert_dt_to_loop import convert

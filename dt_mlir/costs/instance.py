@@ -357,6 +357,26 @@ class Instance:
         return min(rows * item.scattered, WARP) * self.addressed[item.depends] / WARP
 
     @cached_property
+    def pieces(self) -> list[tuple[float, float, bool]]:
+        """The loads and stores that threads carry out: how often, in how many pieces, each of as
+        many elements as one instruction moves, and whether they are of factors of products.
+
+        Factors whose pieces have 4 bytes or more are copied to shared memory ahead, by themselves.
+        """
+        return [
+            (
+                moved.times, self.tile[moved.item.depends] * moved.item.bits / 8 / moved.width,
+                moved.item.feeds_product,
+            )
+            for moved in self.moved if not moved.item.feeds_product or moved.width < 4
+        ]  # fmt: skip
+
+    @cached_property
+    def storing(self) -> frozenset[int]:
+        """The loops of several trips that store."""
+        return frozenset(place for m in self.moved if m.item.stores for place in m.around)
+
+    @cached_property
     def reads_again(self) -> bool:
         """True if an access addresses the same elements as another one, in other loops."""
         return any(moved.again for moved in self.moved)
@@ -368,9 +388,10 @@ class Instance:
         """
         part = 1.0
         for window in item.windows:
-            extents = [(self.points[p] * self.trips[p], distance) for p, distance in window]
-            reached = 1.0 + sum((extent - 1.0) * distance for extent, distance in extents)
-            part *= min(reached / max(prod(extent for extent, _ in extents), 1.0), 1.0)
+            points = [self.points[each.place] * self.trips[each.place] for each in window]
+            values = [each.values(count) for each, count in zip(window, points)]
+            reached = 1.0 + sum((n - 1.0) * each.distance for n, each in zip(values, window))
+            part *= min(reached / max(prod(values), 1.0), 1.0)
         return part
 
     def _is_loaded(self, first: Access, item: Access) -> bool:

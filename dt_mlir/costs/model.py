@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from math import inf, log2, prod
+from math import inf, prod
 
 from dt_mlir.analysis.shared_memory import EXCHANGE
 from dt_mlir.costs.balance import lateness
+from dt_mlir.costs.combining import Combining, Threads
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.instance import Instance, Moved, Outline
 from dt_mlir.costs.tiling import Cost, Tiling, streams
-from dt_mlir.costs.work import Loops, Reduction, Work
-from dt_mlir.passes.tile_hoist_reductions import MOST_REGISTERS as MOST_REGISTERS_OF_SUMS
+from dt_mlir.costs.work import Loops, Work
 
 NORM = 2.0
 """The exponent of the norm in which bounds meet: two equal ones cost 41 % more than one."""
@@ -31,15 +31,12 @@ NEXT_SHARE = 0.5
 """The part of that part which elements may take that instances find there after others."""
 MOST_OVERLAP = 8.0
 """The most trips of a loop whose copies and products overlap."""
+OVERLAPPING = 0.6
+"""The part of the trips of a short one that do."""
 NARROW = 0.67
 """The exponent with which copies of fewer than 16 bytes take longer."""
-COMPUTED = 1.2
-"""The factor by which threads take longer to copy rows whose places they compute and compare with
-the ends of a tensor, as those of windows."""
 SPILLS = 8.0
 """The factor beyond 1 by which a kernel is slower that needs twice the registers of a thread."""
-WIDTH = 4
-"""The neighbours in memory that a thread takes."""
 SCRATCH = 2048
 """The bytes of shared memory that layouts and reductions take beside the factors of products."""
 ENOUGH_WARPS = 12.0
@@ -48,12 +45,6 @@ INSTANCE = 8e-8
 """The least seconds between program instances that start on a multiprocessor."""
 START_OF_A_WARP = 1.4e-8
 """The seconds between warps that start on a multiprocessor."""
-ROUND = 8e-8
-"""The seconds until the threads of a warp have combined what they have."""
-BARRIER = 6e-8
-"""The seconds until warps have what others have written to shared memory."""
-SPREAD = 1.5e-8
-"""The seconds for each of these warps until the last one is there."""
 EXCHANGED = 1e-9
 """The seconds for each value in which the warps of a multiprocessor exchange parts of sums."""
 ROWS_OF_WARP = 16
@@ -71,6 +62,14 @@ BESIDE = 16.0
 """The trips of a loop that overlap where a group of warps does nothing but copy."""
 RUNS_AHEAD = 4.0
 """The factor by which a group of warps that only copies hides more of the latency than a stage."""
+ACCESS = 8.0
+"""The operations that a thread takes for the address and the condition of a load or a store."""
+UNROLLED = 4.0
+"""The most trips of a loop whose loads are under way at once, as compilers unroll it."""
+UNDER_WAY = 15.0
+"""The elements of such loads that a thread has registers for."""
+WHOLE = 0.07
+"""The part of the room near a multiprocessor that a tensor takes of which all stays there."""
 NEAR = 0.2
 """The time of a load of what a multiprocessor has loaded before, as with another place of a window,
 over that of a load from the shared cache."""
@@ -83,12 +82,17 @@ SHARED = 0.25
 """The time of a byte that warps read from shared memory, over that of one from the shared cache."""
 BOXES = 0.9
 """The time of a copy of boxes from the shared cache, over that of loads of as many bytes."""
-FILLED = 0.55e-6
+FILLED = 0.68e-6
 """The seconds until a stage that is free again begins to be filled, and is known to be full."""
+TOGETHER = 1.65
+"""The stages that an asynchronous product, which goes on while the next one begins, and a copy
+take."""
 HELD = 2.3
 """The trips for which products hold a stage: the next product begins before it is free."""
 TRIP = 1e-8
-"""The seconds between the products of two trips."""
+"""The seconds between the products of two trips of specialized warps."""
+STEP = 5e-8
+"""The same where all warps copy and multiply."""
 GROUP = 4
 """The warps of a group."""
 CONSUMER_REGISTERS = 240
@@ -109,13 +113,7 @@ class Model:
 
     def __init__(self, work: Work, device: Device) -> None:
         self.work, self.device = work, device
-        self.near = {
-            reduction.over: {
-                place for item in work.accesses if reduction.over in item.depends
-                for place in item.fastest[:1]
-            } for reduction in work.reductions
-        }  # fmt: skip
-        """The loops that count neighbours in memory of what is reduced, by the reduction's loop."""
+        self.combining = Combining(work)
         self.outline = Outline(work)
         self._instances: dict[Hashable, Instance] = {}
         """The program instances, by their tiles and the labels that the grid partitions."""
@@ -182,11 +180,15 @@ class _Evaluation:
             lanes = max(elements, self.threads)
             arithmetic += arithmetic_each * lanes
             special += special_each * lanes
-        reduced, rounds, exchanged = self._reductions()
-        arithmetic += reduced
-        exchanged += self._shared_rows()
+        arithmetic += ACCESS * self._copies()
+        combined = self.model.combining.of(instance, self._threads)
+        arithmetic += combined.operations
+        exchanged = combined.exchanged + self._shared_rows()
         products, multiplied = self._products()
         arithmetic += multiplied
+        rounds = combined.seconds
+        if instance.makes_dots and not self.consumers:
+            rounds += STEP * instance.steps
         waves = -(-self.programs // (each * resident))
         bounds["memory"] = memory / device.memory_rate
         bounds["cache"] = busiest * loads * each / device.cache_rate
@@ -236,65 +238,25 @@ class _Evaluation:
         busiest = -(-self.programs // device.multiprocessors)
         most = min(device.programs, device.threads // device.warp)
         waves = -(-self.programs // (device.multiprocessors * max(most, 1)))
-        waiting = waves * (device.start + CACHED * self._waits(self._room) * device.latency)
+        waits = CACHED * self._waits(self._room, device.threads)
+        waiting = waves * (device.start + waits * device.latency)
         moving = busiest * self._loads(self._room) * device.multiprocessors / device.cache_rate
         busy = max(waiting, moving, busiest * INSTANCE)
         launch = device.launch - (device.overlap if self.tiling.dependent else 0.0)
         return (memory**NORM + busy**NORM) ** (1 / NORM) + launch
 
-    def _reductions(self) -> tuple[float, float, float]:
-        """Returns what reductions take: operations, the seconds in which threads wait for each
-        other, and the values that warps exchange."""
-        instance = self.instance
-        arithmetic = rounds = exchanged = 0.0
-        for item in self.work.reductions:
-            count, elements = instance.count[item.around], instance.tile[item.depends]
-            arithmetic += count * max(elements, self.threads)
-            if instance.lanes[item.over] == 1:
-                continue
-            left = elements // instance.lanes[item.over]
-            if self.consumers:
-                # Four threads share a row, and the other group goes on meanwhile.
-                arithmetic += 5 * count * max(left, self.threads)
-                rounds += count * 4e-8 / self.consumers
-            elif instance.makes_dots:
-                # Warps that multiply have rows of their own.
-                arithmetic += 5 * count * max(left, self.threads)
-                rounds += count * (4e-8 + 3e-8 * log2(self.warps))
-            else:
-                if self._is_hoisted(item, elements):
-                    count /= max(instance.trips[item.over], 1.0)
-                threads, warps = self._along(item, elements)
-                # Threads exchange what they have, and warps by way of shared memory.
-                kept = elements if item.scans else left * threads * warps
-                arithmetic += 2 * log2(max(threads, 2)) * count * max(kept, self.threads)
-                rounds += count * ROUND
-                if warps > 1:
-                    rounds += count * (BARRIER + SPREAD * warps)
-                    exchanged += count * left * (warps - 1)
-        return arithmetic, rounds, exchanged
+    @property
+    def _threads(self) -> Threads:
+        return Threads(self.threads, self.warps, self.device.warp, self.consumers)
 
-    def _is_hoisted(self, item: Reduction, elements: float) -> bool:
-        """Returns whether threads combine what they have once, after a loop over parts."""
-        several = self.instance.trips[item.over] > 1 and not (item.running or item.scans)
-        return several and elements <= MOST_REGISTERS_OF_SUMS * self.threads
-
-    def _along(self, item: Reduction, elements: float) -> tuple[float, float]:
-        """Returns the threads of a warp, and the warps, that have parts of a sum.
-
-        Threads take neighbours in memory, warps lie along the same axis as long as there are
-        elements, and both along the other axes then.
-        """
-        lanes, near = self.instance.lanes, self.model.near[item.over]
-        fast = prod(lanes[place] for place in item.depends if place in near)
-        width = min(WIDTH, max(elements / self.threads, 1.0))
-        threads = min(max(fast / width, 1.0), float(self.device.warp))
-        warps = min(max(fast / (width * threads), 1.0), float(self.warps))
-        if item.over in near:
-            return threads, warps
-        over = lanes[item.over]
-        further = min(self.device.warp / threads, float(over))
-        return further, min(max(over / further, 1.0), self.warps / warps)
+    def _copies(self) -> float:
+        """Returns the loads and stores of all threads of an instance, but those of factors that
+        are copied ahead."""
+        found = 0.0
+        for times, pieces, is_factor in self.instance.pieces:
+            if not (is_factor and self.consumers):
+                found += times * max(pieces, self.threads)
+        return found
 
     def _shared_rows(self) -> float:
         """Returns the factors that warps exchange, as they multiply what others have computed.
@@ -334,7 +296,8 @@ class _Evaluation:
         if self.consumers:
             return BESIDE
         pipelined = self.tiling.stages > 1 and self.instance.makes_dots and not self._loads_between
-        return min(max(self.instance.ahead, 1.0), MOST_OVERLAP) if pipelined else 1.0
+        overlapping = OVERLAPPING * self.instance.ahead if pipelined else 1.0
+        return min(max(overlapping, 1.0), MOST_OVERLAP)
 
     @cached_property
     def _loads_between(self) -> bool:
@@ -375,8 +338,9 @@ class _Evaluation:
         # What instances have loaded stays near, where they are few.
         room = self._room / resident if instance.reads_again else 0.0
         loads = self.model.once(("loads", instance, alone, room), lambda: self._loads(room))
-        key = "waits", instance, alone, tiling.stages, self._is_asynchronous, room
-        waits = self.model.once(key, lambda: self._waits(room))
+        threads = self.threads
+        key = "waits", instance, alone, tiling.stages, self._is_asynchronous, room, threads
+        waits = self.model.once(key, lambda: self._waits(room, threads))
         at_once = min(self.programs, resident * device.multiprocessors)
         kept = at_once if instance.reads_again else 0
         memory = self.model.once(
@@ -406,16 +370,15 @@ class _Evaluation:
                 narrow = (16 / moved.width) ** NARROW * (moved.left * (1 - NEAR) + NEAR)
                 if self.consumers:
                     narrow *= BOXES / moved.wasted
-                elif not all(item.axes):
-                    narrow *= COMPUTED
             found += max(moved.bytes * narrow, moved.lines * LINE)
         return found
 
-    def _waits(self, room: float) -> float:
+    def _waits(self, room: float, threads: int) -> float:
         """Returns how many loads an instance waits for one after the other.
 
         Args:
             room: the bytes that an instance has near.
+            threads: those that share its loads.
         """
         stages = self.tiling.stages
         found: dict[Loops, float] = {}
@@ -430,12 +393,15 @@ class _Evaluation:
                 ahead = RUNS_AHEAD * max(stages - 1.0, 0.25)
             elif pipelined:
                 # An asynchronous product still reads its stage while the next one begins.
-                ahead = stages - (1.75 if self._is_asynchronous else 1.0)
+                ahead = stages - (TOGETHER if self._is_asynchronous else 1.0)
             elif item.feeds_product:
                 # What goes through registers is stored to shared memory, and waited for again.
                 ahead = 0.5 / (moved.left * (1 - NEAR) + NEAR)
             else:
                 ahead = max(moved.under_way, 1.0)
+                if not self.work.products and self.instance.storing.isdisjoint(moved.around):
+                    each = max(self.instance.tile[item.depends] / threads, 1.0)
+                    ahead = max(ahead, min(UNROLLED, UNDER_WAY / each))
             phase = 1.0 + max(moved.times - 1.0, 0.0) / ahead
             if moved.again and self._is_near(moved, room) and not item.feeds_product:
                 phase *= NEAR
@@ -449,9 +415,13 @@ class _Evaluation:
         """
         if moved.again:
             return moved.addressed <= room
-        places = moved.item.depends
-        alike = not any(self.work.loops[place].label in self.blocks for place in places)
-        return alike and not moved.item.stores and moved.addressed <= self._room / 2
+        item = moved.item
+        if item.stores:
+            return False
+        if not item.feeds_product and self.work.tensors[item.tensor].bytes <= WHOLE * self._room:
+            return True
+        alike = not any(self.work.loops[place].label in self.blocks for place in item.depends)
+        return alike and moved.addressed <= self._room / 2
 
     def _memory(self, at_once: int) -> float:
         """Returns the bytes that memory moves for all instances, so many of which run at once."""

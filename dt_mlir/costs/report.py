@@ -12,8 +12,8 @@ from dt_mlir.analysis.interface import Interface
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.model import cost_of
 from dt_mlir.costs.quantities import shown_bytes, shown_time
+from dt_mlir.costs.reading import work_of
 from dt_mlir.costs.tiling import Cost, scheduled
-from dt_mlir.costs.work import work_of
 from dt_mlir.dialects import host, loop
 from dt_mlir.passes.apply_schedule import in_order
 from dt_mlir.passes.convert_dt_to_loop import ConvertDtToLoopPass

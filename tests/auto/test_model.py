@@ -9,8 +9,9 @@ from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import Choices, best_tiling, ranked_tilings
+from dt_mlir.costs.combining import SHUFFLE
 from dt_mlir.costs.device import devices, find_device
-from dt_mlir.costs.model import Model, cost_of
+from dt_mlir.costs.model import ACCESS, NEAR, UNROLLED, Model, cost_of
 from dt_mlir.costs.tiling import Tiling
 from dt_mlir.costs.work import Work
 from dt_mlir.diagnostics import CompileError
@@ -108,6 +109,94 @@ def test_ragged_rows_cost_more() -> None:
     even = cost_of(work(MATMUL, x=4096, y=4096, k=4096), tiling, H200)
     odd = cost_of(work(MATMUL, x=4096, y=4097, k=4093), tiling, H200)
     assert odd.seconds > 2 * even.seconds
+
+
+def test_elements_of_ragged_rows_are_loaded_one_by_one() -> None:
+    text = "Func f : f16; In A : f16; Var x, y; f[x, y] = A[x, y] + 1; f.compile();"
+    tiling = Tiling({"x": 1, "y": 1024}, frozenset("xy"), 4, 3)
+    even, odd = (cost_of(work(text, x=4096, y=y), tiling, H200) for y in (4096, 4097))
+    # A block more holds the last column.
+    assert odd.programs == 5 / 4 * even.programs
+    # A load and a store move 8 elements at once, or one.
+    saved = 2 * ACCESS * (1 - 1 / 8) * 4096**2 / H200.arithmetic_rate
+    more = odd.bounds["arithmetic"] * 4 / 5 - even.bounds["arithmetic"]
+    assert more == pytest.approx(saved, rel=0.02)
+
+
+def joined(text: str, *labels: str, **sizes: int) -> Work:
+    """Returns what a kernel does some of whose labels are one loop."""
+    module = algorithm(text)
+    found = Algorithm(module, Interface.of(module).sizes(sizes))
+    (kernel,) = found.works(["f"], [plain("f", "fuse", *labels, "all")])
+    return kernel
+
+
+def test_windows_of_joined_labels_overlap() -> None:
+    text = (
+        "Func f; In X, w; Var p, q, c; RVar r, s;"
+        "f[p, q, c] = rsum(X[p + r, q + s, c] * w[r, s, c], r, s); f.compile();"
+    )
+    sizes = {"p": 256, "q": 256, "c": 64, "r": 3, "s": 3}
+    tiling = Tiling({"all": 1024}, frozenset({"all"}), 4, 3)
+    near, apart = (
+        cost_of(joined(each, "p", "q", "c", **sizes), tiling, H200).bounds["cache"]
+        for each in (text, text.replace("q + s", "3 * q + s"))
+    )
+    # A block is of 16 places of one row: it reads 3 rows of 18, and not of 48.
+    loads = 9 * (3 * 18 / 144 * (1 - NEAR) + NEAR)
+    rest = 9 * NEAR + 1
+    assert near / apart == pytest.approx((loads + rest) / (9 + rest), rel=0.02)
+
+
+def test_a_small_tensor_stays_near() -> None:
+    text = "Func f; In A, w; Var x, y; f[x, y] = A[x, y] * w[y]; f.compile();"
+    tiling = Tiling({"all": 1024}, frozenset({"all"}), 4, 3)
+    small, large = (
+        cost_of(joined(text, "x", "y", x=2**22 // y, y=y), tiling, H200).bounds["cache"]
+        for y in (2**10, 2**20)
+    )
+    assert small / large == pytest.approx((2 + NEAR) / 3, rel=0.02)
+
+
+def test_loads_of_several_trips_are_under_way_unless_one_stores_between() -> None:
+    """Compilers unroll loops, and move no load across a store."""
+    sums = work("Func f; In A; Var i; RVar j; f[i] = rsum(A[i, j], j); f.compile();", i=132, j=8192)
+    module = algorithm(
+        "Func f; In A; Var i, x = size(A, 1); RVar j; f[i, x] = rsum(A[i, j], j, j <= x);"
+        "f.compile();"
+    )
+    found = Algorithm(module, Interface.of(module).sizes({"i": 132, "x": 8192}))
+    (scan,) = found.works(["f"], [plain("f", "scan", "x")])
+
+    def waited(kernel: Work, label: str, tile: int) -> float:
+        tiling = Tiling({"i": 1, label: tile}, frozenset("i"), 4, 3)
+        return cost_of(kernel, tiling, H200).bounds["waiting"]
+
+    trips = 8192 / 128
+    once = waited(sums, "j", 0)
+    assert waited(sums, "j", 128) - once == pytest.approx(trips / UNROLLED * H200.latency, rel=0.1)
+    assert waited(scan, "x", 128) > trips * H200.latency
+    # A thread has registers for a few elements of each.
+    assert waited(sums, "j", 4096) - once == pytest.approx(H200.latency, rel=0.2)
+
+
+def test_threads_scan_neighbours_by_themselves() -> None:
+    """Of four elements that a thread loads at once, other threads take part in the last."""
+    text = (
+        "Func f; In A; Var i, x = size(A, 1); RVar j; f[i, x] = rsum(A[i, j], j, j <= x);"
+        "f.compile();"
+    )
+    tiling = Tiling({"i": 1, "x": 1024}, frozenset("i"), 4, 3)
+    found: list[float] = []
+    for size in (4096, 4097):
+        module = algorithm(text)
+        known = Algorithm(module, Interface.of(module).sizes({"i": 4096, "x": size}))
+        (scan,) = known.works(["f"], [plain("f", "scan", "x")])
+        found.append(cost_of(scan, tiling, H200).bounds["arithmetic"])
+    even, odd = found
+    lanes = -(-4096 // 132) * 132 * 4096 / H200.arithmetic_rate
+    saved = SHUFFLE * 5 * (1 - 1 / 4) + 2 * ACCESS * (1 - 1 / 4)
+    assert odd * 4 / 5 - even == pytest.approx(saved * lanes, rel=0.1)
 
 
 def test_few_rows_are_padded() -> None:

@@ -77,7 +77,7 @@ def test_the_search_begins_where_the_last_one_ended() -> None:
         "Func s, t : f64; In A; In B : f64; Var x; RVar k; "
         "s[x] = rsum(A[x, k], k); t[x] = rsum(B[x, k], k); s.compile(); t.compile();"
     )
-    evaluator = Evaluator(program(text, x=64, k=2**16), H200)
+    evaluator = Evaluator(program(text, x=64, k=2**18), H200)
     numbers: list[list[int]] = []
     for name in ("s", "t"):
         alone = evaluator.single(name)
