@@ -25,6 +25,8 @@ NORM = 2.0
 """The exponent of the norm in which bounds meet: two equal ones cost 41 % more than one."""
 MOST_REGISTERS = 255
 """The most registers of a thread."""
+MOST_THREADS = 1024
+"""The most threads of an instance."""
 CACHE_SHARE = 0.8
 """The part of the shared cache that a kernel's elements stay in."""
 NEXT_SHARE = 0.5
@@ -238,7 +240,7 @@ class _Evaluation:
         busiest = -(-self.programs // device.multiprocessors)
         most = min(device.programs, device.threads // device.warp)
         waves = -(-self.programs // (device.multiprocessors * max(most, 1)))
-        waits = CACHED * self._waits(self._room, device.threads)
+        waits = CACHED * self._waits(self._room, MOST_THREADS)
         waiting = waves * (device.start + waits * device.latency)
         moving = busiest * self._loads(self._room) * device.multiprocessors / device.cache_rate
         busy = max(waiting, moving, busiest * INSTANCE)
@@ -334,13 +336,10 @@ class _Evaluation:
     def _transfers(self, resident: int) -> tuple[float, float, float]:
         """Returns an instance's bytes from the cache, memory's bytes, and the loads waited for."""
         device, tiling, instance = self.device, self.tiling, self.instance
-        alone = self.consumers > 0
         # What instances have loaded stays near, where they are few.
         room = self._room / resident if instance.reads_again else 0.0
-        loads = self.model.once(("loads", instance, alone, room), lambda: self._loads(room))
-        threads = self.threads
-        key = "waits", instance, alone, tiling.stages, self._is_asynchronous, room, threads
-        waits = self.model.once(key, lambda: self._waits(room, threads))
+        loads = self._loads(room)
+        waits = self._waits(room, self.threads)
         at_once = min(self.programs, resident * device.multiprocessors)
         kept = at_once if instance.reads_again else 0
         memory = self.model.once(
@@ -358,6 +357,10 @@ class _Evaluation:
         Args:
             room: the bytes that an instance has near.
         """
+        key = "loads", self.instance, self.consumers > 0, room
+        return self.model.once(key, lambda: self._all_loads(room))
+
+    def _all_loads(self, room: float) -> float:
         found = 0.0
         for moved in self.instance.moved:
             item = moved.item
@@ -380,7 +383,14 @@ class _Evaluation:
             room: the bytes that an instance has near.
             threads: those that share its loads.
         """
-        stages = self.tiling.stages
+        stages, ahead = self.tiling.stages, self._is_asynchronous
+        if self.work.products:
+            # Each thread has one of their loads under way.
+            threads = 0
+        key = "waits", self.instance, self.consumers > 0, stages, ahead, room, threads
+        return self.model.once(key, lambda: self._all_waits(stages, room, threads))
+
+    def _all_waits(self, stages: int, room: float, threads: int) -> float:
         found: dict[Loops, float] = {}
         for moved in self.instance.moved:
             item = moved.item

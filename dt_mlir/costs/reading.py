@@ -264,6 +264,8 @@ class _Reader:
         found: list[tuple[Reach, ...]] = []
         for expr in op.map.data.results:
             dims = sorted(expr.used_dims())
+            if len(dims) < 2:
+                continue
             distances = [coefficient(expr, dim, symbols) for dim in dims]
             reached = [
                 self._reach(op.indices[dim], distance)
