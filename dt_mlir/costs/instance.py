@@ -464,8 +464,10 @@ class Instance:
         for number, item in zip(self.numbers, work.accesses):
             narrow = work.tensors[item.tensor].width < 4
             if not item.stores and (narrow or not item.feeds_product):
-                size = self.tile[item.depends] * item.bits / 32
-                # Each element that is copied by itself has an address.
+                # Each element that is loaded by itself takes a register, and one that is copied by
+                # itself has an address.
+                by_itself = narrow and not item.feeds_product
+                size = self.tile[item.depends] * (1.0 if by_itself else item.bits / 32)
                 size += self.tile[item.depends] if item.feeds_product else 0
                 size *= 2 * self._under_way(item.around)
                 loaded[number] = max(loaded.get(number, 0.0), size)
