@@ -55,20 +55,7 @@ class Combining:
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self._near = {
-            reduction.over: {
-                place for item in work.accesses if reduction.over in item.depends
-                for place in item.fastest[:1]
-            } for reduction in work.reductions
-        }  # fmt: skip
-        """The loops that count neighbours in memory of what is reduced, by the reduction's loop."""
-        self._width = {
-            over: max((
-                work.tensors[item.tensor].width * 8 / item.bits for item in work.accesses
-                if over in item.depends and near.intersection(item.fastest[:1])
-            ), default=1.0) for over, near in self._near.items()
-        }  # fmt: skip
-        """The most neighbours that a thread takes, by the reduction's loop: those of one copy."""
+        self._laid = {item: _laid(work, item) for item in work.reductions}
 
     def of(self, instance: Instance, threads: Threads) -> Combined:
         """Returns what the reductions of an instance take."""
@@ -114,9 +101,9 @@ class Combining:
         Threads take neighbours in memory, as many as one copy moves; warps lie along the same axis
         as long as there are elements, and both along the other axes then.
         """
-        lanes, near = instance.lanes, self._near[item.over]
+        lanes, (near, most) = instance.lanes, self._laid[item]
         fast = prod(lanes[place] for place in item.depends if place in near)
-        width = min(self._width[item.over], max(elements / threads.number, 1.0))
+        width = min(most, max(elements / threads.number, 1.0))
         along = min(max(fast / width, 1.0), float(threads.warp))
         warps = min(max(fast / (width * along), 1.0), float(threads.warps))
         if item.over in near:
@@ -125,6 +112,20 @@ class Combining:
         further = min(threads.warp / along, float(over))
         beside = min(max(over / further, 1.0), threads.warps / warps)
         return max(over / (further * beside), 1.0), further, beside
+
+
+def _laid(work: Work, item: Reduction) -> tuple[set[int], float]:
+    """Returns the loops that count neighbours in memory of what is reduced, and the most neighbours
+    that a thread takes: those that one instruction loads.
+
+    Tensors decide that are indexed by most of the loops of what is reduced.
+    """
+    found = [access for access in work.accesses if item.over in access.depends]
+    most = max((len({*a.depends}.intersection(item.depends)) for a in found), default=0)
+    found = [a for a in found if len({*a.depends}.intersection(item.depends)) == most]
+    near = {place for access in found for place in access.fastest[:1]}
+    widths = (work.tensors[access.tensor].width * 8 / access.bits for access in found)
+    return near, max(widths, default=1.0)
 
 
 def _is_hoisted(instance: Instance, item: Reduction, elements: float, threads: Threads) -> bool:

@@ -66,6 +66,9 @@ RUNS_AHEAD = 4.0
 """The factor by which a group of warps that only copies hides more of the latency than a stage."""
 ACCESS = 8.0
 """The operations that a thread takes for the address and the condition of a load or a store."""
+FULL = 64
+AHEAD_FULL = 16.0
+WAY_FULL = 32.0
 UNROLLED = 4.0
 """The most trips of a loop whose loads are under way at once, as compilers unroll it."""
 UNDER_WAY = 15.0
@@ -411,6 +414,8 @@ class _Evaluation:
                 ahead = max(moved.under_way, 1.0)
                 if not self.work.products and self.instance.storing.isdisjoint(moved.around):
                     each = max(self.instance.tile[item.depends] / threads, 1.0)
+                    if moved.times <= FULL:
+                        ahead = max(ahead, min(AHEAD_FULL, WAY_FULL / each))
                     ahead = max(ahead, min(UNROLLED, UNDER_WAY / each))
             phase = 1.0 + max(moved.times - 1.0, 0.0) / ahead
             if moved.again and self._is_near(moved, room) and not item.feeds_product:
