@@ -16,8 +16,6 @@ def write_output(path: str | None, content: str | bytes) -> None:
     """Writes a whole file or nothing; `-` and None are standard output."""
     data = content.encode() if isinstance(content, str) else content
     if path is None or path == "-":
-        if not sys.stdout:
-            raise CompileError("standard output is closed", None, "-o names a file instead")
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.flush()

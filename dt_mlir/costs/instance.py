@@ -17,7 +17,7 @@ from dt_mlir.analysis.shared_memory import PART, PARTS
 from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.costs.work import Access, Loops, Product, Walk, Work
 
-PAGE = 20.0
+PAGE = 25.0
 """The bytes that a run of neighbours in memory costs beside its own."""
 WARP = 32
 """The threads whose loads are one request."""

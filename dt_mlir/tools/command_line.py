@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import io
 import os
 import re
 import sys
@@ -99,6 +101,23 @@ def _show_warning(note: Note, sources: SourceTexts) -> None:
     print(sources.show(note.location, "warning", note.message), file=sys.stderr)
 
 
+class _ClosedOutput(io.TextIOBase):
+    """A standard output that the caller has closed: Python has none then."""
+
+    @property
+    def buffer(self) -> _ClosedOutput:
+        """What bytes are written to."""
+        return self
+
+    def write(self, text: object) -> NoReturn:
+        """Refuses to write.
+
+        Raises:
+            OSError: always.
+        """
+        raise OSError(errno.EBADF, "standard output is closed; -o names a file instead")
+
+
 def run_tool(body: Callable[[SourceTexts], None]) -> int:
     """Runs a tool's body; a mistake of the user's becomes a message on standard error.
 
@@ -109,6 +128,8 @@ def run_tool(body: Callable[[SourceTexts], None]) -> int:
 
     sources = SourceTexts()
     sys.setrecursionlimit(DEEPEST)
+    if not sys.stdout:
+        sys.stdout = _ClosedOutput()
     try:
         with showing_warnings(lambda note: _show_warning(note, sources)):
             body(sources)

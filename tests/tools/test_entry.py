@@ -68,7 +68,7 @@ def test_what_cannot_be_printed_is_no_success() -> None:
 def test_a_closed_output_is_refused() -> None:
     done = subprocess.run(["sh", "-c", f"{DTC} {PROGRAM} >&-"], stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
-    assert done.stderr == "error: standard output is closed\n  help: -o names a file instead\n"
+    assert done.stderr == "error: standard output is closed; -o names a file instead\n"
     quiet = subprocess.run(["sh", "-c", f"{DTC} {PROGRAM} 2>&-"], stdout=subprocess.PIPE)
     assert quiet.returncode == 0
 
