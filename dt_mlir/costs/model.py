@@ -66,13 +66,13 @@ RUNS_AHEAD = 4.0
 """The factor by which a group of warps that only copies hides more of the latency than a stage."""
 ACCESS = 8.0
 """The operations that a thread takes for the address and the condition of a load or a store."""
-FULL = 64
-AHEAD_FULL = 16.0
-WAY_FULL = 32.0
-UNROLLED = 4.0
-"""The most trips of a loop whose loads are under way at once, as compilers unroll it."""
-UNDER_WAY = 15.0
-"""The elements of such loads that a thread has registers for."""
+SHORT = 64
+"""The most trips of a loop that compilers unroll whole."""
+UNROLLED, UNROLLED_WHOLE = 4.0, 16.0
+"""The most trips whose loads are under way at once, of a loop that is unrolled, and of a short
+one."""
+UNDER_WAY, UNDER_WAY_WHOLE = 15.0, 32.0
+"""The elements of such loads that a thread has registers for, in the same order."""
 WHOLE = 0.07
 """The part of the room near a multiprocessor that a tensor takes of which all stays there."""
 NEAR = 0.2
@@ -243,9 +243,10 @@ class _Evaluation:
         busiest = -(-self.programs // device.multiprocessors)
         most = min(device.programs, device.threads // device.warp)
         waves = -(-self.programs // (device.multiprocessors * max(most, 1)))
-        waits = CACHED * self._waits(self._room, MOST_THREADS)
+        room = self._room if self.instance.reads_again else 0.0
+        waits = CACHED * self._waits(room, MOST_THREADS)
         waiting = waves * (device.start + waits * device.latency)
-        moving = busiest * self._loads(self._room) * device.multiprocessors / device.cache_rate
+        moving = busiest * self._loads(room) * device.multiprocessors / device.cache_rate
         busy = max(waiting, moving, busiest * INSTANCE)
         launch = device.launch - (device.overlap if self.tiling.dependent else 0.0)
         return (memory**NORM + busy**NORM) ** (1 / NORM) + launch
@@ -338,16 +339,13 @@ class _Evaluation:
 
     def _transfers(self, resident: int) -> tuple[float, float, float]:
         """Returns an instance's bytes from the cache, memory's bytes, and the loads waited for."""
-        device, tiling, instance = self.device, self.tiling, self.instance
+        device, instance = self.device, self.instance
         # What instances have loaded stays near, where they are few.
         room = self._room / resident if instance.reads_again else 0.0
         loads = self._loads(room)
         waits = self._waits(room, self.threads)
         at_once = min(self.programs, resident * device.multiprocessors)
-        kept = at_once if instance.reads_again else 0
-        memory = self.model.once(
-            ("memory", instance, tiling.order, kept), lambda: self._memory(at_once)
-        )
+        memory = self._memory(at_once)
         missed = min(memory / max(loads * self.programs, 1.0), 1.0)
         if not self.chained and self.programs <= resident * device.multiprocessors:
             # Instances that all run at once walk in step: none finds what another has read before.
@@ -411,17 +409,28 @@ class _Evaluation:
                 # What goes through registers is stored to shared memory, and waited for again.
                 ahead = 0.5 / (moved.left * (1 - NEAR) + NEAR)
             else:
-                ahead = max(moved.under_way, 1.0)
-                if not self.work.products and self.instance.storing.isdisjoint(moved.around):
-                    each = max(self.instance.tile[item.depends] / threads, 1.0)
-                    if moved.times <= FULL:
-                        ahead = max(ahead, min(AHEAD_FULL, WAY_FULL / each))
-                    ahead = max(ahead, min(UNROLLED, UNDER_WAY / each))
+                ahead = max(moved.under_way, self._unrolled(moved, threads), 1.0)
             phase = 1.0 + max(moved.times - 1.0, 0.0) / ahead
             if moved.again and self._is_near(moved, room) and not item.feeds_product:
                 phase *= NEAR
             found[moved.around] = max(found.get(moved.around, 0.0), phase)
         return sum(found.values())
+
+    def _unrolled(self, moved: Moved, threads: int) -> float:
+        """Returns how many loads of an access are under way at once as compilers unroll loops.
+
+        They unroll short ones whole, and move no load across a store.
+
+        Args:
+            moved: the access.
+            threads: those that share its loads.
+        """
+        if self.work.products or not self.instance.storing.isdisjoint(moved.around):
+            return 1.0
+        each = max(self.instance.tile[moved.item.depends] / threads, 1.0)
+        if moved.times <= SHORT:
+            return min(UNROLLED_WHOLE, UNDER_WAY_WHOLE / each)
+        return min(UNROLLED, UNDER_WAY / each)
 
     def _is_near(self, moved: Moved, room: float) -> bool:
         """Returns whether a multiprocessor has the elements of an access near.
@@ -440,6 +449,11 @@ class _Evaluation:
 
     def _memory(self, at_once: int) -> float:
         """Returns the bytes that memory moves for all instances, so many of which run at once."""
+        kept = at_once if self.instance.reads_again else 0
+        key = "memory", self.instance, self.tiling.order, kept
+        return self.model.once(key, lambda: self._all_memory(at_once))
+
+    def _all_memory(self, at_once: int) -> float:
         room = CACHE_SHARE * self.device.cache
         found = 0.0
         for moved in self.instance.moved:

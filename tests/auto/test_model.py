@@ -11,7 +11,7 @@ from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import Choices, best_tiling, ranked_tilings
 from dt_mlir.costs.combining import SHUFFLE
 from dt_mlir.costs.device import devices, find_device
-from dt_mlir.costs.model import ACCESS, NEAR, UNROLLED, Model, cost_of
+from dt_mlir.costs.model import ACCESS, NEAR, UNROLLED, UNROLLED_WHOLE, Model, cost_of
 from dt_mlir.costs.tiling import Tiling
 from dt_mlir.costs.work import Work
 from dt_mlir.diagnostics import CompileError
@@ -160,24 +160,27 @@ def test_a_small_tensor_stays_near() -> None:
 
 def test_loads_of_several_trips_are_under_way_unless_one_stores_between() -> None:
     """Compilers unroll loops, and move no load across a store."""
-    sums = work("Func f; In A; Var i; RVar j; f[i] = rsum(A[i, j], j); f.compile();", i=132, j=8192)
+    sums = work("Func f; In A; Var i; RVar j; f[i] = rsum(A[i, j], j); f.compile();", i=132, j=16384)
     module = algorithm(
         "Func f; In A; Var i, x = size(A, 1); RVar j; f[i, x] = rsum(A[i, j], j, j <= x);"
         "f.compile();"
     )
-    found = Algorithm(module, Interface.of(module).sizes({"i": 132, "x": 8192}))
+    found = Algorithm(module, Interface.of(module).sizes({"i": 132, "x": 16384}))
     (scan,) = found.works(["f"], [plain("f", "scan", "x")])
 
     def waited(kernel: Work, label: str, tile: int) -> float:
         tiling = Tiling({"i": 1, label: tile}, frozenset("i"), 4, 3)
         return cost_of(kernel, tiling, H200).bounds["waiting"]
 
-    trips = 8192 / 128
+    trips = 16384 / 128
     once = waited(sums, "j", 0)
     assert waited(sums, "j", 128) - once == pytest.approx(trips / UNROLLED * H200.latency, rel=0.1)
     assert waited(scan, "x", 128) > trips * H200.latency
+    # A short loop is unrolled whole.
+    short = waited(sums, "j", 256) - once
+    assert short == pytest.approx(64 / UNROLLED_WHOLE * H200.latency, rel=0.1)
     # A thread has registers for a few elements of each.
-    assert waited(sums, "j", 4096) - once == pytest.approx(H200.latency, rel=0.2)
+    assert waited(sums, "j", 4096) - once == pytest.approx(3 * H200.latency, rel=0.2)
 
 
 def test_threads_scan_neighbours_by_themselves() -> None:
