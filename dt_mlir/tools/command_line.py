@@ -106,7 +106,7 @@ class _ClosedOutput(io.TextIOBase):
 
     @property
     def buffer(self) -> _ClosedOutput:
-        """What bytes are written to."""
+        """The same stream, for bytes."""
         return self
 
     def write(self, text: object) -> NoReturn:

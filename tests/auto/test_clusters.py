@@ -159,7 +159,7 @@ def test_functions_that_are_alike_are_refused_once(
     lowered: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Half of the sums join the kernel of what reads them, and the others no more than the next."""
-    sizes = {"x": 1024, "k": 1024}
+    sizes = {"x": 1024, "k": 4096}
     found = texts(schedule(sums_of_inputs(80), sizes))
     apart = 80 - sum("fuse_at" in text for text in found)
     assert apart > 10
