@@ -96,7 +96,7 @@ class Combining:
     def _along(
         self, instance: Instance, item: Reduction, elements: float, threads: Threads
     ) -> tuple[float, float, float]:
-        """Returns the elements of a sum that a thread has, and the threads and warps with some.
+        """Returns the elements of a sum that a thread has, and the threads and warps that share it.
 
         Threads take neighbours in memory, as many as one copy moves; warps lie along the same axis
         as long as there are elements, and both along the other axes then.

@@ -358,8 +358,10 @@ class Instance:
 
     @cached_property
     def pieces(self) -> list[tuple[float, float, bool]]:
-        """The loads and stores that threads carry out: how often, in how many pieces, each of as
-        many elements as one instruction moves, and whether they are of factors of products.
+        """The loads and stores that threads carry out.
+
+        Each has the number of times that it is carried out, its pieces, of which an instruction
+        moves one, and whether it is of a factor of a product.
 
         Factors whose pieces have 4 bytes or more are copied to shared memory ahead, by themselves.
         """

@@ -25,8 +25,8 @@ NORM = 2.0
 """The exponent of the norm in which bounds meet: two equal ones cost 41 % more than one."""
 MOST_REGISTERS = 255
 """The most registers of a thread."""
-MOST_THREADS = 1024
-"""The most threads of an instance."""
+MOST_WARPS = 32
+"""The most warps of an instance."""
 CACHE_SHARE = 0.8
 """The part of the shared cache that a kernel's elements stay in."""
 NEXT_SHARE = 0.5
@@ -244,7 +244,7 @@ class _Evaluation:
         most = min(device.programs, device.threads // device.warp)
         waves = -(-self.programs // (device.multiprocessors * max(most, 1)))
         room = self._room if self.instance.reads_again else 0.0
-        waits = CACHED * self._waits(room, MOST_THREADS)
+        waits = CACHED * self._waits(room, MOST_WARPS * device.warp)
         waiting = waves * (device.start + waits * device.latency)
         moving = busiest * self._loads(room) * device.multiprocessors / device.cache_rate
         busy = max(waiting, moving, busiest * INSTANCE)

@@ -14,7 +14,9 @@ from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 
 SHARE = 2
-"""The processes of a search to one that certifies."""
+"""The number of processes that compile for each one that certifies."""
+MOST = 8
+"""The most processes that certify."""
 
 
 @dataclass
@@ -34,11 +36,11 @@ class Certifier:
 
     Args:
         load: Python files with directives that programs use.
-        jobs: how many processes compile, which have done so when most is certified.
+        jobs: how many processes compile.
     """
 
     def __init__(self, load: Sequence[str] = (), jobs: int = 1) -> None:
-        self._load, self._jobs = load, max(1, jobs // SHARE)
+        self._load, self._jobs = load, max(1, min(jobs // SHARE, MOST))
         self._pool: Any = None
         self._begun: dict[str, Future[_Found]] = {}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dt_mlir.diagnostics import CompileError, SourceTexts
 from dt_mlir.tools.command_line import ArgumentParser, run_tool, seed
+from dt_mlir.tools.entry import terminated
 
 
 def _positive(text: str) -> int:
@@ -100,15 +101,11 @@ def _tune(args: Namespace, sources: SourceTexts) -> None:
     tune_file(args, sources)
 
 
-def _terminated(*_: object) -> None:
-    sys.exit(143)
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     """The entry point of `dt-tune`."""
     args = _parser().parse_intermixed_args(argv)
     # Ended like this, a search takes its processes with it too.
-    signal.signal(signal.SIGTERM, _terminated)
+    signal.signal(signal.SIGTERM, terminated)
     sys.exit(run_tool(lambda sources: _tune(args, sources)))
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
@@ -22,13 +24,20 @@ def _run(tool: str, begin: Callable[[], None] | None = None) -> NoReturn:
         begin: what is done before it is imported.
     """
     status = 1
+    if not sys.stderr:
+        # Printing to none would print to standard output.
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    others = atexit._ncallbacks()  # pyright: ignore
 
     @atexit.register
     def end() -> None:
         """Ends the process where Python would begin to take apart what was imported.
 
-        This is the first one to be registered and the last one that runs; threads have ended.
+        Threads have ended, and functions that were registered later have run. Where others were
+        registered before, as those that measure coverage, Python goes on.
         """
+        if others:
+            return
         try:
             for stream in filter(None, (sys.stdout, sys.stderr)):
                 stream.flush()
@@ -81,13 +90,22 @@ def dt_tune() -> None:
     _run("dt_tune", _begin_imports)
 
 
+def terminated(*_: object) -> NoReturn:
+    """Ends a search that is sent SIGTERM, in order."""
+    sys.exit(143)
+
+
 def _begin_imports() -> None:
     """Begins what takes longest of all, the imports of processes that compile and measure."""
     without = ("-h", "--help", "--cpu", "--ray")
     if not any(argument.split("=")[0] in without for argument in sys.argv):
         from dt_mlir.tuning.workers.processes import begin_imports
 
-        begin_imports()
+        # Ended like this, it takes these processes with it.
+        signal.signal(signal.SIGTERM, terminated)
+        # What fails here fails again where it is needed.
+        with suppress(OSError):
+            begin_imports()
 
 
 def dt_check() -> None:

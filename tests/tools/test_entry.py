@@ -49,6 +49,19 @@ def test_what_is_printed_registered_and_under_way_is_done_first() -> None:
     assert done.stdout.split("\n") == ["printed", "under way", "registered", ""]
 
 
+def test_what_was_registered_before_runs() -> None:
+    """As it does where the coverage of tests is measured."""
+    code = (
+        "import atexit, sys, types\n"
+        "atexit.register(print, 'before')\n"
+        "from dt_mlir.tools import entry\n"
+        "sys.modules['dt_mlir.tools.made_up'] = types.SimpleNamespace(main=lambda: sys.exit(3))\n"
+        "entry._run('made_up')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (3, "before\n")
+
+
 def test_nothing_is_taken_apart() -> None:
     """Python would call `__del__` of what modules hold."""
     done = _run("sys.held = type('Held', (), {'__del__': lambda self: print('gone')})()")
@@ -79,11 +92,11 @@ def test_a_closed_output_is_refused() -> None:
 )
 def test_a_search_begins_to_import_before_all_else(arguments: str, begins: bool) -> None:
     code = (
-        "import atexit, sys\n"
+        "import atexit, signal, sys\n"
         "from dt_mlir.tools import entry\n"
         "from dt_mlir.tuning.workers import processes\n"
         "def begin():\n"
-        "    print('xdsl' in sys.modules)\n"
+        "    print('xdsl' in sys.modules, signal.getsignal(signal.SIGTERM) != signal.SIG_DFL)\n"
         "    atexit.register(print, 'ended')\n"
         "processes.begin_imports = begin\n"
         "entry.dt_tune()"
@@ -94,4 +107,27 @@ def test_a_search_begins_to_import_before_all_else(arguments: str, begins: bool)
     assert done.returncode == 2
     assert "--no" in done.stderr
     # What was begun is ended, although Python does not take the process apart.
-    assert done.stdout.split("\n")[:-1] == ["False", "ended"] * begins
+    assert done.stdout.split("\n")[:-1] == ["False True", "ended"] * begins
+
+
+def test_a_closed_standard_error_gets_nothing_into_the_output() -> None:
+    done = subprocess.run(["sh", "-c", f"{DTC} nowhere.dt 2>&-"], stdout=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_a_search_without_processes_is_refused_in_words() -> None:
+    """What begins before all else may fail; so does what needs it, later."""
+    code = (
+        "import sys\n"
+        "from dt_mlir.tools import entry\n"
+        "from dt_mlir.tuning.workers import processes\n"
+        "def begin():\n"
+        "    raise OSError(24, 'Too many open files')\n"
+        "processes.begin_imports = begin\n"
+        "entry.dt_tune()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "nowhere.dt", "x=4"], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr == "error: nowhere.dt: no such file or directory\n"

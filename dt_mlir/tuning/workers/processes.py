@@ -150,4 +150,9 @@ def _end_imports() -> None:
 
 def _begin(name: str) -> None:
     _SERVERS[name].set_forkserver_preload([f"{__package__}.{name}"])
-    _SERVERS[name].ensure_running()
+    # Whoever interrupts a search means the process that started it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        _SERVERS[name].ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
