@@ -34,7 +34,7 @@ NEXT_SHARE = 0.5
 MOST_OVERLAP = 8.0
 """The most trips of a loop whose copies and products overlap."""
 OVERLAPPING = 0.6
-"""The part of the trips of a short one that do."""
+"""The part of the trips of a shorter loop that do."""
 NARROW = 0.67
 """The exponent with which copies of fewer than 16 bytes take longer."""
 SPILLS = 8.0
@@ -384,11 +384,11 @@ class _Evaluation:
             room: the bytes that an instance has near.
             threads: those that share its loads.
         """
-        stages, ahead = self.tiling.stages, self._is_asynchronous
+        stages, asynchronous = self.tiling.stages, self._is_asynchronous
         if self.work.products:
             # Each thread has one of their loads under way.
             threads = 0
-        key = "waits", self.instance, self.consumers > 0, stages, ahead, room, threads
+        key = "waits", self.instance, self.consumers > 0, stages, asynchronous, room, threads
         return self.model.once(key, lambda: self._all_waits(stages, room, threads))
 
     def _all_waits(self, stages: int, room: float, threads: int) -> float:

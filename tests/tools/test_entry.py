@@ -1,4 +1,4 @@
-"""How the processes of command-line tools end."""
+"""The ends of the processes of command-line tools."""
 
 import subprocess
 import sys
@@ -116,7 +116,7 @@ def test_a_closed_standard_error_gets_nothing_into_the_output() -> None:
 
 
 def test_a_search_without_processes_is_refused_in_words() -> None:
-    """What begins before all else may fail; so does what needs it, later."""
+    """Beginning to import early may fail; a process that is needed later fails again, in words."""
     code = (
         "import sys\n"
         "from dt_mlir.tools import entry\n"

@@ -179,7 +179,7 @@ mm.block(x:128, y:64); mm.tensorize(x:128, y:64, k:32); mm.descriptor(a_copy, b_
 @pytest.mark.parametrize("directives", ["mm.warp_specialize();", "mm.num_warps(4);"])
 @pytest.mark.parametrize("sizes", [(255, 97, 193), (3, 5, 7)])
 def test_calls_again_with_copies(directives: str, sizes: tuple[int, int, int]) -> None:
-    """Each call multiplies copies of its own, in memory that held what is no number."""
+    """Calls multiply copies of their own, in memory that held NaN."""
     x, k, y = sizes
     mm = dt.parse(PADDED + directives + " mm.compile();").compile()
     for _ in range(4):
