@@ -44,6 +44,8 @@ class Combined(NamedTuple):
     """The seconds in which threads wait for each other."""
     exchanged: float
     """The values that warps exchange."""
+    rows: float = 1.0
+    """The most elements that a thread has of one result."""
 
 
 class Combining:
@@ -60,6 +62,7 @@ class Combining:
     def of(self, instance: Instance, threads: Threads) -> Combined:
         """Returns what the reductions of an instance take."""
         operations = seconds = exchanged = 0.0
+        rows = 1.0
         for item in self.work.reductions:
             count, elements = instance.count[item.around], instance.tile[item.depends]
             operations += count * max(elements, threads.number)
@@ -78,6 +81,7 @@ class Combining:
                 if _is_hoisted(instance, item, elements, threads):
                     count /= max(instance.trips[item.over], 1.0)
                 own, along, warps = self._along(instance, item, elements, threads)
+                rows = max(rows, left * along * warps / threads.number)
                 # Threads exchange what they have, and warps by way of shared memory.
                 if item.scans:
                     # What comes before a thread's own elements is added to each of them.
@@ -91,7 +95,7 @@ class Combining:
                 if warps > 1:
                     seconds += count * (BARRIER + SPREAD * warps)
                     exchanged += count * left * (warps - 1) * (SCANNED if item.scans else 1.0)
-        return Combined(operations, seconds, exchanged)
+        return Combined(operations, seconds, exchanged, rows)
 
     def _along(
         self, instance: Instance, item: Reduction, elements: float, threads: Threads

@@ -6,7 +6,7 @@ so that they are taken once for all tilings of the same tiles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -101,17 +101,30 @@ class Moved(NamedTuple):
     neighbours; 0 elsewhere."""
 
 
+class Loaded(NamedTuple):
+    """What an instance has loaded at once by an access."""
+
+    elements: float
+    registers: float
+    """The registers of each element."""
+    of_rows: bool
+    """True if no reduction reduces it, so that threads have it as they have results."""
+
+
 class Held(NamedTuple):
-    """The elements that an instance holds, each of 32 bits."""
+    """The elements that an instance holds."""
 
     products: float
     """The elements that products accumulate."""
     edges: float
     """The elements that products accumulate at the edges of domains."""
-    loaded: float
+    running: float
+    """The elements of products that running reductions follow."""
+    masked: float
+    """Those of them that a condition leaves out where they are out of bounds."""
+    loaded: tuple[Loaded, ...]
     widest: float
-    """The most that one operation computes, or that one buffer holds."""
-    buffers: float
+    """The most that one operation computes, or that one buffer holds, each of 32 bits."""
 
 
 class Steps(NamedTuple):
@@ -454,34 +467,49 @@ class Instance:
     def held(self) -> Held:
         """The elements that all threads hold together."""
         work = self.work
-        products = edges = 0.0
+        products = edges = scores = masked = 0.0
         for item, dot in zip(work.products, self.dots):
             outside = ({*item.left} | {*item.right}) - {*item.depth}
+            size = self.tile[tuple(outside)]
             if any(self.trips[p] > 1 for p in item.depth) or dot:
-                size = self.tile[tuple(outside)]
                 products += size
                 # Steps at the edge of a domain are summed apart, and added to the others.
                 edges += size * any(work.loops[p].share < 1 for p in item.depth)
-        loaded: dict[int, float] = {}
+            if not item.computed:
+                scores += size
+                masked += size * self.is_masked(outside)
+        loaded: dict[int, Loaded] = {}
+        reduced = {item.over for item in work.reductions}
         for number, item in zip(self.numbers, work.accesses):
             narrow = work.tensors[item.tensor].width < 4
             if not item.stores and (narrow or not item.feeds_product):
                 # Each element that is loaded by itself takes a register, and one that is copied by
                 # itself has an address.
-                by_itself = narrow and not item.feeds_product
-                size = self.tile[item.depends] * (1.0 if by_itself else item.bits / 32)
-                size += self.tile[item.depends] if item.feeds_product else 0
-                size *= 2 * self._under_way(item.around)
-                loaded[number] = max(loaded.get(number, 0.0), size)
-        buffers = [self.tile[loops] * bits / 32 for loops, bits in work.buffers]
-        computed = [self.tile[item.depends] for item in work.scalars]
+                each = 1.0 if narrow and not item.feeds_product else item.bits / 32
+                each += item.feeds_product
+                each *= self._under_way(item.around)
+                of_rows = reduced.isdisjoint(item.depends)
+                found = Loaded(self.tile[item.depends], each, of_rows)
+                if number not in loaded or prod(found[:2]) > prod(loaded[number][:2]):
+                    loaded[number] = found
+        computed = [self.tile[loops] * bits / 32 for loops, bits in work.buffers]
+        computed += [self.tile[item.depends] for item in work.scalars]
         computed += [
             # What no dot multiplies is there before it is summed.
             self.tile[tuple({*item.left, *item.right})]
             for item, dot in zip(work.products, self.dots) if dot is None
         ]  # fmt: skip
-        widest = max([*computed, *buffers], default=0.0)
-        return Held(products, edges, sum(loaded.values()), widest, sum(buffers))
+        follow = len(work.products) > 1 and any(item.running for item in work.reductions)
+        return Held(
+            products, edges, scores * follow, masked * follow, tuple(loaded.values()),
+            max(computed, default=0.0),
+        )
+
+    def is_masked(self, places: Collection[int]) -> bool:
+        """Returns whether the last of the steps along some loops has elements out of bounds, but
+        for those of the grid."""
+        loops, grid = self.work.loops, self.work.grid.values()
+        return any(loops[p].extent % self.lanes[p] for p in places if p not in grid)
 
 
 def _wasted(item: Access, bytes: float) -> float:

@@ -15,9 +15,10 @@ from math import inf, prod
 
 from dt_mlir.analysis.shared_memory import EXCHANGE
 from dt_mlir.costs.balance import lateness
-from dt_mlir.costs.combining import Combining, Threads
+from dt_mlir.costs.combining import Combined, Combining, Threads
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.instance import Instance, Moved, Outline
+from dt_mlir.costs.registers import registers_of
 from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Loops, Work
 
@@ -37,7 +38,7 @@ OVERLAPPING = 0.6
 """The part of the trips of a shorter loop that do."""
 NARROW = 0.67
 """The exponent with which copies of fewer than 16 bytes take longer."""
-SPILLS = 8.0
+SPILLS = 3.0
 """The factor beyond 1 by which a kernel is slower that needs twice the registers of a thread."""
 SCRATCH = 2048
 """The bytes of shared memory that layouts and reductions take beside the factors of products."""
@@ -175,7 +176,8 @@ class _Evaluation:
         bounds: dict[str, float] = {}
         busiest = -(-self.programs // device.multiprocessors)
         each = device.multiprocessors
-        registers, spilled = self._registers()
+        combined = self.model.combining.of(instance, self._threads)
+        registers, spilled = self._registers(combined)
         shared = self._shared()
         resident = self._resident(registers, shared)
         loads, memory, waits = self._transfers(resident)
@@ -186,7 +188,6 @@ class _Evaluation:
             arithmetic += arithmetic_each * lanes
             special += special_each * lanes
         arithmetic += ACCESS * self._copies()
-        combined = self.model.combining.of(instance, self._threads)
         arithmetic += combined.operations
         exchanged = combined.exchanged + self._shared_rows()
         products, multiplied = self._products()
@@ -419,7 +420,8 @@ class _Evaluation:
     def _unrolled(self, moved: Moved, threads: int) -> float:
         """Returns how many loads of an access are under way at once as compilers unroll loops.
 
-        They unroll short ones whole, and move no load across a store.
+        They unroll short ones whole, no other one with conditional loads, and move no load across
+        a store.
 
         Args:
             moved: the access.
@@ -430,6 +432,8 @@ class _Evaluation:
         each = max(self.instance.tile[moved.item.depends] / threads, 1.0)
         if moved.times <= SHORT:
             return min(UNROLLED_WHOLE, UNDER_WAY_WHOLE / each)
+        if self.instance.is_masked(moved.item.depends):
+            return 1.0
         return min(UNROLLED, UNDER_WAY / each)
 
     def _is_near(self, moved: Moved, room: float) -> bool:
@@ -526,20 +530,13 @@ class _Evaluation:
             seconds += count * work / rate
         return seconds, elements
 
-    def _registers(self) -> tuple[float, float]:
+    def _registers(self, combined: Combined) -> tuple[float, float]:
         """Returns the registers of a thread, and by how much spilling slows a kernel down."""
-        held, threads = self.instance.held, self.threads
-        # Where groups of warps have tasks of their own, they sum the steps at the edges of domains
-        # by themselves only if what they sum is not finite.
-        products = held.products if self.consumers else held.products + held.edges
-        elements = products
-        if self.work.products:
-            # A buffer may hold what a product has accumulated.
-            elements += 0.5 * max(held.buffers - products, 0.0) + held.loaded + 0.5 * held.widest
-            registers = 24 + elements / threads
-        else:
-            # Elements take registers of those that they are computed of.
-            registers = 8 + (elements + 0.5 * held.loaded + held.widest) / threads
+        instance, threads = self.instance, self.threads
+        key = "registers", instance, threads, self.consumers > 0
+        registers = self.model.once(key, lambda: registers_of(
+            instance.held, threads, combined, instance.makes_dots, self.consumers > 0
+        ))  # fmt: skip
         most = min(MOST_REGISTERS, self.device.registers // threads)
         if self.consumers:
             most = CONSUMER_REGISTERS
