@@ -18,7 +18,7 @@ from dt_mlir.costs.balance import lateness
 from dt_mlir.costs.combining import Combined, Combining, Threads
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.instance import Instance, Moved, Outline
-from dt_mlir.costs.registers import registers_of
+from dt_mlir.costs.registers import ROWS_OF_WARP, registers_of
 from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Loops, Work
 
@@ -50,8 +50,6 @@ START_OF_A_WARP = 1.4e-8
 """The seconds between warps that start on a multiprocessor."""
 EXCHANGED = 1e-9
 """The seconds for each value in which the warps of a multiprocessor exchange parts of sums."""
-ROWS_OF_WARP = 16
-"""The rows of a product that a warp has."""
 FACTOR = 0.27
 """The part of the time of such a value that an element of a factor takes which warps exchange."""
 SPECIALIZED = 1.7e-6
@@ -74,6 +72,8 @@ UNROLLED, UNROLLED_WHOLE = 4.0, 16.0
 one."""
 UNDER_WAY, UNDER_WAY_WHOLE = 15.0, 32.0
 """The elements of such loads that a thread has registers for, in the same order."""
+FOUND = 0.8
+"""The part of the room near a multiprocessor of which instances find what they load again."""
 WHOLE = 0.07
 """The part of the room near a multiprocessor that a tensor takes of which all stays there."""
 NEAR = 0.2
@@ -244,7 +244,7 @@ class _Evaluation:
         busiest = -(-self.programs // device.multiprocessors)
         most = min(device.programs, device.threads // device.warp)
         waves = -(-self.programs // (device.multiprocessors * max(most, 1)))
-        room = self._room if self.instance.reads_again else 0.0
+        room = FOUND * self._room if self.instance.reads_again else 0.0
         waits = CACHED * self._waits(room, MOST_WARPS * device.warp)
         waiting = waves * (device.start + waits * device.latency)
         moving = busiest * self._loads(room) * device.multiprocessors / device.cache_rate
@@ -342,7 +342,7 @@ class _Evaluation:
         """Returns an instance's bytes from the cache, memory's bytes, and the loads waited for."""
         device, instance = self.device, self.instance
         # What instances have loaded stays near, where they are few.
-        room = self._room / resident if instance.reads_again else 0.0
+        room = FOUND * self._room / resident if instance.reads_again else 0.0
         loads = self._loads(room)
         waits = self._waits(room, self.threads)
         at_once = min(self.programs, resident * device.multiprocessors)
@@ -532,12 +532,12 @@ class _Evaluation:
 
     def _registers(self, combined: Combined) -> tuple[float, float]:
         """Returns the registers of a thread, and by how much spilling slows a kernel down."""
-        instance, threads = self.instance, self.threads
-        key = "registers", instance, threads, self.consumers > 0
+        threads = self._threads
+        key = "registers", self.instance, threads, self._is_asynchronous
         registers = self.model.once(key, lambda: registers_of(
-            instance.held, threads, combined, instance.makes_dots, self.consumers > 0
+            self.instance, threads, combined, self._is_asynchronous
         ))  # fmt: skip
-        most = min(MOST_REGISTERS, self.device.registers // threads)
+        most = min(MOST_REGISTERS, self.device.registers // self.threads)
         if self.consumers:
             most = CONSUMER_REGISTERS
         return registers, max(0.0, registers / most - 1.0) * SPILLS

@@ -1,14 +1,16 @@
 """The registers of a thread, as Triton and the assembler behind it allot them.
 
 The figures were fitted to 1,900 kernels that Triton 3.6 compiled for the H200: the schedules of
-`benchmarks/rankings`. They are 25 % off in the mean, 12 % for kernels with dots.
+`benchmarks/rankings`. They are 25 % off in the mean, 14 % for kernels with dots.
 """
 
 from __future__ import annotations
 
-from dt_mlir.costs.combining import Combined
-from dt_mlir.costs.instance import Held
+from dt_mlir.costs.combining import Combined, Threads
+from dt_mlir.costs.instance import Instance
 
+ROWS_OF_WARP = 16
+"""The rows of a product that a warp has."""
 BASE, BASE_OF_DOTS = 16.0, 27.0
 """The registers for addresses, indices and counters, and those of a kernel with dots."""
 EDGES = 2.0
@@ -20,26 +22,44 @@ MASKED = 0.75
 
 
 def registers_of(
-    held: Held, threads: int, combined: Combined, makes_dots: bool, specialized: bool
+    instance: Instance, threads: Threads, combined: Combined, asynchronous: bool
 ) -> float:
     """Returns the registers of a thread, of which there may be too few.
 
     Args:
-        held: what its instance holds.
-        threads: those that share it. A thread takes one element of what there is less of.
-        combined: how threads share what is reduced.
-        makes_dots: whether tensor cores multiply.
-        specialized: whether groups of warps have tasks of their own. These sum the steps at the
-            edges of domains by themselves only if what they sum is not finite.
+        instance: the program instance.
+        threads: its threads. Each takes one element of what there are fewer of.
+        combined: how they share what is reduced.
+        asynchronous: whether products read shared memory by themselves.
     """
-    found = held.products / threads
+    held, number = instance.held, threads.number
+    found = held.products / number
     for elements, registers, of_rows in held.loaded:
         least = min(elements, combined.rows) if of_rows else 1.0
-        found += max(elements / threads, least) * registers
-    if not makes_dots:
+        found += max(elements / number, least) * registers
+    if not instance.makes_dots:
         # Elements take registers of those that they are computed of.
-        return BASE + found + max(held.widest / threads, 1.0)
-    found += (RUNNING * held.running + MASKED * held.masked) / threads
-    if not specialized:
-        found += EDGES * held.edges / threads
+        return BASE + found + max(held.widest / number, 1.0)
+    found += (RUNNING * held.running + MASKED * held.masked) / number
+    if not threads.consumers:
+        # Groups of warps with tasks of their own sum the steps at the edges of domains by
+        # themselves only if what they sum is not finite.
+        found += EDGES * held.edges / number
+    if not asynchronous:
+        found += _fragments(instance, threads)
     return BASE_OF_DOTS + found
+
+
+def _fragments(instance: Instance, threads: Threads) -> float:
+    """Returns the registers of a factor that is computed, as a product takes it from registers.
+
+    A warp has all that its rows are multiplied with, and several warps may have the same rows.
+    """
+    found = 0.0
+    for item, dot in zip(instance.work.products, instance.dots):
+        if item.computed and dot is not None:
+            rows, _, depth, _ = dot
+            above = min(max(rows // ROWS_OF_WARP, 1), threads.warps)
+            elements = max(rows / above, ROWS_OF_WARP) * depth
+            found = max(found, elements * item.bits / 32 / threads.warp)
+    return found
