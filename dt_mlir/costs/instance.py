@@ -127,6 +127,15 @@ class Held(NamedTuple):
     """The most that one operation computes, or that one buffer holds, each of 32 bits."""
 
 
+class Operations(NamedTuple):
+    """The operations of an instance for its elements."""
+
+    arithmetic: float
+    special: float
+    copies: float
+    """The loads and stores, but those of factors."""
+
+
 class Steps(NamedTuple):
     """The steps of a loop in an instance."""
 
@@ -385,6 +394,15 @@ class Instance:
             )
             for moved in self.moved if not moved.item.feeds_product or moved.width < 4
         ]  # fmt: skip
+
+    @cached_property
+    def operations(self) -> Operations:
+        """What all elements take, however many threads share them."""
+        return Operations(
+            sum(elements * arithmetic for elements, arithmetic, _ in self.scalars),
+            sum(elements * special for elements, _, special in self.scalars),
+            sum(times * pieces for times, pieces, is_factor in self.pieces if not is_factor),
+        )
 
     @cached_property
     def storing(self) -> frozenset[int]:

@@ -248,7 +248,14 @@ class _Evaluation:
         waits = CACHED * self._waits(room, MOST_WARPS * device.warp)
         waiting = waves * (device.start + waits * device.latency)
         moving = busiest * self._loads(room) * device.multiprocessors / device.cache_rate
-        busy = max(waiting, moving, busiest * INSTANCE)
+        elements = self.instance.operations
+        arithmetic = (elements.arithmetic + ACCESS * elements.copies) / device.arithmetic_rate
+        units = max(arithmetic, elements.special / device.special_rate)
+        local = [
+            moving, busiest * device.multiprocessors * units, max(waiting, busiest * INSTANCE)
+        ]  # fmt: skip
+        together = max(min(most, device.threads // self.threads, busiest), 1)
+        busy = max(local) + (sum(local) - max(local)) / together
         launch = device.launch - (device.overlap if self.tiling.dependent else 0.0)
         return (memory**NORM + busy**NORM) ** (1 / NORM) + launch
 
