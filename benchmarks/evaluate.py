@@ -8,8 +8,8 @@
 
 Of each workload the derived space is searched, from `auto`'s schedule and the winner of an earlier
 evaluation on. Then `auto`, the winner and the baselines are timed in rounds of one process. The
-outcome is a file in `results/`; one with the same compiler, versions and device is left as it is,
-so that the suite can be run in parts.
+outcome is a file in `results/`; one with the same compiler, versions and device is left as it is
+while `auto` writes the same schedule, so that the suite can be run in parts.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from row import AUTO, TUNED
 from seeded import Seeded
 from workloads import WORKLOADS, Workload
 
+from dt_mlir.autoscheduling.auto import auto_schedule
 from dt_mlir.autoscheduling.least import least_time
 from dt_mlir.costs.device import present_device
 from dt_mlir.diagnostics import CompileError
@@ -48,7 +49,7 @@ from dt_mlir.tuning import measuring
 from dt_mlir.tuning.database import Database, Setting
 from dt_mlir.tuning.outcome import TIMELESS, Outcome
 from dt_mlir.tuning.progress import Silent
-from dt_mlir.tuning.strategies.predicted import Predicted
+from dt_mlir.tuning.strategies.predicted import Predicted, candidate_of
 from dt_mlir.tuning.task import Candidate, Task
 from dt_mlir.tuning.tuner import Options, Tuner
 from dt_mlir.tuning.workers.local import LocalWorkers, visible_gpus
@@ -72,9 +73,15 @@ class Effort:
     rounds: int
 
 
-def compiler() -> str:
-    """Returns the versions of what compiles, and of what writes schedules."""
-    return f"{measuring.versions()}, autoscheduler {compiler_digest(NOT_COMPILING)[:12]}"
+def autoscheduler() -> str:
+    """Returns a digest of what writes and searches schedules."""
+    return compiler_digest(NOT_COMPILING)[:12]
+
+
+def schedule_of_auto(workload: Workload) -> str:
+    """Returns a workload's program with the schedule that `auto` writes for the device."""
+    task = task_of(workload)
+    return candidate_of(task.module, auto_schedule(task.module, task.sizes, present_device())).text
 
 
 def contenders(workload: Workload) -> tuple[list[str], dict[str, str]]:
@@ -242,10 +249,11 @@ def evaluate(
         "workload": workload.name,
         "sizes": dict(workload.sizes),
         "device": measuring.device_name(),
-        "versions": compiler(),
+        "versions": measuring.versions(),
         "measure": measure_of(workload),
         "date": datetime.date.today().isoformat(),
         "search": {
+            "autoscheduler": autoscheduler(),
             "seconds": taken,
             "size": outcome.size,
             "pruned": dict(outcome.pruned),
@@ -329,13 +337,17 @@ def measure_of(workload: Workload) -> str:
 
 
 def is_known(results: Path, workload: Workload) -> bool:
-    """Returns whether a workload has been measured so, by this compiler on this device."""
+    """Returns whether a workload has been measured so, by this compiler on this device, with the
+    schedule that `auto` writes today."""
     path = results / f"{workload.name}.json"
     if not path.exists():
         return False
     known = json.loads(path.read_text())
-    wanted = compiler(), measuring.device_name(), measure_of(workload)
-    return (known["versions"], known["device"], known.get("measure")) == wanted
+    wanted = measuring.versions(), measuring.device_name(), measure_of(workload)
+    if (known["versions"], known["device"], known.get("measure")) != wanted:
+        return False
+    same = known["search"]["autoscheduler"] == autoscheduler()
+    return same or known["auto"] == schedule_of_auto(workload)
 
 
 def main() -> int:

@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from evaluate import TIMEOUT, chosen, compiler, end_in_order, shared_out, task_of
+from evaluate import TIMEOUT, autoscheduler, chosen, end_in_order, shared_out, task_of
 from ranks import KEPT, rankings
 from workloads import WORKLOADS, Workload
 
@@ -124,7 +124,8 @@ def measured(
         "workload": workload.name,
         "sizes": dict(workload.sizes),
         "device": setting.device,
-        "versions": compiler(),
+        "versions": measuring.versions(),
+        "autoscheduler": autoscheduler(),
         "date": datetime.date.today().isoformat(),
         "method": outcome.method,
         "microseconds": {

@@ -11,6 +11,7 @@ import argparse
 import sys
 import textwrap
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,7 +45,8 @@ the rounds, cold. The bound is the least time by the [model of costs](auto.md). 
 schedules of the space; what the model leaves out before is counted behind it. Ranks are those of
 20 schedules of a workload, drawn at random from all that are predicted to take up to three times as
 long as the fastest, and spread evenly over these times (`benchmarks/ranking.py`). Where
-`torch.compile` pads the rows of its result, all schedules get such a result to write.
+`torch.compile` pads the rows of its result, all schedules get such a result to write. What was
+measured stays while the compiler is the same and `auto` writes the same schedule.
 """
 
 
@@ -179,10 +181,13 @@ def page(rows: Sequence[Row], left: Sequence[Workload]) -> str:
     names = ", ".join(w.name for w in left)
     text = f"{len(left)} workloads are not measured by this compiler: {names}."
     place = f"{first['device']}, {first['versions']}, {when}; {len(rows)} workloads"
+    counts = Counter(row.data["search"]["autoscheduler"] for row in rows).most_common()
+    by = ", ".join(f"{digest} ({count} of them)" for digest, count in counts)
+    method = f"{' or '.join(map(str, rounds))} rounds of one process each"
     lines = [
         "<!-- Written by benchmarks/tables.py from benchmarks/results. Do not edit. -->", "",
         "# Evaluation", "",
-        _wrapped(f"{place}, {' or '.join(map(str, rounds))} rounds of one process each."), "",
+        _wrapped(f"{place}, {method}; searched by autoscheduler {by}."), "",
         METHOD,
         *([_wrapped(text), ""] if left else []),
         "## Goals", "", *of_all(rows, rankings(KEPT)), "", *of_workloads(rows), "",

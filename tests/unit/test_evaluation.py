@@ -115,7 +115,7 @@ def measured(name: str, tuned: float, auto: float, **baselines: float) -> dict[s
                                for n, t in times.items()},
         "missing": {"softmax_liger": "liger_kernel is not installed"},
         "least": {"milliseconds": tuned / 2, "limit": "memory", "bytes": 3e7, "operations": 0.0},
-        "search": {"seconds": 9.0, "size": 77, "pruned": {"spill registers": 5},
+        "search": {"autoscheduler": "0a1b", "seconds": 9.0, "size": 77, "pruned": {"spill registers": 5},
                    "statuses": {"ok": 6, "wrong": 1}, "milliseconds": [tuned], "problems": []},
         "auto": "", "program": "", "resources": {}, "sets": 3, "sizes": {},
     }  # fmt: skip
@@ -139,6 +139,7 @@ def test_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert {"softmax-4096x16384", "matmul-1024x1024x1024"} < {w.name for w in left}
     text = module_of("tables").page(rows, left)
     assert "NVIDIA H200, dt-mlir 1, 2026-11-25; 2 workloads, 3 rounds" in text
+    assert "searched by autoscheduler 0a1b (2 of them)" in text.replace("\n", " ")
     assert "| `auto` / tuned, geometric mean | ≥ 0.9 | 0.89 (2 rows) | missed |" in text
     assert (
         "| `auto` / tuned, least | ≥ 0.7 | 0.80 (softmax_stable-4096x1024) | reached |" in text
@@ -202,14 +203,21 @@ def test_what_was_measured_otherwise_is_not_known(
     (workload,) = evaluate.chosen(None, ["softmax_stable-4096x1024"])
     assert not evaluate.is_known(tmp_path, workload)
     known = measured(workload.name, 0.01, 0.01) | {
-        "device": "cpu", "versions": evaluate.compiler(), "measure": evaluate.measure_of(workload),
+        "device": "cpu", "versions": evaluate.measuring.versions(),
+        "measure": evaluate.measure_of(workload),
     }  # fmt: skip
+    known["search"]["autoscheduler"] = evaluate.autoscheduler()
     path = tmp_path / f"{workload.name}.json"
     path.write_text(json.dumps(known))
     assert evaluate.is_known(tmp_path, workload)
     for changed in ({"versions": "dt-mlir 0"}, {"device": "NVIDIA H200"}, {"measure": "else"}):
         path.write_text(json.dumps(known | changed))
         assert not evaluate.is_known(tmp_path, workload)
+    # Another autoscheduler's measurements stay while the schedule of `auto` is the same.
+    known["search"]["autoscheduler"] = "another"
+    for auto, stays in ((evaluate.schedule_of_auto(workload), True), ("another", False)):
+        path.write_text(json.dumps(known | {"auto": auto}))
+        assert evaluate.is_known(tmp_path, workload) == stays
     (other,) = evaluate.chosen(None, ["softmax_stable-4096x4096"])
     assert evaluate.measure_of(workload) != evaluate.measure_of(other)
 
