@@ -1,0 +1,154 @@
+"""The registers that the model predicts, against figures worked out by hand and compiled kernels."""
+
+from collections.abc import Mapping
+from math import log
+from statistics import mean
+
+import pytest
+
+from dt_mlir.compiler import compile_program
+from dt_mlir.costs.device import find_device
+from dt_mlir.costs.registers import BASE, BASE_OF_DOTS, EDGES, MASKED, RUNNING
+from dt_mlir.costs.report import costs_of
+from dt_mlir.costs.tiling import Cost
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import default_pipeline, run_pipeline
+
+SIGMOID = """
+Func f : bf16; In A : bf16; Var x, y;
+f[x, y] = 1 / (1 + exp(-A[x, y]));
+f.block(x:1, y:{columns}); f.tensorize(y:{columns}); f.map(x, y); f.num_warps({warps});
+f.compile();
+"""
+WINDOWS = """
+Func f : bf16; In X : bf16, W : bf16; Var n, p = size(X, 1), q = size(X, 2), c; RVar r = 3, s = 3;
+f[n, p, q, c] = rsum(W[r, s, c] * constant_exterior(X[n, p + r - 1, q + s - 1, c], 0), r, s);
+f.block(n:1, p:4, q:8, c:32); f.tensorize(p:4, q:8, c:32); f.unroll(r:3, s:3);
+f.map(n, p, q, c); f.num_warps({warps});
+f.compile();
+"""
+LOSS = """
+Func top, total, f; In X : bf16, target : i64; Var i; RVar j;
+top[i] = rmax(X[i, j], j);
+total[i] = rsum(exp(X[i, j] - top[i]), j);
+f[i] = log(total[i]) + top[i] - X[i, target[i]];
+top.fuse_at(f, i); total.fuse_at(f, i);
+f.block(i:32); f.tensorize(i:32, j:128); f.num_warps({warps});
+f.compile();
+"""
+PRODUCT = """
+Func mm : f16; In A : f16, B : f16; Var x, y; RVar k;
+mm[x, y] = rdot(A[x, k], B[k, y], k);
+mm.block(x:{rows}, y:{columns}); mm.tensorize(x:{rows}, y:{columns}, k:64); mm.map(x, y);
+mm.num_warps({warps}); mm.num_stages(3);
+mm.compile();
+"""
+ATTENTION = """
+Func s, top, p, total, o : bf16; In Q : bf16, K : bf16, V : bf16;
+Var h, i, d = 64; RVar j, c = 64;
+s[h, i, j] = rdot(Q[h, i, c], K[h, j, c], c) * 0.125;
+top[h, i] = rmax(s[h, i, j], j{domain});
+p[h, i, j] = exp(s[h, i, j] - top[h, i]);
+total[h, i] = rsum(p[h, i, j], j{domain});
+o[h, i, d] = rdot(p[h, i, j], V[h, j, d], j{domain}) / total[h, i];
+o.precision(narrow); o.online(j);
+o.block(h:1, i:128); o.tensorize(i:128, d:0, j:64, c:0); o.map(h, i);
+o.num_warps(8); o.num_stages(2);
+o.compile();
+"""
+WEIGHTS = """
+Func s, top, p, o : f32; In Q : f32, K : f32, V : f32; Var i, d = 64; RVar j, c = 64;
+s[i, j] = rdot(Q[i, c], K[j, c], c);
+top[i] = rmax(s[i, j], j);
+p[i, j] = exp(s[i, j] - top[i]);
+o[i, d] = rdot(p[i, j], V[j, d], j);
+p.fuse_at(o, i); top.fuse_at(o, i); s.fuse_at(o, i); o.precision(tf32);
+o.block(i:32); o.tensorize(i:32, j:0, c:0, d:0); o.num_warps({warps}); o.num_stages(2);
+o.compile();
+"""
+
+
+def cost(text: str, sizes: Mapping[str, int]) -> Cost:
+    module, _ = compile_text(text, "-")
+    run_pipeline(module, default_pipeline("loop"))
+    (found,) = costs_of(module, sizes, find_device("h200")).values()
+    return found
+
+
+def attention(keys: int, domain: str = "") -> float:
+    text = ATTENTION.format(domain=domain)
+    return cost(text, {"h": 4, "i": keys, "d": 64, "j": keys, "c": 64}).registers
+
+
+def test_elements_take_a_register_and_loads_of_16_bits_half_of_one() -> None:
+    sizes = {"x": 64, "y": 4096}
+    many, few = (
+        cost(SIGMOID.format(columns=4096, warps=warps), sizes).registers for warps in (4, 8)
+    )
+    assert many == pytest.approx(BASE + 32 + 0.25 * 32, abs=1)
+    assert few == pytest.approx(BASE + 16 + 0.25 * 16, abs=1)
+
+
+def test_a_thread_has_an_element_of_a_small_tile() -> None:
+    found = cost(SIGMOID.format(columns=32, warps=4), {"x": 64, "y": 4096})
+    assert found.registers == pytest.approx(BASE + 1 + 0.25, abs=0.1)
+
+
+def test_scores_that_running_reductions_follow_take_more_where_a_condition_holds() -> None:
+    # 256 threads have 32 scores and 32 elements of the result each.
+    plain = BASE_OF_DOTS + 64 + RUNNING * 32
+    assert attention(4096) == pytest.approx(plain, abs=1)
+    assert attention(4000) == pytest.approx(plain + MASKED * 32, abs=1)
+    # The steps along the diagonal are summed apart.
+    assert attention(4096, ", j <= i") == pytest.approx(plain + EDGES * 32, abs=1)
+
+
+def test_a_warp_has_the_weights_of_its_rows_where_threads_wait_for_products() -> None:
+    sizes = {"i": 4096, "j": 256, "d": 64, "c": 64}
+    four, eight = (cost(WEIGHTS.format(warps=warps), sizes).registers for warps in (4, 8))
+    # Two warps share 32 rows of 256 weights, or four do: each has 16 of them, for 32 threads.
+    assert four == pytest.approx(BASE_OF_DOTS + (32 * 256 + 32 * 64) / 128 + 128, abs=1)
+    assert eight == pytest.approx(BASE_OF_DOTS + (32 * 256 + 32 * 64) / 256 + 128, abs=1)
+
+
+COMPILED = {
+    "elements": (SIGMOID.format(columns=4096, warps=4), {"x": 64, "y": 4096}),
+    "few elements": (SIGMOID.format(columns=256, warps=4), {"x": 64, "y": 4096}),
+    "windows": (WINDOWS.format(warps=4), {"n": 8, "X_1": 112, "X_2": 112, "X_3": 32, "c": 32}),
+    "windows of more elements": (
+        WINDOWS.format(warps=1), {"n": 8, "X_1": 112, "X_2": 112, "X_3": 32, "c": 32}
+    ),
+    "rows of results": (LOSS.format(warps=8), {"i": 8192, "j": 50257}),
+    "few rows of results": (LOSS.format(warps=32), {"i": 8192, "j": 50257}),
+    "product": (
+        PRODUCT.format(rows=128, columns=128, warps=8), {"x": 4096, "y": 4096, "k": 4096}
+    ),
+    "large product": (
+        PRODUCT.format(rows=128, columns=256, warps=8), {"x": 4096, "y": 4096, "k": 4096}
+    ),
+    "small product": (
+        PRODUCT.format(rows=64, columns=64, warps=4), {"x": 4096, "y": 4096, "k": 4096}
+    ),
+    "attention": (ATTENTION.format(domain=""), {"h": 4, "i": 4096, "j": 4096, "d": 64, "c": 64}),
+    "ragged attention": (
+        ATTENTION.format(domain=""), {"h": 4, "i": 197, "j": 197, "d": 64, "c": 64}
+    ),
+    "causal attention": (
+        ATTENTION.format(domain=", j <= i"), {"h": 4, "i": 4096, "j": 4096, "d": 64, "c": 64}
+    ),
+    "weights": (WEIGHTS.format(warps=8), {"i": 4096, "j": 256, "d": 64, "c": 64}),
+}  # fmt: skip
+
+
+def test_compiled_kernels() -> None:
+    pytest.importorskip("triton")
+    from dt_mlir.runtime.ahead_of_time import compile_for
+
+    found: dict[str, float] = {}
+    for name, (text, sizes) in COMPILED.items():
+        program = compile_program(text, "-")
+        compiled = compile_for(program.module, program.source, "sm_90", sizes)[-1]
+        assert compiled.registers is not None
+        found[name] = log(min(cost(text, sizes).registers, 255) / compiled.registers)
+    assert {name for name, each in found.items() if abs(each) > log(2)} == set(), found
+    assert mean(map(abs, found.values())) < 0.25, found
