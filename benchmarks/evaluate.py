@@ -39,7 +39,8 @@ from workloads import WORKLOADS, Workload
 
 from dt_mlir.autoscheduling.auto import auto_schedule
 from dt_mlir.autoscheduling.least import least_time
-from dt_mlir.costs.device import present_device
+from dt_mlir.costs.device import Device, present_device
+from dt_mlir.costs.version import model_digest
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.files import write_output
 from dt_mlir.frontend.emit import compile_text
@@ -75,13 +76,22 @@ class Effort:
 
 def autoscheduler() -> str:
     """Returns a digest of what writes and searches schedules."""
-    return compiler_digest(NOT_COMPILING)[:12]
+    text = compiler_digest(NOT_COMPILING) + model_digest()
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def schedule_of_auto(workload: Workload) -> str:
-    """Returns a workload's program with the schedule that `auto` writes for the device."""
+def schedule_of_auto(workload: Workload, device: Device) -> str:
+    """Returns a workload's program with the schedule that `auto` writes.
+
+    Args:
+        workload: the program, and its sizes.
+        device: the device that the schedule is for.
+
+    Raises:
+        CompileError: where the program cannot be compiled.
+    """
     task = task_of(workload)
-    return candidate_of(task.module, auto_schedule(task.module, task.sizes, present_device())).text
+    return candidate_of(task.module, auto_schedule(task.module, task.sizes, device)).text
 
 
 def contenders(workload: Workload) -> tuple[list[str], dict[str, str]]:
@@ -338,7 +348,11 @@ def measure_of(workload: Workload) -> str:
 
 def is_known(results: Path, workload: Workload) -> bool:
     """Returns whether a workload has been measured so, by this compiler on this device, with the
-    schedule that `auto` writes today."""
+    schedule that `auto` writes today.
+
+    Raises:
+        CompileError: where the program cannot be compiled.
+    """
     path = results / f"{workload.name}.json"
     if not path.exists():
         return False
@@ -347,7 +361,7 @@ def is_known(results: Path, workload: Workload) -> bool:
     if (known["versions"], known["device"], known.get("measure")) != wanted:
         return False
     same = known["search"]["autoscheduler"] == autoscheduler()
-    return same or known["auto"] == schedule_of_auto(workload)
+    return same or known["auto"] == schedule_of_auto(workload, present_device())
 
 
 def main() -> int:
@@ -383,23 +397,21 @@ def main() -> int:
         return shared_out(visible_gpus(args.gpus), args.jobs)
     # Processes that measure import what is beside this file.
     os.environ["PYTHONPATH"] = f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    left_to_do = [
-        w for number, w in enumerate(workloads)
-        if number % shares == share and (args.again or not is_known(args.results, w))
-    ]  # fmt: skip
     started, failed, left = time.monotonic(), 0, 0
     effort = Effort(args.jobs, args.trials, args.rounds)
     with (
         Database(args.results / f"tuning.sqlite.{share}") as database,
         LocalWorkers(args.jobs, timeout=TIMEOUT) as workers,
     ):
-        for workload in left_to_do:
+        for workload in workloads[share::shares]:
             path = args.results / f"{workload.name}.json"
-            if args.seconds is not None and time.monotonic() - started > args.seconds:
-                left += 1
-                continue
             begun = time.monotonic()
             try:
+                if not args.again and is_known(args.results, workload):
+                    continue
+                if args.seconds is not None and begun - started > args.seconds:
+                    left += 1
+                    continue
                 found = evaluate(workload, database, effort, workers, args.results)
             except Exception as error:
                 # One workload's failure is not that of the others.

@@ -1,6 +1,7 @@
 """Measures how well the model of costs ranks the schedules of derived spaces.
 
     python benchmarks/ranking.py --draws 20 --gpus all    # on a GPU: measures what is not known
+    python benchmarks/ranking.py --draws 20 --again       # draws others, and adds their times
     python benchmarks/ranking.py                          # anywhere: compares with predictions
 
 Schedules are drawn at random from the derived space of each workload, all of which is predicted to
@@ -18,7 +19,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log
 from pathlib import Path
 from statistics import median
@@ -103,7 +104,8 @@ def _in_bins(seconds: Sequence[float]) -> list[list[int]]:
 
 
 def measured(
-    workload: Workload, count: int, database: Database, workers: LocalWorkers
+    workload: Workload, count: int, database: Database, workers: LocalWorkers,
+    known: Mapping[str, float | None],
 ) -> dict[str, Any]:
     """Times schedules that are drawn from a workload's space.
 
@@ -112,9 +114,11 @@ def measured(
         count: the number of schedules.
         database: where results go meanwhile.
         workers: the processes that compile and measure.
+        known: the microseconds of schedules that were drawn before.
     """
     task = task_of(workload)
-    candidates = drawn(task, present_device(), count, workload.name)
+    seed = f"{workload.name} {len(known)}" if known else workload.name
+    candidates = drawn(task, present_device(), count, seed)
     setting = Setting(task.algorithm, task.sizes, measuring.device_name(), measuring.versions())
     options = Options(jobs=workers.jobs, rounds=1, keep=1.0)
     outcome = Tuner(
@@ -128,11 +132,18 @@ def measured(
         "autoscheduler": autoscheduler(),
         "date": datetime.date.today().isoformat(),
         "method": outcome.method,
-        "microseconds": {
+        "microseconds": dict(known) | {
             text: None if record.milliseconds is None else round(1000 * record.milliseconds, 3)
             for text, record in outcome.records.items()
         },
     }  # fmt: skip
+
+
+def kept_times(path: Path) -> dict[str, float | None]:
+    """Returns the microseconds of the schedules that this compiler has timed on this device."""
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    wanted = measuring.device_name(), measuring.versions()
+    return kept["microseconds"] if (kept.get("device"), kept.get("versions")) == wanted else {}
 
 
 def in_turn(workloads: Sequence[Workload]) -> list[Workload]:
@@ -166,7 +177,8 @@ def measure_all(args: argparse.Namespace) -> int:
             if args.seconds is not None and time.monotonic() - begun > args.seconds:
                 break
             try:
-                found = measured(workload, args.draws, database, workers)
+                known = kept_times(path)
+                found = measured(workload, args.draws, database, workers, known)
             except CompileError as error:
                 print(f"{workload.name}: failed: {error.message}", flush=True)
                 failed += 1
@@ -183,7 +195,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=description, allow_abbrev=False)
     parser.add_argument("--draws", type=int, help="measure so many schedules of each workload")
     parser.add_argument("--only", action="append", help="only workloads whose names contain this")
-    parser.add_argument("--again", action="store_true", help="measure what is known, too")
+    parser.add_argument("--again", action="store_true", help="add to what is known")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, help="begin no workload after this time")
     parser.add_argument("--gpus", help="share the workloads among GPUs: 'all', or as in 0,1")

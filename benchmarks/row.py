@@ -38,6 +38,11 @@ class Row:
         """The workload's name."""
         return self.workload.name
 
+    @property
+    def autoscheduler(self) -> str:
+        """The digest of what has searched."""
+        return self.data["search"].get("autoscheduler", "unknown")
+
     def times(self, name: str, kind: str) -> list[float]:
         """Returns a contender's milliseconds in each round; none where it has no times."""
         return self.data["times"].get(name, {}).get(kind, [])

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from evaluate import autoscheduler, schedule_of_auto
 from goals import of_all, of_workloads
 from plots import draw
 from ranks import KEPT, rankings
@@ -172,6 +173,14 @@ def absent(rows: Sequence[Row]) -> list[str]:
     return found or ["Every contender has times."]
 
 
+def is_of_today(row: Row) -> bool:
+    """Returns whether `auto` writes the schedule today that it was measured with."""
+    device = find_device(row.data["device"])
+    return row.autoscheduler == autoscheduler() or row.data["auto"] == schedule_of_auto(
+        row.workload, device
+    )
+
+
 def page(rows: Sequence[Row], left: Sequence[Workload]) -> str:
     """Returns the evaluation's page."""
     first = rows[0].data
@@ -180,8 +189,10 @@ def page(rows: Sequence[Row], left: Sequence[Workload]) -> str:
     rounds = sorted({row.data["rounds"] for row in rows})
     names = ", ".join(w.name for w in left)
     text = f"{len(left)} workloads are not measured by this compiler: {names}."
+    other = ", ".join(row.name for row in rows if not is_of_today(row))
+    stale = f"`auto` writes another schedule today than it was measured with: {other}."
     place = f"{first['device']}, {first['versions']}, {when}; {len(rows)} workloads"
-    counts = Counter(row.data["search"]["autoscheduler"] for row in rows).most_common()
+    counts = Counter(row.autoscheduler for row in rows).most_common()
     by = ", ".join(f"{digest} ({count} of them)" for digest, count in counts)
     method = f"{' or '.join(map(str, rounds))} rounds of one process each"
     lines = [
@@ -189,7 +200,7 @@ def page(rows: Sequence[Row], left: Sequence[Workload]) -> str:
         "# Evaluation", "",
         _wrapped(f"{place}, {method}; searched by autoscheduler {by}."), "",
         METHOD,
-        *([_wrapped(text), ""] if left else []),
+        *([_wrapped(text), ""] if left else []), *([_wrapped(stale), ""] if other else []),
         "## Goals", "", *of_all(rows, rankings(KEPT)), "", *of_workloads(rows), "",
         "## What is slower than a baseline", "", *misses(rows), "",
     ]  # fmt: skip

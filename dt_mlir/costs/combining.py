@@ -44,7 +44,7 @@ class Combined(NamedTuple):
     """The seconds in which threads wait for each other."""
     exchanged: float
     """The values that warps exchange."""
-    rows: float = 1.0
+    rows: float
     """The most elements that a thread has of one result."""
 
 

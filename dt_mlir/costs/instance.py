@@ -102,13 +102,17 @@ class Moved(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """What an instance has loaded at once by an access."""
+    """The elements that an instance has loaded at once by an access."""
 
     elements: float
     registers: float
     """The registers of each element."""
     of_rows: bool
     """True if no reduction reduces it, so that threads have it as they have results."""
+
+    def together(self) -> float:
+        """Returns the registers of all elements."""
+        return self.elements * self.registers
 
 
 class Held(NamedTuple):
@@ -119,12 +123,12 @@ class Held(NamedTuple):
     edges: float
     """The elements that products accumulate at the edges of domains."""
     running: float
-    """The elements of products that running reductions follow."""
+    """The elements of products where running reductions go over them."""
     masked: float
-    """Those of them that a condition leaves out where they are out of bounds."""
+    """Those of them whose tiles have a condition, as there are fewer at the end."""
     loaded: tuple[Loaded, ...]
     widest: float
-    """The most that one operation computes, or that one buffer holds, each of 32 bits."""
+    """The most that one operation computes, or that one buffer holds in units of 32 bits."""
 
 
 class Operations(NamedTuple):
@@ -397,7 +401,7 @@ class Instance:
 
     @cached_property
     def operations(self) -> Operations:
-        """What all elements take, however many threads share them."""
+        """The operations of all elements, however many threads share them."""
         return Operations(
             sum(elements * arithmetic for elements, arithmetic, _ in self.scalars),
             sum(elements * special for elements, _, special in self.scalars),
@@ -508,11 +512,10 @@ class Instance:
                 each *= self._under_way(item.around)
                 of_rows = reduced.isdisjoint(item.depends)
                 found = Loaded(self.tile[item.depends], each, of_rows)
-                if number not in loaded or prod(found[:2]) > prod(loaded[number][:2]):
-                    loaded[number] = found
-        computed = [self.tile[loops] * bits / 32 for loops, bits in work.buffers]
-        computed += [self.tile[item.depends] for item in work.scalars]
-        computed += [
+                loaded[number] = max(loaded.get(number, found), found, key=Loaded.together)
+        widths = [self.tile[loops] * bits / 32 for loops, bits in work.buffers]
+        widths += [self.tile[item.depends] for item in work.scalars]
+        widths += [
             # What no dot multiplies is there before it is summed.
             self.tile[tuple({*item.left, *item.right})]
             for item, dot in zip(work.products, self.dots) if dot is None
@@ -520,14 +523,16 @@ class Instance:
         follow = len(work.products) > 1 and any(item.running for item in work.reductions)
         return Held(
             products, edges, scores * follow, masked * follow, tuple(loaded.values()),
-            max(computed, default=0.0),
+            max(widths, default=0.0),
         )
 
     def is_masked(self, places: Collection[int]) -> bool:
-        """Returns whether the last of the steps along some loops has elements out of bounds, but
-        for those of the grid."""
-        loops, grid = self.work.loops, self.work.grid.values()
-        return any(loops[p].extent % self.lanes[p] for p in places if p not in grid)
+        """Returns whether a step along some loops has lanes without elements.
+
+        Loops that the grid may partition do not count.
+        """
+        grid = self.work.grid.values()
+        return any(self.points[p] < self.lanes[p] for p in places if p not in grid)
 
 
 def _wasted(item: Access, bytes: float) -> float:

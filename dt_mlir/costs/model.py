@@ -18,7 +18,7 @@ from dt_mlir.costs.balance import lateness
 from dt_mlir.costs.combining import Combined, Combining, Threads
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.instance import Instance, Moved, Outline
-from dt_mlir.costs.registers import ROWS_OF_WARP, registers_of
+from dt_mlir.costs.registers import ROWS_OF_WARP, registers_of, warps_above
 from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Loops, Work
 
@@ -73,7 +73,7 @@ one."""
 UNDER_WAY, UNDER_WAY_WHOLE = 15.0, 32.0
 """The elements of such loads that a thread has registers for, in the same order."""
 FOUND = 0.8
-"""The part of the room near a multiprocessor of which instances find what they load again."""
+"""The part of the room near a multiprocessor that what instances find again may take."""
 WHOLE = 0.07
 """The part of the room near a multiprocessor that a tensor takes of which all stays there."""
 NEAR = 0.2
@@ -238,7 +238,7 @@ class _Evaluation:
 
     def least(self) -> float:
         """Returns a bound of the time with these warps or more, as `Model.least`."""
-        device = self.device
+        device, work = self.device, self.instance.operations
         # An instance that is alone on a multiprocessor finds most of what it has loaded.
         memory = self._memory(min(self.programs, device.multiprocessors)) / device.memory_rate
         busiest = -(-self.programs // device.multiprocessors)
@@ -248,13 +248,11 @@ class _Evaluation:
         waits = CACHED * self._waits(room, MOST_WARPS * device.warp)
         waiting = waves * (device.start + waits * device.latency)
         moving = busiest * self._loads(room) * device.multiprocessors / device.cache_rate
-        elements = self.instance.operations
-        arithmetic = (elements.arithmetic + ACCESS * elements.copies) / device.arithmetic_rate
-        units = max(arithmetic, elements.special / device.special_rate)
-        local = [
-            moving, busiest * device.multiprocessors * units, max(waiting, busiest * INSTANCE)
-        ]  # fmt: skip
-        together = max(min(most, device.threads // self.threads, busiest), 1)
+        arithmetic = (work.arithmetic + ACCESS * work.copies) / device.arithmetic_rate
+        units = device.multiprocessors * max(arithmetic, work.special / device.special_rate)
+        local = [moving, busiest * units, max(waiting, busiest * INSTANCE)]
+        most = min(most, device.threads // self.threads)
+        together = max(most if self.chained else min(most, busiest), 1)
         busy = max(local) + (sum(local) - max(local)) / together
         launch = device.launch - (device.overlap if self.tiling.dependent else 0.0)
         return (memory**NORM + busy**NORM) ** (1 / NORM) + launch
@@ -299,7 +297,7 @@ class _Evaluation:
         for item, dot in zip(self.work.products, self.instance.dots):
             if dot is not None:
                 rows, columns, depth, batch = dot
-                above = min(max(rows // ROWS_OF_WARP, 1), self.warps)
+                above = warps_above(rows, self.warps)
                 beside = self.warps / above
                 elements = batch * depth * (max(rows, 16) * beside + max(columns, 8) * above)
                 found += self.instance.count[item.around] * elements * item.bits / 8
@@ -539,11 +537,7 @@ class _Evaluation:
 
     def _registers(self, combined: Combined) -> tuple[float, float]:
         """Returns the registers of a thread, and by how much spilling slows a kernel down."""
-        threads = self._threads
-        key = "registers", self.instance, threads, self._is_asynchronous
-        registers = self.model.once(key, lambda: registers_of(
-            self.instance, threads, combined, self._is_asynchronous
-        ))  # fmt: skip
+        registers = registers_of(self.instance, self._threads, combined, self._is_asynchronous)
         most = min(MOST_REGISTERS, self.device.registers // self.threads)
         if self.consumers:
             most = CONSUMER_REGISTERS

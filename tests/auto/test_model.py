@@ -11,6 +11,7 @@ from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import Choices, best_tiling, ranked_tilings
 from dt_mlir.costs.combining import SHUFFLE
 from dt_mlir.costs.device import devices, find_device
+from dt_mlir.costs.instance import Instance, Outline
 from dt_mlir.costs.model import ACCESS, NEAR, UNROLLED, UNROLLED_WHOLE, Model, cost_of
 from dt_mlir.costs.tiling import Tiling
 from dt_mlir.costs.work import Work
@@ -407,6 +408,24 @@ f[y, x] = rsum(A[y, x + r] * A[y, x], r) + A[y, 0]; f.compile();
 """
 
 
+CHAINED = """
+Func f : bf16; In A : bf16, x : bf16; Var y; RVar k;
+f[y] = rdot(exp(A[y, k]), x[k], k);
+f.compile();
+"""
+
+
+def test_the_last_lanes_of_a_tile_may_have_no_elements() -> None:
+    kernel = work("Func f; In A; Var i; RVar j; f[i] = rsum(A[i, j], j); f.compile();", i=8, j=12288)
+    outline = Outline(kernel)
+    found = [
+        Instance(outline, {"i": 1, "j": tile}, frozenset("i")).is_masked([
+            place for place, walk in enumerate(kernel.loops) if walk.label == "j"
+        ]) for tile in (128, 96, 5000, 0)
+    ]  # fmt: skip
+    assert found == [False, True, True, True]
+
+
 @pytest.mark.parametrize("device", ["h200", "a100", "mi300x"])
 @pytest.mark.parametrize(
     ("text", "sizes"),
@@ -420,6 +439,8 @@ f[y, x] = rsum(A[y, x + r] * A[y, x], r) + A[y, 0]; f.compile();
         ("Func f; In A; Var x, y; RVar k; f[x, y] = rsum(A[x, k], k, k <= y); f.compile();",
          {"x": 64, "y": 128}),
         (WINDOW, {"y": 100, "A_1": 3000}),
+        (CHAINED, {"y": 33, "k": 20000}),
+        (CHAINED, {"y": 100, "k": 4096}),
     ],
 )  # fmt: skip
 def test_bounds_are_no_longer_than_times(text: str, sizes: dict[str, int], device: str) -> None:

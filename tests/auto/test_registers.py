@@ -8,6 +8,7 @@ import pytest
 
 from dt_mlir.compiler import compile_program
 from dt_mlir.costs.device import find_device
+from dt_mlir.costs.instance import UNDER_WAY
 from dt_mlir.costs.registers import BASE, BASE_OF_DOTS, EDGES, MASKED, RUNNING
 from dt_mlir.costs.report import costs_of
 from dt_mlir.costs.tiling import Cost
@@ -94,6 +95,31 @@ def test_a_thread_has_an_element_of_a_small_tile() -> None:
     assert found.registers == pytest.approx(BASE + 1 + 0.25, abs=0.1)
 
 
+def test_windows_of_unrolled_taps_are_loaded_together() -> None:
+    sizes = {"n": 8, "X_1": 112, "X_2": 112, "X_3": 32, "c": 32}
+    few, many = (cost(WINDOWS.format(warps=warps), sizes).registers for warps in (4, 1))
+    # Nine taps of eight elements in 16 bits, and as many weights, of which a thread has half of one.
+    assert few == pytest.approx(BASE + 8 + UNDER_WAY * 9 * (4 + 1 / 2), abs=0.5)
+    assert many == pytest.approx(BASE + 32 + UNDER_WAY * 9 * (16 + 1 / 2), abs=0.5)
+
+
+def test_threads_have_what_rows_take_as_often_as_they_have_rows() -> None:
+    sizes = {"i": 8192, "j": 50257}
+    many, few = (cost(LOSS.format(warps=warps), sizes).registers for warps in (8, 32))
+    # A class of 64 bits and its score for each row, beside an element of the row.
+    assert many == pytest.approx(BASE + 16 + UNDER_WAY * (16 + 16 + 2 * 16), abs=0.5)
+    assert few == pytest.approx(BASE + 4 + UNDER_WAY * (4 + 4 + 2 * 4), abs=0.5)
+
+
+def test_groups_of_warps_with_tasks_of_their_own_sum_no_edges_apart() -> None:
+    sizes = {"h": 4, "i": 4096, "d": 64, "j": 4096, "c": 64}
+    plain, causal = (
+        ATTENTION.format(domain=domain).replace("num_warps(8)", "warp_specialize(consumers:2)")
+        for domain in ("", ", j <= i")
+    )
+    assert cost(causal, sizes).registers == cost(plain, sizes).registers
+
+
 def test_scores_that_running_reductions_follow_take_more_where_a_condition_holds() -> None:
     # 256 threads have 32 scores and 32 elements of the result each.
     plain = BASE_OF_DOTS + 64 + RUNNING * 32
@@ -109,6 +135,9 @@ def test_a_warp_has_the_weights_of_its_rows_where_threads_wait_for_products() ->
     # Two warps share 32 rows of 256 weights, or four do: each has 16 of them, for 32 threads.
     assert four == pytest.approx(BASE_OF_DOTS + (32 * 256 + 32 * 64) / 128 + 128, abs=1)
     assert eight == pytest.approx(BASE_OF_DOTS + (32 * 256 + 32 * 64) / 256 + 128, abs=1)
+    # Products of 64 rows read them from shared memory.
+    large = cost(WEIGHTS.format(warps=4).replace("i:32", "i:64"), sizes).registers
+    assert large == pytest.approx(BASE_OF_DOTS + (64 * 256 + 64 * 64) / 128, abs=1)
 
 
 COMPILED = {

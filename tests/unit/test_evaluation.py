@@ -140,6 +140,7 @@ def test_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = module_of("tables").page(rows, left)
     assert "NVIDIA H200, dt-mlir 1, 2026-11-25; 2 workloads, 3 rounds" in text
     assert "searched by autoscheduler 0a1b (2 of them)" in text.replace("\n", " ")
+    assert "another schedule today than it was measured with: softmax_stable-4096x1024" in text
     assert "| `auto` / tuned, geometric mean | ≥ 0.9 | 0.89 (2 rows) | missed |" in text
     assert (
         "| `auto` / tuned, least | ≥ 0.7 | 0.80 (softmax_stable-4096x1024) | reached |" in text
@@ -215,7 +216,7 @@ def test_what_was_measured_otherwise_is_not_known(
         assert not evaluate.is_known(tmp_path, workload)
     # Another autoscheduler's measurements stay while the schedule of `auto` is the same.
     known["search"]["autoscheduler"] = "another"
-    for auto, stays in ((evaluate.schedule_of_auto(workload), True), ("another", False)):
+    for auto, stays in ((evaluate.schedule_of_auto(workload, evaluate.present_device()), True), ("another", False)):
         path.write_text(json.dumps(known | {"auto": auto}))
         assert evaluate.is_known(tmp_path, workload) == stays
     (other,) = evaluate.chosen(None, ["softmax_stable-4096x4096"])
