@@ -13,6 +13,8 @@ ROWS_OF_WARP = 16
 """The rows of a product that a warp has."""
 BASE, BASE_OF_DOTS = 16.0, 27.0
 """The registers for addresses, indices and counters, and those of a kernel with dots."""
+WIDE = 32
+"""The bits of an element from which on products take it rounded."""
 EDGES = 2.0
 """The registers of an element that is accumulated apart at the edge of a domain."""
 RUNNING = 0.5
@@ -46,19 +48,19 @@ def registers_of(
         # Groups of warps with tasks of their own sum the steps at the edges of domains by
         # themselves only if what they sum is not finite.
         found += EDGES * held.edges / number
-    if not asynchronous:
-        found += _fragments(instance, threads)
+    found += _fragments(instance, threads, asynchronous)
     return BASE_OF_DOTS + found
 
 
-def _fragments(instance: Instance, threads: Threads) -> float:
+def _fragments(instance: Instance, threads: Threads, asynchronous: bool) -> float:
     """Returns the registers of a factor that is computed, as a product takes it from registers.
 
     A warp has all that its rows are multiplied with, and several warps may have the same rows.
+    Asynchronous products take narrower elements where they were computed.
     """
     found = 0.0
     for item, dot in zip(instance.work.products, instance.dots):
-        if item.computed and dot is not None:
+        if item.computed and dot is not None and not (asynchronous and item.bits < WIDE):
             rows, _, depth, batch = dot
             elements = batch * max(rows / warps_above(rows, threads.warps), ROWS_OF_WARP) * depth
             found = max(found, elements * item.bits / 32 / threads.warp)
