@@ -19,6 +19,7 @@ import torch
 from dt_mlir.autoscheduling.auto import auto_schedule, with_schedule
 from dt_mlir.compiler import compile_program
 from dt_mlir.costs.device import find_device
+from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.runtime.execute import prepare_triton
 from dt_mlir.tuning.inputs import Prepared
@@ -221,6 +222,39 @@ def test_what_was_measured_otherwise_is_not_known(
         assert evaluate.is_known(tmp_path, workload) == stays
     (other,) = evaluate.chosen(None, ["softmax_stable-4096x4096"])
     assert evaluate.measure_of(workload) != evaluate.measure_of(other)
+
+
+def test_schedules_are_added_to_what_this_compiler_has_timed(tmp_path: Path) -> None:
+    ranking = module_of("ranking")
+    path = tmp_path / "softmax.json"
+    assert ranking.kept_times(path) == {}
+    kept = {"device": "cpu", "versions": ranking.measuring.versions(), "microseconds": {"f": 2.5}}
+    path.write_text(json.dumps(kept))
+    assert ranking.kept_times(path) == {"f": 2.5}
+    for other in ({"device": "NVIDIA H200"}, {"versions": "dt-mlir 0"}):
+        path.write_text(json.dumps(kept | other))
+        assert ranking.kept_times(path) == {}
+
+
+def test_a_workload_that_fails_does_not_end_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluate = module_of("evaluate")
+    tried: list[str] = []
+
+    def known(_: Path, workload: Any) -> bool:
+        tried.append(workload.name)
+        raise CompileError("no schedule", None)
+
+    monkeypatch.setattr(evaluate, "is_known", known)
+    monkeypatch.setattr(evaluate.measuring, "device_name", lambda: "NVIDIA H200")
+    monkeypatch.setattr(evaluate, "end_in_order", lambda: None)
+    monkeypatch.setenv("PYTHONPATH", "")
+    arguments = ["evaluate.py", "--only", "softmax_stable", "--results", str(tmp_path), "--jobs", "1"]
+    monkeypatch.setattr("sys.argv", arguments)
+    assert evaluate.main() == 1
+    assert len(tried) > 1
+    assert "softmax_stable-4096x4096: failed: no schedule" in capsys.readouterr().out
 
 
 def test_the_winner_before_is_tried_again(tmp_path: Path) -> None:
