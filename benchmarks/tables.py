@@ -44,10 +44,10 @@ contenders are replayed as CUDA graphs, whose memory is there before: *hot* on t
 *singly*, after a pause and a flush of the cache, and *sustained* for 400 ms. The spread is that of
 the rounds, cold. The bound is the least time by the [model of costs](auto.md). A search tries some
 schedules of the space; what the model leaves out before is counted behind it. Ranks are those of
-28 to 80 schedules of a workload, drawn at random from all that are predicted to take up to three
-times as long as the fastest, and spread evenly over these times (`benchmarks/ranking.py`). Where
-`torch.compile` pads the rows of its result, all schedules get such a result to write. What was
-measured stays while the compiler is the same and `auto` writes the same schedule.
+some tens of schedules of a workload, drawn at random from all that are predicted to take up to
+three times as long as the fastest, and spread evenly over these times (`benchmarks/ranking.py`).
+Where `torch.compile` pads the rows of its result, all schedules get such a result to write. What
+was measured stays while the compiler is the same and `auto` writes the same schedule.
 """
 
 

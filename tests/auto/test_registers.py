@@ -71,6 +71,15 @@ p.fuse_at(o, i); top.fuse_at(o, i); s.fuse_at(o, i); o.precision(tf32);
 o.block(i:32); o.tensorize(i:32, j:0, c:0, d:0); o.num_warps({warps}); o.num_stages(2);
 o.compile();
 """
+SIGMOIDS = {"x": 64, "y": 4096}
+IMAGES = {"n": 8, "X_1": 112, "X_2": 112, "X_3": 32, "c": 32}
+SCORES = {"i": 8192, "j": 50257}
+SQUARE = {"x": 4096, "y": 4096, "k": 4096}
+ROWS = {"i": 4096, "j": 256, "d": 64, "c": 64}
+
+
+def heads(keys: int) -> dict[str, int]:
+    return {"h": 4, "i": keys, "d": 64, "j": keys, "c": 64}
 
 
 def cost(text: str, sizes: Mapping[str, int]) -> Cost:
@@ -81,47 +90,42 @@ def cost(text: str, sizes: Mapping[str, int]) -> Cost:
 
 
 def attention(keys: int, domain: str = "") -> float:
-    text = ATTENTION.format(domain=domain)
-    return cost(text, {"h": 4, "i": keys, "d": 64, "j": keys, "c": 64}).registers
+    return cost(ATTENTION.format(domain=domain), heads(keys)).registers
 
 
 def test_elements_take_a_register_and_loads_of_16_bits_half_of_one() -> None:
-    sizes = {"x": 64, "y": 4096}
     many, few = (
-        cost(SIGMOID.format(columns=4096, warps=warps), sizes).registers for warps in (4, 8)
+        cost(SIGMOID.format(columns=4096, warps=warps), SIGMOIDS).registers for warps in (4, 8)
     )
     assert many == pytest.approx(BASE + 32 + 0.25 * 32, abs=1)
     assert few == pytest.approx(BASE + 16 + 0.25 * 16, abs=1)
 
 
 def test_a_thread_has_an_element_of_a_small_tile() -> None:
-    found = cost(SIGMOID.format(columns=32, warps=4), {"x": 64, "y": 4096})
+    found = cost(SIGMOID.format(columns=32, warps=4), SIGMOIDS)
     assert found.registers == pytest.approx(BASE + 1 + 0.25, abs=0.1)
 
 
 def test_windows_of_unrolled_taps_are_loaded_together() -> None:
-    sizes = {"n": 8, "X_1": 112, "X_2": 112, "X_3": 32, "c": 32}
-    few, many = (cost(WINDOWS.format(warps=warps), sizes).registers for warps in (4, 1))
+    few, many = (cost(WINDOWS.format(warps=warps), IMAGES).registers for warps in (4, 1))
     # Nine taps of eight elements in 16 bits, and as many weights, of which a thread has half of one.
     assert few == pytest.approx(BASE + 8 + UNDER_WAY * 9 * (4 + 1 / 2), abs=0.5)
     assert many == pytest.approx(BASE + 32 + UNDER_WAY * 9 * (16 + 1 / 2), abs=0.5)
 
 
 def test_threads_have_what_rows_take_as_often_as_they_have_rows() -> None:
-    sizes = {"i": 8192, "j": 50257}
-    many, few = (cost(LOSS.format(warps=warps), sizes).registers for warps in (8, 32))
+    many, few = (cost(LOSS.format(warps=warps), SCORES).registers for warps in (8, 32))
     # A class of 64 bits and its score for each row, beside an element of the row.
     assert many == pytest.approx(BASE + 16 + UNDER_WAY * (16 + 16 + 2 * 16), abs=0.5)
     assert few == pytest.approx(BASE + 4 + UNDER_WAY * (4 + 4 + 2 * 4), abs=0.5)
 
 
 def test_groups_of_warps_with_tasks_of_their_own_sum_no_edges_apart() -> None:
-    sizes = {"h": 4, "i": 4096, "d": 64, "j": 4096, "c": 64}
     plain, causal = (
         ATTENTION.format(domain=domain).replace("num_warps(8)", "warp_specialize(consumers:2)")
         for domain in ("", ", j <= i")
     )
-    assert cost(causal, sizes).registers == cost(plain, sizes).registers
+    assert cost(causal, heads(4096)).registers == cost(plain, heads(4096)).registers
 
 
 def test_scores_that_running_reductions_follow_take_more_where_a_condition_holds() -> None:
@@ -134,46 +138,33 @@ def test_scores_that_running_reductions_follow_take_more_where_a_condition_holds
 
 
 def test_a_warp_has_the_weights_of_its_rows_where_threads_wait_for_products() -> None:
-    sizes = {"i": 4096, "j": 256, "d": 64, "c": 64}
-    four, eight = (cost(WEIGHTS.format(warps=warps), sizes).registers for warps in (4, 8))
+    four, eight = (cost(WEIGHTS.format(warps=warps), ROWS).registers for warps in (4, 8))
     # Two warps share 32 rows of 256 weights, or four do: each has 16 of them, for 32 threads.
     assert four == pytest.approx(BASE_OF_DOTS + (32 * 256 + 32 * 64) / 128 + 128, abs=1)
     assert eight == pytest.approx(BASE_OF_DOTS + (32 * 256 + 32 * 64) / 256 + 128, abs=1)
     # Products of 64 rows take those of 16 bits where they were computed, and round those of 32.
     large = WEIGHTS.format(warps=4).replace("i:32", "i:64")
     held = BASE_OF_DOTS + (64 * 256 + 64 * 64) / 128
-    assert cost(large, sizes).registers == pytest.approx(held + 128, abs=1)
-    narrow = large.replace("f32", "f16").replace("tf32", "narrow").replace("tf16", "narrow")
-    assert cost(narrow, sizes).registers == pytest.approx(held, abs=1)
+    assert cost(large, ROWS).registers == pytest.approx(held + 128, abs=1)
+    narrow = large.replace("tf32", "narrow").replace("f32", "f16")
+    assert cost(narrow, ROWS).registers == pytest.approx(held, abs=1)
 
 
 COMPILED = {
-    "elements": (SIGMOID.format(columns=4096, warps=4), {"x": 64, "y": 4096}),
-    "few elements": (SIGMOID.format(columns=256, warps=4), {"x": 64, "y": 4096}),
-    "windows": (WINDOWS.format(warps=4), {"n": 8, "X_1": 112, "X_2": 112, "X_3": 32, "c": 32}),
-    "windows of more elements": (
-        WINDOWS.format(warps=1), {"n": 8, "X_1": 112, "X_2": 112, "X_3": 32, "c": 32}
-    ),
-    "rows of results": (LOSS.format(warps=8), {"i": 8192, "j": 50257}),
-    "few rows of results": (LOSS.format(warps=32), {"i": 8192, "j": 50257}),
-    "product": (
-        PRODUCT.format(rows=128, columns=128, warps=8), {"x": 4096, "y": 4096, "k": 4096}
-    ),
-    "large product": (
-        PRODUCT.format(rows=128, columns=256, warps=8), {"x": 4096, "y": 4096, "k": 4096}
-    ),
-    "small product": (
-        PRODUCT.format(rows=64, columns=64, warps=4), {"x": 4096, "y": 4096, "k": 4096}
-    ),
-    "attention": (ATTENTION.format(domain=""), {"h": 4, "i": 4096, "j": 4096, "d": 64, "c": 64}),
-    "ragged attention": (
-        ATTENTION.format(domain=""), {"h": 4, "i": 197, "j": 197, "d": 64, "c": 64}
-    ),
-    "causal attention": (
-        ATTENTION.format(domain=", j <= i"), {"h": 4, "i": 4096, "j": 4096, "d": 64, "c": 64}
-    ),
-    "weights": (WEIGHTS.format(warps=8), {"i": 4096, "j": 256, "d": 64, "c": 64}),
-}  # fmt: skip
+    "elements": (SIGMOID.format(columns=4096, warps=4), SIGMOIDS),
+    "few elements": (SIGMOID.format(columns=256, warps=4), SIGMOIDS),
+    "windows": (WINDOWS.format(warps=4), IMAGES),
+    "windows of more elements": (WINDOWS.format(warps=1), IMAGES),
+    "rows of results": (LOSS.format(warps=8), SCORES),
+    "few rows of results": (LOSS.format(warps=32), SCORES),
+    "product": (PRODUCT.format(rows=128, columns=128, warps=8), SQUARE),
+    "large product": (PRODUCT.format(rows=128, columns=256, warps=8), SQUARE),
+    "small product": (PRODUCT.format(rows=64, columns=64, warps=4), SQUARE),
+    "attention": (ATTENTION.format(domain=""), heads(4096)),
+    "ragged attention": (ATTENTION.format(domain=""), heads(197)),
+    "causal attention": (ATTENTION.format(domain=", j <= i"), heads(4096)),
+    "weights": (WEIGHTS.format(warps=8), ROWS),
+}
 
 
 def registers(text: str, sizes: Mapping[str, int]) -> int | None:
