@@ -88,10 +88,14 @@ def auto_schedule(
     """
     evaluator = evaluator_of(module, sizes, device)
     bare, algorithm = evaluator.algorithm.module, evaluator.algorithm
+    clusters = aligned(evaluator, all_finished(evaluator, Clusters(evaluator).run()))
+    if len(clusters) == 1 and algorithm.is_whole(clusters[0].members):
+        whole = _lowered(evaluator, clusters[0])
+        if whole is not None:
+            return whole
     found: list[Decision] = []
-    clusters = all_finished(evaluator, Clusters(evaluator).run())
-    for cluster in aligned(evaluator, clusters):
-        found += _lowered(evaluator, cluster)
+    for cluster in clusters:
+        found += _schedule(evaluator, cluster)
     # What several kernels inline is inlined once.
     found = list(dict.fromkeys(found))
     if is_legal(bare, found):
@@ -161,15 +165,23 @@ def rounding_of(module: ModuleOp) -> set[str]:
     return {item.text for item in _apart(module)[1]}
 
 
-def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
-    """Returns the schedule of a cluster, with tiles that can be lowered.
-
-    Where no tiles of a few can, its functions get kernels of their own.
-    """
+def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[Decision] | None:
+    """Returns the schedule of a cluster, with tiles that can be lowered; None if a few cannot."""
     for kernels in chain([cluster.kernels], _others(evaluator, cluster)):
         schedule = evaluator.schedule(replace(cluster, kernels=kernels))
         if schedule is not None:
             return schedule
+    return None
+
+
+def _schedule(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
+    """Returns the schedule of a cluster, with tiles that can be lowered.
+
+    Where no tiles of a few can, its functions get kernels of their own.
+    """
+    schedule = _lowered(evaluator, cluster)
+    if schedule is not None:
+        return schedule
     if len(cluster.members) == 1 and not cluster.decisions:
         return evaluator.rounding(cluster.members, ()) or []
     return _apart_from_each_other(evaluator, reversed(cluster.members))
@@ -196,7 +208,7 @@ def _apart_from_each_other(evaluator: Evaluator, functions: Iterable[str]) -> li
     for name in functions:
         single = evaluator.evaluated(name, (), (), coarse=False)
         assert single is not None, "a function by itself is legal, or was refused before"
-        found += _lowered(evaluator, single)
+        found += _schedule(evaluator, single)
     return found
 
 

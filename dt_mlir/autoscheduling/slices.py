@@ -138,6 +138,11 @@ class Algorithm:
                 known.setdefault(symbol_name(op.source), []).append(op)
         return self._reads[reader]
 
+    def is_whole(self, functions: Collection[str]) -> bool:
+        """Returns whether some functions are all that the program defines."""
+        defined = (op.sym_name.data for op in self.module.ops if isinstance(op, dt.FuncOp))
+        return {*functions} == {*defined}
+
     def part(self, functions: Sequence[str], stored: Collection[str] = ()) -> ModuleOp:
         """Returns a program of some functions; others that they read are its inputs.
 

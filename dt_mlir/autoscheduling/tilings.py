@@ -18,8 +18,8 @@ from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.costs.balance import rise
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.instance import UNROLLED
 from dt_mlir.costs.model import GROUP, Model
+from dt_mlir.costs.moving import UNROLLED
 from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Order, Work
 

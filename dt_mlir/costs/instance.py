@@ -14,19 +14,9 @@ from typing import NamedTuple
 
 from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.shared_memory import PART, PARTS
-from dt_mlir.analysis.tile_sizes import padded
-from dt_mlir.costs.work import Access, Loops, Product, Walk, Work
-
-PAGE = 25.0
-"""The bytes that a run of neighbours in memory costs beside its own."""
-WARP = 32
-"""The threads whose loads are one request."""
-SECTOR = 32.0
-"""The bytes that memory and caches move at once."""
-UNROLLED = 4
-"""The largest extent of a reduction whose loop is unrolled."""
-UNDER_WAY = 0.52
-"""The part of the loads of an unrolled loop that a thread holds at once."""
+from dt_mlir.costs.moving import Moved, Moving, under_way
+from dt_mlir.costs.steps import Steps
+from dt_mlir.costs.work import Access, Loops, Product, Work
 
 
 @dataclass(frozen=True)
@@ -72,35 +62,6 @@ class Table(dict[Loops, float]):
         return found
 
 
-class Moved(NamedTuple):
-    """The data that an instance moves by an access, if no other access has loaded it."""
-
-    item: Access
-    times: float
-    """The number of times that it is carried out."""
-    bytes: float
-    """The bytes that are moved, those included that nothing wants."""
-    wasted: float
-    """The bytes that are moved for each that is wanted."""
-    width: int
-    """The bytes that one instruction copies at most."""
-    anew: float
-    """The part of its loads that an instance addresses for the first time."""
-    left: float
-    """The part of its sectors that it does not find where the trip before has left them."""
-    around: Loops
-    """The loops of several trips in which it is waited for."""
-    under_way: float
-    """The number of its loads that a thread holds at once."""
-    again: bool
-    """True if another access addresses the same elements, in other loops."""
-    addressed: float
-    """The bytes that it addresses."""
-    lines: float
-    """The lines of a cache that the warps of an instance ask for, where threads do not take
-    neighbours; 0 elsewhere."""
-
-
 class Loaded(NamedTuple):
     """The elements that an instance has loaded at once by an access."""
 
@@ -140,42 +101,6 @@ class Operations(NamedTuple):
     """The loads and stores, but those of factors."""
 
 
-class Steps(NamedTuple):
-    """The steps of a loop in an instance."""
-
-    lanes: int
-    """The elements of a step, those included that there are not."""
-    trips: float
-    """The number of steps."""
-    points: float
-    """The elements of a step."""
-    blocks: int | None
-    """The blocks into which the grid partitions it; None if it does not."""
-
-    @staticmethod
-    def of(walk: Walk, tile: int, in_grid: bool) -> Steps:
-        """Returns the steps of a loop.
-
-        Args:
-            walk: the loop.
-            tile: the elements of a step, 0 for all that there are.
-            in_grid: whether the grid partitions it, into tiles or blocks.
-        """
-        extent = walk.extent
-        step = tile or extent
-        block = walk.block or (step if in_grid else 0)
-        blocks: int | None = None
-        if block:
-            blocks = -(-extent // block)
-            extent = min(block, extent)
-            step = min(step, block)
-        step = max(step, 1)
-        count = -(-extent // step)
-        trips = max(count * walk.share, 1.0 if extent else 0.0)
-        each = walk.extent / blocks if blocks else extent
-        return Steps(padded(step), trips, each / max(count, 1), blocks)
-
-
 class Outline:
     """The figures that the instances of a kernel have in common, whatever their tiles are.
 
@@ -191,6 +116,11 @@ class Outline:
             known.setdefault((item.tensor, item.key), len(known)) for item in work.accesses
         ]
         """A number for each access, which those of the same elements share."""
+        firsts: dict[int, Access] = {}
+        self.moving = [
+            Moving(work, item, firsts.setdefault(number, item))
+            for number, item in zip(self.numbers, work.accesses)
+        ]
         self._steps: dict[tuple[int, int, bool], Steps] = {}
 
     def steps(self, place: int, tile: int, in_grid: bool) -> Steps:
@@ -215,12 +145,12 @@ class Instance:
         self, outline: Outline, tiles: Mapping[str, int], blocked: frozenset[str]
     ) -> None:
         work = self.work = outline.work
-        self.numbers = outline.numbers
+        self.outline = outline
         self.programs = 1
         grid = {work.grid[label] for label in blocked if label in work.grid}
         self.blocks: dict[str, int] = {}
         """The number of blocks along each label of the grid."""
-        found = [
+        found = self._steps = [
             outline.steps(place, tiles.get(walk.label, 1), place in grid)
             for place, walk in enumerate(work.loops)
         ]
@@ -238,8 +168,6 @@ class Instance:
         self.addressed = Table(points)
         """The number of elements of an item that are no lanes out of bounds."""
         self._tiles = tiles
-        self._loops_of_several: dict[Loops, Loops] = {}
-        self._loads_under_way: dict[Loops, float] = {}
         self.dots = [self._dot(item, of) for item, of in zip(work.products, outline.sides)]
         """The rows, columns, depth and batch of each product that is a dot; None of others."""
         self.makes_dots = any(self.dots)
@@ -343,44 +271,11 @@ class Instance:
     @cached_property
     def moved(self) -> list[Moved]:
         """The data of each access that addresses other elements than those before it."""
-        found: list[Moved] = []
-        seen: dict[int, Access] = {}
-        for number, item in zip(self.numbers, self.work.accesses):
-            first = seen.setdefault(number, item)
-            if first is not item and self._is_loaded(first, item):
-                continue
-            count, elements = self.count[item.around], self.addressed[item.depends]
-            run, next = self._run(item)
-            wasted = _wasted(item, run)
-            bytes = elements * item.bits / 8 * count
-            if item.fastest or elements != 1:
-                bytes *= wasted
-            found.append(Moved(
-                item, count, bytes, wasted, self.work.tensors[item.tensor].width,
-                self._anew(item) if item.windows else 1.0, self._left(item, run, next),
-                self._several(item.around), self._under_way(item.around),
-                first is not item, elements * count * item.bits / 8, self._lines(item) * count,
-            ))  # fmt: skip
-        return found
-
-    def _several(self, around: Loops) -> Loops:
-        """Returns those of some loops that have several trips."""
-        found = self._loops_of_several.get(around)
-        if found is None:
-            trips = self.trips
-            found = self._loops_of_several[around] = tuple(p for p in around if trips[p] > 1)
-        return found
-
-    def _lines(self, item: Access) -> float:
-        """Returns the lines that warps ask for in a load whose elements no axis counts by ones.
-
-        Threads take the axis along which addresses rise by ones, and where none does, as in a read
-        of `x // 2`, the first ones (Triton 3.6): each of them addresses a line of its own.
-        """
-        if item.stores or not item.scattered:
-            return 0.0
-        rows = prod(self.lanes[p] for p in item.depends if p != item.fastest[0])
-        return min(rows * item.scattered, WARP) * self.addressed[item.depends] / WARP
+        steps, blocks = self._steps, self.blocks
+        return [
+            moving.of(steps) for moving in self.outline.moving
+            if not moving.is_loaded(steps, blocks)
+        ]  # fmt: skip
 
     @cached_property
     def pieces(self) -> list[tuple[float, float, bool]]:
@@ -418,73 +313,6 @@ class Instance:
         """True if an access addresses the same elements as another one, in other loops."""
         return any(moved.again for moved in self.moved)
 
-    def _anew(self, item: Access) -> float:
-        """Returns which part of its loads an instance addresses for the first time.
-
-        Windows at neighbouring places overlap.
-        """
-        part = 1.0
-        for window in item.windows:
-            points = [self.points[each.place] * self.trips[each.place] for each in window]
-            values = [each.values(count) for each, count in zip(window, points)]
-            reached = 1.0 + sum((n - 1.0) * each.distance for n, each in zip(values, window))
-            part *= min(reached / max(prod(values), 1.0), 1.0)
-        return part
-
-    def _is_loaded(self, first: Access, item: Access) -> bool:
-        """Returns whether an instance has loaded an access's elements with another one's."""
-        loops = self.work.loops
-        apart = {*first.depends} ^ {*item.depends}
-        labels = {loops[p].label for p in apart}
-        # Two labels walk the same elements where neither is partitioned.
-        whole = len(labels) < 2 or not labels.intersection(self.blocks)
-        return whole and all(self.trips[p] <= 1 for p in apart)
-
-    def _left(self, item: Access, bytes: float, next: int | None) -> float:
-        """Returns the part of its sectors that an access does not find where it left them.
-
-        Where the next trip of a loop goes on at the next byte, it reads the rest of a sector.
-
-        Args:
-            item: the access.
-            bytes: those that lie one behind the other.
-            next: the loop that goes on there, if there is one.
-        """
-        if next is None or next in self.work.grid.values() or item.stores:
-            return 1.0
-        return max(min(bytes / SECTOR, 1.0), 1 / max(self.trips[next], 1.0))
-
-    def _run(self, item: Access) -> tuple[float, int | None]:
-        """Returns the bytes that lie one behind the other, and the loop that goes on there."""
-        run, next = 1.0, None
-        loops = (*item.fastest, *item.further)
-        for place, repeats in zip(loops, (*item.repeats, *item.further_repeats)):
-            run *= max(self.points[place] / repeats, 1.0)
-            walk = self.work.loops[place]
-            if self.lanes[place] < walk.extent or walk.in_part:
-                next = place
-                break
-        # A tensor without elements has no runs.
-        return max(run * item.bits / 8, 1.0), next
-
-    def _under_way(self, around: Loops) -> float:
-        """Returns how many loads in some loops a thread holds at once: those of unrolled ones.
-
-        Of others, the elements of one take the registers of what is computed of them meanwhile.
-        """
-        if self.work.products:
-            return 0.5
-        found = self._loads_under_way.get(around)
-        if found is None:
-            inner = (
-                p for p in around
-                if self.lanes[p] == 1 and 1 < self.work.loops[p].extent <= UNROLLED
-                and p not in self.work.grid.values()
-            )  # fmt: skip
-            found = max(UNDER_WAY * self.count[tuple(inner)], 0.5)
-            self._loads_under_way[around] = found
-        return found
-
     @cached_property
     def held(self) -> Held:
         """The elements that all threads hold together."""
@@ -502,14 +330,14 @@ class Instance:
                 masked += size * self.is_masked(outside)
         loaded: dict[int, Loaded] = {}
         reduced = {item.over for item in work.reductions}
-        for number, item in zip(self.numbers, work.accesses):
+        for number, item in zip(self.outline.numbers, work.accesses):
             narrow = work.tensors[item.tensor].width < 4
             if not item.stores and (narrow or not item.feeds_product):
                 # Each element that is loaded by itself takes a register, and one that is copied by
                 # itself has an address.
                 each = 1.0 if narrow and not item.feeds_product else item.bits / 32
                 each += item.feeds_product
-                each *= self._under_way(item.around)
+                each *= under_way(work, item.around, self._steps)
                 of_rows = reduced.isdisjoint(item.depends)
                 found = Loaded(self.tile[item.depends], each, of_rows)
                 loaded[number] = max(loaded.get(number, found), found, key=Loaded.together)
@@ -533,15 +361,3 @@ class Instance:
         """
         grid = self.work.grid.values()
         return any(self.points[p] < self.lanes[p] for p in places if p not in grid)
-
-
-def _wasted(item: Access, bytes: float) -> float:
-    """Returns how many bytes are moved for each that is wanted.
-
-    Args:
-        item: the access.
-        bytes: those that lie one behind the other.
-    """
-    # Memory is read by sectors, and pages of it that are left early cost time.
-    most = SECTOR * 8 / item.bits
-    return min(max(SECTOR / bytes, 1.0), most) * (1 + PAGE / max(bytes, SECTOR))

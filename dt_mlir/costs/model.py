@@ -17,7 +17,8 @@ from dt_mlir.analysis.shared_memory import EXCHANGE
 from dt_mlir.costs.balance import lateness
 from dt_mlir.costs.combining import Combined, Combining, Threads
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.instance import Instance, Moved, Outline
+from dt_mlir.costs.instance import Instance, Outline
+from dt_mlir.costs.moving import Moved
 from dt_mlir.costs.registers import ROWS_OF_WARP, registers_of, warps_above
 from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Loops, Work

@@ -11,7 +11,7 @@ import pytest
 
 from dt_mlir.compiler import compile_program
 from dt_mlir.costs.device import find_device
-from dt_mlir.costs.instance import UNDER_WAY
+from dt_mlir.costs.moving import UNDER_WAY
 from dt_mlir.costs.registers import BASE, BASE_OF_DOTS, EDGES, MASKED, RUNNING
 from dt_mlir.costs.report import costs_of
 from dt_mlir.costs.tiling import Cost
