@@ -114,7 +114,7 @@ def _copying(
             break
         tiles[longest] //= 2
     warps = min(max(WARPS, prod(tiles.values()) // (THREADS_OF_A_WARP * EACH)), MOST_WARPS)
-    tiling = replace(kernel.tiling, tiles=tiles, blocked=frozenset(tiles), warps=warps)
+    tiling = kernel.tiling._replace(tiles=tiles, blocked=frozenset(tiles), warps=warps)
     return Kernel(kernel.work, tiling, cost_of(kernel.work, tiling, evaluator.device))
 
 

@@ -9,7 +9,6 @@ taken whole; others take single elements or a few.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from itertools import product as combinations
 from math import inf, log2, prod
@@ -80,6 +79,11 @@ class Choices:
         self.shallow = self._shallow()
         self.specializes = not coarse and self.in_product and self._may_specialize()
         self.fastest = self._fastest()
+        held = [({*i.left} | {*i.right}) - {*i.depth} for i in work.products]
+        if not self.in_product:
+            held += [{*item.depends} for item in work.accesses]
+        self._held = {tuple(sorted(places)) for places in held}
+        """The loops of each tile that is held."""
 
     def _sides(self) -> tuple[list[str], list[str], list[str]]:
         """Returns the labels of rows, columns and depths of products, the longest of each."""
@@ -296,19 +300,9 @@ class Choices:
 
     def lanes(self, tiles: Mapping[str, int]) -> int:
         """Returns the elements of the largest tile that is held."""
-        work = self.work
-
-        def size(places: set[int]) -> int:
-            found = 1
-            for p in places:
-                walk = work.loops[p]
-                found *= padded(max(tiles[walk.label] or walk.extent, 1))
-            return found
-
-        held = [({*i.left} | {*i.right}) - {*i.depth} for i in work.products]
-        if not self.in_product:
-            held += [{*i.depends} for i in work.accesses]
-        return max(map(size, held), default=1)
+        walks = self.work.loops
+        sizes = [padded(max(tiles[walk.label] or walk.extent, 1)) for walk in walks]
+        return max((prod([sizes[p] for p in places]) for places in self._held), default=1)
 
     def _specialized_orders(self, order: Order, tiles: Mapping[str, int]) -> Iterator[Order]:
         """Yields the walks over blocks among which a specialized kernel decides.
@@ -424,7 +418,7 @@ def _costs(
             # What needs more shared memory than there is may fit with fewer stages.
             fits = cost.seconds < inf
             if cost.seconds <= PROMISING * least or not fits:
-                others = [replace(tiling, stages=n) for n in counts if fits or n < tiling.stages]
+                others = [tiling._replace(stages=n) for n in counts if fits or n < tiling.stages]
                 found += [(other, model.cost(other)) for other in others]
     return sorted(found, key=lambda item: (item[1].seconds, item[0].stages))
 

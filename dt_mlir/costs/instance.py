@@ -6,7 +6,7 @@ so that they are taken once for all tilings of the same tiles.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.shared_memory import PART, PARTS
-from dt_mlir.costs.moving import Moved, Moving, under_way
+from dt_mlir.costs.moving import Moved, Moving, is_masked, under_way
 from dt_mlir.costs.steps import Steps
 from dt_mlir.costs.work import Access, Loops, Product, Work
 
@@ -160,13 +160,10 @@ class Instance:
                 self.programs *= steps.blocks
         lanes = self.lanes = [steps.lanes for steps in found]
         trips = self.trips = [steps.trips for steps in found]
-        points = self.points = [steps.points for steps in found]
         self.count = Table(trips)
         """The number of times that an instance carries an item out."""
         self.tile = Table(lanes)
         """The number of elements of an item."""
-        self.addressed = Table(points)
-        """The number of elements of an item that are no lanes out of bounds."""
         self._tiles = tiles
         self.dots = [self._dot(item, of) for item, of in zip(work.products, outline.sides)]
         """The rows, columns, depth and batch of each product that is a dot; None of others."""
@@ -287,11 +284,8 @@ class Instance:
         Factors whose pieces have 4 bytes or more are copied to shared memory ahead, by themselves.
         """
         return [
-            (
-                moved.times, self.tile[moved.item.depends] * moved.item.bits / 8 / moved.width,
-                moved.item.feeds_product,
-            )
-            for moved in self.moved if not moved.item.feeds_product or moved.width < 4
+            (moved.times, moved.pieces, moved.item.feeds_product) for moved in self.moved
+            if not moved.item.feeds_product or moved.width < 4
         ]  # fmt: skip
 
     @cached_property
@@ -327,7 +321,7 @@ class Instance:
                 edges += size * any(work.loops[p].share < 1 for p in item.depth)
             if not item.computed:
                 scores += size
-                masked += size * self.is_masked(outside)
+                masked += size * is_masked(work, outside, self._steps)
         loaded: dict[int, Loaded] = {}
         reduced = {item.over for item in work.reductions}
         for number, item in zip(self.outline.numbers, work.accesses):
@@ -353,11 +347,3 @@ class Instance:
             products, edges, scores * follow, masked * follow, tuple(loaded.values()),
             max(widths, default=0.0),
         )
-
-    def is_masked(self, places: Collection[int]) -> bool:
-        """Returns whether a step along some loops has lanes without elements.
-
-        Loops that the grid may partition do not count.
-        """
-        grid = self.work.grid.values()
-        return any(self.points[p] < self.lanes[p] for p in places if p not in grid)

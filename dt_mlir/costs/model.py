@@ -122,6 +122,7 @@ class Model:
         self.work, self.device = work, device
         self.combining = Combining(work)
         self.outline = Outline(work)
+        self.is_chained = work.is_chained
         self._instances: dict[Hashable, Instance] = {}
         """The program instances, by their tiles and the labels that the grid partitions."""
         self._known: dict[Hashable, float] = {}
@@ -168,7 +169,7 @@ class _Evaluation:
         self.consumers = tiling.consumers if device.specializes else 0
         self.warps = GROUP * self.consumers or tiling.warps
         self.threads = self.warps * device.warp
-        self.chained = work.is_chained
+        self.chained = model.is_chained
         self.instance = model.instance(tiling)
         self.programs, self.blocks = self.instance.programs, self.instance.blocks
 
@@ -435,10 +436,10 @@ class _Evaluation:
         """
         if self.work.products or not self.instance.storing.isdisjoint(moved.around):
             return 1.0
-        each = max(self.instance.tile[moved.item.depends] / threads, 1.0)
+        each = max(moved.elements / threads, 1.0)
         if moved.times <= SHORT:
             return min(UNROLLED_WHOLE, UNDER_WAY_WHOLE / each)
-        if self.instance.is_masked(moved.item.depends):
+        if moved.masked:
             return 1.0
         return min(UNROLLED, UNDER_WAY / each)
 

@@ -5,7 +5,7 @@ It depends on the steps of few loops, so that instances with the same ones have 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -51,6 +51,15 @@ class Moved(NamedTuple):
     lines: float
     """The lines of a cache that the warps of an instance ask for, where threads do not take
     neighbours; 0 elsewhere."""
+    elements: float
+    """The elements that it loads or stores at once, those included that there are not."""
+    masked: bool
+    """True if some of these are none, but for loops that the grid may partition."""
+
+    @property
+    def pieces(self) -> float:
+        """The pieces that it loads or stores at once, of which an instruction moves one."""
+        return self.elements * self.item.bits / 8 / self.width
 
 
 class Moving:
@@ -102,8 +111,12 @@ class Moving:
 
     def _moved(self, steps: Sequence[Steps]) -> Moved:
         item, work = self.item, self.work
-        count = prod(steps[p].trips for p in item.around)
-        elements = prod(steps[p].points for p in item.depends)
+        count, elements, lanes = 1.0, 1.0, 1
+        for p in item.around:
+            count *= steps[p].trips
+        for p in item.depends:
+            elements *= steps[p].points
+            lanes *= steps[p].lanes
         run, next = self._run(steps)
         wasted = _wasted(item, run)
         addressed = elements * item.bits / 8 * count
@@ -112,7 +125,8 @@ class Moving:
             wasted, work.tensors[item.tensor].width, self._anew(steps),
             self._left(steps, run, next), tuple(p for p in item.around if steps[p].trips > 1),
             under_way(work, item.around, steps), self.again, addressed,
-            self._lines(steps, elements) * count,
+            self._lines(steps, elements) * count, lanes,
+            is_masked(work, item.depends, steps),
         )  # fmt: skip
 
     def _lines(self, steps: Sequence[Steps], elements: float) -> float:
@@ -187,6 +201,20 @@ def under_way(work: Work, around: Loops, steps: Sequence[Steps]) -> float:
         and p not in work.grid.values()
     )  # fmt: skip
     return max(UNDER_WAY * prod(inner), 0.5)
+
+
+def is_masked(work: Work, places: Collection[int], steps: Sequence[Steps]) -> bool:
+    """Returns whether a step along some loops has lanes without elements.
+
+    Loops that the grid may partition do not count.
+
+    Args:
+        work: what the kernel does.
+        places: the loops.
+        steps: an instance's steps of each loop.
+    """
+    grid = work.grid.values()
+    return any(steps[p].points < steps[p].lanes for p in places if p not in grid)
 
 
 def _wasted(item: Access, bytes: float) -> float:

@@ -217,7 +217,8 @@ class _Reader:
         if isinstance(op.base.owner, loop.LocalOp):
             return
         indices, axes = op.indices, self._axes(op)
-        depends = self._depends(*indices)
+        each = [self._depends(value) for value in indices]
+        depends = tuple(sorted({place for found in each for place in found}))
         if isinstance(op, loop.ReadOp):
             around = invariant(around, depends)
         assert isinstance(op.base, BlockArgument)
@@ -233,10 +234,7 @@ class _Reader:
             if axis not in self.sizes or points < self.sizes[axis]:
                 break
             further.update((p, n) for p, n in outer.items() if p not in fastest)
-        labels = tuple(
-            tuple(sorted(self.work.loops[p].label for p in self._depends(value)))
-            for value in indices
-        )
+        labels = tuple(tuple(sorted(self.work.loops[p].label for p in found)) for found in each)
         feeds = False
         if isinstance(op, loop.ReadOp):
             users = [use.operation for use in op.results[0].uses]
@@ -246,26 +244,17 @@ class _Reader:
             name, bits_of(op.base.type.element_type), isinstance(op, loop.WriteOp), around, depends,
             tuple(fastest), key, axes, feeds, tuple(fastest.values()),
             self._windows(op), tuple(further), tuple(further.values()),
-            self._scattered(op, fastest),
+            _scattered(results, each, fastest),
         ))  # fmt: skip
-
-    def _scattered(self, op: loop.AccessOp, fastest: Mapping[int, int]) -> int:
-        """Returns in how many places neighbouring points of the fastest loop lie; see `Access`."""
-        place, repeats = next(iter(fastest.items()), (0, 1))
-        axes = sum(
-            any(place in self._depends(op.indices[dim]) for dim in expr.used_dims())
-            for expr in op.map.data.results
-        )
-        return 0 if repeats == 1 else repeats if axes > 1 else 1
 
     def _windows(self, op: loop.AccessOp) -> tuple[tuple[Reach, ...], ...]:
         """Returns the indices that are added for an axis, for each axis that has several."""
-        symbols = self._symbols(op)
         found: list[tuple[Reach, ...]] = []
         for expr in op.map.data.results:
             dims = sorted(expr.used_dims())
             if len(dims) < 2:
                 continue
+            symbols = self._symbols(op)
             distances = [coefficient(expr, dim, symbols) for dim in dims]
             reached = [
                 self._reach(op.indices[dim], distance)
@@ -399,6 +388,23 @@ def invariant(around: Loops, depends: Iterable[int]) -> Loops:
     while kept and kept[-1] not in found:
         kept.pop()
     return tuple(kept)
+
+
+def _scattered(
+    axes: Iterable[AffineExpr], depends: Sequence[Loops], fastest: Mapping[int, int]
+) -> int:
+    """Returns in how many places neighbouring points of the fastest loop lie; see `Access`.
+
+    Args:
+        axes: the index of each axis.
+        depends: the loops of each value that the indices are made of.
+        fastest: the loops that count neighbours, with how many points address one element.
+    """
+    place, repeats = next(iter(fastest.items()), (0, 1))
+    if repeats == 1:
+        return 0
+    found = sum(any(place in depends[dim] for dim in expr.used_dims()) for expr in axes)
+    return repeats if found > 1 else 1
 
 
 def _is_loaded(value: SSAValue) -> bool:

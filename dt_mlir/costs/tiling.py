@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dt_mlir.costs.work import Order, Work
 
 
-@dataclass(frozen=True)
-class Tiling:
+class Tiling(NamedTuple):
     """The decisions of a schedule about one kernel's tiles."""
 
     tiles: Mapping[str, int]
@@ -31,8 +30,7 @@ class Tiling:
     """True if the kernel is launched while the one before it ends."""
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """The predicted time of a kernel, and what it follows from."""
 
     seconds: float

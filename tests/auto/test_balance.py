@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
 
 import pytest
 
@@ -24,11 +23,11 @@ def tiling(order: tuple[tuple[str, str, int], ...]) -> Tiling:
 
 
 def walking(order: tuple[tuple[str, str, int], ...]) -> Tiling:
-    return replace(tiling(order), persistent=1)
+    return tiling(order)._replace(persistent=1)
 
 
 def alternating(order: tuple[tuple[str, str, int], ...]) -> Tiling:
-    return replace(walking(order), alternating=True)
+    return walking(order)._replace(alternating=True)
 
 
 def simulated(tiles: Tiling, heads: int, count: int) -> float:
