@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from dt_mlir.autoscheduling.decisions import Decision, plain, sized
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.model import CONSUMER_REGISTERS
+from dt_mlir.costs.execution import CONSUMER_REGISTERS
 from dt_mlir.costs.moving import UNROLLED
 from dt_mlir.costs.tiling import Cost, Tiling
 from dt_mlir.costs.work import Work

@@ -158,7 +158,7 @@ class Evaluator:
         if signature not in self._specialized:
             trials = [
                 Cluster(key[0][0], *key, (Kernel(work, *item),))
-                for item in specialized_tilings(work, self.device)[:TRIED]
+                for item in specialized_tilings(work, self.device, TRIED)
             ]
             self._specialized[signature] = any(
                 self._lowers(trial, self.directives(trial)) for trial in trials

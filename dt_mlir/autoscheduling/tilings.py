@@ -16,8 +16,10 @@ from math import inf, log2, prod
 from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.costs.balance import rise
+from dt_mlir.costs.bounds import least_with_products
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.model import GROUP, Model
+from dt_mlir.costs.execution import GROUP
+from dt_mlir.costs.model import Model
 from dt_mlir.costs.moving import UNROLLED
 from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Order, Work
@@ -385,66 +387,80 @@ def all_tilings(work: Work, device: Device) -> list[tuple[Tiling, Cost]]:
     return _costs(Choices(work, device))
 
 
-def specialized_tilings(work: Work, device: Device) -> list[tuple[Tiling, Cost]]:
-    """Returns the candidates whose groups of warps have tasks of their own, as `all_tilings`."""
+def specialized_tilings(work: Work, device: Device, count: int) -> list[tuple[Tiling, Cost]]:
+    """Returns so many candidates whose groups of warps have tasks of their own, as `all_tilings`.
+
+    Args:
+        work: what the kernel does.
+        device: the device.
+        count: the most tilings to return.
+    """
     choices = Choices(work, device)
-    return _costs(choices, specialized=True) if choices.specializes else []
+    return _costs(choices, count, specialized=True)[:count] if choices.specializes else []
 
 
 def _costs(
-    choices: Choices, specialized: bool = False, slow: bool = True
+    choices: Choices, count: float = inf, specialized: bool = False
 ) -> list[tuple[Tiling, Cost]]:
     """Returns candidates with what they cost, that of least predicted time first.
 
     Args:
         choices: the candidates.
+        count: how many of the fastest are wanted, beside those that are alike the best one; others
+            may be left out.
         specialized: whether only those are wanted whose groups of warps have tasks of their own.
-        slow: whether those are wanted that take longer than any that is alike the best one.
     """
     work = choices.work
     tilings = [item for item in choices.tilings() if item.consumers or not specialized]
     if not tilings and not specialized:
         tilings = [Tiling(dict.fromkeys(work.labels(), 1), frozenset(work.grid), 1, 1)]
     model = Model(work, choices.device)
-    if slow or choices.in_product:
-        found = [(tiling, model.cost(tiling)) for tiling in tilings]
-    else:
-        found = _fast(model, tilings)
+
+    def least_of(tiling: Tiling) -> float:
+        if choices.in_product:
+            return least_with_products(model, tiling, OTHER_STAGES[-1])
+        return model.least(tiling)
+
+    # Tilings of the same tiles follow each other, and differ in their warps, fewer first.
+    same = [list(group) for _, group in groupby(tilings, lambda tiling: id(tiling.tiles))]
+    bounds = {
+        id(group[0].tiles): 0.0 if count == inf else least_of(min(group, key=lambda t: t.warps))
+        for group in same
+    }
+    fastest: list[float] = []
+    known: dict[int, list[Cost]] = {}
+    for group in sorted(same, key=lambda group: bounds[id(group[0].tiles)]):
+        tiles = id(group[0].tiles)
+        if len(fastest) >= count and bounds[tiles] > NEAR * fastest[-1]:
+            break
+        known[tiles] = [model.cost(tiling) for tiling in group]
+        fastest = _least([*fastest, *(cost.seconds for cost in known[tiles])], count)
+    found = [
+        item for group in same if id(group[0].tiles) in known
+        for item in zip(group, known[id(group[0].tiles)])
+    ]  # fmt: skip
     if choices.in_product and not choices.coarse:
         single = len(work.products) == 1
-        least = min((cost.seconds for _, cost in found), default=inf)
         counts = [count for count in OTHER_STAGES if single or count < 6]
+        promising = PROMISING * min(fastest, default=inf)
         for tiling, cost in tuple(found):
             # What needs more shared memory than there is may fit with fewer stages.
             fits = cost.seconds < inf
-            if cost.seconds <= PROMISING * least or not fits:
-                others = [tiling._replace(stages=n) for n in counts if fits or n < tiling.stages]
-                found += [(other, model.cost(other)) for other in others]
+            if cost.seconds > promising and fits:
+                continue
+            if len(fastest) >= count and bounds[id(tiling.tiles)] > NEAR * fastest[-1]:
+                continue
+            stages = [n for n in counts if fits or n < tiling.stages]
+            others = [tiling._replace(stages=n) for n in stages]
+            costs = [model.cost(other) for other in others]
+            found += zip(others, costs)
+            fastest = _least([*fastest, *(cost.seconds for cost in costs)], count)
     return sorted(found, key=lambda item: (item[1].seconds, item[0].stages))
 
 
-def _fast(model: Model, tilings: Sequence[Tiling]) -> list[tuple[Tiling, Cost]]:
-    """Returns tilings of a kernel without products, but for some that take longer than the best.
-
-    Those of the same tiles have a least time in common, which takes less to predict than the time
-    of each.
-    """
-    # Tilings of the same tiles follow each other, and differ in their warps, fewer first.
-    places = range(len(tilings))
-    same = [list(group) for _, group in groupby(places, lambda place: id(tilings[place].tiles))]
-    bounds = {
-        group[0]: model.least(min((tilings[place] for place in group), key=lambda t: t.warps))
-        for group in same
-    }
-    least = inf
-    found: dict[int, Cost] = {}
-    for group in sorted(same, key=lambda group: bounds[group[0]]):
-        if bounds[group[0]] > NEAR * least:
-            break
-        for place in group:
-            found[place] = model.cost(tilings[place])
-            least = min(least, found[place].seconds)
-    return [(tilings[place], found[place]) for place in sorted(found)]
+def _least(times: list[float], count: float) -> list[float]:
+    """Returns so many of the least times, that of the fastest first."""
+    return sorted(times)[: None if count == inf else int(count)]
 
 
 def ranked_tilings(
@@ -461,7 +477,7 @@ def ranked_tilings(
         coarse: whether few candidates are enough.
     """
     choices = Choices(work, device, coarse)
-    found = _costs(choices, slow=count > 1)
+    found = _costs(choices, count)
     least = found[0][1].seconds
     alike = [item for item in found if item[1].seconds <= NEAR * least]
 

@@ -57,6 +57,7 @@ class Combining:
 
     def __init__(self, work: Work) -> None:
         self.work = work
+        self.is_chained = work.is_chained
         self._laid = {item: _laid(work, item) for item in work.reductions}
 
     def of(self, instance: Instance, threads: Threads) -> Combined:

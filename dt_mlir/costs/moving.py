@@ -5,7 +5,7 @@ It depends on the steps of few loops, so that instances with the same ones have 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -79,10 +79,13 @@ class Moving:
         """The loops that only one of the two accesses is in."""
         self._labels = {work.loops[p].label for p in apart}
         windows = (each.place for window in item.windows for each in window)
-        together = *item.around, *item.depends, *item.fastest, *item.further, *windows
-        self._places = tuple(dict.fromkeys(together))
-        """The loops that matter."""
-        self._known: dict[tuple[Steps, ...], Moved] = {}
+        self._places = tuple(dict.fromkeys((
+            *item.depends, *item.fastest, *item.further, *windows,
+        )))  # fmt: skip
+        """The loops whose steps matter."""
+        self._outer = tuple(p for p in item.around if p not in self._places)
+        """Those around it of which only trips matter."""
+        self._known: dict[Hashable, Moved] = {}
 
     def is_loaded(self, steps: Sequence[Steps], blocks: Mapping[str, int]) -> bool:
         """Returns whether an instance has loaded the elements with the first access.
@@ -103,7 +106,7 @@ class Moving:
         Args:
             steps: its steps of each loop.
         """
-        key = tuple([steps[p] for p in self._places])
+        key = tuple([steps[p] for p in self._places]), tuple([steps[p].outer for p in self._outer])
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._moved(steps)

@@ -19,6 +19,9 @@ class Steps(NamedTuple):
     """The elements of a step."""
     blocks: int | None
     """The blocks into which the grid partitions it; None if it does not."""
+    outer: tuple[float, bool]
+    """What matters of it to what does not depend on its index: the trips, and whether each is of
+    one element."""
 
     @staticmethod
     def of(walk: Walk, tile: int, in_grid: bool) -> Steps:
@@ -41,4 +44,5 @@ class Steps(NamedTuple):
         count = -(-extent // step)
         trips = max(count * walk.share, 1.0 if extent else 0.0)
         each = walk.extent / blocks if blocks else extent
-        return Steps(padded(step), trips, each / max(count, 1), blocks)
+        lanes = padded(step)
+        return Steps(lanes, trips, each / max(count, 1), blocks, (trips, lanes == 1))

@@ -11,9 +11,11 @@ from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import Choices, best_tiling, ranked_tilings
 from dt_mlir.costs.combining import SHUFFLE
 from dt_mlir.costs.device import devices, find_device
+from dt_mlir.costs.execution import ACCESS
 from dt_mlir.costs.instance import Instance, Outline
-from dt_mlir.costs.model import ACCESS, NEAR, UNROLLED, UNROLLED_WHOLE, Model, cost_of
+from dt_mlir.costs.model import Model, cost_of
 from dt_mlir.costs.tiling import Tiling
+from dt_mlir.costs.traffic import NEAR, UNROLLED, UNROLLED_WHOLE
 from dt_mlir.costs.work import Work
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects.sched import Argument
