@@ -8,6 +8,7 @@ from math import inf, prod
 from dt_mlir.autoscheduling.decisions import Decision, copies, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.storage import ALIGNED, aligned
+from dt_mlir.costs.bounds import least_of_any
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects import dt
 from dt_mlir.dialects.formats import symbol_name
@@ -153,7 +154,10 @@ def with_parts(evaluator: Evaluator, cluster: Cluster, limit: float = inf) -> Cl
         # Who asks compares with what was given.
         return cluster if known.decisions == cluster.decisions else known
     best, whole = cluster, True
-    for ways in filter(None, _split(evaluator, cluster)):
+    more = (len(cluster.kernels) + 1) * least_of_any(evaluator.device)
+    # What is as short as the launches of its parts is not split.
+    splits = _split(evaluator, cluster) if pays(more, cluster.seconds) else ()
+    for ways in filter(None, splits):
         trial, found = _fastest(evaluator, cluster, ways, limit)
         whole = whole and found
         if trial is not None and pays(trial.seconds, best.seconds):
