@@ -21,6 +21,7 @@ from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
 from dt_mlir.analysis.loop_program import LoopProgram
+from dt_mlir.analysis.nests import loops_over
 from dt_mlir.diagnostics import CompileError, Note, did_you_mean
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.identifiers import NAMES_HINT, is_identifier
@@ -352,7 +353,7 @@ class Directive(ModulePass):
             program.places.setdefault((self.function, name), location)
 
     def _check_parts(self, site: Site) -> None:
-        """Checks that no loop is named that another function has, which reduces its parts.
+        """Checks that no loop is named that another kernel has, which reduces its parts.
 
         Raises:
             CompileError: where one is.
@@ -363,7 +364,8 @@ class Directive(ModulePass):
             return
         for argument in self.arguments():
             named = argument.value if argument.key is None else argument.key
-            if named in labels:
+            # A fused function may have a loop over the same label here.
+            if named in labels and not loops_over(kernel, str(named)):
                 parts = site.program.parts[self.function, str(named)]
                 raise site.error(
                     f"'{self.function}' has no loop over '{named}': '{parts}' reduces it",
