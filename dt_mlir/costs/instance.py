@@ -121,6 +121,7 @@ class Outline:
             Moving(work, item, firsts.setdefault(number, item))
             for number, item in zip(self.numbers, work.accesses)
         ]
+        self.reads_again = any(moving.again for moving in self.moving)
         self._steps: dict[tuple[int, int, bool], Steps] = {}
 
     def steps(self, place: int, tile: int, in_grid: bool) -> Steps:
@@ -168,6 +169,13 @@ class Instance:
         self.dots = [self._dot(item, of) for item, of in zip(work.products, outline.sides)]
         """The rows, columns, depth and batch of each product that is a dot; None of others."""
         self.makes_dots = any(self.dots)
+        self.moved: list[Moved] = [
+            moving.of(found) for moving in outline.moving
+            if not moving.is_loaded(found, self.blocks)
+        ]  # fmt: skip
+        """The data of each access that addresses other elements than those before it."""
+        self.reads_again = outline.reads_again and any([moved.again for moved in self.moved])
+        """True if an access addresses the same elements as another one, in other loops."""
 
     def _dot(self, item: Product, sides: Sides) -> tuple[int, int, int, int] | None:
         """Returns the rows, columns, depth and batch of a dot; None if a product is not one."""
@@ -266,15 +274,6 @@ class Instance:
         ), default=0.0)  # fmt: skip
 
     @cached_property
-    def moved(self) -> list[Moved]:
-        """The data of each access that addresses other elements than those before it."""
-        steps, blocks = self._steps, self.blocks
-        return [
-            moving.of(steps) for moving in self.outline.moving
-            if not moving.is_loaded(steps, blocks)
-        ]  # fmt: skip
-
-    @cached_property
     def pieces(self) -> list[tuple[float, float, bool]]:
         """The loads and stores that threads carry out.
 
@@ -291,21 +290,19 @@ class Instance:
     @cached_property
     def operations(self) -> Operations:
         """The operations of all elements, however many threads share them."""
-        return Operations(
-            sum(elements * arithmetic for elements, arithmetic, _ in self.scalars),
-            sum(elements * special for elements, _, special in self.scalars),
-            sum(times * pieces for times, pieces, is_factor in self.pieces if not is_factor),
-        )
+        arithmetic = special = copies = 0.0
+        for elements, arithmetic_each, special_each in self.scalars:
+            arithmetic += elements * arithmetic_each
+            special += elements * special_each
+        for moved in self.moved:
+            if not moved.item.feeds_product:
+                copies += moved.times * moved.pieces
+        return Operations(arithmetic, special, copies)
 
     @cached_property
     def storing(self) -> frozenset[int]:
         """The loops of several trips that store."""
         return frozenset(place for m in self.moved if m.item.stores for place in m.around)
-
-    @cached_property
-    def reads_again(self) -> bool:
-        """True if an access addresses the same elements as another one, in other loops."""
-        return any(moved.again for moved in self.moved)
 
     @cached_property
     def held(self) -> Held:
