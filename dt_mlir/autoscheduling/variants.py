@@ -213,6 +213,9 @@ def _fastest(
     # What combines the fewest parts takes least.
     if limit < inf and is_hopeless(start) and (start == 0 or is_hopeless(0)):
         return tried(start), False
+    if likely in counts and pays(seconds(start), limit) and limit < inf:
+        # It is wanted, in whatever number of parts.
+        return tried(start), False
     best = start
     while best + 1 < len(ways) and seconds(best + 1) <= seconds(best):
         best += 1
