@@ -50,7 +50,8 @@ def confirmed(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
             return None
     except CompileError:
         return None
-    return {**row, "versions": f"{COMPILER}, {others}", "measured_by": row.get("measured_by", compiler)}
+    first = row.get("measured_by", compiler)
+    return {**row, "versions": f"{COMPILER}, {others}", "measured_by": first}
 
 
 def main() -> int:

@@ -9,7 +9,8 @@
 Of each workload the derived space is searched, from `auto`'s schedule and the winner of an earlier
 evaluation on. Then `auto`, the winner and the baselines are timed in rounds of one process. The
 outcome is a file in `results/`; one with the same compiler, versions and device is left as it is
-while `auto` writes the same schedule, so that the suite can be run in parts.
+while `auto` writes the same schedule, so that the suite can be run in parts. `confirm.py` keeps
+those of another compiler that writes the same code.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from confirm import codes_of
 from contest import Contest, Module, Padded, contest, padded
 from row import AUTO, TUNED
 from seeded import Seeded
@@ -273,6 +275,7 @@ def evaluate(
         },
         "auto": programs[AUTO],
         "program": programs[TUNED],
+        "codes": codes_of({"auto": programs[AUTO], "program": programs[TUNED]}),
         "resources": best.resources,
         "rounds": effort.rounds,
         "sets": found.sets,

@@ -47,7 +47,8 @@ schedules of the space; what the model leaves out before is counted behind it. R
 some tens of schedules of a workload, drawn at random from all that are predicted to take up to
 three times as long as the fastest, and spread evenly over these times (`benchmarks/ranking.py`).
 Where `torch.compile` pads the rows of its result, all schedules get such a result to write. What
-was measured stays while the compiler is the same and `auto` writes the same schedule.
+was measured stays while the compiler writes the same code (`benchmarks/confirm.py`) and `auto` the
+same schedule.
 """
 
 
@@ -191,6 +192,9 @@ def page(rows: Sequence[Row], left: Sequence[Workload]) -> str:
     text = f"{len(left)} workloads are not measured by this compiler: {names}."
     other = ", ".join(row.name for row in rows if not is_of_today(row))
     stale = f"`auto` writes another schedule today than it was measured with: {other}."
+    earlier = Counter(str(row.data["measured_by"]) for row in rows if "measured_by" in row.data)
+    same = ", ".join(f"{digest} ({count} of them)" for digest, count in earlier.most_common())
+    measured = f"Other compilers measured rows whose code this one writes, too: {same}."
     place = f"{first['device']}, {first['versions']}, {when}; {len(rows)} workloads"
     counts = Counter(row.autoscheduler for row in rows).most_common()
     by = ", ".join(f"{digest} ({count} of them)" for digest, count in counts)
@@ -200,6 +204,7 @@ def page(rows: Sequence[Row], left: Sequence[Workload]) -> str:
         "# Evaluation", "",
         _wrapped(f"{place}, {method}; searched by autoscheduler {by}."), "",
         METHOD,
+        *([_wrapped(measured), ""] if earlier else []),
         *([_wrapped(text), ""] if left else []), *([_wrapped(stale), ""] if other else []),
         "## Goals", "", *of_all(rows, rankings(KEPT)), "", *of_workloads(rows), "",
         "## What is slower than a baseline", "", *misses(rows), "",

@@ -74,7 +74,7 @@ CACHED = 0.8
 
 
 class _Taken(NamedTuple):
-    """What an instance takes, whatever its stages and its walk over blocks are."""
+    """The figures of an instance that any stages and any walk over blocks leave as they are."""
 
     registers: float
     """The registers of a thread."""

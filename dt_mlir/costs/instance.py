@@ -174,7 +174,7 @@ class Instance:
             if not moving.is_loaded(found, self.blocks)
         ]  # fmt: skip
         """The data of each access that addresses other elements than those before it."""
-        self.reads_again = outline.reads_again and any([moved.again for moved in self.moved])
+        self.reads_again = outline.reads_again and any(moved.again for moved in self.moved)
         """True if an access addresses the same elements as another one, in other loops."""
 
     def _dot(self, item: Product, sides: Sides) -> tuple[int, int, int, int] | None:

@@ -36,9 +36,9 @@ class Model:
         self.combining = Combining(work)
         self.outline = Outline(work)
         self._traffic: dict[Hashable, Traffic] = {}
-        """What instances move, by their tiles and the labels that the grid partitions."""
+        """The traffic of instances, by their tiles and the labels that the grid partitions."""
         self._executions: dict[Hashable, Execution] = {}
-        """The same as warps carry it out, by these, the warps and the groups that multiply."""
+        """Instances as warps carry them out, by the same, the warps and the groups that multiply."""
 
     def cost(self, tiling: Tiling) -> Cost:
         """Predicts what the kernel costs with some tiles."""

@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from scheduled import MATMUL, SOFTMAX, algorithm
+from scheduled import ATTENTION, MATMUL, SOFTMAX, algorithm
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import Choices, best_tiling, ranked_tilings
+from dt_mlir.costs.bounds import least_with_products
 from dt_mlir.costs.combining import SHUFFLE
 from dt_mlir.costs.device import devices, find_device
 from dt_mlir.costs.execution import ACCESS
@@ -456,3 +457,41 @@ def test_bounds_are_no_longer_than_times(text: str, sizes: dict[str, int], devic
                 assert model.least(tiling) <= model.cost(tiling).seconds * (1 + 1e-12)
             every = ranked_tilings(kernel, target, max(len(tilings), 2), coarse)
             assert best_tiling(kernel, target, coarse) == every[0]
+            assert ranked_tilings(kernel, target, 5, coarse) == every[:5]
+
+
+@pytest.mark.parametrize("device", ["h200", "a100", "mi300x"])
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        (MATMUL, {"x": 4096, "y": 4096, "k": 4096}),
+        (MATMUL, {"x": 33, "y": 1000, "k": 4097}),
+        (MATMUL.replace("f16", "f32"), {"x": 256, "y": 256, "k": 256}),
+        (MATMUL.replace("f16", "f64"), {"x": 100, "y": 64, "k": 50}),
+        (MATMUL.replace("rdot(A[x, k]", "rdot(exp(A[x, k])"), {"x": 512, "y": 512, "k": 64}),
+        (ATTENTION, {"h": 4, "i": 512, "j": 512, "c": 64, "d": 64}),
+    ],
+)  # fmt: skip
+def test_bounds_of_products(text: str, sizes: dict[str, int], device: str) -> None:
+    """Holds whatever the warps, the stages and the walk over blocks of the same tiles are."""
+    module = algorithm(text)
+    found = Algorithm(module, Interface.of(module).sizes(sizes))
+    target = find_device(device)
+    root, *others = list(found.functions)[::-1]
+    said = [plain(root, "online", "j")] if others else []
+    for kernel in found.works([root, *others], said):
+        for coarse in (False, True):
+            choices = Choices(kernel, target, coarse)
+            model = Model(kernel, target)
+            if not choices.in_product:
+                continue
+            tilings = list(choices.tilings())
+            for tiling in tilings:
+                same = [other for other in tilings if other.tiles is tiling.tiles]
+                least = least_with_products(model, min(same, key=lambda t: t.warps), 6)
+                for stages in (2, 3, 4, 6):
+                    cost = model.cost(tiling._replace(stages=stages))
+                    assert least <= cost.seconds * (1 + 1e-12)
+            every = ranked_tilings(kernel, target, 10**6, coarse)
+            assert best_tiling(kernel, target, coarse) == every[0]
+            assert ranked_tilings(kernel, target, 4, coarse) == every[:4]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import pytest
-from scheduled import ATTENTION, MATMUL, SOFTMAX, algorithm, schedule
+from scheduled import ATTENTION, MATMUL, SOFTMAX, algorithm, schedule, texts
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.clusters import Clusters
@@ -14,6 +15,8 @@ from dt_mlir.autoscheduling.evaluation import Evaluator
 from dt_mlir.autoscheduling.nesting import nests_deeply
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.variants import with_parts
+from dt_mlir.compiler import compile_program
+from dt_mlir.costs.bounds import least_of_any
 from dt_mlir.costs.device import find_device
 from dt_mlir.dialects.sched import Argument
 
@@ -94,6 +97,49 @@ def test_the_search_begins_where_the_last_one_ended() -> None:
     # The last number was slower than the one before.
     assert second[:2] == first[-2:]
     assert second[2:] == sorted(second[2:], reverse=True)
+
+
+def test_what_is_as_short_as_its_launches_is_not_split() -> None:
+    evaluator = Evaluator(program(SUMS, x=64, k=256), H200)
+    short = evaluator.single("f")
+    assert short is not None
+    assert short.seconds < 2 * least_of_any(H200)
+    assert with_parts(evaluator, short) is short
+    assert evaluator.known("f", []) == [short]
+
+
+def test_a_kernel_that_pays_in_some_parts_is_not_tried_in_others() -> None:
+    evaluator = Evaluator(program(SUMS, x=64, k=2**18), H200)
+    alone = evaluator.single("f")
+    assert alone is not None
+    evaluator.likely_parts["k"] = 16
+    enough = with_parts(evaluator, alone, limit=alone.seconds)
+    assert enough.seconds < alone.seconds
+    assert len(evaluator.known("f", [])) == 2
+    # Which number is best is looked for in the end, or where this one does not pay.
+    for limit in (inf, enough.seconds):
+        other = Evaluator(program(SUMS, x=64, k=2**18), H200)
+        other.likely_parts["k"] = 16
+        single = other.single("f")
+        assert single is not None
+        found = with_parts(other, single, limit)
+        assert len(other.known("f", [])) > 3
+        assert found.decisions == with_parts(evaluator, alone).decisions
+
+
+def test_sums_that_are_fused_beside_parts_have_tiles() -> None:
+    """The kernel that combines parts walks all of the label for sums that are fused into it."""
+    text = """
+    Func s, m, p, l, o : f16; In Q, K, V : f16; Var i, d, j; RVar e;
+    s[i, j] = rdot(Q[i, e], K[j, e], e); m[i] = rmax(s[i, j], j); p[i, j] = exp(s[i, j] - m[i]);
+    l[i] = rsum(p[i, j], j); o[i, d] = rdot(p[i, j], V[j, d], j) / l[i]; o.compile();
+    """
+    found = texts(schedule(text, dict.fromkeys("ijde", 256)))
+    assert "l.fuse_at(o, i);" in found
+    assert "o.rfactor(j:8, o_parts);" in found
+    tiles = next(item for item in found if item.startswith("o.tensorize"))
+    assert "j:" in tiles
+    compile_program(text.replace("o.compile", " ".join((*found, "o.compile"))))
 
 
 def test_parts_do_not_help_what_takes_long_by_itself() -> None:

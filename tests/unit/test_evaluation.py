@@ -138,7 +138,9 @@ def test_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows, left = module_of("row").load(tmp_path)
     assert [row.name for row in rows] == [*results][:2]
     assert {"softmax-4096x16384", "matmul-1024x1024x1024"} < {w.name for w in left}
+    rows[0].data["measured_by"] = "dt-mlir 0"
     text = module_of("tables").page(rows, left)
+    assert "whose code this one writes, too: dt-mlir 0 (1 of them)." in text.replace("\n", " ")
     assert "NVIDIA H200, dt-mlir 1, 2026-11-25; 2 workloads, 3 rounds" in text
     assert "searched by autoscheduler 0a1b (2 of them)" in text.replace("\n", " ")
     assert "another schedule today than it was measured with: softmax_stable-4096x1024" in text
@@ -222,6 +224,43 @@ def test_what_was_measured_otherwise_is_not_known(
         assert evaluate.is_known(tmp_path, workload) == stays
     (other,) = evaluate.chosen(None, ["softmax_stable-4096x4096"])
     assert evaluate.measure_of(workload) != evaluate.measure_of(other)
+
+
+def test_rows_of_a_compiler_that_wrote_the_same_code_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    confirm = module_of("confirm")
+    assert module_of("evaluate").measuring.versions().partition(", ")[0] == confirm.COMPILER
+    text = "Func f; In A; Var x; f[x] = exp(A[x]); f.block(x:128); f.tensorize(x:128); f.compile();"
+    row = {
+        "workload": "same", "auto": text, "program": text.replace("128", "256"),
+        "versions": "dt-mlir 0, triton 3.6.0",
+    }  # fmt: skip
+    codes = confirm.codes_of(row)
+    assert codes["auto"] != codes["program"]
+    other = {**codes, "auto": codes["program"]}
+    rows = {
+        "same": row | {"codes": codes}, "other": row | {"codes": other}, "unknown": row,
+        "refused": row | {"codes": codes, "auto": text.replace("x:128", "q:128")},
+        "today": row | {"versions": f"{confirm.COMPILER}, triton 3.6.0"},
+    }  # fmt: skip
+    for name, data in rows.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(data | {"workload": name}))
+    monkeypatch.setattr("sys.argv", ["confirm.py", "--results", str(tmp_path)])
+    assert confirm.main() == 1
+    left = "its code is not the same, or was not kept"
+    said = capsys.readouterr().out.splitlines()
+    assert said == [f"{name}: {left}" for name in ("other", "refused", "unknown")]
+    found = {name: json.loads((tmp_path / f"{name}.json").read_text()) for name in rows}
+    versions = f"{confirm.COMPILER}, triton 3.6.0"
+    assert found["same"] == rows["same"] | {"versions": versions, "measured_by": "dt-mlir 0"}
+    assert "measured_by" not in found["today"]
+    assert found["other"]["versions"] == row["versions"]
+    # The next compiler keeps the name of the one that measured.
+    monkeypatch.setattr(confirm, "COMPILER", "dt-mlir 2")
+    again = confirm.confirmed(found["same"])
+    assert again["versions"].startswith("dt-mlir 2, ")
+    assert again["measured_by"] == "dt-mlir 0"
 
 
 def test_schedules_are_added_to_what_this_compiler_has_timed(tmp_path: Path) -> None:
