@@ -38,7 +38,7 @@ class Model:
         self._traffic: dict[Hashable, Traffic] = {}
         """The traffic of instances, by their tiles and the labels that the grid partitions."""
         self._executions: dict[Hashable, Execution] = {}
-        """Instances as warps carry them out, by the same, the warps and the groups that multiply."""
+        """Instances as warps carry them out, by the same, the warps and the consumers."""
 
     def cost(self, tiling: Tiling) -> Cost:
         """Predicts what the kernel costs with some tiles."""

@@ -63,7 +63,7 @@ class Moved(NamedTuple):
 
 
 class Moving:
-    """What the instances of a kernel move by one of its accesses.
+    """The data that the instances of a kernel move by one of its accesses.
 
     Args:
         work: what the kernel does.

@@ -20,8 +20,8 @@ class Steps(NamedTuple):
     blocks: int | None
     """The blocks into which the grid partitions it; None if it does not."""
     outer: tuple[float, bool]
-    """What matters of it to what does not depend on its index: the trips, and whether each is of
-    one element."""
+    """The trips, and whether each is of one element: all that matters where nothing depends on the
+    index."""
 
     @staticmethod
     def of(walk: Walk, tile: int, in_grid: bool) -> Steps:

@@ -48,7 +48,7 @@ def room_of(device: Device) -> float:
 
 
 class Traffic:
-    """What the instances of a kernel with some tiles move, and wait for.
+    """The data that the instances of a kernel with some tiles move, and wait for.
 
     Args:
         work: what the kernel does.
