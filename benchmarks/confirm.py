@@ -23,7 +23,7 @@ from dt_mlir.tuning.measuring import versions
 
 HERE = Path(__file__).resolve().parent
 COMPILER = versions().partition(", ")[0]
-"""This compiler's name, and the digest of its text."""
+"""The name of this compiler, and the digest of its text."""
 
 
 def codes_of(row: Mapping[str, Any]) -> dict[str, str]:
