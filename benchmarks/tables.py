@@ -194,7 +194,7 @@ def page(rows: Sequence[Row], left: Sequence[Workload]) -> str:
     stale = f"`auto` writes another schedule today than it was measured with: {other}."
     earlier = Counter(str(row.data["measured_by"]) for row in rows if "measured_by" in row.data)
     same = ", ".join(f"{digest} ({count} of them)" for digest, count in earlier.most_common())
-    measured = f"Other compilers measured rows whose code this one writes, too: {same}."
+    measured = f"Other compilers searched and measured rows whose code is this one's, too: {same}."
     place = f"{first['device']}, {first['versions']}, {when}; {len(rows)} workloads"
     counts = Counter(row.autoscheduler for row in rows).most_common()
     by = ", ".join(f"{digest} ({count} of them)" for digest, count in counts)

@@ -32,7 +32,7 @@ FEW = 64
 """The largest extent that a reduction which strides through memory takes whole."""
 MOST_CANDIDATES = 600
 """The number of sizes of tiles beyond which coarse ones are enough."""
-NEAR = 1.01
+ALIKE = 1.01
 """Predictions within this factor are alike."""
 ELEMENTS = 12
 """The elements of a thread to which tilings that are alike should be close."""
@@ -431,7 +431,7 @@ def _costs(
     known: dict[int, list[Cost]] = {}
     for group in sorted(same, key=lambda group: bounds[id(group[0].tiles)]):
         tiles = id(group[0].tiles)
-        if len(fastest) >= count and bounds[tiles] > NEAR * fastest[-1]:
+        if len(fastest) >= count and bounds[tiles] > ALIKE * fastest[-1]:
             break
         known[tiles] = [model.cost(tiling) for tiling in group]
         fastest = _least([*fastest, *(cost.seconds for cost in known[tiles])], count)
@@ -441,14 +441,14 @@ def _costs(
     ]  # fmt: skip
     if choices.in_product and not choices.coarse:
         single = len(work.products) == 1
-        counts = [count for count in OTHER_STAGES if single or count < 6]
+        counts = [n for n in OTHER_STAGES if single or n < 6]
         promising = PROMISING * min(fastest, default=inf)
         for tiling, cost in tuple(found):
             # What needs more shared memory than there is may fit with fewer stages.
             fits = cost.seconds < inf
             if cost.seconds > promising and fits:
                 continue
-            if len(fastest) >= count and bounds[id(tiling.tiles)] > NEAR * fastest[-1]:
+            if len(fastest) >= count and bounds[id(tiling.tiles)] > ALIKE * fastest[-1]:
                 continue
             stages = [n for n in counts if fits or n < tiling.stages]
             others = [tiling._replace(stages=n) for n in stages]
@@ -459,8 +459,9 @@ def _costs(
 
 
 def _least(times: list[float], count: float) -> list[float]:
-    """Returns so many of the least times, that of the fastest first."""
-    return sorted(times)[: None if count == inf else int(count)]
+    """Returns so many of the least times, that of the fastest first; it alone where all are wanted.
+    """
+    return sorted(times)[: 1 if count == inf else int(count)]
 
 
 def ranked_tilings(
@@ -479,7 +480,7 @@ def ranked_tilings(
     choices = Choices(work, device, coarse)
     found = _costs(choices, count)
     least = found[0][1].seconds
-    alike = [item for item in found if item[1].seconds <= NEAR * least]
+    alike = [item for item in found if item[1].seconds <= ALIKE * least]
 
     def distance(item: tuple[Tiling, Cost]) -> float:
         tiling, cost = item

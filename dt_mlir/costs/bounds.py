@@ -12,7 +12,8 @@ from dt_mlir.costs.traffic import BOXES, NARROW, NEAR, RUNS_AHEAD
 
 
 def least_of_any(device: Device) -> float:
-    """Returns a bound of the times of all kernels: that of one which begins, and ends."""
+    """Returns a bound of the times of all kernels with instances: that of one which begins, and
+    ends."""
     return device.launch - device.overlap + device.start
 
 
@@ -25,6 +26,9 @@ def least_with_products(model: Model, tiling: Tiling, stages: int) -> float:
         stages: the most stages of a pipeline.
     """
     device, instance = model.device, model.instance(tiling)
+    launch = device.launch - device.overlap
+    if not instance.programs:
+        return launch
     each = device.multiprocessors
     busiest = -(-instance.programs // each)
     memory = _memory(model, instance) / device.memory_rate
@@ -32,12 +36,12 @@ def least_with_products(model: Model, tiling: Tiling, stages: int) -> float:
     # More warps repeat products, and have fewer elements of each, but for the least ones.
     products, elements = model.execution(tiling).products()
     elements += instance.operations.arithmetic
-    waiting = device.start + CACHED * _waits(instance, device, stages) * device.latency
+    waiting = device.start + CACHED * least_waits(instance, device, stages) * device.latency
     local = max(
         busiest * each * loads / device.cache_rate, busiest * each * products,
         busiest * each * elements / device.arithmetic_rate, waiting,
     )  # fmt: skip
-    return (memory**NORM + local**NORM) ** (1 / NORM) + device.launch - device.overlap
+    return (memory**NORM + local**NORM) ** (1 / NORM) + launch
 
 
 def _memory(model: Model, instance: Instance) -> float:
@@ -52,17 +56,22 @@ def _memory(model: Model, instance: Instance) -> float:
 
 
 def _loaded(moved: Moved) -> float:
-    """Returns the bytes that an access moves from the cache at least: as boxes, where it feeds a
-    product, and else what is near."""
-    found = moved.bytes * NEAR * (0.0 if moved.again else moved.anew)
-    if moved.item.feeds_product:
-        narrow = (16 / moved.width) ** NARROW * (moved.left * (1 - NEAR) + NEAR)
-        found = moved.bytes * narrow * min(BOXES / moved.wasted, 1.0)
-    return max(found, 0.0)
+    """Returns the bytes that an access moves from the cache at least: as boxes where it feeds a
+    product, as if all of them were near elsewhere."""
+    if not moved.item.feeds_product:
+        return moved.bytes * NEAR
+    narrow = (16 / moved.width) ** NARROW * (moved.left * (1 - NEAR) + NEAR)
+    return moved.bytes * narrow * min(BOXES / moved.wasted, 1.0)
 
 
-def _waits(instance: Instance, device: Device, stages: int) -> float:
-    """Returns how many loads an instance waits for one after the other at least."""
+def least_waits(instance: Instance, device: Device, stages: int) -> float:
+    """Returns how many loads an instance waits for one after the other at least.
+
+    Args:
+        instance: the instance.
+        device: the device.
+        stages: the most stages of a pipeline.
+    """
     ahead = (stages - 1.0) * (RUNS_AHEAD if device.specializes else 1.0)
     found = 0.0
     for moved in instance.moved:

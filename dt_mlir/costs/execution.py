@@ -1,4 +1,11 @@
-"""A program instance as some warps carry it out: its registers, its operations, and its time."""
+"""The time of a kernel, from what its program instances do and the warps that carry them out.
+
+The model bounds the time by each resource: the bytes that memory and the shared cache move, the
+products, the arithmetic and the special functions of the multiprocessor with most program
+instances, and the loads that instances wait for one after the other. Registers and shared memory
+say how many instances a multiprocessor holds. The bounds meet in a norm, so that two resources that
+are equally busy cost more than one.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""The time of a kernel on a device, from what it does and the tiles that it takes.
-
-The model bounds the time by each resource: the bytes that memory and the shared cache move, the
-products, the arithmetic and the special functions of the multiprocessor with most program
-instances, and the loads that instances wait for one after the other. Registers and shared memory
-say how many instances a multiprocessor holds. The bounds meet in a norm, so that two resources that
-are equally busy cost more than one.
-"""
+"""The costs of a kernel on a device, at any tiles."""
 
 from __future__ import annotations
 
@@ -50,9 +43,10 @@ class Model:
 
     def instance(self, tiling: Tiling) -> Instance:
         """Returns a program instance with some tiles."""
-        return self._moved((tuple(tiling.tiles.items()), tiling.blocked), tiling).instance
+        return self._traffic_of(tiling).instance
 
-    def _moved(self, key: Hashable, tiling: Tiling) -> Traffic:
+    def _traffic_of(self, tiling: Tiling) -> Traffic:
+        key = _tiles(tiling)
         found = self._traffic.get(key)
         if found is None:
             instance = Instance(self.outline, tiling.tiles, tiling.blocked)
@@ -64,15 +58,18 @@ class Model:
         # A device that does not specialize runs Triton's kernel of the same tiles.
         consumers = tiling.consumers if self.device.specializes else 0
         warps = GROUP * consumers or tiling.warps
-        tiles = tuple(tiling.tiles.items()), tiling.blocked
-        key = tiles, warps, consumers
+        key = _tiles(tiling), warps, consumers
         found = self._executions.get(key)
         if found is None:
-            traffic = self._moved(tiles, tiling)
+            traffic = self._traffic_of(tiling)
             found = self._executions[key] = Execution(
                 self.work, self.device, self.combining, traffic.instance, traffic, warps, consumers
             )
         return found
+
+
+def _tiles(tiling: Tiling) -> Hashable:
+    return tuple(tiling.tiles.items()), tiling.blocked
 
 
 def cost_of(work: Work, tiling: Tiling, device: Device) -> Cost:

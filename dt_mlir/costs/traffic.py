@@ -20,10 +20,10 @@ RUNS_AHEAD = 4.0
 """The factor by which a group of warps that only copies hides more of the latency than a stage."""
 SHORT = 64
 """The most trips of a loop that compilers unroll whole."""
-UNROLLED, UNROLLED_WHOLE = 4.0, 16.0
+LOADS_UNROLLED, LOADS_UNROLLED_WHOLE = 4.0, 16.0
 """The most trips whose loads are under way at once, of a loop that is unrolled, and of a short
 one."""
-UNDER_WAY, UNDER_WAY_WHOLE = 15.0, 32.0
+ELEMENTS_UNDER_WAY, ELEMENTS_UNDER_WAY_WHOLE = 15.0, 32.0
 """The elements of such loads that a thread has registers for, in the same order."""
 WHOLE = 0.07
 """The part of the room near a multiprocessor that a tensor takes of which all stays there."""
@@ -156,10 +156,10 @@ class Traffic:
             return 1.0
         each = max(moved.elements / threads, 1.0)
         if moved.times <= SHORT:
-            return min(UNROLLED_WHOLE, UNDER_WAY_WHOLE / each)
+            return min(LOADS_UNROLLED_WHOLE, ELEMENTS_UNDER_WAY_WHOLE / each)
         if moved.masked:
             return 1.0
-        return min(UNROLLED, UNDER_WAY / each)
+        return min(LOADS_UNROLLED, ELEMENTS_UNDER_WAY / each)
 
     def _is_near(self, moved: Moved, room: float) -> bool:
         """Returns whether a multiprocessor has the elements of an access near.

@@ -1,6 +1,7 @@
 """The model of costs against figures that are worked out by hand."""
 
 from dataclasses import replace
+from math import inf
 
 import pytest
 from scheduled import ATTENTION, MATMUL, SOFTMAX, algorithm
@@ -9,14 +10,14 @@ from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import Choices, best_tiling, ranked_tilings
-from dt_mlir.costs.bounds import least_with_products
+from dt_mlir.costs.bounds import least_waits, least_with_products
 from dt_mlir.costs.combining import SHUFFLE
 from dt_mlir.costs.device import devices, find_device
 from dt_mlir.costs.execution import ACCESS
 from dt_mlir.costs.instance import Instance, Outline
 from dt_mlir.costs.model import Model, cost_of
 from dt_mlir.costs.tiling import Tiling
-from dt_mlir.costs.traffic import NEAR, UNROLLED, UNROLLED_WHOLE
+from dt_mlir.costs.traffic import LOADS_UNROLLED, LOADS_UNROLLED_WHOLE, NEAR, Traffic
 from dt_mlir.costs.work import Work
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects.sched import Argument
@@ -178,11 +179,11 @@ def test_loads_of_several_trips_are_under_way_unless_one_stores_between() -> Non
 
     trips = 16384 / 128
     once = waited(sums, "j", 0)
-    assert waited(sums, "j", 128) - once == pytest.approx(trips / UNROLLED * H200.latency, rel=0.1)
+    assert waited(sums, "j", 128) - once == pytest.approx(trips / LOADS_UNROLLED * H200.latency, rel=0.1)
     assert waited(scan, "x", 128) > trips * H200.latency
     # A short loop is unrolled whole.
     short = waited(sums, "j", 256) - once
-    assert short == pytest.approx(64 / UNROLLED_WHOLE * H200.latency, rel=0.1)
+    assert short == pytest.approx(64 / LOADS_UNROLLED_WHOLE * H200.latency, rel=0.1)
     # One whose loads have a condition, as the last step has fewer elements, is not unrolled in part.
     ragged = replace(sums, loops=[
         replace(walk, extent=walk.extent - 4 * (walk.label == "j")) for walk in sums.loops
@@ -466,6 +467,8 @@ def test_bounds_are_no_longer_than_times(text: str, sizes: dict[str, int], devic
     [
         (MATMUL, {"x": 4096, "y": 4096, "k": 4096}),
         (MATMUL, {"x": 33, "y": 1000, "k": 4097}),
+        (MATMUL, {"x": 0, "y": 4096, "k": 4096}),
+        (MATMUL, {"x": 64, "y": 4096, "k": 0}),
         (MATMUL.replace("f16", "f32"), {"x": 256, "y": 256, "k": 256}),
         (MATMUL.replace("f16", "f64"), {"x": 100, "y": 64, "k": 50}),
         (MATMUL.replace("rdot(A[x, k]", "rdot(exp(A[x, k])"), {"x": 512, "y": 512, "k": 64}),
@@ -489,9 +492,14 @@ def test_bounds_of_products(text: str, sizes: dict[str, int], device: str) -> No
             for tiling in tilings:
                 same = [other for other in tilings if other.tiles is tiling.tiles]
                 least = least_with_products(model, min(same, key=lambda t: t.warps), 6)
+                instance = model.instance(tiling)
+                traffic = Traffic(kernel, target, instance)
                 for stages in (2, 3, 4, 6):
                     cost = model.cost(tiling._replace(stages=stages))
                     assert least <= cost.seconds * (1 + 1e-12)
+                    for consumers in (0, 2) if target.specializes else (0,):
+                        waits = traffic.waits(consumers, stages, False, inf, 128)
+                        assert least_waits(instance, target, 6) <= waits
             every = ranked_tilings(kernel, target, 10**6, coarse)
             assert best_tiling(kernel, target, coarse) == every[0]
             assert ranked_tilings(kernel, target, 4, coarse) == every[:4]

@@ -140,7 +140,7 @@ def test_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert {"softmax-4096x16384", "matmul-1024x1024x1024"} < {w.name for w in left}
     rows[0].data["measured_by"] = "dt-mlir 0"
     text = module_of("tables").page(rows, left)
-    assert "whose code this one writes, too: dt-mlir 0 (1 of them)." in text.replace("\n", " ")
+    assert "whose code is this one's, too: dt-mlir 0 (1 of them)." in text.replace("\n", " ")
     assert "NVIDIA H200, dt-mlir 1, 2026-11-25; 2 workloads, 3 rounds" in text
     assert "searched by autoscheduler 0a1b (2 of them)" in text.replace("\n", " ")
     assert "another schedule today than it was measured with: softmax_stable-4096x1024" in text
