@@ -35,10 +35,11 @@ def check_emitted(source: str) -> None:
     """
     from dt_mlir.backend.triton.combine import COMBINE
     from dt_mlir.backend.triton.helpers import support_names
+    from dt_mlir.backend.triton.product_waits import FINISH, TEXT
 
     tree = ast.parse(source)
     compile(source, "emitted.py", "exec")
-    helpers = {*COMBINE, *support_names()}
+    helpers = {*COMBINE, *support_names(), FINISH}
     first, *rest = tree.body
     if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)):
         raise UnexpectedCodeError("the module has no docstring")
@@ -49,6 +50,9 @@ def check_emitted(source: str) -> None:
                 raise UnexpectedCodeError(ast.unparse(node))
         elif not isinstance(node, ast.FunctionDef):
             raise UnexpectedCodeError(ast.unparse(node))
+        elif node.name == FINISH:
+            if ast.unparse(node) != ast.unparse(ast.parse(TEXT)):
+                raise UnexpectedCodeError(f"{FINISH} is not what the emitter writes")
         elif node.name not in helpers:
             _check_function(node, own | helpers)
 
