@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -98,7 +98,7 @@ def auto_schedule(
         found += _schedule(evaluator, cluster)
     # What several kernels inline is inlined once.
     found = list(dict.fromkeys(found))
-    if is_legal(bare, found):
+    if _are_apart(algorithm, clusters) or is_legal(bare, found):
         return found
     return _apart_from_each_other(evaluator, algorithm.functions)
 
@@ -130,6 +130,19 @@ def is_legal(bare: ModuleOp, schedule: list[Decision]) -> bool:
     except CompileError:
         return False
     return True
+
+
+def _are_apart(algorithm: Algorithm, clusters: Sequence[Cluster]) -> bool:
+    """Returns whether directives of some clusters can only be illegal in one of them by itself.
+
+    To each of them the others are inputs, if none computes what another one does, and each stores
+    the results of its root alone.
+    """
+    members = [member for cluster in clusters for member in cluster.members]
+    return len({*members}) == len(members) and not any(
+        cluster.storage or any(item.stored for item in cluster.decisions)
+        or not {*cluster.members[1:]}.isdisjoint(algorithm.outputs) for cluster in clusters
+    )  # fmt: skip
 
 
 def _apart(module: ModuleOp) -> tuple[ModuleOp, list[Decision]]:

@@ -11,14 +11,15 @@ are needed, or a reduction goes up to each index, computing them in one pass is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
-from dt_mlir.autoscheduling.nesting import labels_around, nests_deeply
-from dt_mlir.autoscheduling.variants import with_parts
+from dt_mlir.autoscheduling.nesting import labels_around, nests_deeply, repeated
+from dt_mlir.autoscheduling.places import Places
+from dt_mlir.autoscheduling.variants import finely, with_parts
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
 
@@ -56,6 +57,7 @@ class Clusters:
         self.readers = {
             name: [r for r in self.algorithm.readers[name] if r in names] for name in self.order
         }
+        self.places = Places(self.algorithm, self.readers)
         self.found: dict[str, Cluster] = {}
         self.home: dict[str, str] = {}
         """The root of the cluster of each function; none for one that several inline."""
@@ -86,7 +88,7 @@ class Clusters:
             before = self._seconds(homes) + self._stored(name)
             found = list(self._offers(name, sorted(homes, key=self.order.index), before))
             best = min(found, key=lambda item: item[0], default=None)
-            if best is not None and pays(best[0], before):
+            if best is not None and pays(best[0], before) and self._keeps_tasks(name, best[1]):
                 for cluster in best[1]:
                     self.found[cluster.root] = cluster
                 if len(best[1]) == 1:
@@ -94,6 +96,27 @@ class Clusters:
                 return
             self._refused.add(refusal)
         self._set(self._root(name))
+
+    def _keeps_tasks(self, name: str, joined: Sequence[Cluster]) -> bool:
+        """Returns whether a product may join a kernel of products whose groups of warps may have
+        tasks of their own, which they may not have there any more.
+
+        Coarse tiles do not tell.
+
+        Args:
+            name: the function that joins.
+            joined: the kernels with it.
+        """
+        single = self.evaluator.single(name)
+        (after, *others) = joined
+        before = self.found[after.root]
+        if others or single is None or not single.kernels[0].work.products:
+            return True
+        if not any(kernel.work.products for kernel in before.kernels):
+            return True
+        apart = [with_parts(self.evaluator, each) for each in (before, single)]
+        together = finely(self.evaluator, with_parts(self.evaluator, after)).seconds
+        return pays(together, sum(finely(self.evaluator, each).seconds for each in apart))
 
     def _refusal(self, name: str, homes: Iterable[str]) -> Hashable:
         """Returns what is equal for functions that do not join kernels if one of them does not.
@@ -246,7 +269,7 @@ class Clusters:
             return None
         if not readers.issubset(cluster.members):
             return None
-        ways = self._ways(name, cluster, stores=False)
+        ways = self.places.ways(name, cluster, stores=False)
         inlines = [item for item in ways if item.name == "inline"]
         same = [i for i in ways if (i.name, i.arguments) == (way.name, way.arguments)]
         return next(iter([*inlines, *same] if inlined else [*same, *inlines]), None)
@@ -329,11 +352,16 @@ class Clusters:
                 name, "online", label, *(["together"] if stored else []),
                 reason="its reductions share one pass", stored=stored,
             )  # fmt: skip
+            apart = Clusters(self.evaluator, [name, *members], stored, passes=False).run()
+            before = sum(map(self._time, apart))
+            if self._least_of_chains(name, members) > before:
+                continue
             trial = self._gathered(name, members, decision)
             if trial is None:
                 continue
-            apart = Clusters(self.evaluator, trial.members, stored, passes=False).run()
-            before = sum(map(self._time, apart))
+            if len(trial.members) < len(members) + 1:
+                apart = Clusters(self.evaluator, trial.members, stored, passes=False).run()
+                before = sum(map(self._time, apart))
             after = self._time(trial, before)
             if pays(after, before) and before - after > saved:
                 best, saved = trial, before - after
@@ -347,6 +375,22 @@ class Clusters:
             limit: the time that is wanted; one that is far longer may be any such time.
         """
         return with_parts(self.evaluator, cluster, limit).seconds
+
+    def _least_of_chains(self, name: str, members: Sequence[str]) -> float:
+        """Returns a time that a function takes at least with others whose products it multiplies.
+
+        One pass with more of them would compute the same products.
+        """
+        if not self.evaluator.multiplies(name):
+            return 0.0
+        single = self.evaluator.single(name)
+        assert single is not None, "it is the root of a kernel"
+        chained = [
+            other for other in self.algorithm.reads[name]
+            if other in members and self.evaluator.multiplies(other)
+        ]  # fmt: skip
+        times = [min(map(self._time, self._joined(n, single, False)), default=0.0) for n in chained]
+        return max(times, default=0.0)
 
     def _gathered(self, name: str, members: Sequence[str], decision: Decision) -> Cluster | None:
         """Returns the functions that are computed in one pass; None if the pass is not legal."""
@@ -401,20 +445,35 @@ class Clusters:
             label: the label.
             together: whether functions that others read are among them, which are returned again.
         """
+        left = set[str]()
+        while True:
+            members, stored = self._needed(name, label, together, left)
+            found = [other for other in self.order if other in members - {name}]
+            again = repeated(self.algorithm, [name, *found], label)
+            if not again:
+                return [name, *found], [other for other in found if other in stored]
+            left |= again
+
+    def _needed(
+        self, name: str, label: str, together: bool, left: Collection[str]
+    ) -> tuple[set[str], set[str]]:
+        """Returns the functions of `_upstream` but for some that are left apart, and those of them
+        that are stored."""
         members, stored = {name}, set[str]()
         for other in reversed(self.order):
             readers = set(self.algorithm.readers[other])
-            if other in self.home or members.isdisjoint(readers):
+            if other in self.home or other in left or members.isdisjoint(readers):
                 continue
             if not self._has_label(other, label):
                 continue
             if other in self.stored or not members.issuperset(readers):
-                if not together or not self._run_behind(readers - members, name):
+                # What has the label is not there when the pass begins.
+                has_it = label in self.algorithm.functions[other].label_names
+                if not together or has_it or not self._run_behind(readers - members, name):
                     continue
                 stored.add(other)
             members.add(other)
-        found = [other for other in self.order if other in members - {name}]
-        return [name, *found], [other for other in found if other in stored]
+        return members, stored
 
     def _run_behind(self, readers: Iterable[str], name: str) -> bool:
         """Returns whether functions are in kernels that run behind that of another one."""
@@ -432,114 +491,9 @@ class Clusters:
         members = (*cluster.members, name)
         trials = [
             self.evaluator.evaluated(cluster.root, members, [*cluster.decisions, decision])
-            for decision in self._ways(name, cluster, stores)
+            for decision in self.places.ways(name, cluster, stores)
         ]
         return [trial for trial in trials if trial is not None]
-
-    def _ways(self, name: str, cluster: Cluster, stores: bool) -> list[Decision]:
-        """Returns the ways in which a function may join a kernel, which may have to store it."""
-        algorithm = self.algorithm
-        found: list[Decision] = []
-        reason, stored = ("it is stored from there", [name]) if stores else ("", [])
-        if not stores and not algorithm.reductions(name):
-            found.append(plain(name, "inline", reason="it is elementwise"))
-            reads = sum(len(algorithm.accesses(r, name)) for r in self.readers[name])
-            if reads == 1:
-                return found
-        readers = [
-            r for r in self.readers[name] if r in cluster.members and self._has_nest(r, cluster)
-        ]
-        places = [
-            (target, label) for target in dict.fromkeys([cluster.root, *readers])
-            for label in self._places(name, target, cluster)
-        ]  # fmt: skip
-        known = set[tuple[str, str]]()
-        for target, label in places:
-            loop = self._loop_of(target, label, cluster)
-            if loop not in known and self._is_around(loop, name, cluster):
-                known.add(loop)
-                found.append(plain(name, "fuse_at", target, label, reason=reason, stored=stored))
-        return found
-
-    def _loop_of(self, member: str, label: str, cluster: Cluster) -> tuple[str, str]:
-        """Returns a loop of a kernel, by the function and the label that it is of.
-
-        A loop around a fused function is that of the function that it is fused into.
-
-        Args:
-            member: a function of the kernel that has loops of its own.
-            label: one of its labels, or one that it reduces.
-            cluster: the kernel.
-        """
-        while True:
-            target, around = self._around(member, cluster)
-            if label not in around or not self._is_read_along(member, label, cluster):
-                return member, label
-            member = target
-
-    def _around(self, member: str, cluster: Cluster) -> tuple[str, list[str]]:
-        """Returns the function that another one is fused into, and the labels of the loops there
-        that are around it."""
-        for item in cluster.decisions:
-            if item.name == "fuse_at" and item.function == member:
-                target, last = (str(argument.value) for argument in item.arguments)
-                own = list(self.algorithm.functions[target].label_names)
-                return target, own[: own.index(last) + 1] if last in own else [*own, last]
-        return member, []
-
-    def _is_around(self, loop: tuple[str, str], name: str, cluster: Cluster) -> bool:
-        """Returns whether a loop is around all reads of a function by a kernel.
-
-        Those by functions without loops of their own, which are inlined or computed with others,
-        are not looked at.
-        """
-        for reader in self.readers[name]:
-            if reader not in cluster.members or not self._has_nest(reader, cluster):
-                continue
-            outside = set[tuple[str, str]]()
-            member = reader
-            while member != cluster.root and self._has_nest(member, cluster):
-                member, around = self._around(member, cluster)
-                outside |= {(member, label) for label in around}
-            for read in self.algorithm.accesses(reader, name):
-                own = {*self.algorithm.functions[reader].label_names, *read.used_labels}
-                loops = outside | {(reader, label) for label in own}
-                if loop not in {self._loop_of(*item, cluster) for item in loops}:
-                    return False
-        return True
-
-    def _is_read_along(self, member: str, label: str, cluster: Cluster) -> bool:
-        """Returns whether a kernel reads a function at the index of one of its labels along it."""
-        labels = self.algorithm.functions[member].label_names
-        reads = [
-            read for reader in cluster.members for read in self.algorithm.accesses(reader, member)
-        ]  # fmt: skip
-        return label in labels and all(
-            read.label_alone(labels.index(label)) == label for read in reads
-        )
-
-    def _has_nest(self, member: str, cluster: Cluster) -> bool:
-        """Returns whether a member of a kernel has loops of its own, to fuse others into."""
-        if member == cluster.root:
-            return True
-        return any(d.name == "fuse_at" and d.function == member for d in cluster.decisions)
-
-    def _places(self, name: str, target: str, cluster: Cluster) -> list[str]:
-        """Returns labels of a function inside whose loops another one may be computed."""
-        algorithm = self.algorithm
-        used: dict[str, None] = {}
-        for reader in self.readers[name]:
-            if reader in cluster.members:
-                for op in algorithm.accesses(reader, name):
-                    used.update(dict.fromkeys(op.used_labels))
-        own = [label for label in algorithm.functions[target].label_names if label in used]
-        reduced = [
-            label for op in algorithm.reductions(target) for label in op.label_names
-            if label in used
-        ]  # fmt: skip
-        # The innermost loop holds least; the outermost one computes least again.
-        places = [*reduced[-1:], *own[-1:], *own[:1]]
-        return list(dict.fromkeys(places))
 
     def _inlined(self, name: str, homes: Sequence[str]) -> list[Cluster]:
         """Returns several kernels into which an elementwise function is inlined; none if that is
@@ -550,6 +504,8 @@ class Clusters:
         trials: list[Cluster] = []
         for root in homes:
             cluster = self.found[root]
+            if self.places.is_gathered(name, cluster):
+                return []
             trial = self.evaluator.evaluated(
                 root, (*cluster.members, name), [*cluster.decisions, decision]
             )

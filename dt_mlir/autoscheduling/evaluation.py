@@ -172,8 +172,14 @@ class Evaluator:
             cluster: the cluster, its kernels with their tiles.
         """
         schedule = self.directives(cluster)
+        parts = [cluster]
+        if any(kernel.tiling.consumers for kernel in cluster.kernels):
+            # One whose groups of warps have tasks of their own was lowered by itself before.
+            parts = [replace(cluster, kernels=(kernel,)) for kernel in cluster.kernels]
+        if not all(self._lowers(part, self.directives(part)) for part in parts):
+            return None
         # By itself the root is an output, which cannot be padded.
-        return [*schedule, *cluster.storage] if self._lowers(cluster, schedule) else None
+        return [*schedule, *cluster.storage]
 
     def _lowers(self, cluster: Cluster, schedule: Sequence[Decision]) -> bool:
         """Returns whether a cluster can be lowered under a schedule."""
@@ -275,9 +281,10 @@ class Evaluator:
         without = [m for m in members if not any(k.name == item.name for k in self.kept.get(m, ()))]
         if members[0] not in without or item.name == "deterministic":
             return True
-        return item.name == "precision" and not any(map(self._has_product, without))
+        return item.name == "precision" and not any(map(self.multiplies, without))
 
-    def _has_product(self, name: str) -> bool:
+    def multiplies(self, name: str) -> bool:
+        """Returns whether a function has sums of products."""
         return any(op.kind.data is ReductionKind.DOT for op in self.algorithm.reductions(name))
 
     def form(self, name: str) -> Hashable:

@@ -1,4 +1,4 @@
-"""Reductions that a pass over a label would nest in each other."""
+"""Reductions that a pass over a label would compute again and again."""
 
 from __future__ import annotations
 
@@ -46,6 +46,51 @@ def nests_deeply(algorithm: Algorithm, members: Sequence[str], label: str) -> bo
                     if not along.isdisjoint(used)
                 }
     return False
+
+
+def repeated(algorithm: Algorithm, members: Sequence[str], label: str) -> set[str]:
+    """Returns the functions that a pass over a label leaves apart, as it would compute their
+    reductions again at each index of another label.
+
+    That is one which all functions have whose reductions the pass computes.
+
+    Args:
+        algorithm: the program.
+        members: the functions that would be computed in the pass, the root first.
+        label: the label.
+    """
+    labels = _labels_as_read(algorithm, members)
+    reduced = {
+        name: {other for op in algorithm.reductions(name) for other in op.label_names}
+        for name in members
+    }  # fmt: skip
+    common = [labels[name] for name in members if label in reduced[name]]
+    shared = set[str]().union(*common[:1]).intersection(*common)
+    lacking = [name for name in members[1:] if not shared <= labels[name]]
+    found = {name for name in lacking if reduced[name] and label not in reduced[name]}
+    while further := {
+        name for name in lacking
+        if name not in found and not found.isdisjoint(algorithm.reads[name])
+    }:
+        found |= further
+    return found
+
+
+def _labels_as_read(algorithm: Algorithm, members: Sequence[str]) -> dict[str, set[str]]:
+    """Returns the labels of functions by the names that the first of them has for them."""
+    root, *others = members
+    names = {root: {label: label for label in algorithm.functions[root].label_names}}
+    for name in (name for name in reversed(list(algorithm.functions)) if name in others):
+        own = algorithm.functions[name].label_names
+        names[name] = {label: label for label in own}
+        reader = next((r for r in algorithm.readers[name] if r in names), None)
+        if reader is None:
+            continue
+        for axis, label in enumerate(own):
+            walked = algorithm.accesses(reader, name)[0].label_alone(axis)
+            if walked is not None:
+                names[name][label] = names[reader].get(walked, walked)
+    return {name: {*found.values()} for name, found in names.items()}
 
 
 def labels_around(read: dt.ReadOp) -> Iterator[tuple[str, ...]]:

@@ -77,8 +77,10 @@ class Algorithm:
     """Parts at the `loop` level, by their functions, those that are stored, and the directives
     about reductions that are computed together."""
 
-    _split: tuple[Hashable, LoopProgram] | None = field(init=False, default=None)
-    """The last part in which a reduction was split, by all but the number of its parts."""
+    _splits: dict[Hashable, LoopProgram] = field(
+        init=False, default_factory=dict[Hashable, LoopProgram]
+    )
+    """Parts in which a reduction is split, by all but the number of its parts."""
     _known: dict[_Fused, LoopProgram] = field(
         init=False, default_factory=dict[_Fused, LoopProgram]
     )
@@ -206,11 +208,12 @@ class Algorithm:
         assert isinstance(count, int)
         others = tuple(item for item in decisions if item is not split[0])
         key = tuple(functions), others, split[0].function, label, tuple(rest)
-        if self._split is not None and self._split[0] == key:
-            set_count(self._split[1], label, count)
+        found = self._splits.get(key)
+        if found is None:
+            found = self._splits[key] = self._scheduled(functions, decisions, own=True)
         else:
-            self._split = key, self._scheduled(functions, decisions, own=True)
-        return self._split[1]
+            set_count(found, label, count)
+        return found
 
     def scheduled(self, functions: Sequence[str], decisions: Sequence[Decision]) -> ModuleOp:
         """Returns a part at the `loop` level under some directives; arguments as for `works`.
@@ -218,7 +221,15 @@ class Algorithm:
         Raises:
             CompileError: where a directive is not legal.
         """
-        return self._scheduled(functions, decisions, own=True).module
+        said = [item.directive for item in decisions]
+        phases = [item.phase_among(said) for item in said]
+        # Directives about blocks and tiles change nothing that those before them look at.
+        made = [item for item, phase in zip(decisions, phases) if phase < Phase.PARTITION]
+        program = self._divided(functions, made).copy()
+        rest = [item for item in zip(phases, said) if item[0] >= Phase.PARTITION]
+        for _, directive in sorted(rest, key=lambda item: item[0]):
+            directive.run(program, None)
+        return program.module
 
     def _scheduled(
         self, functions: Sequence[str], decisions: Sequence[Decision], own: bool = False

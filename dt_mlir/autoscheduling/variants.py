@@ -62,7 +62,7 @@ def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
             continue
         if cluster.kernels[0].work.products:
             # Groups of warps may have tasks of their own in one of them alone.
-            after, before = _fine(evaluator, trial).seconds, _fine(evaluator, best).seconds
+            after, before = finely(evaluator, trial).seconds, finely(evaluator, best).seconds
         else:
             after, before = trial.seconds, best.seconds
         if pays(after, before):
@@ -70,13 +70,13 @@ def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
     split = with_parts(evaluator, best)
     # Finer tiles may keep the device busy without parts.
     if split is not best:
-        whole = _fine(evaluator, best)
+        whole = finely(evaluator, best)
         sure = 1.0
         if any(kernel.work.is_chained for kernel in whole.kernels):
             sure = 1 / SURE_OF_CHAINS
         elif any(kernel.cost.limit == "waiting" for kernel in whole.kernels):
             sure = SURE
-        if sure * _fine(evaluator, split).seconds < whole.seconds:
+        if sure * finely(evaluator, split).seconds < whole.seconds:
             best = split
     best = _with_copies(evaluator, best)
     evaluator.taken |= copies(best.decisions)
@@ -86,10 +86,10 @@ def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
             assert split.key is not None
             assert isinstance(split.value, int)
             evaluator.parts[split.key] = split.value
-    return _fine(evaluator, best)
+    return finely(evaluator, best)
 
 
-def _fine(evaluator: Evaluator, cluster: Cluster) -> Cluster:
+def finely(evaluator: Evaluator, cluster: Cluster) -> Cluster:
     """Returns a cluster with tiles that are chosen finely."""
     found = evaluator.evaluated(cluster.root, cluster.members, cluster.decisions, coarse=False)
     assert found is not None, "it is legal with coarse tiles"
@@ -101,7 +101,7 @@ def _with_copies(evaluator: Evaluator, cluster: Cluster) -> Cluster:
 
     Arguments are those of `finished`.
     """
-    fine = _fine(evaluator, cluster)
+    fine = finely(evaluator, cluster)
     single = [*_copied(evaluator, fine)]
     sets = [single] if len(single) < 2 else [single, *([item] for item in single)]
     best, least = cluster, fine.seconds
@@ -249,7 +249,7 @@ def _split(evaluator: Evaluator, cluster: Cluster) -> Iterator[list[Decision]]:
         name += "_"
     reason = f"{cost.programs} instances are few for {device.multiprocessors} multiprocessors"
     for label in dict.fromkeys(scanned or gathered or reduced):
-        if not scanned and not gathered and _needs_fused(evaluator, cluster, str(label)):
+        if not scanned and _needs_fused(evaluator, cluster, str(label)):
             continue
         size = algorithm.sizes.get(str(label), 1)
         # A sum over several labels is split along one of them.
@@ -282,6 +282,9 @@ def _needs_fused(evaluator: Evaluator, cluster: Cluster, label: str) -> bool:
         symbol_name(read.source) for op in algorithm.reductions(cluster.root)
         if label in op.label_names for read in operations_of(op, dt.ReadOp)
     ]  # fmt: skip
+    # Others are computed in one pass with these reductions.
+    for name in cluster.members[1:]:
+        pending += algorithm.reads[name] if name not in fused | inlined else []
     needed = set[str]()
     while pending:
         name = pending.pop()

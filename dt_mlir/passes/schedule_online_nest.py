@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -32,8 +32,9 @@ def needed_functions(site: Site, label: str, together: bool) -> list[str]:
     """Returns the functions that are computed with a function's reductions over a label.
 
     Those are the ones that it needs, directly or through others of them, and that have the label or
-    reduce over it. A function that is read under other labels than its own is not one of them. Each
-    comes behind those that read it.
+    reduce over it. A function that is read under other labels than its own is not one of them, and
+    neither is one that the pass would compute again at each index of a label that it does not
+    have, if that takes a reduction. Each comes behind those that read it.
 
     Args:
         site: the function, and the directive.
@@ -67,10 +68,12 @@ def needed_functions(site: Site, label: str, together: bool) -> list[str]:
         return reducing[name]
 
     found = {name for name in reads if name != home.root.data and needs(name)}
+    labels = _labels_as_read(site, reads)
     while True:
         others = {*found, home.root.data}
         kept = label if together else None
         apart = {name for name in found if _is_apart(site, name, others, kept)}
+        apart |= found & _repeated(site, label, {name: labels[name] for name in others}, reads)
         if not apart:
             break
         found -= apart
@@ -86,6 +89,65 @@ def needed_functions(site: Site, label: str, together: bool) -> list[str]:
         if name in found and name not in order:
             place(name)
     return list(order)
+
+
+def _labels_as_read(site: Site, reads: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
+    """Returns the labels of functions by the names that a function has for them which reads them.
+
+    Args:
+        site: the function that the pass is of.
+        reads: the functions that each function reads.
+    """
+    root = site.kernel.root.data
+    (write,) = writes_of(site.kernel, root)
+    names = {root: {label: label for label in function_labels(site.kernel, write)}}
+    pending = [root]
+    while pending:
+        reader = pending.pop(0)
+        kernel = site.program.kernel_of(reader)
+        assert kernel is not None
+        for name in reads[reader]:
+            argument = argument_named(kernel, name)
+            assert argument is not None
+            if name in names:
+                continue
+            own = kernel.axes_of(argument)
+            names[name] = {label: label for label in own}
+            for label, index in zip(own, reads_of(argument)[0].index_values()):
+                if isinstance(index, SSAValue):
+                    walked = walked_label(index)
+                    names[name][label] = names[reader].get(walked, walked)
+            pending.append(name)
+    return {name: {*found.values()} for name, found in names.items()}
+
+
+def _repeated(
+    site: Site, label: str, labels: Mapping[str, set[str]], reads: Mapping[str, Sequence[str]]
+) -> set[str]:
+    """Returns the functions whose reductions a pass would compute again at each index of a label.
+
+    The label is one that all functions have whose reductions the pass computes: the keys and values
+    of attention are the same for all queries. What is computed of such a function, and has not the
+    label either, is repeated with it.
+
+    Args:
+        site: the function that the pass is of.
+        label: the label of the pass.
+        labels: the labels of each function of the pass.
+        reads: the functions that each function reads.
+    """
+    reduced: dict[str, set[str]] = {}
+    for name in labels:
+        kernel = site.program.kernel_of(name)
+        assert kernel is not None
+        reduced[name] = {op.label_name for op in operations_of(kernel, loop.ReduceOp)}
+    common = [labels[name] for name in labels if label in reduced[name]]
+    shared = set[str]().union(*common[:1]).intersection(*common)
+    lacking = {name for name in labels if not shared <= labels[name]}
+    found = {name for name in lacking if reduced[name] and label not in reduced[name]}
+    while further := {n for n in lacking - found if not found.isdisjoint(reads[n])}:
+        found |= further
+    return found
 
 
 def _is_apart(site: Site, name: str, others: set[str], label: str | None) -> bool:

@@ -11,11 +11,14 @@ from long_programs import (
     softmax_of_softmax,
     sums_of_inputs,
 )
-from scheduled import schedule, texts
+from scheduled import algorithm, schedule, texts
 
-from dt_mlir.autoscheduling import clusters
+from dt_mlir.autoscheduling import auto, clusters
+from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule
 from dt_mlir.autoscheduling.evaluation import Evaluator
 from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.costs.device import find_device
+from dt_mlir.diagnostics import CompileError
 
 
 @pytest.fixture
@@ -205,22 +208,24 @@ def test_what_is_refused_once_is_what_is_read_alike(
     assert texts(schedule(text, sizes)) == found
 
 
+STORED = """
+Func f2, f3, f4, f5, f6, f7, f8, f9, f12; In B, f0, f1, w; Var x, y; RVar k;
+f2[x] = rmax(f1[x, k] * f1[x, k], k) * 0.5;
+f3[x, y] = f1[x, y] - rsum(f1[x, k], k);
+f4[x] = rmean(f3[x, k] - f0[x], k) * f2[x];
+f5[x] = rsum(f1[x, k] * f1[k, x], k) * f4[x];
+f6[x, y] = B[x, y] - rmax(f3[x, k], k);
+f7[x] = rmean(f6[x, k] - f2[x], k) * f0[x];
+f8[x] = rmax(f1[x, k], k) + f5[x];
+f9[x, y] = f6[x, y] * w[x];
+f12[x, y] = f1[x, y] * f8[x] * f1[y, x];
+f7.compile(); f9.compile(); f12.compile();
+"""
+
+
 def test_what_is_stored_with_others_may_have_a_kernel_of_its_own() -> None:
     """Then one pass does not store it."""
-    text = """
-    Func f2, f3, f4, f5, f6, f7, f8, f9, f12; In B, f0, f1, w; Var x, y; RVar k;
-    f2[x] = rmax(f1[x, k] * f1[x, k], k) * 0.5;
-    f3[x, y] = f1[x, y] - rsum(f1[x, k], k);
-    f4[x] = rmean(f3[x, k] - f0[x], k) * f2[x];
-    f5[x] = rsum(f1[x, k] * f1[k, x], k) * f4[x];
-    f6[x, y] = B[x, y] - rmax(f3[x, k], k);
-    f7[x] = rmean(f6[x, k] - f2[x], k) * f0[x];
-    f8[x] = rmax(f1[x, k], k) + f5[x];
-    f9[x, y] = f6[x, y] * w[x];
-    f12[x, y] = f1[x, y] * f8[x] * f1[y, x];
-    f7.compile(); f9.compile(); f12.compile();
-    """
-    assert schedule(text, {"x": 512, "y": 512, "k": 512})
+    assert schedule(STORED, {"x": 512, "y": 512, "k": 512})
 
 
 @pytest.mark.parametrize("count", [4, 12])
@@ -237,3 +242,114 @@ def test_many_reductions_are_not_tried_in_one_pass(
     monkeypatch.setattr(clusters.Clusters, "_gathered", watched)
     schedule(less_their_sums(count), {"x": 4096, "y": 1024})
     assert bool(tried) == (count - 1 <= clusters.MOST_REDUCTIONS)
+
+
+PROJECTED = """
+Func q, k, v, s, top, p, total, o : bf16; In X : bf16, Q : bf16, K : bf16, V : bf16;
+Var h, i, j, d; RVar c;
+q[h, i, d] = rdot(X[i, c], Q[h, c, d], c);
+k[h, j, d] = rdot(X[j, c], K[h, c, d], c);
+v[h, j, d] = rdot(X[j, c], V[h, c, d], c);
+s[h, i, j] = rdot(q[h, i, d], k[h, j, d], d) / 8;
+top[h, i] = rmax(s[h, i, j], j);
+p[h, i, j] = exp(s[h, i, j] - top[h, i]);
+total[h, i] = rsum(p[h, i, j], j);
+o[h, i, d] = rdot(p[h, i, j], v[h, j, d], j) / total[h, i];
+o.precision(narrow); o.compile();
+""".replace("q, k, v,", "q : bf16, k : bf16, v : bf16,")
+
+
+def test_attention_reads_the_keys_and_values_that_a_program_computes() -> None:
+    found = texts(schedule(PROJECTED, {"h": 16, "i": 4096, "j": 4096, "d": 64, "c": 1024}))
+    assert "o.online(j);" in found
+    assert {"k", "v"} <= {text.partition(".block")[0] for text in found if ".block(" in text}
+
+
+PERCEPTRON = """
+Func ms, n, g, u, a, y, t, v, w, f; In X, W, U, D, B, G; Var i, c, e, z;
+ms[i] = rsum(X[i, c] * X[i, c], c) / size(X, 1);
+n[i, c] = X[i, c] * rsqrt(ms[i] + 0.00001) * G[c];
+g[i, e] = rdot(n[i, c], W[c, e], c);
+u[i, e] = rdot(n[i, c], U[c, e], c);
+a[i, e] = g[i, e] * sigmoid(g[i, e]) * u[i, e];
+y[i, z] = rdot(a[i, e], D[e, z], e);
+t[i, z] = y[i, z] + B[z];
+v[i] = rmax(abs(t[i, z]), z);
+w[i, z] = t[i, z] / v[i];
+f[i, z] = w[i, z] * 2 + X[i, z];
+f.compile();
+"""
+NORMS = """
+Func s, ms, n, y, mu, z, f; In X, R, W; Var i, c, e;
+s[i, c] = X[i, c] + R[i, c];
+ms[i] = rsum(s[i, c] * s[i, c], c) / size(X, 1);
+n[i, c] = s[i, c] * rsqrt(ms[i] + 0.00001);
+y[i, e] = rdot(n[i, c], W[c, e], c);
+mu[i] = rsum(y[i, e], e) / size(W, 1);
+z[i, e] = y[i, e] - mu[i];
+f[i, e] = z[i, e] * s[i, e];
+f.compile();
+"""
+
+
+@pytest.mark.parametrize("text", [PERCEPTRON, NORMS])
+@pytest.mark.parametrize("size", [4096, 256])
+def test_ways_that_are_never_legal_are_not_lowered(
+    text: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[str] = []
+    works = Algorithm.works
+
+    def watched(self: Algorithm, functions: Any, decisions: Any) -> Any:
+        try:
+            return works(self, functions, decisions)
+        except CompileError as error:
+            refused.append(str(error))
+            raise
+
+    monkeypatch.setattr(Algorithm, "works", watched)
+    module = algorithm(text)
+    auto_schedule(module, assumed_sizes(module, {}, size), find_device("h200"))
+    assert not refused
+
+
+BLOCK = """
+Func q, s, m, p, l, o, f; In X, W, K, V, P; Var i, c, e, d, j, z;
+q[i, e] = rdot(X[i, c], W[c, e], c);
+s[i, j] = rdot(q[i, e], K[j, e], e);
+m[i] = rmax(s[i, j], j);
+p[i, j] = exp(s[i, j] - m[i]);
+l[i] = rsum(p[i, j], j);
+o[i, d] = rdot(p[i, j], V[j, d], j) / l[i];
+f[i, z] = rdot(o[i, d], P[d, z], d) + X[i, z];
+f.compile();
+"""
+
+
+def test_products_whose_chain_does_not_pay_are_not_gathered(
+    lowered: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = dict.fromkeys("icedjz", 1024)
+    found = texts(schedule(BLOCK, sizes))
+    fewer = len(lowered)
+    # One pass with the next product is lowered otherwise, and compared.
+    monkeypatch.setattr(clusters.Clusters, "_least_of_chains", lambda *_: 0.0)
+    assert texts(schedule(BLOCK, sizes)) == found
+    assert len(lowered) - fewer > fewer
+
+
+@pytest.mark.parametrize(("text", "checked"), [(BLOCK, 0), (STORED, 1)])
+def test_kernels_that_compute_nothing_of_each_other_are_not_checked_together(
+    text: str, checked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[int] = []
+    legal = auto.is_legal
+
+    def watched(module: Any, directives: Any) -> bool:
+        found.append(len(directives))
+        return legal(module, directives)
+
+    monkeypatch.setattr(auto, "is_legal", watched)
+    module = algorithm(text)
+    auto_schedule(module, assumed_sizes(module, {}, 1024), find_device("h200"))
+    assert len(found) == checked

@@ -1,0 +1,178 @@
+"""The places in a kernel where functions that it reads may be computed.
+
+A function may be inlined, or fused at a loop of the kernel's root or of a function that was fused
+before. Ways that are never legal are left out, as each is lowered to be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dt_mlir.autoscheduling.decisions import Decision, plain
+from dt_mlir.autoscheduling.evaluation import Cluster
+from dt_mlir.autoscheduling.slices import Algorithm
+
+
+class Places:
+    """The places in kernels of a program's functions.
+
+    Args:
+        algorithm: the program.
+        readers: the functions that read each function.
+    """
+
+    def __init__(self, algorithm: Algorithm, readers: Mapping[str, Sequence[str]]) -> None:
+        self.algorithm, self.readers = algorithm, readers
+
+    def ways(self, name: str, cluster: Cluster, stores: bool) -> list[Decision]:
+        """Returns the ways in which a function may join a kernel, which may have to store it."""
+        algorithm = self.algorithm
+        found: list[Decision] = []
+        reason, stored = ("it is stored from there", [name]) if stores else ("", [])
+        if not stores and not algorithm.reductions(name) and not self.is_gathered(name, cluster):
+            found.append(plain(name, "inline", reason="it is elementwise"))
+            reads = sum(len(algorithm.accesses(r, name)) for r in self.readers[name])
+            if reads == 1:
+                return found
+        readers = [
+            r for r in self.readers[name] if r in cluster.members and self._has_nest(r, cluster)
+        ]
+        places = [
+            (target, label) for target in dict.fromkeys([cluster.root, *readers])
+            for label in self._places(name, target, cluster)
+        ]  # fmt: skip
+        known = set[tuple[str, str]]()
+        for target, label in places:
+            loop = self._loop_of(target, label, cluster)
+            if loop not in known and self._is_around(loop, name, cluster):
+                known.add(loop)
+                if stores and not self._is_written_once(name, target, label, cluster):
+                    continue
+                found.append(plain(name, "fuse_at", target, label, reason=reason, stored=stored))
+        return found
+
+    def is_gathered(self, name: str, cluster: Cluster) -> bool:
+        """Returns whether a kernel computes a function in one pass with its reductions anyway.
+
+        Args:
+            name: a function that only the kernel's functions read.
+            cluster: the kernel.
+        """
+        labels = self.algorithm.functions[name].label_names
+        passes = {str(d.arguments[0].value) for d in cluster.decisions if d.name == "online"}
+        return not passes.isdisjoint(labels) and all(
+            self._is_read_along(name, label, cluster) for label in labels
+        )
+
+    def _is_written_once(self, name: str, target: str, label: str, cluster: Cluster) -> bool:
+        """Returns whether each element of a function may be computed once at a loop.
+
+        Args:
+            name: the function.
+            target: a function with loops of its own.
+            label: the label of one of these loops.
+            cluster: the kernel.
+        """
+        own = list(self.algorithm.functions[target].label_names)
+        around = own[: own.index(label) + 1] if label in own else [*own, label]
+        loops = {self._loop_of(target, each, cluster) for each in around}
+        return loops <= self._indexing(name, cluster)
+
+    def _indexing(self, name: str, cluster: Cluster) -> set[tuple[str, str]]:
+        """Returns loops of a kernel on which the indices depend at which it reads a function, and
+        perhaps others."""
+        found = set[tuple[str, str]]()
+        for reader in filter(cluster.members.__contains__, self.readers[name]):
+            own = {*self.algorithm.functions[reader].label_names}
+            used = {
+                label for read in self.algorithm.accesses(reader, name)
+                for label in read.used_labels
+            }  # fmt: skip
+            if self._has_nest(reader, cluster):
+                found |= {self._loop_of(reader, label, cluster) for label in used}
+                continue
+            found |= {(cluster.root, label) for label in used - own}
+            if not used.isdisjoint(own):
+                found |= self._indexing(reader, cluster)
+        return found
+
+    def _loop_of(self, member: str, label: str, cluster: Cluster) -> tuple[str, str]:
+        """Returns a loop of a kernel, by the function and the label that it is of.
+
+        A loop around a fused function is that of the function that it is fused into.
+
+        Args:
+            member: a function of the kernel that has loops of its own.
+            label: one of its labels, or one that it reduces.
+            cluster: the kernel.
+        """
+        while True:
+            target, around = self._around(member, cluster)
+            if label not in around or not self._is_read_along(member, label, cluster):
+                return member, label
+            member = target
+
+    def _around(self, member: str, cluster: Cluster) -> tuple[str, list[str]]:
+        """Returns the function that another one is fused into, and the labels of the loops there
+        that are around it."""
+        for item in cluster.decisions:
+            if item.name == "fuse_at" and item.function == member:
+                target, last = (str(argument.value) for argument in item.arguments)
+                own = list(self.algorithm.functions[target].label_names)
+                return target, own[: own.index(last) + 1] if last in own else [*own, last]
+        return member, []
+
+    def _is_around(self, loop: tuple[str, str], name: str, cluster: Cluster) -> bool:
+        """Returns whether a loop may be around all reads of a function by a kernel."""
+        for reader in filter(cluster.members.__contains__, self.readers[name]):
+            if not self._has_nest(reader, cluster):
+                # It reads where it is read, or where it is computed with others.
+                if not self._is_around(loop, reader, cluster):
+                    return False
+                continue
+            outside = set[tuple[str, str]]()
+            member = reader
+            while member != cluster.root and self._has_nest(member, cluster):
+                member, around = self._around(member, cluster)
+                outside |= {(member, label) for label in around}
+            passes = {d.arguments[0].value for d in cluster.decisions if d.name == "online"}
+            for read in self.algorithm.accesses(reader, name):
+                own = {*self.algorithm.functions[reader].label_names, *read.used_labels}
+                own |= {str(label) for label in passes} if reader == cluster.root else set[str]()
+                loops = outside | {(reader, label) for label in own}
+                if loop not in {self._loop_of(*item, cluster) for item in loops}:
+                    return False
+        return True
+
+    def _is_read_along(self, member: str, label: str, cluster: Cluster) -> bool:
+        """Returns whether a kernel reads a function at the index of one of its labels along it."""
+        labels = self.algorithm.functions[member].label_names
+        reads = [
+            read for reader in cluster.members for read in self.algorithm.accesses(reader, member)
+        ]  # fmt: skip
+        return label in labels and all(
+            read.label_alone(labels.index(label)) == label for read in reads
+        )
+
+    def _has_nest(self, member: str, cluster: Cluster) -> bool:
+        """Returns whether a member of a kernel has loops of its own, to fuse others into."""
+        if member == cluster.root:
+            return True
+        return any(d.name == "fuse_at" and d.function == member for d in cluster.decisions)
+
+    def _places(self, name: str, target: str, cluster: Cluster) -> list[str]:
+        """Returns labels of a function inside whose loops another one may be computed."""
+        algorithm = self.algorithm
+        used: dict[str, None] = {}
+        for reader in self.readers[name]:
+            if reader in cluster.members:
+                for op in algorithm.accesses(reader, name):
+                    used.update(dict.fromkeys(op.used_labels))
+        own = [label for label in algorithm.functions[target].label_names if label in used]
+        reduced = [
+            label for op in algorithm.reductions(target) for label in op.label_names
+            if label in used
+        ]  # fmt: skip
+        # The innermost loop holds least; the outermost one computes least again.
+        places = [*reduced[-1:], *own[-1:], *own[:1]]
+        return list(dict.fromkeys(places))
