@@ -155,10 +155,10 @@ class Execution:
             "starting": starts * max(INSTANCE, START_OF_A_WARP * self.warps),
             "waiting": waiting + busiest * EXCHANGED * taken.exchanged,
         }  # fmt: skip
-        local = (
-            bounds["cache"], max(products, bounds["arithmetic"], bounds["special"]),
-            max(bounds["waiting"], bounds["starting"]),
-        )  # fmt: skip
+        # Most of what a factor is computed by precedes its product.
+        fed = bounds["arithmetic"] if self._is_fed else 0.0
+        units = max(products + fed, bounds["arithmetic"], bounds["special"])
+        local = bounds["cache"], units, max(bounds["waiting"], bounds["starting"])
         # In chains, one product runs beside the copies for another.
         shared_by = resident if self.chained else together
         longest = max(local)
@@ -273,8 +273,16 @@ class Execution:
         if self.consumers:
             return BESIDE
         pipelined = stages > 1 and self.instance.makes_dots and not self._loads_between
+        if self._is_fed and stages == 2:
+            # What it is computed of is loaded when its only buffer is free.
+            pipelined = False
         overlapping = OVERLAPPING * self.instance.ahead if pipelined else 1.0
         return min(max(overlapping, 1.0), MOST_OVERLAP)
+
+    @cached_property
+    def _is_fed(self) -> bool:
+        """True if factors are computed of what is loaded for them."""
+        return not self.consumers and self.instance.loaded_ahead > 0
 
     @cached_property
     def _loads_between(self) -> bool:
@@ -373,14 +381,16 @@ class Execution:
         instance = self.instance
         if not instance.makes_dots:
             return 0
-        if not self.consumers and not self._is_asynchronous:
-            # A product that threads wait for leaves its stage to the next copy at once.
-            stages = max(stages - 1, 1)
-        rings = instance.streamed * stages
+        # What threads wait for leaves its stage to the next copy at once.
+        waited = max(stages - 1, 1)
+        copied = stages if self.consumers or self._is_asynchronous else waited
+        rings = instance.streamed * copied
         if self.consumers:
             # Results go through shared memory, those of wide rows in parts.
             exchanged = min(instance.stored_by_threads, self.consumers * EXCHANGE)
             return int(rings + sum(instance.kept) + instance.stored + exchanged) + SCRATCH
+        rings += instance.loaded_ahead * (waited if stages > 1 else 0)
+        rings += instance.computed_columns
         # One that is copied once leaves its place to the next.
         return int(rings + max(instance.kept, default=0.0)) + SCRATCH
 

@@ -247,6 +247,40 @@ class Instance:
         """The bytes of each factor that is copied once."""
         return [size for item, size in self._copied if not self._is_streamed(item)]
 
+    @cached_property
+    def loaded_ahead(self) -> float:
+        """The bytes of the tiles that a loop loads to compute factors of, together.
+
+        Those between two products, of which one follows from the other, are not copied ahead.
+        """
+        work = self.work
+        depths = {place for item in work.products if self._is_fed(item) for place in item.depth}
+        found: dict[int, float] = {}
+        for number, item in zip(self.outline.numbers, work.accesses):
+            # Narrower ones are not copied ahead.
+            if item.stores or item.feeds_product or work.tensors[item.tensor].width < 4:
+                continue
+            if not depths.isdisjoint(item.depends) and self._is_streamed(item):
+                size = self.tile[item.depends] * item.bits / 8
+                found[number] = max(found.get(number, 0.0), size)
+        return sum(found.values())
+
+    @cached_property
+    def computed_columns(self) -> float:
+        """The bytes of second factors that are computed: instructions read these from shared
+        memory."""
+        loaded = {frozenset(item.depends) for item, _ in self._copied}
+        return max((
+            self.tile[item.right] * item.bits / 8
+            for item, dot in zip(self.work.products, self.dots)
+            if self._is_fed(item) and dot is not None and frozenset(item.right) not in loaded
+        ), default=0.0)  # fmt: skip
+
+    def _is_fed(self, item: Product) -> bool:
+        """Returns whether a factor of a product is computed of what is loaded alone."""
+        results = [({*p.left} | {*p.right}) - {*p.depth} for p in self.work.products if p != item]
+        return item.computed and {*item.left} not in results and {*item.right} not in results
+
     def _is_streamed(self, item: Access) -> bool:
         # A loop over a part may have more trips for all that is known when it is compiled.
         return any(
