@@ -31,10 +31,10 @@ LONG = 4
 STEADY = 8
 """The functions that join a kernel in one way before others are taken to do so, too."""
 
-SURE_OF_TASKS = 0.85
+SURE_OF_TASKS = 0.8
 """The part of the time of two kernels of products, of which one has groups of warps with tasks of
 their own, that a kernel of both without such must at most take to be chosen: attention with the
-product of its queries takes 1.1 times as long as both where 0.89 and 0.96 are predicted."""
+product of its queries takes 1.05 to 1.1 times as long as both where 0.84 to 0.96 are predicted."""
 
 
 class Clusters:

@@ -384,15 +384,14 @@ class Execution:
         # What threads wait for leaves its stage to the next copy at once.
         waited = max(stages - 1, 1)
         copied = stages if self.consumers or self._is_asynchronous else waited
-        rings = instance.streamed * copied
+        rings = copied * (instance.streamed if self.consumers else instance.streamed_at_once)
         if self.consumers:
             # Results go through shared memory, those of wide rows in parts.
             exchanged = min(instance.stored_by_threads, self.consumers * EXCHANGE)
-            return int(rings + sum(instance.kept) + instance.stored + exchanged) + SCRATCH
+            return int(rings + instance.kept + instance.stored + exchanged) + SCRATCH
         rings += instance.loaded_ahead * (waited if stages > 1 else 0)
-        rings += instance.computed_columns
-        # One that is copied once leaves its place to the next.
-        return int(rings + max(instance.kept, default=0.0)) + SCRATCH
+        computed = instance.computed_columns + instance.held_rows
+        return int(rings + computed + instance.kept_at_once) + SCRATCH
 
     def _resident(self, registers: float, shared: int, persistent: int) -> int:
         """Returns how many instances a multiprocessor holds."""

@@ -6,7 +6,7 @@ so that they are taken once for all tilings of the same tiles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -243,9 +243,56 @@ class Instance:
         return sum(size for item, size in self._copied if self._is_streamed(item))
 
     @cached_property
-    def kept(self) -> list[float]:
-        """The bytes of each factor that is copied once."""
-        return [size for item, size in self._copied if not self._is_streamed(item)]
+    def kept(self) -> float:
+        """The bytes of the factors that are copied once, together."""
+        return sum(size for item, size in self._copied if not self._is_streamed(item))
+
+    @cached_property
+    def kept_at_once(self) -> float:
+        """The bytes of those of them that are there at once where threads wait for products.
+
+        In a chain of products, one leaves its place to the next; what several take is there once.
+        """
+        sizes = {
+            number: self.tile[item.depends] * item.bits / 8
+            for number, item in self._factors if not self._streaming(item)
+        }  # fmt: skip
+        if any(map(self._follows, self.work.products)):
+            return max(sizes.values(), default=0.0)
+        return sum(sizes.values())
+
+    @cached_property
+    def streamed_at_once(self) -> float:
+        """The bytes of a tile of each factor that a loop copies, those of the loop that copies most
+        where one loop follows another."""
+        groups: list[tuple[set[int], dict[int, float]]] = []
+        for number, item in self._factors:
+            loops = self._streaming(item)
+            if not loops:
+                continue
+            sizes = {number: self.tile[item.depends] * item.bits / 8}
+            for group in [group for group in groups if not loops.isdisjoint(group[0])]:
+                groups.remove(group)
+                loops, sizes = loops | group[0], sizes | group[1]
+            groups.append((loops, sizes))
+        return max((sum(sizes.values()) for _, sizes in groups), default=0.0)
+
+    @property
+    def _factors(self) -> Iterator[tuple[int, Access]]:
+        """The loads of factors of products, each with the number of its elements."""
+        for number, item in zip(self.outline.numbers, self.work.accesses):
+            if item.feeds_product and not item.stores:
+                yield number, item
+
+    def _follows(self, item: Product) -> bool:
+        """Returns whether a factor of a product is computed of the result of another one."""
+        results = [
+            self._labels(({*p.left} | {*p.right}) - {*p.depth}) for p in self.work.products
+            if p != item
+        ]  # fmt: skip
+        return item.computed and not {self._labels(item.left), self._labels(item.right)}.isdisjoint(
+            results
+        )
 
     @cached_property
     def loaded_ahead(self) -> float:
@@ -266,6 +313,23 @@ class Instance:
         return sum(found.values())
 
     @cached_property
+    def held_rows(self) -> float:
+        """The bytes of first factors that a kernel holds whole: they are computed in other threads
+        than those that multiply them, unless another product gives them."""
+        work = self.work
+        results = [self._labels(({*p.left} | {*p.right}) - {*p.depth}) for p in work.products]
+        held = [self._labels(loops) for loops, _ in work.buffers]
+        found: dict[tuple[str, ...], float] = {}
+        for item, dot in zip(work.products, self.dots):
+            labels = self._labels(item.left)
+            if item.computed and dot is not None and labels in held and labels not in results:
+                found[labels] = self.tile[item.left] * item.bits / 8
+        return sum(found.values())
+
+    def _labels(self, places: Collection[int]) -> tuple[str, ...]:
+        return tuple(sorted(self.work.loops[place].label for place in places))
+
+    @cached_property
     def computed_columns(self) -> float:
         """The bytes of second factors that are computed: instructions read these from shared
         memory."""
@@ -278,15 +342,19 @@ class Instance:
 
     def _is_fed(self, item: Product) -> bool:
         """Returns whether a factor of a product is computed of what is loaded alone."""
-        results = [({*p.left} | {*p.right}) - {*p.depth} for p in self.work.products if p != item]
-        return item.computed and {*item.left} not in results and {*item.right} not in results
+        return item.computed and not self._follows(item)
 
     def _is_streamed(self, item: Access) -> bool:
+        return bool(self._streaming(item))
+
+    def _streaming(self, item: Access) -> set[int]:
+        """Returns the loops that copy tiles of a factor, one after the other."""
         # A loop over a part may have more trips for all that is known when it is compiled.
-        return any(
-            self.trips[p] > 1 or self.work.loops[p].in_part
-            for p in item.depends if p in item.around and p not in self.work.grid.values()
-        )  # fmt: skip
+        return {
+            p for p in item.depends
+            if p in item.around and p not in self.work.grid.values()
+            and (self.trips[p] > 1 or self.work.loops[p].in_part)
+        }  # fmt: skip
 
     @cached_property
     def stored(self) -> float:

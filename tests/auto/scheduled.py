@@ -8,6 +8,8 @@ from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.auto import auto_schedule
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.costs.device import find_device
+from dt_mlir.costs.report import costs_of
+from dt_mlir.costs.tiling import Cost
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 
@@ -23,6 +25,14 @@ def schedule(text: str, sizes: Mapping[str, int], device: str = "h200") -> list[
     """Returns the schedule that is predicted to be fast."""
     module = algorithm(text)
     return auto_schedule(module, Interface.of(module).sizes(sizes), find_device(device))
+
+
+def cost(text: str, sizes: Mapping[str, int]) -> Cost:
+    """Returns what the only kernel of a scheduled program costs on an H200."""
+    module, _ = compile_text(text, "program.dt")
+    run_pipeline(module, default_pipeline("loop"))
+    (found,) = costs_of(module, sizes, find_device("h200")).values()
+    return found
 
 
 def texts(decisions: list[Decision]) -> list[str]:

@@ -8,15 +8,11 @@ from math import log
 from statistics import mean
 
 import pytest
+from scheduled import cost
 
 from dt_mlir.compiler import compile_program
-from dt_mlir.costs.device import find_device
 from dt_mlir.costs.moving import UNDER_WAY
 from dt_mlir.costs.registers import BASE, BASE_OF_DOTS, EDGES, MASKED, RUNNING
-from dt_mlir.costs.report import costs_of
-from dt_mlir.costs.tiling import Cost
-from dt_mlir.frontend.emit import compile_text
-from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.runtime.ahead_of_time import compile_for
 
 SIGMOID = """
@@ -80,13 +76,6 @@ ROWS = {"i": 4096, "j": 256, "d": 64, "c": 64}
 
 def heads(keys: int) -> dict[str, int]:
     return {"h": 4, "i": keys, "d": 64, "j": keys, "c": 64}
-
-
-def cost(text: str, sizes: Mapping[str, int]) -> Cost:
-    module, _ = compile_text(text, "-")
-    run_pipeline(module, default_pipeline("loop"))
-    (found,) = costs_of(module, sizes, find_device("h200")).values()
-    return found
 
 
 def attention(keys: int, domain: str = "") -> float:
