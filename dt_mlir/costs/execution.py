@@ -9,6 +9,7 @@ are equally busy cost more than one.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cached_property
 from math import inf
 from typing import NamedTuple
@@ -155,9 +156,11 @@ class Execution:
             "starting": starts * max(INSTANCE, START_OF_A_WARP * self.warps),
             "waiting": waiting + busiest * EXCHANGED * taken.exchanged,
         }  # fmt: skip
+        # Products of loops before that of the exponentials hide behind those of other instances.
+        before = products * self._products_before / together
         # Most of what a factor is computed by precedes its product.
         fed = bounds["arithmetic"] if self._is_fed else 0.0
-        units = max(products + fed, bounds["arithmetic"], bounds["special"])
+        units = max(products + fed, bounds["arithmetic"], bounds["special"] + before)
         local = bounds["cache"], units, max(bounds["waiting"], bounds["starting"])
         # In chains, one product runs beside the copies for another.
         shared_by = resident if self.chained else together
@@ -334,11 +337,34 @@ class Execution:
             missed = 1.0
         return loads, memory, waits * (CACHED + (1 - CACHED) * missed)
 
-    def products(self) -> tuple[float, float]:
+    @cached_property
+    def _products_before(self) -> float:
+        """The part of the time of products that other loops take than those of special functions.
+
+        It is 0 where no loop computes these: what follows products hides behind other instances.
+        """
+        grid = self.work.grid.values()
+        around = {
+            place for item in self.work.scalars if item.special
+            for place in item.around if place not in grid and self.instance.trips[place] > 1
+        }  # fmt: skip
+        if not around:
+            return 0.0
+        every, _ = self.products()
+        inside, _ = self.products(around)
+        return (every - inside) / every if every else 0.0
+
+    def products(self, among: Collection[int] = ()) -> tuple[float, float]:
         """Returns the seconds of a multiprocessor's tensor cores, as a part of the device's, and
-        the multiplications that are done one by one."""
+        the multiplications that are done one by one.
+
+        Args:
+            among: loops of which one at least is a product's; none for all products.
+        """
         seconds = elements = 0.0
         for item, sides in zip(self.work.products, self.instance.dots):
+            if among and {*item.left, *item.right, *item.around}.isdisjoint(among):
+                continue
             count = self.instance.count[item.around]
             if sides is None:
                 shared = {*item.left, *item.right}
