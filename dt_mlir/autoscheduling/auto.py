@@ -135,12 +135,12 @@ def is_legal(bare: ModuleOp, schedule: list[Decision]) -> bool:
 def _are_apart(algorithm: Algorithm, clusters: Sequence[Cluster]) -> bool:
     """Returns whether directives of some clusters can only be illegal in one of them by itself.
 
-    To each of them the others are inputs, if none computes what another one does, and each stores
-    the results of its root alone.
+    To each of them the others are inputs, if none computes what another one does, each stores the
+    results of its root alone, and none gathers by itself what it needs for a pass.
     """
     members = [member for cluster in clusters for member in cluster.members]
     return len({*members}) == len(members) and not any(
-        cluster.storage or any(item.stored for item in cluster.decisions)
+        cluster.storage or any(item.stored or item.name == "online" for item in cluster.decisions)
         or not {*cluster.members[1:]}.isdisjoint(algorithm.outputs) for cluster in clusters
     )  # fmt: skip
 

@@ -19,6 +19,7 @@ from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.nesting import labels_around, nests_deeply, repeated
 from dt_mlir.autoscheduling.places import Places
+from dt_mlir.autoscheduling.tilings import may_specialize
 from dt_mlir.autoscheduling.variants import finely, with_parts
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
@@ -103,27 +104,38 @@ class Clusters:
         self._set(self._root(name))
 
     def _keeps_tasks(self, name: str, joined: Sequence[Cluster]) -> bool:
-        """Returns whether a function may join a kernel of products, where it multiplies, too.
+        """Returns whether a function may join kernels of products though groups of their warps can
+        have tasks of their own apart, and not together.
 
-        Coarse tiles do not tell of groups of warps with tasks of their own, which the kernels may
-        have apart, and not together.
+        Coarse tiles do not tell of such groups.
 
         Args:
             name: the function that joins.
             joined: the kernels with it.
         """
         single = self.evaluator.single(name)
-        (after, *others) = joined
-        before = self.found[after.root]
-        if others or single is None or not single.kernels[0].work.products:
+        if single is None:
             return True
-        if not any(kernel.work.products for kernel in before.kernels):
+        apart = [*(self.found[cluster.root] for cluster in joined), single]
+        multiply = [self._multiplies(cluster) for cluster in apart]
+        both = multiply[-1] and any(multiply[:-1])
+        lost = sum(map(self._may_have_tasks, apart)) > sum(map(self._may_have_tasks, joined))
+        if not (both or lost):
             return True
-        apart = [finely(self.evaluator, with_parts(self.evaluator, c)) for c in (before, single)]
-        together = finely(self.evaluator, with_parts(self.evaluator, after))
-        has_tasks = [any(k.tiling.consumers for k in c.kernels) for c in (*apart, together)]
-        sure = SURE_OF_TASKS if any(has_tasks[:-1]) and not has_tasks[-1] else 1.0
-        return pays(together.seconds, sure * sum(cluster.seconds for cluster in apart))
+        before = [finely(self.evaluator, with_parts(self.evaluator, each)) for each in apart]
+        after = [finely(self.evaluator, with_parts(self.evaluator, each)) for each in joined]
+        less = any(map(_has_tasks, before)) and not any(map(_has_tasks, after))
+        sure = SURE_OF_TASKS if both and less else 1.0
+        return pays(
+            sum(cluster.seconds for cluster in after),
+            sure * sum(cluster.seconds for cluster in before),
+        )
+
+    def _multiplies(self, cluster: Cluster) -> bool:
+        return any(kernel.work.products for kernel in cluster.kernels)
+
+    def _may_have_tasks(self, cluster: Cluster) -> bool:
+        return any(may_specialize(k.work, self.evaluator.device) for k in cluster.kernels)
 
     def _refusal(self, name: str, homes: Iterable[str]) -> Hashable:
         """Returns what is equal for functions that do not join kernels if one of them does not.
@@ -471,7 +483,7 @@ class Clusters:
             readers = set(self.algorithm.readers[other])
             if other in self.home or other in left or members.isdisjoint(readers):
                 continue
-            if not self._has_label(other, label):
+            if not self._needs(other, label):
                 continue
             if other in self.stored or not members.issuperset(readers):
                 # What has the label is not there when the pass begins.
@@ -487,6 +499,17 @@ class Clusters:
         place = self.order.index(name)
         homes = [self._homes(reader) for reader in readers]
         return all(found and min(map(self.order.index, found)) > place for found in homes)
+
+    def _needs(self, name: str, label: str) -> bool:
+        """Returns whether a function has a label, reduces over it, or reads one that does."""
+        pending, seen = [name], set[str]()
+        while pending:
+            other = pending.pop()
+            if self._has_label(other, label):
+                return True
+            seen.add(other)
+            pending += [read for read in self.algorithm.reads[other] if read not in seen]
+        return False
 
     def _has_label(self, name: str, label: str) -> bool:
         op = self.algorithm.functions[name]
@@ -520,6 +543,11 @@ class Clusters:
                 return []
             trials.append(trial)
         return trials
+
+
+def _has_tasks(cluster: Cluster) -> bool:
+    """Returns whether groups of warps of a kernel have tasks of their own."""
+    return any(kernel.tiling.consumers for kernel in cluster.kernels)
 
 
 def _way_of(read: dt.ReadOp) -> Hashable:

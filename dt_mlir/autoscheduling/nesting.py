@@ -52,7 +52,8 @@ def repeated(algorithm: Algorithm, members: Sequence[str], label: str) -> set[st
     """Returns the functions that a pass over a label leaves apart, as it would compute their
     reductions again at each index of another label.
 
-    That is one which all functions have whose reductions the pass computes.
+    That is one which all functions have whose reductions the pass computes. The directive `online`
+    leaves the same ones apart.
 
     Args:
         algorithm: the program.
@@ -77,19 +78,21 @@ def repeated(algorithm: Algorithm, members: Sequence[str], label: str) -> set[st
 
 
 def _labels_as_read(algorithm: Algorithm, members: Sequence[str]) -> dict[str, set[str]]:
-    """Returns the labels of functions by the names that the first of them has for them."""
+    """Returns the labels of functions by the names that the first of them has for them, as far as
+    all reads agree."""
     root, *others = members
     names = {root: {label: label for label in algorithm.functions[root].label_names}}
     for name in (name for name in reversed(list(algorithm.functions)) if name in others):
         own = algorithm.functions[name].label_names
-        names[name] = {label: label for label in own}
-        reader = next((r for r in algorithm.readers[name] if r in names), None)
-        if reader is None:
-            continue
-        for axis, label in enumerate(own):
-            walked = algorithm.accesses(reader, name)[0].label_alone(axis)
-            if walked is not None:
-                names[name][label] = names[reader].get(walked, walked)
+        found: list[set[str]] = [set() for _ in own]
+        for reader in (reader for reader in algorithm.readers[name] if reader in names):
+            for read in algorithm.accesses(reader, name):
+                for axis, label in enumerate(own):
+                    walked = read.label_alone(axis) or label
+                    found[axis].add(names[reader].get(walked, walked))
+        names[name] = {
+            label: next(iter(walked)) for label, walked in zip(own, found) if len(walked) == 1
+        }  # fmt: skip
     return {name: {*found.values()} for name, found in names.items()}
 
 

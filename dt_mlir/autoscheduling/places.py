@@ -73,8 +73,7 @@ class Places:
             label: the label of one of these loops.
             cluster: the kernel.
         """
-        own = list(self.algorithm.functions[target].label_names)
-        around = own[: own.index(label) + 1] if label in own else [*own, label]
+        around = self._outside(target, label)
         loops = {self._loop_of(target, each, cluster) for each in around}
         return loops <= self._indexing(name, cluster)
 
@@ -118,9 +117,14 @@ class Places:
         for item in cluster.decisions:
             if item.name == "fuse_at" and item.function == member:
                 target, last = (str(argument.value) for argument in item.arguments)
-                own = list(self.algorithm.functions[target].label_names)
-                return target, own[: own.index(last) + 1] if last in own else [*own, last]
+                return target, self._outside(target, last)
         return member, []
+
+    def _outside(self, target: str, label: str) -> list[str]:
+        """Returns the labels of the loops of a function down to that over one of its labels, or to
+        one that it reduces."""
+        own = list(self.algorithm.functions[target].label_names)
+        return own[: own.index(label) + 1] if label in own else [*own, label]
 
     def _is_around(self, loop: tuple[str, str], name: str, cluster: Cluster) -> bool:
         """Returns whether a loop may be around all reads of a function by a kernel."""

@@ -80,7 +80,8 @@ class Algorithm:
     _splits: dict[Hashable, LoopProgram] = field(
         init=False, default_factory=dict[Hashable, LoopProgram]
     )
-    """Parts in which a reduction is split, by all but the number of its parts."""
+    """Parts in which a reduction is split, by all but the number of its parts, which changes in
+    them: who keeps one copies it."""
     _known: dict[_Fused, LoopProgram] = field(
         init=False, default_factory=dict[_Fused, LoopProgram]
     )

@@ -280,7 +280,7 @@ class Choices:
         """Returns whether groups of warps may have tasks of their own.
 
         What the copy engine moves are factors as they are in memory, of 8 or 16 bits, whose rows
-        start at multiples of 16 bytes.
+        start at multiples of 16 bytes. Others are results of products.
         """
         work = self.work
         factors = [item for item in work.accesses if item.feeds_product and not item.stores]
@@ -288,6 +288,7 @@ class Choices:
             self.device.specializes and work.specializes
             and len(self.rows) == 1 and bool(factors)
             and all(item.kind in ("f8", "f16") for item in work.products)
+            and not any(map(work.is_fed, work.products))
             and all(work.tensors[item.tensor].is_described for item in factors)
         )
 
@@ -385,6 +386,11 @@ def best_tiling(work: Work, device: Device, coarse: bool = False) -> tuple[Tilin
 def all_tilings(work: Work, device: Device) -> list[tuple[Tiling, Cost]]:
     """Returns all candidates, with what they cost, that of least predicted time first."""
     return _costs(Choices(work, device))
+
+
+def may_specialize(work: Work, device: Device) -> bool:
+    """Returns whether groups of warps of a kernel may have tasks of their own with some tiles."""
+    return Choices(work, device).specializes
 
 
 def specialized_tilings(work: Work, device: Device, count: int) -> list[tuple[Tiling, Cost]]:

@@ -6,7 +6,7 @@ so that they are taken once for all tilings of the same tiles.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -257,7 +257,7 @@ class Instance:
             number: self.tile[item.depends] * item.bits / 8
             for number, item in self._factors if not self._streaming(item)
         }  # fmt: skip
-        if any(map(self._follows, self.work.products)):
+        if any(item.computed and not self.work.is_fed(item) for item in self.work.products):
             return max(sizes.values(), default=0.0)
         return sum(sizes.values())
 
@@ -284,16 +284,6 @@ class Instance:
             if item.feeds_product and not item.stores:
                 yield number, item
 
-    def _follows(self, item: Product) -> bool:
-        """Returns whether a factor of a product is computed of the result of another one."""
-        results = [
-            self._labels(({*p.left} | {*p.right}) - {*p.depth}) for p in self.work.products
-            if p != item
-        ]  # fmt: skip
-        return item.computed and not {self._labels(item.left), self._labels(item.right)}.isdisjoint(
-            results
-        )
-
     @cached_property
     def loaded_ahead(self) -> float:
         """The bytes of the tiles that a loop loads to compute factors of, together.
@@ -301,7 +291,7 @@ class Instance:
         Those between two products, of which one follows from the other, are not copied ahead.
         """
         work = self.work
-        depths = {place for item in work.products if self._is_fed(item) for place in item.depth}
+        depths = {place for item in work.products if self.work.is_fed(item) for place in item.depth}
         found: dict[int, float] = {}
         for number, item in zip(self.outline.numbers, work.accesses):
             # Narrower ones are not copied ahead.
@@ -317,17 +307,14 @@ class Instance:
         """The bytes of first factors that a kernel holds whole: they are computed in other threads
         than those that multiply them, unless another product gives them."""
         work = self.work
-        results = [self._labels(({*p.left} | {*p.right}) - {*p.depth}) for p in work.products]
-        held = [self._labels(loops) for loops, _ in work.buffers]
+        results = [*map(work.results, work.products)]
+        held = [work.labels_of(loops) for loops, _ in work.buffers]
         found: dict[tuple[str, ...], float] = {}
         for item, dot in zip(work.products, self.dots):
-            labels = self._labels(item.left)
+            labels = work.labels_of(item.left)
             if item.computed and dot is not None and labels in held and labels not in results:
                 found[labels] = self.tile[item.left] * item.bits / 8
         return sum(found.values())
-
-    def _labels(self, places: Collection[int]) -> tuple[str, ...]:
-        return tuple(sorted(self.work.loops[place].label for place in places))
 
     @cached_property
     def computed_columns(self) -> float:
@@ -337,12 +324,8 @@ class Instance:
         return max((
             self.tile[item.right] * item.bits / 8
             for item, dot in zip(self.work.products, self.dots)
-            if self._is_fed(item) and dot is not None and frozenset(item.right) not in loaded
+            if self.work.is_fed(item) and dot is not None and frozenset(item.right) not in loaded
         ), default=0.0)  # fmt: skip
-
-    def _is_fed(self, item: Product) -> bool:
-        """Returns whether a factor of a product is computed of what is loaded alone."""
-        return item.computed and not self._follows(item)
 
     def _is_streamed(self, item: Access) -> bool:
         return bool(self._streaming(item))

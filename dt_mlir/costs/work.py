@@ -8,7 +8,7 @@ items count where loop-invariant code motion puts them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -209,6 +209,20 @@ class Work:
         """True if a product takes a factor that is computed, as of another product."""
         factors = sum(item.feeds_product and not item.stores for item in self.accesses)
         return factors < 2 * len(self.products)
+
+    def labels_of(self, places: Iterable[int]) -> tuple[str, ...]:
+        """Returns the labels of some loops, in the order of their names."""
+        return tuple(sorted(self.loops[place].label for place in places))
+
+    def results(self, item: Product) -> tuple[str, ...]:
+        """Returns the labels of the result of a product, as `labels_of`."""
+        return self.labels_of(({*item.left} | {*item.right}) - {*item.depth})
+
+    def is_fed(self, item: Product) -> bool:
+        """Returns whether a product has a computed factor that is no other product's result."""
+        others = [self.results(other) for other in self.products if other != item]
+        factors = self.labels_of(item.left), self.labels_of(item.right)
+        return item.computed and not any(factor in others for factor in factors)
 
     def signature(self) -> Hashable:
         """Returns what is equal for kernels that do the same to tensors of other names."""

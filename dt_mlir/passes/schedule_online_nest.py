@@ -68,12 +68,11 @@ def needed_functions(site: Site, label: str, together: bool) -> list[str]:
         return reducing[name]
 
     found = {name for name in reads if name != home.root.data and needs(name)}
-    labels = _labels_as_read(site, reads)
     while True:
         others = {*found, home.root.data}
         kept = label if together else None
         apart = {name for name in found if _is_apart(site, name, others, kept)}
-        apart |= found & _repeated(site, label, {name: labels[name] for name in others}, reads)
+        apart |= _repeated(site, label, others, reads)
         if not apart:
             break
         found -= apart
@@ -91,59 +90,64 @@ def needed_functions(site: Site, label: str, together: bool) -> list[str]:
     return list(order)
 
 
-def _labels_as_read(site: Site, reads: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
-    """Returns the labels of functions by the names that a function has for them which reads them.
+def _labels_as_read(site: Site, functions: Collection[str]) -> dict[str, set[str]]:
+    """Returns the labels of functions by the names that the root has for them, as far as all reads
+    agree.
 
     Args:
         site: the function that the pass is of.
-        reads: the functions that each function reads.
+        functions: the functions, that one among them.
     """
     root = site.kernel.root.data
     (write,) = writes_of(site.kernel, root)
     names = {root: {label: label for label in function_labels(site.kernel, write)}}
-    pending = [root]
-    while pending:
-        reader = pending.pop(0)
-        kernel = site.program.kernel_of(reader)
-        assert kernel is not None
-        for name in reads[reader]:
-            argument = argument_named(kernel, name)
+    # Those that read a function run behind it.
+    for kernel in reversed(site.program.kernels):
+        name = kernel.root.data
+        if name == root or name not in functions:
+            continue
+        (write,) = writes_of(kernel, name)
+        own = function_labels(kernel, write)
+        found: list[set[str]] = [set() for _ in own]
+        for reader in (reader for reader in readers_of(site, name) if reader.root.data in names):
+            argument = argument_named(reader, name)
             assert argument is not None
-            if name in names:
-                continue
-            own = kernel.axes_of(argument)
-            names[name] = {label: label for label in own}
-            for label, index in zip(own, reads_of(argument)[0].index_values()):
-                if isinstance(index, SSAValue):
-                    walked = walked_label(index)
-                    names[name][label] = names[reader].get(walked, walked)
-            pending.append(name)
+            known = names[reader.root.data]
+            for read in reads_of(argument):
+                for walked, label, index in zip(found, own, read.index_values()):
+                    used = walked_label(index) if isinstance(index, SSAValue) else label
+                    walked.add(known.get(used, used))
+        names[name] = {
+            label: next(iter(walked)) for label, walked in zip(own, found) if len(walked) == 1
+        }  # fmt: skip
     return {name: {*found.values()} for name, found in names.items()}
 
 
 def _repeated(
-    site: Site, label: str, labels: Mapping[str, set[str]], reads: Mapping[str, Sequence[str]]
+    site: Site, label: str, functions: Collection[str], reads: Mapping[str, Sequence[str]]
 ) -> set[str]:
     """Returns the functions whose reductions a pass would compute again at each index of a label.
 
     The label is one that all functions have whose reductions the pass computes: the keys and values
     of attention are the same for all queries. What is computed of such a function, and has not the
-    label either, is repeated with it.
+    label either, is repeated with it. The autoscheduler expects the same (`repeated`).
 
     Args:
         site: the function that the pass is of.
         label: the label of the pass.
-        labels: the labels of each function of the pass.
+        functions: the functions of the pass.
         reads: the functions that each function reads.
     """
+    labels = _labels_as_read(site, functions)
     reduced: dict[str, set[str]] = {}
-    for name in labels:
+    for name in functions:
         kernel = site.program.kernel_of(name)
         assert kernel is not None
-        reduced[name] = {op.label_name for op in operations_of(kernel, loop.ReduceOp)}
-    common = [labels[name] for name in labels if label in reduced[name]]
+        reduced[name] = {op.label_name for op in operations_of(kernel, loop.ReductionLoop)}
+    common = [labels[name] for name in functions if label in reduced[name]]
     shared = set[str]().union(*common[:1]).intersection(*common)
-    lacking = {name for name in labels if not shared <= labels[name]}
+    root = site.kernel.root.data
+    lacking = {name for name in functions if name != root and not shared <= labels[name]}
     found = {name for name in lacking if reduced[name] and label not in reduced[name]}
     while further := {n for n in lacking - found if not found.isdisjoint(reads[n])}:
         found |= further
