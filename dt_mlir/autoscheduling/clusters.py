@@ -483,7 +483,7 @@ class Clusters:
             readers = set(self.algorithm.readers[other])
             if other in self.home or other in left or members.isdisjoint(readers):
                 continue
-            if not self._needs(other, label):
+            if not self._has_label(other, label):
                 continue
             if other in self.stored or not members.issuperset(readers):
                 # What has the label is not there when the pass begins.
@@ -499,17 +499,6 @@ class Clusters:
         place = self.order.index(name)
         homes = [self._homes(reader) for reader in readers]
         return all(found and min(map(self.order.index, found)) > place for found in homes)
-
-    def _needs(self, name: str, label: str) -> bool:
-        """Returns whether a function has a label, reduces over it, or reads one that does."""
-        pending, seen = [name], set[str]()
-        while pending:
-            other = pending.pop()
-            if self._has_label(other, label):
-                return True
-            seen.add(other)
-            pending += [read for read in self.algorithm.reads[other] if read not in seen]
-        return False
 
     def _has_label(self, name: str, label: str) -> bool:
         op = self.algorithm.functions[name]

@@ -11,7 +11,7 @@ from dt_mlir.analysis.nests import argument_named, function_labels, loop_of, rea
 from dt_mlir.dialects import loop
 from dt_mlir.passes.schedule_fuse_at_copies import Move, take_arguments
 from dt_mlir.scheduling.directive import Site
-from dt_mlir.traversal import captured_by
+from dt_mlir.traversal import captured_by, operations
 
 HINT = "leave out 'together'"
 """The remedy where a function cannot be stored."""
@@ -106,5 +106,5 @@ def _behind(write: loop.WriteOp, outermost: Operation) -> list[Operation]:
         for value in (*op.operands, *captured_by(op)):
             if isinstance(value.owner, Operation):
                 pending.append(value.owner)
-    assert write.parent is not None
-    return [op for op in write.parent.ops if op in found]
+    # Some of it may stand between the loops.
+    return [op for op in operations(outermost) if op in found]

@@ -338,7 +338,31 @@ def test_products_whose_chain_does_not_pay_are_not_gathered(
     assert len(lowered) - fewer > fewer
 
 
-@pytest.mark.parametrize(("text", "checked"), [(BLOCK, 0), (STORED, 1)])
+TWO_NAMES = """
+Func f0, f1, f2; In A, B, C, D; Var i, j, c, d;
+f0[c] = rdot(B[d, d], B[d, d], d) / A[c, c];
+f1[i] = rdot(f0[c], f0[c], c) / f0[i];
+f2[d, j] = rdot(C[j], f0[j], c) / f1[j];
+f2.compile();
+"""
+BETWEEN = """
+Func f0, f1, f2; In A, B, C; Var x, y; RVar k;
+f0[x, y] = A[x, y] * rsum(B[x, k], k);
+f1[x, y] = f0[x, y] - C[x, y];
+f2[x, y] = f1[x, y] * rsum(C[x, k], k);
+f2.compile();
+"""
+
+
+@pytest.mark.parametrize("text", [TWO_NAMES, BETWEEN, PERCEPTRON, NORMS, PROJECTED])
+@pytest.mark.parametrize("size", [4096, 64])
+def test_schedules_are_legal_in_the_whole_program(text: str, size: int) -> None:
+    module = algorithm(text)
+    found = auto_schedule(module, assumed_sizes(module, {}, size), find_device("h200"))
+    assert auto.is_legal(module, found)
+
+
+@pytest.mark.parametrize(("text", "checked"), [(PERCEPTRON, 0), (STORED, 1)])
 def test_kernels_that_compute_nothing_of_each_other_are_not_checked_together(
     text: str, checked: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
