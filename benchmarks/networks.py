@@ -99,7 +99,7 @@ def measured(part: Part, rounds: int) -> dict[str, Any]:
         part: the part.
         rounds: the number of rounds; medians over them count.
     """
-    text = (HERE / "programs" / f"{part.program}.dt").read_text()
+    text = (HERE / "programs" / "networks" / f"{part.program}.dt").read_text()
     module, _ = compile_text(text, part.program)
     run_pipeline(module, default_pipeline("dt"))
     interface = Interface.of(module)
