@@ -34,12 +34,13 @@ from dt_mlir.language.schedule import Schedule
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.runtime.execute import loaded, torch_dtype, wrapper_name
 from dt_mlir.tuning import measuring
+from dt_mlir.tuning.replays import count_of_sets
 
 HERE = Path(__file__).resolve().parent
+WAYS = ("eager", "compile", "max_autotune")
+"""PyTorch's ways to compute a part."""
 WRONG = 0.01
 """The part of the largest element by which a result may differ from that in float32."""
-CACHED = 4
-"""The sets of tensors through which cold calls rotate: weights alone are larger than the cache."""
 
 
 @dataclass(frozen=True)
@@ -110,14 +111,19 @@ def measured(part: Part, rounds: int) -> dict[str, Any]:
     written = Schedule.parse("\n".join(item.text for item in schedule))
     program = Program.parse(text).with_schedule(written)
     sets = [drawn(interface, sizes)]
-    sets += [[tensor.clone() for tensor in sets[0]] for _ in range(CACHED - 1)]
     wanted = part.reference(*(tensor.float() for tensor in sets[0]))
+    cache = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
+    free, _ = torch.cuda.mem_get_info()
+    taken_by_set = sum(tensor.nbytes for tensor in sets[0])
+    # The result has the rows' shape.
+    count = count_of_sets(taken_by_set, sets[0][0].nbytes, cache, free, len(WAYS) + 1)
+    sets += [[tensor.clone() for tensor in sets[0]] for _ in range(count - 1)]
     largest = wanted.abs().max()
     compiled = compile_program(str(program), part.program)
     with loaded(compiled.source) as emitted:
         contenders = {"auto": getattr(emitted, wrapper_name(compiled.source))}
         contenders |= {
-            way: FUNCTIONS[f"{part.program}_{way}"] for way in ("eager", "compile", "max_autotune")
+            way: FUNCTIONS[f"{part.program}_{way}"] for way in WAYS
         }
         errors: dict[str, float] = {}
         clocks: dict[str, Clock] = {}
@@ -145,7 +151,7 @@ def line(row: Mapping[str, Any]) -> str:
     own = times["auto"]
     shown = [
         f"{times[way]['cold'] / own['cold']:.2f} / {times[way]['hot'] / own['hot']:.2f}"
-        for way in ("eager", "compile", "max_autotune")
+        for way in WAYS
     ]
     sizes = ", ".join(f"{label} = {size}" for label, size in row["sizes"].items())
     cells = [

@@ -31,7 +31,6 @@ LONG = 4
 """The functions of a chain that join a kernel together, not one by one."""
 STEADY = 8
 """The functions that join a kernel in one way before others are taken to do so, too."""
-
 SURE_OF_TASKS = 0.8
 """The part of the time of two kernels of products, of which one has groups of warps with tasks of
 their own, that a kernel of both without such must at most take to be chosen: attention with the

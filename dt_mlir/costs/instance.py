@@ -218,8 +218,7 @@ class Instance:
     def _copied(self) -> list[tuple[Access, float]]:
         """The loads of factors of products, with the bytes of a tile of each."""
         return [
-            (item, self.tile[item.depends] * item.bits / 8) for item in self.work.accesses
-            if item.feeds_product and not item.stores
+            (item, self.tile[item.depends] * item.bits / 8) for _, item in self._factors
         ]  # fmt: skip
 
     @cached_property

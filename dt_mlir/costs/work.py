@@ -219,7 +219,7 @@ class Work:
         return self.labels_of(({*item.left} | {*item.right}) - {*item.depth})
 
     def is_fed(self, item: Product) -> bool:
-        """Returns whether a product has a computed factor that is no other product's result."""
+        """Returns whether a factor of a product is computed, of what is loaded alone."""
         others = [self.results(other) for other in self.products if other != item]
         factors = self.labels_of(item.left), self.labels_of(item.right)
         return item.computed and not any(factor in others for factor in factors)
