@@ -27,8 +27,10 @@ REPORTS = ("loop-report-costs", "tile-report-spills")
 """The passes that only warn."""
 SCHEDULED = (*ALGORITHM, "convert-dt-to-loop", "apply-schedule")
 """The passes up to a scheduled module of the `loop` level."""
-REST = [name for name in STAGES["warp"] if name not in (*SCHEDULED, *REPORTS)]
-"""The passes that lower a scheduled module of the `loop` level to what groups of warps do."""
+_ALL = [name for name in STAGES["warp"] if name not in (*SCHEDULED, *REPORTS)]
+REST = _ALL[: _ALL.index("warp-split-producer") + 1]
+"""The passes that lower a scheduled module of the `loop` level to what groups of warps do, up to
+the last one that refuses any."""
 TRIED = 2
 """The number of tilings with which a specialized kernel is tried."""
 LEAST_GAIN = 0.02
@@ -79,19 +81,19 @@ class Evaluator:
         algorithm: the program.
         device: the device.
         kept: directives of the program about rounding, which stay.
+        assumes: whether groups of warps are taken to have tasks of their own wherever nothing says
+            that they cannot, until `refutes` finds out, which takes long.
     """
 
     def __init__(
-        self, algorithm: Algorithm, device: Device, kept: Sequence[Decision] = ()
+        self, algorithm: Algorithm, device: Device, kept: Sequence[Decision] = (),
+        assumes: bool = False,
     ) -> None:
-        self.algorithm, self.device = algorithm, device
+        self.algorithm, self.device, self.assumes = algorithm, device, assumes
         self.kept: dict[str, list[Decision]] = {}
         for item in kept:
             self.kept.setdefault(item.function, []).append(item)
-        self.taken = {
-            op.sym_name.data for op in algorithm.module.ops
-            if isinstance(op, dt.FuncOp | dt.InputOp | dt.LabelOp)
-        }  # fmt: skip
+        self.taken = set[str]()
         """The names that the program has."""
         self.parts: dict[str, int] = {}
         """The number of parts of each label that is split: a program has one."""
@@ -99,6 +101,7 @@ class Evaluator:
         """Clusters with their reductions in parts where that pays, by what they are without."""
         self.likely_parts: dict[str, int] = {}
         """The number of parts of each label that the last kernel was fastest with."""
+        self._decide_anew()
         self._works: dict[_Key, list[Work] | None] = {}
         self._likeness = Likeness(algorithm)
         self._alike: dict[Hashable, tuple[list[Work] | None, Names]] = {}
@@ -110,6 +113,14 @@ class Evaluator:
         self._tilings: dict[tuple[Hashable, bool], tuple[Tiling, Cost]] = {}
         self._specialized: dict[Hashable, bool] = {}
         """True for kernels whose groups of warps may have tasks of their own, by signature."""
+
+    def _decide_anew(self) -> None:
+        """Takes back what was decided for all of the program."""
+        self.taken = {
+            op.sym_name.data for op in self.algorithm.module.ops
+            if isinstance(op, dt.FuncOp | dt.InputOp | dt.LabelOp)
+        }  # fmt: skip
+        self.parts, self.likely_parts = {}, {}
 
     def evaluated(
         self, root: str, members: Iterable[str], decisions: Sequence[Decision], coarse: bool = True
@@ -131,7 +142,9 @@ class Evaluator:
         if (key, coarse) not in self._found:
             if not coarse:
                 for work in works:
-                    work.specializes = self._specializes(key, work)
+                    known = work.signature() in self._specialized
+                    if known or not self.assumes:
+                        work.specializes = self._specializes(key, work)
             kernels = tuple(Kernel(work, *self._best(work, coarse)) for work in works)
             self._found[key, coarse] = Cluster(root, *key, kernels)
         return self._found[key, coarse]
@@ -164,6 +177,23 @@ class Evaluator:
                 self._lowers(trial, self.directives(trial)) for trial in trials
             )
         return self._specialized[signature]
+
+    def refutes(self, clusters: Iterable[Cluster]) -> bool:
+        """Returns whether clusters have kernels that were assumed to be specialized and cannot be.
+
+        If so, clusters are to be found again. If not, nothing follows from what was assumed of
+        others: a kernel that is not chosen where it is taken to be fast is not where it is slow.
+        """
+        refuted = False
+        for cluster in clusters:
+            key = cluster.members, cluster.decisions
+            for kernel in cluster.kernels:
+                if kernel.tiling.consumers and not self._specializes(key, kernel.work):
+                    refuted = True
+        if refuted:
+            self._found = {item: known for item, known in self._found.items() if item[1]}
+            self._decide_anew()
+        return refuted
 
     def schedule(self, cluster: Cluster) -> list[Decision] | None:
         """Returns the directives of a cluster; None where its tiles cannot be lowered.
