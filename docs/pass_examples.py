@@ -136,6 +136,10 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         "g.align_storage(k:16);\ng.tensorize(k:16);\nf.tensorize(k:16);\n", STAGES["tile"], "",
     ),
     "tile-hoist-reductions": (f"{SUMS}f.tensorize(k:32);\n", STAGES["tile"], ""),
+    "tile-use-reciprocals": (
+        "Func f; In A; Var x; RVar k;\nf[x, k] = A[x, k] / sqrt(len(k));\n"
+        "f.block(x:16, k:64);\nf.tensorize(x:16, k:64);\n", STAGES["tile"], "",
+    ),
     "tile-move-scales": (
         "Func f; In A; SIn scale : f32; Var x; RVar k;\nf[x] = rmax(A[x, k] * scale, k);\n"
         "f.tensorize(k:0);\n", STAGES["tile"], "",

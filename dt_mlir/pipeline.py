@@ -31,6 +31,7 @@ TILES = (
     "convert-loop-to-tile",
     "tile-unroll-jam",
     "expand-elementwise",
+    "tile-use-reciprocals",
     "tile-merge-axes",
     "tile-cse",
     "licm",

@@ -57,6 +57,7 @@ PASS_NAMES = (
     "loop-split-products",
     "convert-loop-to-tile",
     "tile-unroll-jam",
+    "tile-use-reciprocals",
     "tile-merge-axes",
     "tile-cse",
     "tile-fuse-maps",

@@ -68,6 +68,8 @@ class Clusters:
         """The root of the cluster of each function; none for one that several inline."""
         self.unsteady = set[str]()
         """The roots of the kernels that functions join one by one, as several did not pay."""
+        self._needing: dict[str, set[str]] = {}
+        """The functions that need each label."""
         self._refused = set[Hashable]()
         """The functions, by what is alike, that did not join kernels as these are or were."""
 
@@ -482,7 +484,7 @@ class Clusters:
             readers = set(self.algorithm.readers[other])
             if other in self.home or other in left or members.isdisjoint(readers):
                 continue
-            if not self._has_label(other, label):
+            if not self._needs(other, label):
                 continue
             if other in self.stored or not members.issuperset(readers):
                 # What has the label is not there when the pass begins.
@@ -499,10 +501,16 @@ class Clusters:
         homes = [self._homes(reader) for reader in readers]
         return all(found and min(map(self.order.index, found)) > place for found in homes)
 
-    def _has_label(self, name: str, label: str) -> bool:
-        op = self.algorithm.functions[name]
-        reduced = {found for item in self.algorithm.reductions(name) for found in item.label_names}
-        return label in op.label_names or label in reduced
+    def _needs(self, name: str, label: str) -> bool:
+        """Returns whether a function has a label, reduces over it, or reads one that does."""
+        if label not in self._needing:
+            found = self._needing[label] = set()
+            for other, op in self.algorithm.functions.items():
+                labels = {*op.label_names}
+                labels.update(*(item.label_names for item in self.algorithm.reductions(other)))
+                if label in labels or not found.isdisjoint(self.algorithm.reads[other]):
+                    found.add(other)
+        return name in self._needing[label]
 
     def _joined(self, name: str, cluster: Cluster, stores: bool) -> list[Cluster]:
         """Returns a kernel with a function that joins it, for each way that is legal."""

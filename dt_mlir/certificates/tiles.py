@@ -13,6 +13,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from dt_mlir.analysis.magnitudes import is_surely_moderate
 from dt_mlir.certificates.algorithm import integer_element, product, widened
 from dt_mlir.certificates.folding import (
     Fold,
@@ -183,7 +184,7 @@ class Program:
         """Evaluates the factors of a scalar, which stand in one of two orders."""
         type = op.before.type
         scalar = as_term(self.values[op.scalar], op.scalar.type)
-        positive = op.scalar in self.positive
+        positive = op.scalar in self.positive or is_surely_moderate(op.scalar)
         if isinstance(scalar, Number):
             # The order follows from the number.
             positive = MODERATE[0] <= float(scalar.value.value.data) <= MODERATE[1]

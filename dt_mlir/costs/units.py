@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from dt_mlir.analysis.dot_plans import dot_operand_bits
+from dt_mlir.analysis.magnitudes import has_reciprocal
 from dt_mlir.dialects import elem
 
 
@@ -74,6 +75,8 @@ def effort_of(op: Operation) -> Effort:
     if isinstance(op, elem.ApplyOp):
         # A function of a plug-in is expanded later; it is taken for a short one.
         return _NAMED.get(op.function.data, Effort(5.0, 1.0))
+    if isinstance(op, arith.DivfOp) and has_reciprocal(op.rhs):
+        return _ONE
     exponent = _constant(op.operands[1]) if op.name == "math.powf" else None
     if exponent in (1, 2, 3, 4):
         # Small whole powers are multiplied out.

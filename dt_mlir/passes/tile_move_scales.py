@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from dt_mlir.analysis.kernels import kernels_of
+from dt_mlir.analysis.magnitudes import is_surely_moderate
 from dt_mlir.builders.values import ValueBuilder
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.elem import ReductionKind, identity
@@ -29,7 +30,7 @@ class _Scaled:
 
     tile: SSAValue
     scale: SSAValue
-    """A scalar argument, perhaps widened, or a constant of the map."""
+    """A scalar argument, perhaps widened, a constant of the map, or a scalar that is positive."""
 
 
 class _Scales:
@@ -46,19 +47,21 @@ class _Scales:
         return self.known[scale]
 
     def _make(self, scale: SSAValue) -> tuple[SSAValue, SSAValue]:
-        first = self.block.first_op
-        assert first is not None
-        builder = Builder(InsertPoint.before(first))
-
-        def insert(op: Operation) -> Operation:
-            op.location = first.location
-            return builder.insert(op)
-
         source = scale
-        if isinstance(scale.owner, arith.ConstantOp):
-            source = insert(scale.owner.clone()).results[0]
         while isinstance(source.owner, arith.ExtFOp):
             source = source.owner.input
+        owner = source.owner
+        is_made = isinstance(owner, Operation) and not isinstance(owner, arith.ConstantOp)
+        at = owner.next_op if is_made else self.block.first_op
+        assert at is not None
+        builder = Builder(InsertPoint.before(at))
+
+        def insert(op: Operation) -> Operation:
+            op.location = at.location
+            return builder.insert(op)
+
+        if isinstance(owner, arith.ConstantOp):
+            source = insert(owner.clone()).results[0]
         before, after = insert(tile.FactorsOp(source, scale.type)).results
         return before, after
 
@@ -166,7 +169,8 @@ def _chosen(value: SSAValue, kind: ReductionKind) -> SSAValue | None:
 
 
 def _scaled(value: SSAValue) -> _Scaled | None:
-    """Returns the factors of a tile that is a product with a scalar argument, or with a number."""
+    """Returns the factors of a tile that is a product with a scalar whose sign can be told, or with
+    a number."""
     op = value.owner
     if not isinstance(op, tile.MapOp):
         return None
@@ -184,7 +188,7 @@ def _scaled(value: SSAValue) -> _Scaled | None:
             continue
         if scale in args:
             outer = op.inputs[_place(op, scale)]
-            if _is_argument(outer):
+            if _is_argument(outer) or is_surely_moderate(outer):
                 return _Scaled(unscaled, outer)
         elif isinstance(scale.owner, arith.ConstantOp) and _is_moderate(scale.owner):
             return _Scaled(unscaled, scale)
@@ -215,7 +219,8 @@ class TileMoveScalesPass(ModulePass):
 
     Rounding keeps the order, so that the largest product is the product of the largest element. A
     product that is needed besides may then be part of a multiplication and addition in one
-    instruction. Of a scalar argument, `tile.factors` tells whether it is positive.
+    instruction. Of a scalar argument, `tile.factors` tells whether it is positive; one that is made
+    of sizes that are known is.
 
     ```
     %s = tile.map arith.mulf %a, %scale

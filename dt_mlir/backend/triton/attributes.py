@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+
 from xdsl.dialects import scf
 
+from dt_mlir.backend.triton import code
 from dt_mlir.diagnostics import CompileError, directive_location
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.kernel import GridKernelOp
@@ -30,3 +33,9 @@ def check_consumed(kernel: GridKernelOp) -> None:
                     f"nothing has consumed the attribute '{name}' of '{op.name}'",
                     directive_location(op.location), hint,
                 )  # fmt: skip
+
+
+def eviction_of(op: tile.LoadOp | tile.StoreOp) -> dict[str, ast.expr]:
+    """Returns the keyword that says what the cache keeps of an access, if it has a policy."""
+    policy = op.eviction_policy
+    return {} if policy is None else {"eviction_policy": code.constant(policy.data)}

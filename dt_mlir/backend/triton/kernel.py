@@ -20,9 +20,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from dt_mlir.analysis.boxes import Box
+from dt_mlir.analysis.magnitudes import is_surely_moderate
 from dt_mlir.analysis.unrolled_loops import unrolled_trips
 from dt_mlir.backend.triton import code
 from dt_mlir.backend.triton.addresses import AddressPrinter
+from dt_mlir.backend.triton.attributes import eviction_of
 from dt_mlir.backend.triton.boxes import described, shape_of, tile_extents
 from dt_mlir.backend.triton.known_conditions import KnownConditions
 from dt_mlir.backend.triton.origins import Origins
@@ -45,7 +47,7 @@ from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.kernel import GridKernelOp
 from dt_mlir.dialects.tile.types import Axis, axes_of, axis_names, element_of
-from dt_mlir.element_types import is_bool, is_float, is_integer, is_moderate
+from dt_mlir.element_types import is_bool, is_float, is_integer
 
 _REDUCED = {
     ReductionKind.ADD: "total",
@@ -287,7 +289,7 @@ class KernelPrinter(AddressPrinter):
             keywords = {"mask": code.total("&", [*masks, *bounds]), "other": memory_literal(other)}
         self.tensors.add(op.result)
         pointer = self.pointer(op, axes)
-        loaded = code.call("tl.load", pointer, **keywords, **_eviction(op))
+        loaded = code.call("tl.load", pointer, **keywords, **eviction_of(op))
         if op.fill is not None and str(op.fill) != str(other):
             # Lanes that are masked off keep the pad, whatever their bounds.
             outside = code.total("&", [*masks, code.inverted(code.total("&", bounds))])
@@ -361,7 +363,7 @@ class KernelPrinter(AddressPrinter):
             order = {"sem": code.constant("relaxed")}
             self.writer.expression(code.call("tl.atomic_add", pointer, value, **keywords, **order))
             return
-        stored = code.call("tl.store", pointer, value, **keywords, **_eviction(op))
+        stored = code.call("tl.store", pointer, value, **keywords, **eviction_of(op))
         box = self.boxes.get(op)
         if box is None:
             self.writer.expression(stored)
@@ -434,10 +436,10 @@ class KernelPrinter(AddressPrinter):
         one, scalar = code.constant(1.0), self.values[op.scalar]
         parameter = self.signature.moderate.get(op.scalar)
         if parameter is None:
-            attr = constant_of(op.scalar)
-            moves = isinstance(attr, FloatAttr) and is_moderate(attr.value.data)
-            self.values[op.before] = _ONE if moves else scalar
-            self.values[op.after] = scalar if moves else _ONE
+            first, second = op.results if is_surely_moderate(op.scalar) else op.results[::-1]
+            self.values[first], self.values[second] = _ONE, scalar
+            if constant_of(op.scalar) is None:
+                self._assign(second, scalar, "scale")
             return
         if op.scalar.type != op.before.type:
             scalar = code.call("tl.cast", scalar, triton_type(op.before.type))
@@ -593,8 +595,3 @@ class KernelPrinter(AddressPrinter):
             return self.values[value]
         assert isinstance(attr, FloatAttr | IntegerAttr)
         return literal(attr) if attr.type == i32 else typed_literal(attr)
-
-
-def _eviction(op: tile.LoadOp | tile.StoreOp) -> dict[str, ast.expr]:
-    policy = op.eviction_policy
-    return {} if policy is None else {"eviction_policy": code.constant(policy.data)}

@@ -28,6 +28,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from dt_mlir.analysis.magnitudes import magnitude_of
 from dt_mlir.backend.triton import code
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import elem
@@ -172,7 +173,8 @@ def scalar_expression(
 
     if accurate and op.name in _LIBRARY:
         return code.call(_LIBRARY[op.name], *(shown(i, True) for i in range(len(values))))
-    if accurate and values and values[0].type == f32:
+    # What is made of sizes is computed once, and many elements may be multiplied by it.
+    if values and values[0].type == f32 and (accurate or magnitude_of(op.results[0]) is not None):
         if op.name == "arith.divf":
             return code.call("tl.div_rn", shown(0, True), shown(1, True))
         if op.name == "math.sqrt":

@@ -18,6 +18,8 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from dt_mlir.analysis.magnitudes import magnitude_of
+
 
 @irdl_op_definition
 class FactorsOp(IRDLOperation):
@@ -26,7 +28,8 @@ class FactorsOp(IRDLOperation):
     Where the scalar is positive and of moderate size (`dt_mlir.element_types.MODERATE`), they are 1
     and the scalar: to multiply by it behind a maximum or a minimum gives what it gives before, as
     rounding keeps the order. Anywhere else they are the scalar and 1. Of an argument of the kernel,
-    the host decides which it is for a launch, so that a factor of 1 costs nothing:
+    the host decides which it is for a launch, so that a factor of 1 costs nothing; of what is made
+    of numbers and sizes it is known (`dt_mlir.analysis.magnitudes`):
 
     `%before, %after = tile.factors %scale : f16 to f32`
     """
@@ -36,7 +39,7 @@ class FactorsOp(IRDLOperation):
     T: ClassVar = VarConstraint("T", AnyFloatConstr)
 
     scalar = operand_def(AnyFloatConstr)
-    """The scalar: an argument of the kernel, or a constant."""
+    """The scalar: an argument of the kernel, a constant, or made of numbers and sizes."""
     before = result_def(T)
     """1, or the scalar."""
     after = result_def(T)
@@ -49,10 +52,12 @@ class FactorsOp(IRDLOperation):
         super().__init__(operands=[scalar], result_types=[type, type])
 
     def verify_(self) -> None:
-        owner = self.scalar.owner
-        if not isinstance(self.scalar, BlockArgument) and not isinstance(owner, arith.ConstantOp):
+        given = isinstance(self.scalar, BlockArgument)
+        known = isinstance(self.scalar.owner, arith.ConstantOp)
+        if not (given or known) and magnitude_of(self.scalar) is None:
             raise VerifyException(
-                "the factors of a scalar are those of an argument of the kernel, or of a constant"
+                "the factors of a scalar are those of an argument of the kernel, of a constant, or "
+                "of what is made of numbers and sizes"
             )
         given, type = self.scalar.type, self.before.type
         assert isinstance(given, AnyFloat)

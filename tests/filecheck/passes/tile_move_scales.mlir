@@ -98,3 +98,36 @@ tile.kernel @others(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %s: 
   %v = tile.reduce maximum %q along k
   tile.store %v, %f[]
 }
+// -----
+// What is made of numbers and known sizes is positive: its factors are known.
+// CHECK-LABEL: tile.kernel @known
+// CHECK: %[[R:.*]] = arith.divf
+// CHECK-NEXT: %[[B:.*]], %[[F:.*]] = tile.factors %[[R]] : f32 to f32
+// CHECK: %[[A:.*]] = tile.load
+// CHECK: %[[U:.*]] = tile.map arith.mulf %[[A]], %[[B]]
+// CHECK-NEXT: %[[T:.*]] = tile.reduce maximum %[[U]] along k
+// CHECK-NEXT: arith.mulf %[[T]], %[[F]]
+// A size that is open may be 0, and its reciprocal infinite.
+// CHECK: %[[P:.*]] = tile.map arith.mulf %[[A]], %{{.*}}
+// CHECK-NEXT: tile.reduce maximum %[[P]] along k
+tile.kernel @known(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %f: memref<f32> {host.name = "f", host.axes = []}) attributes {grid_blocks = [], grid_labels = [], labels = ["k"], root = "f"} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %one = arith.constant 1.0 : f32
+  %i = arith.index_cast %c64 : index to i32
+  %g = arith.sitofp %i : i32 to f32
+  %w = math.sqrt %g : f32
+  %r = arith.divf %one, %w : f32
+  %n = tile.size k
+  %j = arith.index_cast %n : index to i32
+  %h = arith.sitofp %j : i32 to f32
+  %q = arith.divf %one, %h : f32
+  %k = tile.range k: 8 from %c0
+  %a = tile.load %A[%k]
+  %p = tile.map arith.mulf %a, %r
+  %t = tile.reduce maximum %p along k
+  tile.store %t, %f[]
+  %o = tile.map arith.mulf %a, %q
+  %m = tile.reduce maximum %o along k
+  tile.store %m, %f[]
+}

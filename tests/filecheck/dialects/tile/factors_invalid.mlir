@@ -2,7 +2,7 @@
 
 tile.kernel @k(%s: f32 {host.name = "s", host.axes = []}, %f: memref<f32> {host.name = "f", host.axes = []}) attributes {grid_blocks = [], grid_labels = [], labels = [], root = "f"} {
   %t = arith.addf %s, %s : f32
-  // expected-error@below {{'tile.factors' is malformed: the factors of a scalar are those of an argument of the kernel, or of a constant}}
+  // expected-error@below {{'tile.factors' is malformed: the factors of a scalar are those of an argument of the kernel, of a constant, or of what is made of numbers and sizes}}
   %before, %after = tile.factors %t : f32 to f32
   tile.store %before, %f[]
 }
