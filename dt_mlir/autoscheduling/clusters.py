@@ -488,7 +488,8 @@ class Clusters:
                 continue
             if other in self.stored or not members.issuperset(readers):
                 # What has the label is not there when the pass begins.
-                has_it = label in self.algorithm.functions[other].label_names
+                own = map(self._same, self.algorithm.functions[other].label_names)
+                has_it = self._same(label) in own
                 if not together or has_it or not self._run_behind(readers - members, name):
                     continue
                 stored.add(other)
@@ -500,6 +501,10 @@ class Clusters:
         place = self.order.index(name)
         homes = [self._homes(reader) for reader in readers]
         return all(found and min(map(self.order.index, found)) > place for found in homes)
+
+    def _same(self, label: str) -> str:
+        """Returns the first of the labels that have the size of a label."""
+        return self.algorithm.same.get(label, label)
 
     def _needs(self, name: str, label: str) -> bool:
         """Returns whether a function has a label, reduces over it, or reads one that does."""

@@ -64,6 +64,8 @@ class Algorithm:
     readers: dict[str, list[str]] = field(init=False)
     """The functions that read each function."""
 
+    same: dict[str, str] = field(init=False)
+    """The first of the labels that have the size of a label, for each."""
     axes: dict[str, ArrayAttr[StringAttr]] = field(init=False)
     """The labels of the axes of each input."""
     _reductions: dict[str, list[dt.ReduceOp]] = field(
@@ -88,9 +90,11 @@ class Algorithm:
     """Parts with fused functions, those that were made last at the end."""
 
     def __post_init__(self) -> None:
+        interface = Interface.of(self.module)
+        self.same = {label: group[0] for group in interface.groups for label in group}
         self.axes = {
             item.name: name_array([a if isinstance(a, str) else "" for a in item.axes])
-            for item in Interface.of(self.module).inputs
+            for item in interface.inputs
             if item.axes
         }
         found = {op.sym_name.data: op for op in self.module.ops if isinstance(op, dt.FuncOp)}

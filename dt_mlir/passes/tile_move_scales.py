@@ -51,8 +51,9 @@ class _Scales:
         while isinstance(source.owner, arith.ExtFOp):
             source = source.owner.input
         owner = source.owner
-        is_made = isinstance(owner, Operation) and not isinstance(owner, arith.ConstantOp)
-        at = owner.next_op if is_made else self.block.first_op
+        at = self.block.first_op
+        if isinstance(owner, Operation) and not isinstance(owner, arith.ConstantOp):
+            at = owner.next_op
         assert at is not None
         builder = Builder(InsertPoint.before(at))
 

@@ -10,7 +10,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, f32
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -56,9 +56,9 @@ def use_reciprocals(kernel: tile.KernelOp) -> None:
     reciprocals = _Reciprocals(kernel)
     for op in operations_of(kernel, tile.MapOp):
         for inner in [inner for inner in op.body.block.ops if isinstance(inner, arith.DivfOp)]:
-            exact = _exact(inner.rhs, inner.result.type)
+            exact = _exact(inner.rhs)
             if exact is not None:
-                number = arith.ConstantOp(FloatAttr(exact, inner.result.type))
+                number = arith.ConstantOp(exact)
                 Rewriter.insert_op(number, InsertPoint.before(inner))
                 number.location = inner.location
                 _replace(inner, number.result)
@@ -68,13 +68,13 @@ def use_reciprocals(kernel: tile.KernelOp) -> None:
                     op = _multiplied(op, inner, reciprocals.of(divisor))
 
 
-def _exact(divisor: SSAValue, type: Attribute) -> float | None:
+def _exact(divisor: SSAValue) -> FloatAttr | None:
     """Returns the reciprocal of a number if it is exact; None for others."""
     owner = divisor.owner
     if not isinstance(owner, arith.ConstantOp) or not isinstance(owner.value, FloatAttr):
         return None
     number = owner.value.value.data
-    return 1 / number if is_power_of_two(number) else None
+    return FloatAttr(1 / number, owner.value.type) if is_power_of_two(number) else None
 
 
 def _is_long(op: tile.MapOp) -> bool:
