@@ -107,6 +107,15 @@ def test_attention_is_computed_in_one_pass() -> None:
     assert "c:0" in found[3]
 
 
+def test_a_function_between_does_not_hide_a_pass() -> None:
+    """A reciprocal that is a function of its own has no label of the pass, and is computed in it."""
+    text = ATTENTION.replace("total, o", "total, r, o").replace(
+        "o[h, i, d] =", "r[h, i] = 1 / total[h, i];\no[h, i, d] ="
+    ).replace("/ total[h, i];\no.precision", "* r[h, i];\no.precision")
+    sizes = {"h": 64, "i": 4096, "j": 4096, "c": 128, "d": 128}
+    assert texts(schedule(text, sizes)) == texts(schedule(ATTENTION, sizes))
+
+
 def test_few_queries_are_computed_in_parts() -> None:
     sizes = {"h": 8, "i": 4, "j": 32768, "c": 128, "d": 128}
     found = texts(schedule(ATTENTION, sizes))
