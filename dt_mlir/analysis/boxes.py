@@ -115,7 +115,8 @@ class Boxes:
         self.refuse = refuse
         module = kernel.parent_op()
         assert module is not None
-        self.same, self.fixed = label_classes(module), fixed_sizes(module)
+        self.same = label_classes(module)
+        self.fixed = {**fixed_sizes(module), **kernel.specialized_sizes}
         self.sums = TileSums()
         function = host.function_of(module)
         self.tensors: Sequence[SSAValue] = next(

@@ -50,6 +50,7 @@ def tile_directives(
         found.append(Decision(root, "persistent", rounds, reason))
     if tiling.consumers:
         numbers = {"consumers": tiling.consumers, "registers": CONSUMER_REGISTERS}
+        numbers |= _held_whole(work, tiling)
         reason = "a group of warps copies what the others multiply"
         found.append(sized(root, "warp_specialize", numbers, reason))
         found += _stored_by_threads(work)
@@ -63,6 +64,15 @@ def tile_directives(
         reason = "its launch overlaps with the end of the kernel before"
         found.append(plain(root, "dependent_launch", reason=reason))
     return found
+
+
+def _held_whole(work: Work, tiling: Tiling) -> dict[str, int]:
+    """Returns the sizes of labels that tiles take whole and the program leaves open, as of heads:
+    what groups of warps multiply has a known number of rows and columns."""
+    return {
+        walk.label: walk.extent for walk in work.loops
+        if walk.is_open and not tiling.tiles[walk.label]
+    }  # fmt: skip
 
 
 def _stored_by_threads(work: Work) -> list[Decision]:

@@ -14,6 +14,7 @@ from xdsl.ir.affine import AffineExpr
 
 from dt_mlir.analysis.dot_plans import is_dottable
 from dt_mlir.analysis.index_growth import coefficient, growth
+from dt_mlir.analysis.label_sizes import fixed_sizes
 from dt_mlir.analysis.nests import (
     argument_named,
     blocked_loops,
@@ -62,6 +63,8 @@ class _Reader:
         self.aligned = aligned
         self.kernel = kernel
         self.sizes = sizes
+        module = kernel.parent_op()
+        self.fixed = {} if module is None else fixed_sizes(module)
         self.axes = TileAxes(kernel, {}, every=True)
         self.places = {op: place for place, op in enumerate(self.axes.loops)}
         self.work = Work(kernel.root.data)
@@ -126,6 +129,7 @@ class _Reader:
             share, most,
             isinstance(part, loop.PartOp) and extent < self._size(label),
             isinstance(part, loop.PartOp) and part.function is not None,
+            not isinstance(part, loop.PartOp) and label not in self.fixed,
         )  # fmt: skip
 
     def _visit(self, block: Block, around: Loops) -> None:

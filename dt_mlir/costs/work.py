@@ -42,6 +42,8 @@ class Walk:
     """True if its points are a part of the label's, behind which others' follow in memory."""
     in_chunks: bool = False
     """True if its points are those of a part that is scanned, which no tile takes whole."""
+    is_open: bool = False
+    """True if calls decide its extent, for which the program is not compiled alone."""
 
 
 class Reach(NamedTuple):

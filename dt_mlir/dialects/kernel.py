@@ -77,7 +77,8 @@ class KernelOp(IRDLOperation):
     unroll_jam = opt_prop_def(DictionaryAttr)
     """Labels whose tiles are taken apart, with the number of interleaved tiles of each."""
     warp_specialize = opt_prop_def(DictionaryAttr)
-    """The numbers of `consumers` and `registers` by which warps are specialized, if they are."""
+    """The numbers of `consumers` and `registers` by which warps are specialized, if they are, and
+    the `sizes` of labels that they are specialized for, if these are not all."""
     descriptors = opt_prop_def(Identifiers)
     """The tensors that are accessed through descriptors where the device and they allow it."""
     summed = opt_prop_def(Identifiers)
@@ -168,6 +169,13 @@ class KernelOp(IRDLOperation):
         items = self.warp_specialize.data.items() if self.warp_specialize else ()
         return {n: v.value.data for n, v in items if isinstance(v, IntegerAttr)}
 
+    @property
+    def specialized_sizes(self) -> dict[str, int]:
+        """The sizes of labels that warps are specialized for; all others if it has none."""
+        sizes = self.warp_specialize.data.get("sizes") if self.warp_specialize else None
+        items = sizes.data.items() if isinstance(sizes, DictionaryAttr) else ()
+        return {n: v.value.data for n, v in items if isinstance(v, IntegerAttr)}
+
     def set_hint(self, hint: str, value: int | str) -> None:
         """Sets a launch hint."""
         attr = IntegerAttr(value, i32) if isinstance(value, int) else StringAttr(value)
@@ -226,6 +234,9 @@ class KernelOp(IRDLOperation):
             set(numbers) != {"consumers", "registers"} or min(numbers.values()) < 1
         ):
             raise VerifyException("'warp_specialize' has numbers of 'consumers' and 'registers'")
+        sizes, labels = self.specialized_sizes, {label.data for label in self.labels}
+        if any(label not in labels or size < 1 for label, size in sizes.items()):
+            raise VerifyException("'warp_specialize' has 'sizes' of labels of the kernel")
         if self.math is not None and self.math.data not in self.ACCURACIES:
             raise VerifyException(f"'math' must be one of {', '.join(self.ACCURACIES)}")
 

@@ -303,20 +303,28 @@ class Directives(ABC):
         """
         return self.direct("pipeline", **stages)
 
-    @checked("warp_specialize(consumers, registers)")
-    def warp_specialize(self, /, consumers: Size = 2, registers: Size = 232) -> Self:
+    @checked("warp_specialize(consumers, registers, x=64, …)")
+    def warp_specialize(
+        self,
+        /,
+        consumers: Size = 2,
+        registers: Size = 232,
+        **sizes: Size = (),
+    ) -> Self:
         """Gives groups of warps tasks of their own, on GPUs whose tensor cores read shared memory.
 
         A producer copies tiles into rings of buffers, and consumers multiply them, each its part
         of the rows. `num_stages` is the depth of the rings. Elsewhere Triton's kernel runs, in
-        which a step at the edge of a domain sees to its own sums. CUTLASS: warp-specialized
-        kernels; Triton: `warp_specialize`.
+        which a step at the edge of a domain sees to its own sums; so it does where a label has
+        another size than one that is given, as of heads that are taken whole (`d:128`). CUTLASS:
+        warp-specialized kernels; Triton: `warp_specialize`.
 
         Args:
             consumers: the number of groups of four warps that multiply.
             registers: the number of registers of each of their threads.
+            sizes: the sizes of labels that warps are specialized for.
         """
-        return self.direct("warp_specialize", consumers=consumers, registers=registers)
+        return self.direct("warp_specialize", consumers=consumers, registers=registers, **sizes)
 
     @checked("dependent_launch()")
     def dependent_launch(self, /) -> Self:

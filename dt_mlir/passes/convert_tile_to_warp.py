@@ -30,6 +30,7 @@ from dt_mlir.dialects.tile.types import (
 from dt_mlir.dialects.warp.types import WARPGROUP
 from dt_mlir.passes.convert_tile_to_warp_products import Products, refused
 from dt_mlir.passes.convert_tile_to_warp_sites import Site, blocks_alike, sites_of
+from dt_mlir.passes.convert_tile_to_warp_sizes import with_sizes
 from dt_mlir.traversal import operations_of
 
 STAGE = 2
@@ -536,10 +537,19 @@ class ConvertTileToWarpPass(ModulePass):
         function = host.function_of(op)
         for launch in [] if function is None else function.launches():
             kernel = launch.kernel_op()
-            known = launch.specialized is not None
-            if known or not isinstance(kernel, tile.KernelOp) or kernel.warp_specialize is None:
+            done = launch.specialized is not None
+            if done or not isinstance(kernel, tile.KernelOp) or kernel.warp_specialize is None:
                 continue
-            converter = _Converter(kernel)
-            found = converter.convert()
+            sizes = kernel.specialized_sizes
+            # It is looked at in the module, which says what sizes are the same.
+            known = with_sizes(kernel, sizes) if sizes else kernel
+            if sizes:
+                Rewriter.insert_op(known, InsertPoint.after(kernel))
+            try:
+                converter = _Converter(known)
+                found = converter.convert()
+            finally:
+                if sizes:
+                    Rewriter.erase_op(known)
             Rewriter.insert_op(found, InsertPoint.after(kernel))
-            launch.specialize(found.sym_name.data, list(converter.boxes.equal))
+            launch.specialize(found.sym_name.data, list(converter.boxes.equal), sizes)

@@ -58,6 +58,12 @@ class FusePass(Directive):
             join(nest[: len(wanted)], joined)
 
     def _check(self, site: Site, nest: NamedNest) -> None:
+        walked = [op.label_name for op in nest.named]
+        if len({*walked}) < len(walked):
+            raise site.error(
+                f"its loops over {', '.join(walked)} are not over different labels",
+                "let each label have a loop of its own",
+            )
         for op in nest.named:
             if loop.prefixes_of(op):
                 raise site.error(

@@ -280,6 +280,8 @@ class Directive(ModulePass):
         values: dict[str, Any] = {}
         pending = list(arguments)
         for name, kind, _ in cls.parameters():
+            if kind.takes_rest and not pending and name in cls.defaults():
+                continue
             if kind.takes_rest:
                 values[name] = kind.decode(pending)
                 pending = []

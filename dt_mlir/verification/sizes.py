@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import cycle
 from math import prod
 
@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects import loop, sched, tile
+from dt_mlir.dialects import host, loop, sched, tile
 from dt_mlir.dialects.formats import names
 from dt_mlir.interpreters.arithmetic import Character
 from dt_mlir.traversal import operations, operations_of
@@ -98,8 +98,8 @@ def choose_cases(
     Returns:
         The cases `ragged` (more than a step, and no multiple), `aligned` (two steps), `degenerate`
         (1), `grouped` (more blocks than a group holds, where the grid walks groups), or only
-        `fixed` (what the program is compiled for), and the
-        first of them with special inputs; or only `given`, with inputs of each character.
+        `fixed` (what the program is compiled for); `specialized` (what warps are specialized for);
+        and the first of them with special inputs; or only `given`, with inputs of each character.
 
     Raises:
         CompileError: if the program is compiled for sizes that are too large to run.
@@ -113,6 +113,11 @@ def choose_cases(
     if not given:
         for sizes in cases.values():
             _shorten(known, sizes)
+        if known.special:
+            special = replace(known, fixed={**known.fixed, **known.special})
+            sizes = _cases(interface, known.steps, known.least, special.fixed)["fixed"]
+            _shorten(special, sizes)
+            cases["specialized"] = sizes
         cases = {kind: sizes for kind, sizes in cases.items() if _settled(interface, sizes)}
     for sizes in cases.values():
         if _points(interface, sizes) > MOST_POINTS:
@@ -208,6 +213,8 @@ class _Known:
     fixed: dict[str, int]
     programs: list[tuple[ModuleOp, Interface]]
     """The modules that have block programs, and their interfaces."""
+    special: dict[str, int]
+    """The sizes of labels that kernels are specialized for."""
 
     @staticmethod
     def of(modules: Sequence[ModuleOp]) -> _Known:
@@ -222,7 +229,11 @@ class _Known:
             fixed.update({x: size for x, size in current.fixed.items() if x not in derived})
             for label, number in current.least.items():
                 least[label] = max(least.get(label, 0), number)
-        return _Known(Interface.of(modules[0]), _steps(modules), least, fixed, programs)
+        special = {
+            label: size for op in operations_of(modules[-1], host.LaunchOp)
+            for label, size in op.known_sizes.items()
+        }  # fmt: skip
+        return _Known(Interface.of(modules[0]), _steps(modules), least, fixed, programs, special)
 
     def exceeds(self, sizes: dict[str, int], points: int, most: int) -> bool:
         """Returns whether there is more to run than some points, or operations of programs."""

@@ -46,6 +46,10 @@ class GluonWrapperPrinter(WrapperPrinter):
                     "_check_equal", code.constant(one), self._size(one),
                     code.constant(other), self._size(other),
                 ))  # fmt: skip
+            for label, size in op.known_sizes.items():
+                self.writer.expression(self._call(
+                    "_check_special", code.constant(label), self._size(label), code.constant(size),
+                ))  # fmt: skip
             super()._launch(op)
             return
         kernel, _ = self.kernels[name]
@@ -56,6 +60,10 @@ class GluonWrapperPrinter(WrapperPrinter):
         ]
         self.used.add("_is_specialized")
         sizes = [code.compare("==", *map(self._size, pair)) for pair in op.equal_labels]
+        sizes += [
+            code.compare("==", self._size(label), code.constant(size))
+            for label, size in op.known_sizes.items()
+        ]
         test = code.conjunction([code.call("_is_specialized", *tensors), *sizes])
         with self.writer.branch(test):
             self._launch_kernel(op, name)

@@ -274,6 +274,15 @@ def _check_equal(function, label, size, other, other_size):
         )
 
 
+def _check_special(function, label, size, wanted):
+    """Refuses a size that the specialized kernel is not for."""
+    if size != wanted:
+        raise ValueError(
+            f"{function}: '{label}' has size {size}; the specialized kernel is for {wanted}, and "
+            "'--emit triton' has a kernel for other sizes"
+        )
+
+
 def _is_specialized(described, accessed):
     """Returns whether a device multiplies by warpgroups, and its copy engine takes the tensors."""
     device = described[0].device

@@ -359,7 +359,8 @@ class FuncOp(IRDLOperation):
         counts.update([name for op in launched if (name := op.specialized_name) is not None])
         for op in launched:
             _check_arguments(op)
-            self._check_known(op, [label for pair in op.equal_labels for label in pair])
+            pairs = [label for pair in op.equal_labels for label in pair]
+            self._check_known(op, [*pairs, *op.known_sizes])
         for kernel in symbols_in(module).values() if module is not None else ():
             if not kernel.name.endswith(".kernel"):
                 continue

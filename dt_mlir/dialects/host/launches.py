@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
     StringAttr,
     SymbolRefAttr,
+    i64,
 )
 from xdsl.ir import (
     Operation,
@@ -43,13 +46,14 @@ class LaunchOp(IRDLOperation):
 
     `host.launch @mm_kernel(%A, %B, %mm) specialized @mm_kernel_warp`: the second kernel computes
     the same, and is launched in its place where the device and the tensors are as it needs them.
-    `where [c = X_3]` says which labels must have one size for that. Interpreters run it.
+    `where [c = X_3, d = 64]` says which labels must have one size for that, and which sizes some
+    must have. Interpreters run it.
     """
 
     name = "host.launch"
     GRAMMAR: ClassVar = (
-        "symbol `(` values `)` (`specialized` symbol)? (`where` `[` (label `=` label), … `]`)? "
-        "attr-dict"
+        "symbol `(` values `)` (`specialized` symbol)? "
+        "(`where` `[` (label `=` (label | number)), … `]`)? attr-dict"
     )
 
     kernel = prop_def(IdentifierRef)
@@ -58,6 +62,8 @@ class LaunchOp(IRDLOperation):
     """The kernel that is launched in its place where it can be."""
     equal = opt_prop_def(ArrayAttr[ArrayAttr[StringAttr]])
     """The pairs of labels that have one size where the specialized kernel can be launched."""
+    sizes = opt_prop_def(DictionaryAttr)
+    """The sizes of labels for which the specialized kernel is."""
     arguments = var_operand_def()
     """Its arguments, in its order."""
 
@@ -79,21 +85,32 @@ class LaunchOp(IRDLOperation):
         """The kernel that is launched where it can be."""
         return self.kernel if self.specialized is None else self.specialized
 
-    def specialize(self, kernel: str, equal: Sequence[tuple[str, str]] = ()) -> None:
+    def specialize(
+        self, kernel: str, equal: Sequence[tuple[str, str]] = (), sizes: Mapping[str, int] = {}
+    ) -> None:
         """Lets another kernel be launched where it can be.
 
         Args:
             kernel: its name.
             equal: the pairs of labels that must have one size.
+            sizes: the sizes that labels must have.
         """
         self.specialized = SymbolRefAttr(kernel)
         self.equal = ArrayAttr(map(name_array, equal)) if equal else None
+        numbers = {label: IntegerAttr(size, i64) for label, size in sizes.items()}
+        self.sizes = DictionaryAttr(numbers) if numbers else None
 
     @property
     def equal_labels(self) -> list[tuple[str, str]]:
         """The pairs of labels that have one size where the specialized kernel can be launched."""
         pairs = [] if self.equal is None else map(names, self.equal)
         return [(one, other) for one, other in pairs]
+
+    @property
+    def known_sizes(self) -> dict[str, int]:
+        """The sizes that labels have where the specialized kernel can be launched."""
+        items = self.sizes.data.items() if self.sizes is not None else ()
+        return {n: v.value.data for n, v in items if isinstance(v, IntegerAttr)}
 
     def kernel_op(self) -> Operation | None:
         """The kernel, whatever level it is at."""
@@ -118,7 +135,10 @@ class LaunchOp(IRDLOperation):
             pairs = parser.parse_comma_separated_list(
                 parser.Delimiter.SQUARE, lambda: _parse_pair(parser)
             )
-            op.equal = ArrayAttr(map(name_array, pairs))
+            equal = [name_array([one, other]) for one, other in pairs if isinstance(other, str)]
+            sizes = {x: IntegerAttr(n, i64) for x, n in pairs if isinstance(n, int)}
+            op.equal = ArrayAttr(equal) if equal else None
+            op.sizes = DictionaryAttr(sizes) if sizes else None
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 
@@ -131,14 +151,17 @@ class LaunchOp(IRDLOperation):
         if self.specialized_name is not None:
             printer.print_string(" specialized ")
             printer.print_symbol_name(self.specialized_name)
-        if self.equal is not None:
-            shown = ", ".join(f"{one} = {other}" for one, other in self.equal_labels)
+        conditions = [*self.equal_labels, *self.known_sizes.items()]
+        if conditions:
+            shown = ", ".join(f"{one} = {other}" for one, other in conditions)
             printer.print_string(f" where [{shown}]")
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         if self.equal is not None and any(len(pair) != 2 for pair in self.equal):
             raise VerifyException("labels of one size are given in pairs")
+        if any(size < 1 for size in self.known_sizes.values()):
+            raise VerifyException("the size that a label must have is positive")
         for symbol in (self.kernel, self.preferred):
             kernel = SymbolTable.lookup_symbol(self, symbol)
             name = symbol.root_reference.data
@@ -169,7 +192,8 @@ class LaunchOp(IRDLOperation):
                 )  # fmt: skip
 
 
-def _parse_pair(parser: Parser) -> tuple[str, str]:
+def _parse_pair(parser: Parser) -> tuple[str, str | int]:
     one = parser.parse_identifier("a label")
     parser.parse_punctuation("=")
-    return one, parser.parse_identifier("a label")
+    number = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+    return one, parser.parse_identifier("a label, or a size") if number is None else number

@@ -250,3 +250,35 @@ host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?
   // expected-error@above {{there are two tensors 'f'}}
   host.return %f
 }
+// -----
+host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?xf32> attributes {labels = ["x"]} {
+  %x = host.size x
+  %f = host.alloc f[x](%x) : memref<?xf32>
+  host.launch @f_kernel(%A, %f) where [y = 64]
+  // expected-error@above {{'host.launch' is malformed: 'y' is not a label of the host function}}
+  host.return %f
+}
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %a = loop.read %A[%x]
+      loop.write %a, %f[%x]
+    }
+  }
+}
+// -----
+host.func @f(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) -> memref<?xf32> attributes {labels = ["x"]} {
+  %x = host.size x
+  %f = host.alloc f[x](%x) : memref<?xf32>
+  host.launch @f_kernel(%A, %f) where [x = 0]
+  // expected-error@above {{'host.launch' is malformed: the size that a label must have is positive}}
+  host.return %f
+}
+loop.kernel @f_kernel(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {labels = ["x"], root = "f"} {
+  loop.grid () {
+    loop.for %x = x of f {
+      %a = loop.read %A[%x]
+      loop.write %a, %f[%x]
+    }
+  }
+}

@@ -41,6 +41,12 @@ loop.kernel @k() attributes {labels = [], root = "f", num_stages = 0 : i32} {
   }
 }
 // -----
+loop.kernel @k() attributes {labels = [], root = "f", warp_specialize = {consumers = 2 : i32, registers = 240 : i32, sizes = {z = 64 : i64}}} {
+// expected-error@above {{'loop.kernel' is malformed: 'warp_specialize' has 'sizes' of labels of the kernel}}
+  loop.grid () {
+  }
+}
+// -----
 loop.kernel @k() attributes {alternating, labels = [], root = "f"} {
 // expected-error@above {{'loop.kernel' is malformed: 'alternating' is about a walk, and goes with 'persistent'}}
   loop.grid () {
