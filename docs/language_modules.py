@@ -152,7 +152,7 @@ def directives_module() -> str:
         declared, handed, rows = [], [], []
         for name, kind, doc in _parameters(cls):
             parameter, argument = _parameter(name, kind)
-            if name in cls.defaults():
+            if name in cls.defaults() and not kind.takes_rest:
                 parameter = f"{parameter} = {cls.defaults()[name]!r}"
             declared.append(parameter)
             handed.append(argument)

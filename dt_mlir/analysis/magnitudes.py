@@ -18,7 +18,7 @@ normal number."""
 
 
 class Magnitude(NamedTuple):
-    """What is known of a scalar."""
+    """The bounds of a scalar's magnitude, as far as they are known."""
 
     least: float
     """The least magnitude that it has where it is not 0."""

@@ -304,13 +304,7 @@ class Directives(ABC):
         return self.direct("pipeline", **stages)
 
     @checked("warp_specialize(consumers, registers, x=64, …)")
-    def warp_specialize(
-        self,
-        /,
-        consumers: Size = 2,
-        registers: Size = 232,
-        **sizes: Size = (),
-    ) -> Self:
+    def warp_specialize(self, /, consumers: Size = 2, registers: Size = 232, **sizes: Size) -> Self:
         """Gives groups of warps tasks of their own, on GPUs whose tensor cores read shared memory.
 
         A producer copies tiles into rings of buffers, and consumers multiply them, each its part

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, AnyFloatConstr
-from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
@@ -18,8 +17,6 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from dt_mlir.analysis.magnitudes import magnitude_of
-
 
 @irdl_op_definition
 class FactorsOp(IRDLOperation):
@@ -28,8 +25,9 @@ class FactorsOp(IRDLOperation):
     Where the scalar is positive and of moderate size (`dt_mlir.element_types.MODERATE`), they are 1
     and the scalar: to multiply by it behind a maximum or a minimum gives what it gives before, as
     rounding keeps the order. Anywhere else they are the scalar and 1. Of an argument of the kernel,
-    the host decides which it is for a launch, so that a factor of 1 costs nothing; of what is made
-    of numbers and sizes it is known (`dt_mlir.analysis.magnitudes`):
+    the host decides which it is for a launch, so that a factor of 1 costs nothing. Of what is made
+    of numbers and sizes it is known (`dt_mlir.analysis.magnitudes`), and of other scalars they are
+    the scalar and 1:
 
     `%before, %after = tile.factors %scale : f16 to f32`
     """
@@ -39,7 +37,7 @@ class FactorsOp(IRDLOperation):
     T: ClassVar = VarConstraint("T", AnyFloatConstr)
 
     scalar = operand_def(AnyFloatConstr)
-    """The scalar: an argument of the kernel, a constant, or made of numbers and sizes."""
+    """The scalar."""
     before = result_def(T)
     """1, or the scalar."""
     after = result_def(T)
@@ -52,13 +50,6 @@ class FactorsOp(IRDLOperation):
         super().__init__(operands=[scalar], result_types=[type, type])
 
     def verify_(self) -> None:
-        given = isinstance(self.scalar, BlockArgument)
-        known = isinstance(self.scalar.owner, arith.ConstantOp)
-        if not (given or known) and magnitude_of(self.scalar) is None:
-            raise VerifyException(
-                "the factors of a scalar are those of an argument of the kernel, of a constant, or "
-                "of what is made of numbers and sizes"
-            )
         given, type = self.scalar.type, self.before.type
         assert isinstance(given, AnyFloat)
         assert isinstance(type, AnyFloat)

@@ -1,12 +1,5 @@
 // RUN: dt-opt %s --split-input-file --verify-diagnostics
 
-tile.kernel @k(%s: f32 {host.name = "s", host.axes = []}, %f: memref<f32> {host.name = "f", host.axes = []}) attributes {grid_blocks = [], grid_labels = [], labels = [], root = "f"} {
-  %t = arith.addf %s, %s : f32
-  // expected-error@below {{'tile.factors' is malformed: the factors of a scalar are those of an argument of the kernel, of a constant, or of what is made of numbers and sizes}}
-  %before, %after = tile.factors %t : f32 to f32
-  tile.store %before, %f[]
-}
-// -----
 tile.kernel @k(%s: f32 {host.name = "s", host.axes = []}, %f: memref<f16> {host.name = "f", host.axes = []}) attributes {grid_blocks = [], grid_labels = [], labels = [], root = "f"} {
   // expected-error@below {{'tile.factors' is malformed: factors of f16 are not those of a scalar of f32}}
   %before, %after = tile.factors %s : f32 to f16
