@@ -55,6 +55,9 @@ SPECIALIZED_AGAIN = 1.4e-6
 """The seconds that each further one on a multiprocessor takes, which copies nothing ahead."""
 HELD_AGAIN = 0.5
 """The part of it that is left where instances walk blocks, of which one factor is held."""
+BETWEEN = 0.5
+"""The part of the shorter one of a product of a chain and of what is computed between products that
+hides behind nothing, for each instance of a multiprocessor."""
 BESIDE = 16.0
 """The trips of a loop that overlap where a group of warps does nothing but copy."""
 ACCESS = 8.0
@@ -161,11 +164,17 @@ class Execution:
         # Most of what a factor is computed by precedes its product.
         fed = bounds["arithmetic"] if self._is_fed else 0.0
         units = max(products + fed, bounds["arithmetic"], bounds["special"] + before)
+        if self.chained and self._is_asynchronous and not self.consumers:
+            # A product waits for what is computed of the one before it, unless other warps go on.
+            scalar = max(bounds["arithmetic"], bounds["special"])
+            between = BETWEEN * min(products, scalar) / together
+            units = max(units, max(products, scalar) + between)
         local = bounds["cache"], units, max(bounds["waiting"], bounds["starting"])
         # In chains, one product runs beside the copies for another.
         shared_by = resident if self.chained else together
         longest = max(local)
-        busy = longest + (sum(local) - longest) / (shared_by * self._overlap(tiling.stages))
+        overlapping = 1.0 if self._is_turned else shared_by * self._overlap(tiling.stages)
+        busy = longest + (sum(local) - longest) / overlapping
         seconds = (bounds["memory"] ** NORM + busy**NORM) ** (1 / NORM)
         running = each * resident
         late = lateness(self.work, tiling, self.blocks, running)
@@ -286,6 +295,21 @@ class Execution:
     def _is_fed(self) -> bool:
         """True if factors are computed of what is loaded for them."""
         return not self.consumers and self.instance.loaded_ahead > 0
+
+    @cached_property
+    def _is_turned(self) -> bool:
+        """True if threads transpose factors in each step, and nothing overlaps with that.
+
+        Asynchronous products read factors of 32 bits along their depth alone.
+        """
+        wide = [item for item in self.work.products if item.kind == "tf32"]
+        if not wide or self.consumers or not self._is_asynchronous:
+            return False
+        depths = {place for item in wide for place in item.depth}
+        return any(
+            item.feeds_product and not item.stores and item.bits == 32
+            and depths.isdisjoint(item.fastest[:1]) for item in self.work.accesses
+        )  # fmt: skip
 
     @cached_property
     def _loads_between(self) -> bool:

@@ -72,8 +72,6 @@ STRIDED = CONVOLUTION.replace("p + r", "2 * p + r").replace("q + s", "2 * q + s"
         (CONVOLUTION, {"n": 32, "X_1": 56, "X_2": 56, "X_3": 100, "o": 256, "c": 100}),
         # Tensor cores take no f32 from shared memory.
         (MATMUL.replace(": f16", ""), {"x": 4096, "y": 4096, "k": 4096}),
-        # The head size is open.
-        (ATTENTION, {"h": 64, "i": 4096, "j": 4096, "c": 128, "d": 128}),
         # What the copy engine would have to move is no box of its tensor.
         (STRIDED, {"n": 32, "X_1": 56, "X_2": 56, "X_3": 256, "o": 256, "c": 256}),
         # Too little to do.
@@ -82,6 +80,15 @@ STRIDED = CONVOLUTION.replace("p + r", "2 * p + r").replace("q + s", "2 * q + s"
 )
 def test_what_is_not_specialized(text: str, sizes: dict[str, int]) -> None:
     assert "warp_specialize" not in " ".join(texts(schedule(text, sizes)))
+
+
+@pytest.mark.parametrize(("head", "found"), [(128, "d:128, c:128"), (80, "d:80, c:80"), (64, "")])
+def test_open_heads_are_those_that_warps_are_specialized_for(head: int, found: str) -> None:
+    """Heads of 64 are as fast without."""
+    sizes = {"h": 64, "i": 4096, "j": 4096, "c": head, "d": head}
+    wanted = [f"o.warp_specialize(registers:240, {found});"] if found else []
+    directives = texts(schedule(ATTENTION, sizes))
+    assert [item for item in directives if "warp_specialize" in item] == wanted
 
 
 def test_a_flat_product_is_split() -> None:
