@@ -33,8 +33,8 @@ STEADY = 8
 """The functions that join a kernel in one way before others are taken to do so, too."""
 SURE_OF_TASKS = 0.8
 """The part of the time of two kernels of products, of which one has groups of warps with tasks of
-their own, that a kernel of both without such must at most take to be chosen: attention with the
-product of its queries takes 1.05 to 1.1 times as long as both where 0.84 to 0.96 are predicted."""
+their own, that a kernel of both must at most take to be chosen: attention with the product of its
+queries takes 1.05 to 1.1 times as long as both where 0.84 to 0.96 are predicted."""
 
 
 class Clusters:
@@ -125,8 +125,7 @@ class Clusters:
             return True
         before = [finely(self.evaluator, with_parts(self.evaluator, each)) for each in apart]
         after = [finely(self.evaluator, with_parts(self.evaluator, each)) for each in joined]
-        less = any(map(_has_tasks, before)) and not any(map(_has_tasks, after))
-        sure = SURE_OF_TASKS if both and less else 1.0
+        sure = SURE_OF_TASKS if both and any(map(_has_tasks, before)) else 1.0
         return pays(
             sum(cluster.seconds for cluster in after),
             sure * sum(cluster.seconds for cluster in before),
