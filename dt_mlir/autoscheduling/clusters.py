@@ -33,8 +33,11 @@ STEADY = 8
 """The functions that join a kernel in one way before others are taken to do so, too."""
 SURE_OF_TASKS = 0.8
 """The part of the time of two kernels of products, of which one has groups of warps with tasks of
-their own, that a kernel of both must at most take to be chosen: attention with the product of its
-queries takes 1.05 to 1.1 times as long as both where 0.84 to 0.96 are predicted."""
+their own, that a kernel of both without such must at most take to be chosen: attention with the
+product of its queries takes 1.05 to 1.1 times as long as both where 0.84 to 0.96 are predicted."""
+SURE_OF_PRODUCTS = 0.9
+"""The part that a kernel with such groups must at most take: it takes 0.85 times as long where 0.79
+are predicted, and 1.0 to 1.1 times where 0.95 are."""
 
 
 class Clusters:
@@ -125,7 +128,9 @@ class Clusters:
             return True
         before = [finely(self.evaluator, with_parts(self.evaluator, each)) for each in apart]
         after = [finely(self.evaluator, with_parts(self.evaluator, each)) for each in joined]
-        sure = SURE_OF_TASKS if both and any(map(_has_tasks, before)) else 1.0
+        sure = 1.0
+        if both and any(map(_has_tasks, before)):
+            sure = SURE_OF_PRODUCTS if any(map(_has_tasks, after)) else SURE_OF_TASKS
         return pays(
             sum(cluster.seconds for cluster in after),
             sure * sum(cluster.seconds for cluster in before),
