@@ -330,7 +330,7 @@ class Boxes:
 
     def _size(self, label: str) -> str | int:
         first = self.same.get(label, label)
-        return self.fixed.get(label, first)
+        return self.fixed.get(label, self.fixed.get(first, first))
 
     def _bounded_by(self, op: tile.LoadOp, condition: SSAValue) -> set[int] | None:
         """Returns the axes of a tensor at whose ends a condition ends; None if it is another one.

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import SSAValue
 
 from dt_mlir.analysis.divisibility import constant_index
+from dt_mlir.dialects import loop, tile
 from dt_mlir.element_types import is_moderate
 
 _LEAST, _MOST = 2.0**-126, 2.0**126
@@ -31,8 +32,8 @@ class Magnitude(NamedTuple):
 def magnitude_of(value: SSAValue) -> Magnitude | None:
     """Returns the magnitude of a scalar; None if nothing is known of it.
 
-    It is known if the scalar is computed of numbers and integers, as sizes are, by multiplications,
-    divisions, and roots.
+    It is known if the scalar is computed of numbers and of integers that are made of sizes, by
+    multiplications, divisions, and roots.
 
     Args:
         value: a float of the `loop` or `tile` level.
@@ -43,11 +44,12 @@ def magnitude_of(value: SSAValue) -> Magnitude | None:
             size = abs(number.data)
             known = size > 0 and pymath.isfinite(size)
             return Magnitude(size, size, number.data > 0) if known else None
-        case arith.SIToFPOp():
+        case arith.SIToFPOp() if _is_of_sizes(op.input):
             number = _integer(op.input)
-            return Magnitude(1.0, 2.0**63, False) if number is None else Magnitude(
-                float(max(abs(number), 1)), float(max(abs(number), 1)), number > 0
-            )
+            if number is None:
+                return Magnitude(1.0, 2.0**63, False)
+            size = float(max(abs(number), 1))
+            return Magnitude(size, size, number > 0)
         case math.SqrtOp():
             found = magnitude_of(op.operand)
             if found is None:
@@ -95,6 +97,16 @@ def is_power_of_two(number: float) -> bool:
     type of 32 bits or more."""
     mantissa, _ = pymath.frexp(number)
     return abs(mantissa) == 0.5 and _LEAST <= abs(number) <= _MOST
+
+
+def _is_of_sizes(value: SSAValue) -> bool:
+    """Returns whether an integer is computed of numbers and sizes alone."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp | loop.SizeOp | tile.SizeOp):
+        return True
+    if isinstance(owner, arith.IndexCastOp | arith.AddiOp | arith.SubiOp | arith.MuliOp):
+        return all(map(_is_of_sizes, owner.operands))
+    return False
 
 
 def _integer(value: SSAValue) -> int | None:

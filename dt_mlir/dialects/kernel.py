@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
     i32,
+    i64,
 )
 from xdsl.ir import Attribute, BlockArgument, Region
 from xdsl.irdl import IRDLOperation, opt_prop_def, prop_def, region_def, traits_def
@@ -175,6 +176,14 @@ class KernelOp(IRDLOperation):
         sizes = self.warp_specialize.data.get("sizes") if self.warp_specialize else None
         items = sizes.data.items() if isinstance(sizes, DictionaryAttr) else ()
         return {n: v.value.data for n, v in items if isinstance(v, IntegerAttr)}
+
+    def keep_sizes(self) -> None:
+        """Leaves out the sizes that warps are specialized for of labels that the kernel has not."""
+        labels = {label.data for label in self.labels}
+        kept = {n: size for n, size in self.specialized_sizes.items() if n in labels}
+        if self.warp_specialize is not None and kept != self.specialized_sizes:
+            sizes = DictionaryAttr({n: IntegerAttr(size, i64) for n, size in kept.items()})
+            self.warp_specialize = DictionaryAttr({**self.warp_specialize.data, "sizes": sizes})
 
     def set_hint(self, hint: str, value: int | str) -> None:
         """Sets a launch hint."""

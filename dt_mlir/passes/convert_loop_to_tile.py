@@ -97,8 +97,8 @@ class _Converter:
             **{n: a for n, a in kernel.properties.items() if n in kept},
         )
         if self.least:
-            items = {n: IntegerAttr(v, i64) for n, v in self.least.items()}
-            result.least = DictionaryAttr(items)
+            result.least = DictionaryAttr({n: IntegerAttr(v, i64) for n, v in self.least.items()})
+        result.keep_sizes()
         result.attributes.update(grid.attributes | kernel.attributes)
         result.location = kernel.location
         for op in block.walk():

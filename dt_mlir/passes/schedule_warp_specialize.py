@@ -8,6 +8,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i32, i64
 from xdsl.ir import Attribute
 
+from dt_mlir.analysis.label_sizes import same_in
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.scheduling.directive import Directive, Phase, Site, parameter
 from dt_mlir.scheduling.parameters import Setting, Sizes
@@ -78,15 +79,14 @@ class WarpSpecializePass(Directive):
                     f"it takes no argument '{label}:{wanted[label]}', as '{site.function}' has no "
                     "such label", did_you_mean(label, names) or f"write '{self.signature()}'",
                 )  # fmt: skip
-        same, known = site.program.host.first_of_same(), site.program.host.fixed_sizes()
+        first = same_in(site.kernel, site.program.host.first_of_same())
+        known = site.program.host.fixed_sizes()
         found: dict[str, int] = {}
         for label, size in wanted.items():
-            alike = [x for x in labels if same.get(x, x) == same.get(label, label)]
-            other = known.get(label, found.get(label, size))
+            other = known.get(label, found.setdefault(first[label], size))
             if other != size:
                 raise site.error(
                     f"'{label}' has the size {other}, and never {size}",
                     f"leave '{label}:{size}' out",
                 )
-            found.update(dict.fromkeys(alike, size))
         return {"sizes": DictionaryAttr({x: IntegerAttr(n, i64) for x, n in found.items()})}

@@ -64,7 +64,7 @@ def use_reciprocals(kernel: tile.KernelOp) -> None:
                 _replace(inner, number.result)
             elif not kernel.is_accurate and inner.result.type == f32 and _is_long(op):
                 divisor = _outside(op, inner.rhs)
-                if not axes_of(divisor.type) and has_reciprocal(divisor):
+                if divisor is not None and has_reciprocal(divisor):
                     op = _multiplied(op, inner, reciprocals.of(divisor))
 
 
@@ -90,9 +90,13 @@ def _is_long(op: tile.MapOp) -> bool:
     return prod(extent for extent in extents if isinstance(extent, int)) > threads
 
 
-def _outside(op: tile.MapOp, value: SSAValue) -> SSAValue:
-    """Returns the operand of a map that a value inside it is an element of; else the value."""
-    return op.inputs[value.index] if isinstance(value, BlockArgument) else value
+def _outside(op: tile.MapOp, value: SSAValue) -> SSAValue | None:
+    """Returns the scalar that a value in a map is: an operand of it, or a number; None if it has an
+    element for each of the map's."""
+    if isinstance(value, BlockArgument):
+        operand = op.inputs[value.index]
+        return None if axes_of(operand.type) else operand
+    return value if isinstance(value.owner, arith.ConstantOp) else None
 
 
 def _replace(quotient: arith.DivfOp, reciprocal: SSAValue) -> None:

@@ -13,6 +13,7 @@ from dt_mlir.autoscheduling.auto import auto_schedule, evaluator_of
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.variants import all_finished
 from dt_mlir.costs.device import find_device
+from dt_mlir.pipeline import default_pipeline, run_pipeline
 
 H200 = find_device("h200")
 STRIDED = """
@@ -72,3 +73,15 @@ def test_what_was_assumed_is_refuted(text: str, sizes: dict[str, int], refuted: 
         return is_specialized() if again else found
 
     assert is_specialized() is not refuted
+
+
+def test_heads_of_one_tensor_have_one_size() -> None:
+    """What is printed for queries, keys and values of one tensor compiles."""
+    text = ATTENTION.replace("Q : f16, K : f16, V : f16", "X : f16")
+    for name in "QKV":
+        text = text.replace(f"{name}[", "X[")
+    module = algorithm(text)
+    sizes = Interface.of(module).sizes({"h": 16, "i": 4096, "d": 128})
+    found = auto_schedule(module, sizes, H200)
+    assert "warp_specialize" in " ".join(texts(found))
+    run_pipeline(auto.with_schedule(module, found), default_pipeline("warp"))

@@ -63,3 +63,18 @@ def test_extremes_of_quotients(size: int) -> None:
     rows = torch.tensor([[1.0, -2.0, 3.0], [-1.0, INF, 4.0]])
     got = run(text, rows, torch.zeros(size))
     assert torch.equal(got, (rows / size).amax(1))
+
+
+def test_quotients_by_integers() -> None:
+    """Each element has a divisor of its own, and fast kernels divide as fast as they may."""
+    text = """
+    Func f; In A, B : i32; Var x;
+    f[x] = A[x] / cast(B[x], f32) + sqrt(cast(x + 1, f32)) + 1 / cast(x - 7, f32);
+    f.block(x:512); f.tensorize(x:512);
+    f.compile();
+    """
+    assert "_rn(" not in compile_program(text, "quotient").source
+    whole = torch.arange(-499, 501, dtype=torch.int32)
+    indices = torch.arange(1000.0)
+    wanted = VALUES / whole + (indices + 1).sqrt() + 1 / (indices - 7)
+    assert torch.allclose(run(text, VALUES, whole), wanted, rtol=1e-6, atol=1e-6, equal_nan=True)

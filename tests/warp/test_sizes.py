@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from apart import apart
 from running import computed, machine_code
 from test_attention import text
 from xdsl.dialects.builtin import ModuleOp
@@ -41,10 +42,33 @@ def test_any_size_is_computed(form: str, head: int, size: int) -> None:
     np.testing.assert_allclose(found, wanted, rtol=2e-2, atol=2e-3)
 
 
+def compiled(head: int) -> list[tuple[str, int | None, list[str]]]:
+    sizes = {"h": 64, "i": 4096, "j": 4096, "d": head, "c": head}
+    return machine_code(lowered("plain", head), sizes)
+
+
 def test_it_compiles() -> None:
-    module = lowered("plain", 128)
-    sizes = {"h": 64, "i": 4096, "j": 4096, "d": 128, "c": 128}
-    ((ptx, spills, problems),) = machine_code(module, sizes)
+    ((ptx, spills, problems),) = apart(compiled, 128)
     assert not problems
     assert spills == 0
     assert ptx.count("wgmma.mma_async") > 8
+
+
+def test_labels_of_one_size_are_one() -> None:
+    """Queries, keys and values that are one tensor have one size of heads."""
+    program = text("plain", "o.warp_specialize(d:64, c:64); o.num_stages(2);")
+    program = program.replace("d = 64", "d").replace("c = 64", "c")
+    for name in "QKV":
+        program = program.replace(f"{name}[", "X[")
+    program = program.replace("In Q : bf16, K : bf16, V : bf16;", "In X : bf16;")
+    module, _ = compile_text(program, "attention.dt")
+    run_pipeline(module, [*default_pipeline("warp"), "verify-warp"])
+    (launch,) = operations_of(module, host.LaunchOp)
+    assert launch.known_sizes == {"d": 64}
+    assert not launch.equal_labels
+    sizes = {"h": 2, "i": 70, "j": 70, "d": 64, "c": 64}
+    arrays = {"X": np.random.default_rng(1).normal(size=[2, 70, 64]).astype(np.float32)}
+    tiles, _ = compile_text(program, "attention.dt")
+    run_pipeline(tiles, default_pipeline("tile"))
+    found, wanted = (computed(each, arrays, sizes, "o") for each in (module, tiles))
+    np.testing.assert_allclose(found, wanted, rtol=2e-2, atol=2e-3)

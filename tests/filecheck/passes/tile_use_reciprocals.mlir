@@ -118,3 +118,29 @@ tile.kernel @short(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %s: f
     tile.store %q, %f[%j]
   }
 }
+// -----
+// What is computed for each element has a reciprocal for each, whatever it is made of.
+// CHECK-LABEL: tile.kernel @elements
+// CHECK: arith.sitofp
+// CHECK-NEXT: arith.divf
+// CHECK: math.sqrt
+// CHECK-NEXT: arith.divf
+tile.kernel @elements(%A: memref<?xf32> {host.name = "A", host.axes = ["k"]}, %B: memref<?xi32> {host.name = "B", host.axes = ["k"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["k"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["k"], root = "f"} {
+  %c0 = arith.constant 0 : index
+  %k = tile.range k: 512 from %c0
+  %a = tile.load %A[%k]
+  %b = tile.load %B[%k]
+  %p = tile.map (%x = %a, %y = %b) {
+    %g = arith.sitofp %y : i32 to f32
+    %d = arith.divf %x, %g : f32
+    tile.yield %d : f32
+  }
+  tile.store %p, %f[%k]
+  %q = tile.map (%x = %a) {
+    %two = arith.constant 2.0 : f32
+    %r = math.sqrt %two : f32
+    %d = arith.divf %x, %r : f32
+    tile.yield %d : f32
+  }
+  tile.store %q, %f[%k]
+}
