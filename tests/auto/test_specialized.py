@@ -76,7 +76,7 @@ def test_what_was_assumed_is_refuted(text: str, sizes: dict[str, int], refuted: 
 
 
 def test_heads_of_one_tensor_have_one_size() -> None:
-    """What is printed for queries, keys and values of one tensor compiles."""
+    """A schedule for queries, keys and values of one tensor compiles as it is printed."""
     text = ATTENTION.replace("Q : f16, K : f16, V : f16", "X : f16")
     for name in "QKV":
         text = text.replace(f"{name}[", "X[")
