@@ -14,8 +14,7 @@ from dt_mlir.dialects import loop, tile
 from dt_mlir.element_types import is_moderate
 
 _LEAST, _MOST = 2.0**-126, 2.0**126
-"""The magnitudes between which a number of f32 has a reciprocal that is no smaller than the least
-normal number."""
+"""The magnitudes between which numbers of f32 have reciprocals that are normal numbers."""
 
 
 class Magnitude(NamedTuple):

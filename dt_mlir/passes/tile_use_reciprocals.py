@@ -65,7 +65,7 @@ def use_reciprocals(kernel: tile.KernelOp) -> None:
             elif not kernel.is_accurate and inner.result.type == f32 and _is_long(op):
                 divisor = _outside(op, inner.rhs)
                 if divisor is not None and has_reciprocal(divisor):
-                    op = _multiplied(op, inner, reciprocals.of(divisor))
+                    _multiply(op, inner, reciprocals.of(divisor))
 
 
 def _exact(divisor: SSAValue) -> FloatAttr | None:
@@ -110,24 +110,16 @@ def _replace(quotient: arith.DivfOp, reciprocal: SSAValue) -> None:
         Rewriter.erase_op(divisor)
 
 
-def _multiplied(op: tile.MapOp, quotient: arith.DivfOp, reciprocal: SSAValue) -> tile.MapOp:
-    """Replaces a map by one that multiplies by a scalar, and returns it."""
-    old = quotient.rhs
-    new = tile.MapOp([*op.inputs, reciprocal], op.result.type, op.detach_region(op.body))
-    new.location = op.location
-    new.attributes.update(op.attributes)
-    new.result.name_hint = op.result.name_hint
-    block = new.body.block
+def _multiply(op: tile.MapOp, quotient: arith.DivfOp, reciprocal: SSAValue) -> None:
+    """Replaces a quotient in a map by a product with a scalar, which becomes an operand."""
+    divisor, block = quotient.rhs, op.body.block
+    op.operands = [*op.inputs, reciprocal]
     factor = block.insert_arg(f32, len(block.args))
     factor.name_hint = reciprocal.name_hint
     _replace(quotient, factor)
-    if isinstance(old, BlockArgument) and not set(old.uses):
-        new.operands = [x for place, x in enumerate(new.operands) if place != old.index]
-        block.erase_arg(old)
-    Rewriter.insert_op(new, InsertPoint.before(op))
-    op.result.replace_all_uses_with(new.result)
-    Rewriter.erase_op(op)
-    return new
+    if isinstance(divisor, BlockArgument) and not set(divisor.uses):
+        op.operands = [x for place, x in enumerate(op.inputs) if place != divisor.index]
+        block.erase_arg(divisor)
 
 
 @dataclass(frozen=True)

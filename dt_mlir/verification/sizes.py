@@ -98,8 +98,9 @@ def choose_cases(
     Returns:
         The cases `ragged` (more than a step, and no multiple), `aligned` (two steps), `degenerate`
         (1), `grouped` (more blocks than a group holds, where the grid walks groups), or only
-        `fixed` (what the program is compiled for); `specialized` (what warps are specialized for);
-        and the first of them with special inputs; or only `given`, with inputs of each character.
+        `fixed` (what the program is compiled for); `specialized` (what warps are specialized for,
+        unless that is too much to run); and the first of them with special inputs; or only `given`,
+        with inputs of each character.
 
     Raises:
         CompileError: if the program is compiled for sizes that are too large to run.
@@ -117,7 +118,8 @@ def choose_cases(
             special = replace(known, fixed={**known.fixed, **known.special})
             sizes = _cases(interface, known.steps, known.least, special.fixed)["fixed"]
             _shorten(special, sizes)
-            cases["specialized"] = sizes
+            if _points(interface, sizes) <= MOST_POINTS:
+                cases["specialized"] = sizes
         cases = {kind: sizes for kind, sizes in cases.items() if _settled(interface, sizes)}
     for sizes in cases.values():
         if _points(interface, sizes) > MOST_POINTS:

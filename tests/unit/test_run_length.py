@@ -3,6 +3,8 @@
 import pytest
 
 from dt_mlir.compiler import compile_program
+from dt_mlir.frontend.emit import compile_text
+from dt_mlir.pipeline import default_pipeline, run_pipeline
 from dt_mlir.verification.run_length import operations_run
 from dt_mlir.verification.sizes import MOST_OPERATIONS, MOST_POINTS, cases_near_steps, choose_cases
 
@@ -62,3 +64,21 @@ def test_a_loop_that_data_ends_counts_once() -> None:
         "f0[x] = rsum(A[x, y], y, y < n[x]); f0.compile();"
     ).module
     assert operations_run(module, {"x": 1, "y": 100, "n_0": 1}) > 0
+
+
+@pytest.mark.parametrize(("size", "runs"), [(128, True), (8192, False)])
+def test_sizes_that_warps_are_specialized_for(size: int, runs: bool) -> None:
+    """They are a case of their own; what is too much to run keeps nothing else from being run."""
+    module, _ = compile_text(f"""
+    Func g : bf16; In X : bf16, W : bf16; Var i, d; RVar k;
+    g[i, d] = rdot(X[i, k], W[k, d], k);
+    g.block(i:128, d:64); g.tensorize(i:128, d:64, k:64); g.num_stages(2);
+    g.warp_specialize(i:{size}, d:{size});
+    g.compile();
+    """, "product.dt")  # fmt: skip
+    run_pipeline(module, default_pipeline("warp"))
+    cases = {case.kind: case.sizes for case in choose_cases([module])}
+    assert ("specialized" in cases) is runs
+    assert {"ragged", "aligned", "degenerate"} <= {*cases}
+    if runs:
+        assert cases["specialized"]["i"] == cases["specialized"]["d"] == size
