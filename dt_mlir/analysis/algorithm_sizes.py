@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
@@ -28,7 +27,7 @@ from dt_mlir.traversal import operations, operations_of
 
 @dataclass
 class AlgorithmSizes:
-    """The sizes that the labels of a module have by themselves."""
+    """The sizes that the labels of a program have by themselves."""
 
     definitions: list[Definition]
     """Each after those that it depends on."""
@@ -42,17 +41,17 @@ class AlgorithmSizes:
     """The operations that declare labels."""
 
     @staticmethod
-    def of(module: ModuleOp, functions: Iterable[dt.FuncOp]) -> AlgorithmSizes:
-        """Collects the sizes of a module of the `dt` level.
+    def of(declared: Iterable[dt.LabelOp], functions: Iterable[dt.FuncOp]) -> AlgorithmSizes:
+        """Collects the sizes of labels of the `dt` level.
 
         Args:
-            module: the module.
-            functions: the functions that its outputs need.
+            declared: the operations that declare labels.
+            functions: the functions that the outputs need.
 
         Raises:
             CompileError: if they form a cycle, or depend on what is not a label.
         """
-        labels = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.LabelOp)}
+        labels = {op.sym_name.data: op for op in declared}
         found: list[Definition] = []
         for name, op in labels.items():
             for other in op.used_sizes:

@@ -250,7 +250,8 @@ class _Algorithm:
     def __init__(self, module: ModuleOp) -> None:
         self.module = module
         self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
-        self.labels = [op.sym_name.data for op in module.ops if isinstance(op, dt.LabelOp)]
+        labels = [op for op in module.ops if isinstance(op, dt.LabelOp)]
+        self.labels = [op.sym_name.data for op in labels]
         self.same = DisjointSet(self.labels)
         self.axes: dict[str, list[str | int]] = {
             op.sym_name.data: [] for op in module.ops if isinstance(op, dt.InputOp)
@@ -261,7 +262,7 @@ class _Algorithm:
         self.bounds: list[Bound] = []
         self.numbers: list[tuple[str, int, int]] = []
         self.needed = self._needed()
-        self.sizes = AlgorithmSizes.of(module, self.needed)
+        self.sizes = AlgorithmSizes.of(labels, self.needed)
         for op in module.ops:
             if isinstance(op, dt.InputOp) and op.axis_labels is not None:
                 self.axes[op.sym_name.data] = [label or 1 for label in op.axis_labels]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp, StringAttr, TensorType
+from xdsl.ir import Operation
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.loop_program import LoopProgram
@@ -14,7 +15,8 @@ from dt_mlir.costs.reading import work_of
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects import dt, loop
 from dt_mlir.dialects.formats import name_array, symbol_name
-from dt_mlir.passes.convert_dt_to_loop import convert
+from dt_mlir.passes.convert_dt_to_loop import kernel_of, module_of
+from dt_mlir.passes.convert_dt_to_loop_program import AlgorithmProgram
 from dt_mlir.passes.schedule_fuse_at_copies import set_arguments
 from dt_mlir.passes.schedule_rfactor_parts import set_count
 from dt_mlir.scheduling.directive import Directive, Phase
@@ -75,6 +77,12 @@ class Algorithm:
         init=False, default_factory=dict[str, dict[str, list[dt.ReadOp]]]
     )
     """The reads of each function by what they read."""
+    _inputs: dict[str, dt.InputOp] = field(init=False, default_factory=dict[str, dt.InputOp])
+    """Inputs, and functions as inputs, of parts."""
+    _kernels: dict[str, loop.KernelOp] = field(
+        init=False, default_factory=dict[str, loop.KernelOp]
+    )
+    """The kernel of each function by itself."""
     _parts: dict[_Key, LoopProgram] = field(init=False, default_factory=dict[_Key, LoopProgram])
     """Parts at the `loop` level, by their functions, those that are stored, and the directives
     about reductions that are computed together."""
@@ -150,38 +158,49 @@ class Algorithm:
         defined = (op.sym_name.data for op in self.module.ops if isinstance(op, dt.FuncOp))
         return {*functions} == {*defined}
 
-    def part(self, functions: Sequence[str], stored: Collection[str] = ()) -> ModuleOp:
-        """Returns a program of some functions; others that they read are its inputs.
+    def part(self, functions: Sequence[str], stored: Collection[str] = ()) -> list[Operation]:
+        """Returns the program of some functions; others that they read are its inputs.
 
         Args:
             functions: their names. The results of the first one are wanted, and of the others
                 those that the whole program returns.
             stored: others of them whose results are wanted, too.
+
+        Returns:
+            The operations of the `dt` level, those of this program where they are the same.
         """
         kept = set(functions)
         read = {name for function in kept for name in self.reads[function]} - kept
-        result = ModuleOp([])
+        found: list[Operation] = []
         for op in self.module.ops:
-            if isinstance(op, dt.FuncOp):
+            if isinstance(op, dt.LabelOp):
+                found.append(op)
+            elif isinstance(op, dt.InputOp):
+                found.append(self._input(op))
+            elif isinstance(op, dt.FuncOp):
                 name = op.sym_name.data
-                if name in read:
-                    shape = [DYNAMIC_INDEX] * len(op.label_names)
-                    made = dt.InputOp(name, TensorType(op.element, shape), op.label_names)
-                    made.location = op.location
-                    result.body.block.add_op(made)
-                if name not in kept:
-                    continue
-            elif not isinstance(op, dt.InputOp | dt.LabelOp):
-                continue
-            copied = op.clone()
-            if isinstance(copied, dt.InputOp) and copied.axes is None:
-                # Functions that are left out may be what says how an axis is called.
-                copied.axes = self.axes.get(copied.sym_name.data)
-            result.body.block.add_op(copied)
+                # One that reads itself is refused.
+                found += [self._input(op)] if name in read else []
+                found += [op] if name in kept else []
         for place, name in enumerate(functions):
             if place == 0 or name in self.outputs or name in stored:
-                result.body.block.add_op(dt.OutputOp(name))
-        return result
+                found.append(dt.OutputOp(name))
+        return found
+
+    def _input(self, op: dt.InputOp | dt.FuncOp) -> dt.InputOp:
+        """Returns an input, or a function as one, with the labels of its axes."""
+        name = op.sym_name.data
+        if name not in self._inputs:
+            if isinstance(op, dt.InputOp):
+                made = op.clone()
+                # Functions that are left out may be what says how an axis is called.
+                made.axes = made.axes or self.axes.get(name)
+            else:
+                shape = [DYNAMIC_INDEX] * len(op.label_names)
+                made = dt.InputOp(name, TensorType(op.element, shape), op.label_names)
+                made.location = op.location
+            self._inputs[name] = made
+        return self._inputs[name]
 
     def works(self, functions: Sequence[str], decisions: Sequence[Decision]) -> list[Work]:
         """Returns what the kernels of a part do under some directives.
@@ -317,22 +336,43 @@ class Algorithm:
             functions: all functions.
             stored: others of them whose results are wanted, too.
         """
-        copied = program.copy()
-        kernels = {kernel.root.data: kernel for kernel in copied.kernels}
-        for kernel in kernels.values():
-            kernel.detach()
-        module = self.part(functions, stored)
-        convert(module, told=False, ready={name: kernels.get(name) for name in before})
+        kernels = {kernel.root.data: kernel.clone() for kernel in program.kernels}
+        module = self._converted(functions, stored, {name: kernels.get(name) for name in before})
         found = program.in_module(module)
         used = {name for kernel in found.kernels for name in kernel.argument_names}
         for name in before:
             if name not in used:
                 found.drop_tensor(name)
-        for kernel in kernels.values():
-            # Functions that were inputs have another place among the arguments.
-            set_arguments(found, kernel, {*kernel.argument_names})
-            found.pass_arguments(kernel)
+        self._order_arguments(found)
         return found
+
+    def _converted(
+        self, functions: Sequence[str], stored: Collection[str],
+        ready: Mapping[str, loop.KernelOp | None] | None = None,
+    ) -> ModuleOp:
+        """Returns a part at the `loop` level, the arguments of its kernels in whatever order.
+
+        Args:
+            functions: the functions, as for `part`.
+            stored: others of them whose results are wanted, as for `part`.
+            ready: functions that have a kernel already, each with it, or with None if that of
+                another one computes it.
+        """
+        program = AlgorithmProgram(self.part(functions, stored))
+        made = dict(ready or {})
+        for name in program.order:
+            if name not in made:
+                if name not in self._kernels:
+                    self._kernels[name] = kernel_of(program, self.functions[name].clone())
+                made[name] = self._kernels[name].clone()
+        kernels = [kernel for name in program.order if (kernel := made[name]) is not None]
+        return module_of(program, kernels)
+
+    def _order_arguments(self, program: LoopProgram) -> None:
+        """Gives kernels their arguments in order: a function that is an input has another place."""
+        for kernel in program.kernels:
+            set_arguments(program, kernel, {*kernel.argument_names})
+            program.pass_arguments(kernel)
 
     def _gathered(
         self, functions: tuple[str, ...], stored: frozenset[str], directives: Sequence[Directive]
@@ -350,8 +390,7 @@ class Algorithm:
             for directive in directives:
                 directive.run(found, None)
         else:
-            module = self.part(functions, stored)
-            convert(module, told=False)
-            found = LoopProgram(module)
+            found = LoopProgram(self._converted(functions, stored))
+            self._order_arguments(found)
         self._parts[key] = found
         return found

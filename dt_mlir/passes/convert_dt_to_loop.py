@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
@@ -25,7 +25,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from dt_mlir.boundary_conditions import CONSTANT
 from dt_mlir.builders.indices import build_index
 from dt_mlir.diagnostics import CompileError, give_locations
-from dt_mlir.dialects import dt, loop, sched
+from dt_mlir.dialects import dt, host, loop, sched
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.identifiers import memory_hint, value_hint
 from dt_mlir.dialects.index_ranges import collected, factor_of
@@ -33,6 +33,7 @@ from dt_mlir.dialects.indices import add, dimension, multiply, number, substitut
 from dt_mlir.dialects.numbers import constant
 from dt_mlir.passes.convert_dt_to_loop_program import (
     AlgorithmProgram,
+    Source,
     host_function,
     is_conditional,
     source_of,
@@ -429,17 +430,13 @@ class ConvertDtToLoopPass(ModulePass):
         convert(op)
 
 
-def convert(
-    module: ModuleOp, told: bool = True, ready: Mapping[str, loop.KernelOp | None] | None = None
-) -> None:
+def convert(module: ModuleOp, told: bool = True) -> None:
     """Gives each function a kernel of its own.
 
     Args:
         module: the module of the `dt` level, which becomes one of the `loop` level.
         told: whether the host function holds the text of the program, as code that is printed
             needs, and what only predicts times does not.
-        ready: functions that have a kernel already, each with it, or with None if that of another
-            one computes it. Their tensors are allocated as all are.
 
     Raises:
         CompileError: if the module is not of that level, or has no output.
@@ -451,22 +448,10 @@ def convert(
     for inner in module.ops:
         if not isinstance(inner, sched.ScheduleOp) and inner.name.split(".")[0] != "dt":
             raise CompileError(f"'{inner.name}' is not of the 'dt' level", inner)
-    program = AlgorithmProgram(module)
-    source = source_of(program, told)
-    made: dict[str, loop.KernelOp | None] = dict(ready or {})
-    for name in program.order:
-        if name not in made:
-            made[name] = _KernelBuilder(program, program.functions[name]).build()
-    kernels = [kernel for name in program.order if (kernel := made[name]) is not None]
-    taken = set(program.functions)
-    name = program.outputs[0].function.root_reference.data
-    for kernel in kernels:
-        while kernel.sym_name.data in taken:
-            kernel.sym_name = StringAttr(kernel.sym_name.data + "_")
-        taken.add(kernel.sym_name.data)
-    new = [host_function(program, source, kernels, name), *kernels]
-    for inner in new:
-        give_locations(inner)
+    program = AlgorithmProgram(list(module.ops))
+    source = source_of(program, module if told else None)
+    kernels = [kernel_of(program, program.functions[name]) for name in program.order]
+    new = [_host(program, source, kernels), *kernels]
     for inner in list(module.ops):
         if not isinstance(inner, sched.ScheduleOp):
             Rewriter.erase_op(inner, safe_erase=False)
@@ -475,3 +460,41 @@ def convert(
         module.body.block.add_ops(new)
     else:
         module.body.block.insert_ops_before(new, first)
+
+
+def kernel_of(program: AlgorithmProgram, function: dt.FuncOp) -> loop.KernelOp:
+    """Returns the kernel of a function by itself.
+
+    Args:
+        program: what the function reads.
+        function: the function, which is taken apart.
+    """
+    kernel = _KernelBuilder(program, function).build()
+    give_locations(kernel)
+    return kernel
+
+
+def module_of(program: AlgorithmProgram, kernels: Sequence[loop.KernelOp]) -> ModuleOp:
+    """Returns a module of the `loop` level without the program's text.
+
+    Args:
+        program: the program, whose functions' tensors are all allocated.
+        kernels: its kernels, in the order in which they run, which move to the module. One may
+            compute several functions.
+    """
+    return ModuleOp([_host(program, source_of(program), kernels), *kernels])
+
+
+def _host(
+    program: AlgorithmProgram, source: Source, kernels: Sequence[loop.KernelOp]
+) -> host.FuncOp:
+    """Returns the host function that launches kernels, which get names of their own."""
+    taken = set(program.functions)
+    for kernel in kernels:
+        while kernel.sym_name.data in taken:
+            kernel.sym_name = StringAttr(kernel.sym_name.data + "_")
+        taken.add(kernel.sym_name.data)
+    name = program.outputs[0].function.root_reference.data
+    function = host_function(program, source, kernels, name)
+    give_locations(function)
+    return function

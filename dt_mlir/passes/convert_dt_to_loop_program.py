@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import (
@@ -33,14 +33,21 @@ from dt_mlir.traversal import operations, operations_of
 
 
 class AlgorithmProgram:
-    """The state of the conversion of a module of the `dt` level."""
+    """The state of the conversion of some operations of the `dt` level.
 
-    def __init__(self, module: ModuleOp) -> None:
-        self.module = module
-        self.inputs = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.InputOp)}
-        self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
-        self.outputs = [op for op in module.ops if isinstance(op, dt.OutputOp)]
-        self.labels = [op.sym_name.data for op in module.ops if isinstance(op, dt.LabelOp)]
+    Args:
+        ops: inputs, functions, outputs and labels, in program order; others are left aside.
+
+    Raises:
+        CompileError: if definitions form a cycle, or an index is out of bounds.
+    """
+
+    def __init__(self, ops: Sequence[Operation]) -> None:
+        self.inputs = {op.sym_name.data: op for op in ops if isinstance(op, dt.InputOp)}
+        self.functions = {op.sym_name.data: op for op in ops if isinstance(op, dt.FuncOp)}
+        self.outputs = [op for op in ops if isinstance(op, dt.OutputOp)]
+        labels = [op for op in ops if isinstance(op, dt.LabelOp)]
+        self.labels = [op.sym_name.data for op in labels]
         self.same = DisjointSet(self.labels)
         self.axes: dict[str, list[str]] = {}
         self.minimums: dict[str, list[int]] = {}
@@ -52,7 +59,7 @@ class AlgorithmProgram:
             if op.axis_labels is not None:
                 self.axes[name] = list(op.axis_labels)
         self.order = self._needed()
-        self.sizes = AlgorithmSizes.of(module, map(self.functions.__getitem__, self.order))
+        self.sizes = AlgorithmSizes.of(labels, map(self.functions.__getitem__, self.order))
         scalars = [name for name, op in self.inputs.items() if op.is_scalar]
         self._places = {name: i for i, name in enumerate([*self.tensors(), *scalars])}
         for name in self.order:
@@ -221,12 +228,12 @@ class Source(NamedTuple):
     definitions: list[Definition]
 
 
-def source_of(program: AlgorithmProgram, told: bool) -> Source:
-    """Returns the program's text; the text itself is empty if it is not `told`."""
+def source_of(program: AlgorithmProgram, module: ModuleOp | None = None) -> Source:
+    """Returns the program's text; the text itself is empty where its module is not given."""
     algorithm: list[str] = []
     compiled: list[str] = []
-    if told:
-        tree = raise_module(program.module)
+    if module is not None:
+        tree = raise_module(module)
         algorithm += print_declarations(tree.declarations)
         algorithm += map(print_definition, tree.definitions)
         compiled += [print_directive(d) for d in tree.directives if d.name in OUTPUT_DIRECTIVES]
@@ -234,7 +241,7 @@ def source_of(program: AlgorithmProgram, told: bool) -> Source:
 
 
 def host_function(
-    program: AlgorithmProgram, source: Source, kernels: list[loop.KernelOp], name: str
+    program: AlgorithmProgram, source: Source, kernels: Sequence[loop.KernelOp], name: str
 ) -> host.FuncOp:
     inputs = list(program.inputs)
     inputs.sort(key=lambda n: program.inputs[n].is_scalar)
