@@ -11,7 +11,6 @@ from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.interface import Interface
-from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, Kernel
@@ -23,8 +22,6 @@ from dt_mlir.compiling import compiling
 from dt_mlir.costs.device import Device
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import sched
-from dt_mlir.passes.apply_schedule import in_order
-from dt_mlir.passes.convert_dt_to_loop import convert
 
 KEPT = ("precision", "math", "deterministic")
 """The directives of a program that stay: they say which rounding is wanted."""
@@ -87,7 +84,7 @@ def auto_schedule(
         CompileError: where the program itself cannot be compiled.
     """
     evaluator = evaluator_of(module, sizes, device, assumes=True)
-    bare, algorithm = evaluator.algorithm.module, evaluator.algorithm
+    algorithm = evaluator.algorithm
     clusters = _fastest(evaluator)
     while evaluator.refutes(clusters):
         clusters = _fastest(evaluator)
@@ -100,7 +97,7 @@ def auto_schedule(
         found += _schedule(evaluator, cluster)
     # What several kernels inline is inlined once.
     found = list(dict.fromkeys(found))
-    if _are_apart(algorithm, clusters) or is_legal(bare, found):
+    if _are_apart(algorithm, clusters) or algorithm.is_legal(found):
         return found
     return _apart_from_each_other(evaluator, algorithm.functions)
 
@@ -132,20 +129,6 @@ def _without_rows(
     rows = {str(item.arguments[0].value) for item in kept if item.name == "deterministic"}
     same = [group for group in Interface.of(module).groups if rows & set(group)]
     return {**sizes, **{label: NOMINAL for group in same for label in group}}
-
-
-def is_legal(bare: ModuleOp, schedule: list[Decision]) -> bool:
-    """Returns whether all of a program can be scheduled so."""
-    module = with_schedule(bare, schedule)
-    try:
-        convert(module, told=False)
-        program = LoopProgram(module)
-        for _, directive in in_order(module):
-            # Nobody asks where directives come from, which takes time to find out.
-            directive.run(program, None)
-    except CompileError:
-        return False
-    return True
 
 
 def _are_apart(algorithm: Algorithm, clusters: Sequence[Cluster]) -> bool:

@@ -110,7 +110,8 @@ class Evaluator:
         """True for parts under schedules that can be lowered to tiles, or to what groups of warps
         do where they have tasks of their own, by what is alike."""
         self._found: dict[tuple[_Key, bool], Cluster] = {}
-        self._tilings: dict[tuple[Hashable, bool], tuple[Tiling, Cost]] = {}
+        self._tilings: dict[tuple[Hashable, bool], tuple[Tiling, Cost, list[str]]] = {}
+        """The best tilings of kernels, with the labels in them, by signature."""
         self._specialized: dict[Hashable, bool] = {}
         """True for kernels whose groups of warps may have tasks of their own, by signature."""
 
@@ -151,10 +152,11 @@ class Evaluator:
 
     def _best(self, work: Work, coarse: bool) -> tuple[Tiling, Cost]:
         """Returns the best tiling of a kernel, looked for once among layers that are alike."""
-        key = work.signature(), coarse
+        key, labels = (work.signature(), coarse), list(work.labels())
         if key not in self._tilings:
-            self._tilings[key] = best_tiling(work, self.device, coarse)
-        return self._tilings[key]
+            self._tilings[key] = *best_tiling(work, self.device, coarse), labels
+        tiling, cost, others = self._tilings[key]
+        return (tiling if labels == others else tiling.renamed(dict(zip(others, labels)))), cost
 
     def _specializes(self, key: _Key, work: Work) -> bool:
         """Returns whether groups of warps may have tasks of their own in a kernel.
@@ -267,8 +269,7 @@ class Evaluator:
         works, others = self._alike[key]
         if works is None or others == names:
             return works
-        same = dict(zip(others, names))
-        return [renamed(work, same) for work in works]
+        return [renamed(work, others, names) for work in works]
 
     def _worked(self, members: Sequence[str], said: Sequence[Decision]) -> list[Work] | None:
         try:
@@ -320,7 +321,7 @@ class Evaluator:
     def form(self, name: str) -> Hashable:
         """Returns what is equal for functions that compute the same from tensors that are alike."""
         alike = self._likeness.key([name], ())
-        return name if alike is None else alike[0]
+        return name if alike is None else (alike[0], alike[1].labels)
 
     def single(self, name: str) -> Cluster | None:
         """Returns a function in a kernel of its own; None where that is not legal."""

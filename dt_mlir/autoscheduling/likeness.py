@@ -1,24 +1,36 @@
 """Parts of a program that are alike, of which one is looked at for all.
 
-The layers of a network differ in the names of their functions. What kernels do follows from the
-rest: what each function computes, from what, under which directives.
+The layers of a network differ in the names of their functions, and its projections in those of
+their labels. What kernels do follows from the rest: what each function computes, from what, under
+which directives, and the sizes of its labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, replace
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects import dt
-from dt_mlir.dialects.formats import symbol_name
+from dt_mlir.dialects.formats import names, symbol_name
 
-Names = dict[str, int]
-"""The names of a part's functions, and of what they read, each with its number."""
+LABELS = ("label", "labels", "sizes", "domain_labels", "domain_sizes")
+"""The properties of operations that hold labels."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of a part, in the order in which they occur."""
+
+    tensors: tuple[str, ...]
+    """Its functions, and what they read."""
+    labels: tuple[str, ...]
+    """Its labels, but for those that have sizes of their own."""
 
 
 class Likeness:
@@ -30,10 +42,10 @@ class Likeness:
 
     def __init__(self, algorithm: Algorithm) -> None:
         self.algorithm = algorithm
-        self._inputs = {
-            op.sym_name.data: op for op in algorithm.module.ops if isinstance(op, dt.InputOp)
-        }
-        self._forms: dict[str, tuple[Hashable, tuple[str, ...]]] = {}
+        ops = list(algorithm.module.ops)
+        self._inputs = {op.sym_name.data: op for op in ops if isinstance(op, dt.InputOp)}
+        self._labels = _exchangeable([op for op in ops if isinstance(op, dt.LabelOp)])
+        self._forms: dict[str, _Form] = {}
 
     def key(
         self, functions: Sequence[str], decisions: Sequence[Decision]
@@ -48,87 +60,180 @@ class Likeness:
         """
         if any(item.name == "cache_read" for item in decisions):
             return None
-        names: Names = {name: number for number, name in enumerate(functions)}
+        tensors = {name: number for number, name in enumerate(functions)}
+        labels: dict[str, int] = {}
+
+        def number(label: str) -> Hashable:
+            return labels.setdefault(label, len(labels)) if label in self._labels else label
+
         found: list[Hashable] = []
         for name in functions:
-            form, read = self._form(name)
-            for other in read:
-                names.setdefault(other, len(names))
-            found.append((form, tuple(names[other] for other in read)))
-        given = tuple(map(self._given, names))
+            form = self._form(name)
+            for other in form.read:
+                tensors.setdefault(other, len(tensors))
+            found.append((
+                form.form, tuple(tensors[other] for other in form.read),
+                tuple(map(number, form.labels)),
+            ))  # fmt: skip
+        given = tuple(
+            (what, None if axes is None else tuple(map(number, axes)))
+            for what, axes in map(self._given, tensors)
+        )  # fmt: skip
         for item in decisions:
             if item.name == "rfactor":
                 # The function of the parts gets its name here.
-                names.setdefault(str(item.arguments[1].value), len(names))
+                tensors.setdefault(str(item.arguments[1].value), len(tensors))
+
+        def named(name: object) -> Hashable:
+            if not isinstance(name, str):
+                return name
+            if name in tensors:
+                return "tensor", tensors[name]
+            known = _stem(name, labels) or name
+            return "label", number(known), name.removeprefix(known)
+
         said = tuple(
             (
-                item.name, names[item.function],
-                tuple((a.key, names.get(str(a.value), a.value), a.factor) for a in item.arguments),
-                tuple(names[name] for name in item.stored),
+                item.name, tensors[item.function],
+                tuple((named(a.key), named(a.value), a.factor) for a in item.arguments),
+                tuple(tensors[name] for name in item.stored),
             ) for item in decisions
         )  # fmt: skip
-        return (tuple(found), given, said), names
+        sizes = tuple(map(self.algorithm.sizes.get, labels))
+        return (tuple(found), given, said, sizes), Names(tuple(tensors), tuple(labels))
 
-    def _given(self, name: str) -> Hashable:
-        """Returns what matters of a tensor or a function to those that read it."""
+    def _given(self, name: str) -> tuple[Hashable, Sequence[str] | None]:
+        """Returns what matters of a tensor or a function to those that read it, and the labels of
+        its axes."""
         given = self._inputs.get(name)
         if given is not None:
-            return given.type, given.axes or self.algorithm.axes.get(name)
+            axes = given.axes or self.algorithm.axes.get(name)
+            return given.type, None if axes is None else names(axes)
         op = self.algorithm.functions[name]
-        return op.element, op.labels, name in self.algorithm.outputs
+        return (op.element, name in self.algorithm.outputs), op.label_names
 
-    def _form(self, name: str) -> tuple[Hashable, tuple[str, ...]]:
-        """Returns what a function computes, whatever the names of what it reads; and these."""
+    def _form(self, name: str) -> _Form:
+        """Returns what a function computes, whatever the names of what it reads, and of labels."""
         if name not in self._forms:
             op = self.algorithm.functions[name]
-            values: dict[SSAValue, int] = {}
-            read: dict[str, int] = {}
-            form = _form_of(op.body.block, values, read), op.labels, op.element, op.declared
-            self._forms[name] = form, tuple(read)
+            labels, read = dict.fromkeys(op.label_names), dict[str, int]()
+            numbers = {label: number for number, label in enumerate(labels)}
+            inside = _form_of(op.body.block, {}, read, numbers)
+            form = len(op.label_names), inside, op.element, op.declared
+            self._forms[name] = _Form(form, tuple(read), tuple(numbers))
         return self._forms[name]
 
 
-def _form_of(block: Block, values: dict[SSAValue, int], read: Names) -> Hashable:
+@dataclass(frozen=True)
+class _Form:
+    """What a function computes."""
+
+    form: Hashable
+    """What it computes, with numbers for names."""
+    read: tuple[str, ...]
+    """What it reads, by number."""
+    labels: tuple[str, ...]
+    """Its labels, by number."""
+
+
+def _exchangeable(declared: Sequence[dt.LabelOp]) -> set[str]:
+    """Returns the labels that have no other size than that of the axes that they index, and of
+    whose name no other one is made."""
+    used = {name for op in declared for name in op.used_sizes}
+    found = {op.sym_name.data for op in declared if op.size is None and op.axis is None} - used
+    every = [op.sym_name.data for op in declared]
+    return {name for name in found if not any(_is_of(other, name) for other in every)}
+
+
+def _is_of(name: str, label: str) -> bool:
+    """Returns whether a name is that of a part of a label, as directives make them: `k_part` and
+    `k1` of `k`."""
+    rest = name.removeprefix(label)
+    return rest != name and (rest.startswith("_") or rest.isdigit())
+
+
+def _stem(name: str, labels: Collection[str]) -> str | None:
+    """Returns the label of a part of which a name is; None if there is none."""
+    if name in labels:
+        return None
+    return max((label for label in labels if _is_of(name, label)), key=len, default=None)
+
+
+def _form_of(
+    block: Block, values: dict[SSAValue, int], read: dict[str, int], labels: dict[str, int]
+) -> Hashable:
     for value in block.args:
         values[value] = len(values)
-    return tuple(_operation(op, values, read) for op in block.ops)
+    return tuple(_operation(op, values, read, labels) for op in block.ops)
 
 
-def _operation(op: Operation, values: dict[SSAValue, int], read: Names) -> Hashable:
+def _operation(
+    op: Operation, values: dict[SSAValue, int], read: dict[str, int], labels: dict[str, int]
+) -> Hashable:
     operands = tuple(values[value] for value in op.operands)
     properties = dict(op.properties)
     source: int | None = None
     if isinstance(op, dt.ReadOp):
         source = read.setdefault(symbol_name(op.source), len(read))
         properties.pop("source")
-    inside = tuple(_form_of(block, values, read) for r in op.regions for block in r.blocks)
+    used: list[Hashable] = []
+    if op.dialect_name() == "dt":
+        used += [
+            (name, _numbered(properties.pop(name), labels)) for name in LABELS if name in properties
+        ]  # fmt: skip
+    inside = tuple(
+        _form_of(block, values, read, labels) for r in op.regions for block in r.blocks
+    )
     for value in op.results:
         values[value] = len(values)
     types = tuple(value.type for value in op.results)
     marks = tuple(sorted(op.attributes.items()))
-    return op.name, operands, tuple(properties.items()), marks, source, inside, types
+    said = tuple(properties.items()), tuple(used)
+    return op.name, operands, said, marks, source, inside, types
 
 
-def renamed(work: Work, names: Mapping[str, str]) -> Work:
-    """Returns what a kernel does to tensors of other names.
+def _numbered(attr: Attribute, labels: dict[str, int]) -> Hashable:
+    """Returns labels of an operation by their numbers."""
+    if isinstance(attr, StringAttr):
+        return labels.setdefault(attr.data, len(labels))
+    assert isinstance(attr, ArrayAttr)
+    return tuple(_numbered(item, labels) for item in attr)
+
+
+def renamed(work: Work, before: Names, after: Names) -> Work:
+    """Returns what a kernel does to tensors of other names, along labels of other names.
 
     Args:
         work: what a kernel does.
-        names: the other names of its functions, and of what they read. Names of tensors that
-            directives make begin with those of functions.
+        before: the names of the part that it is of. Names of tensors and labels that directives
+            make begin with them.
+        after: the names of a part that is alike.
     """
+    tensors = dict(zip(before.tensors, after.tensors))
+    labels = dict(zip(before.labels, after.labels))
+
+    def tensor(name: str) -> str:
+        found = tensors.get(name)
+        if found is None:
+            known = max((other for other in tensors if name.startswith(f"{other}_")), key=len)
+            found = tensors[known] + name.removeprefix(known)
+        return found
+
+    def label(name: str) -> str:
+        known = name if name in labels else _stem(name, labels)
+        return name if known is None else labels[known] + name.removeprefix(known)
+
+    accesses = [
+        replace(item, tensor=tensor(item.tensor), axes=tuple(map(label, item.axes)))
+        for item in work.accesses
+    ]  # fmt: skip
     return replace(
         work,
-        root=_other(work.root, names),
-        accesses=[replace(item, tensor=_other(item.tensor, names)) for item in work.accesses],
-        tensors={_other(name, names): tensor for name, tensor in work.tensors.items()},
+        root=tensor(work.root),
+        loops=[replace(walk, label=label(walk.label)) for walk in work.loops],
+        grid={label(name): place for name, place in work.grid.items()},
+        accesses=accesses,
+        twins={label(name): set(map(label, others)) for name, others in work.twins.items()},
+        order=tuple((label(name), part, factor) for name, part, factor in work.order),
+        tensors={tensor(name): found for name, found in work.tensors.items()},
     )
-
-
-def _other(name: str, names: Mapping[str, str]) -> str:
-    """Returns the other name of a tensor, as for `renamed`."""
-    found = names.get(name)
-    if found is None:
-        known = max((other for other in names if name.startswith(f"{other}_")), key=len)
-        found = names[known] + name.removeprefix(known)
-    return found

@@ -18,7 +18,6 @@ from dt_mlir.autoscheduling.alternatives import SLOWER, Way, alternatives
 from dt_mlir.autoscheduling.auto import (
     auto_schedule,
     evaluator_of,
-    is_legal,
 )
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision, copies
@@ -166,7 +165,7 @@ class Proposals:
                 return None
             found += part
         found = list(dict.fromkeys(found))
-        return found if is_legal(self._evaluator.algorithm.module, found) else None
+        return found if self._evaluator.algorithm.is_legal(found) else None
 
     def _aligned(self, ways: Sequence[Way]) -> list[Cluster]:
         """Returns the clusters of a way for each slot, tiles of copies as of what reads them."""

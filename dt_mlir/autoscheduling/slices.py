@@ -13,6 +13,7 @@ from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.autoscheduling.decisions import Decision, copies
 from dt_mlir.costs.reading import work_of
 from dt_mlir.costs.work import Work
+from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt, loop
 from dt_mlir.dialects.formats import name_array, symbol_name
 from dt_mlir.passes.convert_dt_to_loop import kernel_of, module_of
@@ -254,6 +255,32 @@ class Algorithm:
         for _, directive in sorted(rest, key=lambda item: item[0]):
             directive.run(program, None)
         return program.module
+
+    def is_legal(self, decisions: Sequence[Decision]) -> bool:
+        """Returns whether kernels that are legal as parts are legal in the whole program.
+
+        Directives about the blocks and tiles of a kernel look at nothing else.
+
+        Args:
+            decisions: the schedule of the program.
+        """
+        rank = {name: place for place, name in enumerate(reversed(self.functions))}
+        said = [item.directive for item in decisions]
+
+        def order(directive: Directive) -> tuple[Phase, int]:
+            phase = directive.phase_among(said)
+            return phase, rank.get(directive.function, 0) if phase is Phase.FUSION else 0
+
+        wide = [d for d in said if not Phase.PARTITION <= order(d)[0] < Phase.STORAGE]
+        wide = [d for d in wide if order(d)[0] <= Phase.STORAGE]
+        rest = [name for name in reversed(self.functions) if name not in self.outputs]
+        program = self._gathered((*self.outputs, *rest), frozenset(), ()).copy()
+        try:
+            for directive in sorted(wide, key=order):
+                directive.run(program, None)
+        except CompileError:
+            return False
+        return True
 
     def _scheduled(
         self, functions: Sequence[str], decisions: Sequence[Decision], own: bool = False

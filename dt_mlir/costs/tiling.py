@@ -29,6 +29,18 @@ class Tiling(NamedTuple):
     dependent: bool = False
     """True if the kernel is launched while the one before it ends."""
 
+    def renamed(self, labels: Mapping[str, str]) -> Tiling:
+        """Returns the same decisions about labels of other names.
+
+        Args:
+            labels: the other name of each label.
+        """
+        return self._replace(
+            tiles={labels[label]: size for label, size in self.tiles.items()},
+            blocked=frozenset(labels[label] for label in self.blocked),
+            order=tuple((labels[label], part, factor) for label, part, factor in self.order),
+        )
+
 
 class Cost(NamedTuple):
     """The predicted time of a kernel, and what it follows from."""

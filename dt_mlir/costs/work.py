@@ -227,13 +227,31 @@ class Work:
         return item.computed and not any(factor in others for factor in factors)
 
     def signature(self) -> Hashable:
-        """Returns what is equal for kernels that do the same to tensors of other names."""
+        """Returns what is equal for kernels that do the same to tensors of other names, along
+        labels of other names."""
         numbers = {name: place for place, name in enumerate(self.tensors)}
+        labels = {name: f"#{place}" for place, name in enumerate(self.labels())}
+        keys: dict[tuple[object, ...], int] = {}
+
+        def numbered(names: Iterable[str]) -> tuple[str, ...]:
+            return tuple(labels.get(name, name) for name in names)
+
         return (
-            tuple(self.loops), tuple(self.grid.items()),
-            tuple((numbers[item.tensor], replace(item, tensor="")) for item in self.accesses),
+            tuple(replace(walk, label=labels[walk.label]) for walk in self.loops),
+            tuple((labels[name], place) for name, place in self.grid.items()),
+            tuple(
+                (
+                    numbers[item.tensor], keys.setdefault(item.key, len(keys)),
+                    replace(item, tensor="", key=(), axes=numbered(item.axes)),
+                ) for item in self.accesses
+            ),
             tuple(self.products), tuple(self.reductions), tuple(self.scalars),
-            tuple(self.buffers), frozenset(self.whole), frozenset(self.single), self.order,
+            tuple(self.buffers), frozenset(self.whole), frozenset(self.single),
+            tuple((labels[name], part, factor) for name, part, factor in self.order),
+            frozenset(
+                (*numbered([name]), frozenset(numbered(others)))
+                for name, others in self.twins.items()
+            ),
             tuple(self.tensors.values()), self.warps, self.stages, self.consumers,
             self.persistent, self.alternating, self.dependent, self.precision, self.specializes,
         )  # fmt: skip
