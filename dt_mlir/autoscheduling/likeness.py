@@ -18,6 +18,7 @@ from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects import dt
 from dt_mlir.dialects.formats import names, symbol_name
+from dt_mlir.traversal import operations_of
 
 LABELS = ("label", "labels", "sizes", "domain_labels", "domain_sizes")
 """The properties of operations that hold labels."""
@@ -75,10 +76,27 @@ class Likeness:
                 form.form, tuple(tensors[other] for other in form.read),
                 tuple(map(number, form.labels)),
             ))  # fmt: skip
-        given = tuple(
-            (what, None if axes is None else tuple(map(number, axes)))
-            for what, axes in map(self._given, tensors)
-        )  # fmt: skip
+        walked = {
+            (other, axis): form.labels[label]
+            for form in map(self._form, reversed(functions))
+            for (other, axis), label in form.walked.items()
+        }
+        others: dict[str, str] = {}
+        sizes = self.algorithm.sizes
+
+        def along(tensor: str, axis: int, label: str) -> Hashable:
+            """Returns the label of an axis: that which walks it in the part, if it is another
+            function's."""
+            own = walked.get((tensor, axis), label)
+            if label not in labels and label in self._labels and sizes.get(label) == sizes.get(own):
+                label = others.setdefault(label, own)
+            return number(label)
+
+        given: list[Hashable] = []
+        for name in tensors:
+            what, axes = self._given(name)
+            known = None if axes is None else [along(name, *item) for item in enumerate(axes)]
+            given.append((what, None if known is None else tuple(known)))
         for item in decisions:
             if item.name == "rfactor":
                 # The function of the parts gets its name here.
@@ -99,8 +117,8 @@ class Likeness:
                 tuple(tensors[name] for name in item.stored),
             ) for item in decisions
         )  # fmt: skip
-        sizes = tuple(map(self.algorithm.sizes.get, labels))
-        return (tuple(found), given, said, sizes), Names(tuple(tensors), tuple(labels))
+        points = tuple(map(sizes.get, labels))
+        return (tuple(found), tuple(given), said, points), Names(tuple(tensors), tuple(labels))
 
     def _given(self, name: str) -> tuple[Hashable, Sequence[str] | None]:
         """Returns what matters of a tensor or a function to those that read it, and the labels of
@@ -120,7 +138,13 @@ class Likeness:
             numbers = {label: number for number, label in enumerate(labels)}
             inside = _form_of(op.body.block, {}, read, numbers)
             form = len(op.label_names), inside, op.element, op.declared
-            self._forms[name] = _Form(form, tuple(read), tuple(numbers))
+            walked: dict[tuple[str, int], int] = {}
+            for item in operations_of(op, dt.ReadOp):
+                for axis in range(len(item.indices)):
+                    label = item.label_alone(axis)
+                    if label is not None:
+                        walked.setdefault((item.source_name, axis), numbers[label])
+            self._forms[name] = _Form(form, tuple(read), tuple(numbers), walked)
         return self._forms[name]
 
 
@@ -134,6 +158,8 @@ class _Form:
     """What it reads, by number."""
     labels: tuple[str, ...]
     """Its labels, by number."""
+    walked: dict[tuple[str, int], int]
+    """The first label that walks each axis of what it reads, by the name of that."""
 
 
 def _exchangeable(declared: Sequence[dt.LabelOp]) -> set[str]:
