@@ -17,7 +17,7 @@ from math import inf
 
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
-from dt_mlir.autoscheduling.nesting import labels_around, nests_deeply, repeated
+from dt_mlir.autoscheduling.nesting import labels_around, nests_deeply, repeated, times_computed
 from dt_mlir.autoscheduling.places import Places
 from dt_mlir.autoscheduling.tilings import may_specialize
 from dt_mlir.autoscheduling.variants import finely, with_parts
@@ -378,7 +378,8 @@ class Clusters:
             )  # fmt: skip
             apart = Clusters(self.evaluator, [name, *members], stored, passes=False).run()
             before = sum(map(self._time, apart))
-            if self._least_of_chains(name, members) > before:
+            least = max(self._least_of_chains(name, members), self._least_again(members, label))
+            if least > before:
                 continue
             trial = self._gathered(name, members, decision)
             if trial is None:
@@ -415,6 +416,12 @@ class Clusters:
         ]  # fmt: skip
         times = [min(map(self._time, self._joined(n, single, False)), default=0.0) for n in chained]
         return max(times, default=0.0)
+
+    def _least_again(self, members: Sequence[str], label: str) -> float:
+        """Returns a time that a pass over a label takes at least which computes functions several
+        times."""
+        times = times_computed(self.algorithm, members, label)
+        return max((count * self._stored(name) for name, count in times.items()), default=0.0)
 
     def _gathered(self, name: str, members: Sequence[str], decision: Decision) -> Cluster | None:
         """Returns the functions that are computed in one pass; None if the pass is not legal."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.dialects import dt
@@ -46,6 +46,46 @@ def nests_deeply(algorithm: Algorithm, members: Sequence[str], label: str) -> bo
                     if not along.isdisjoint(used)
                 }
     return False
+
+
+def times_computed(algorithm: Algorithm, members: Sequence[str], label: str) -> dict[str, int]:
+    """Returns how often a pass over a label computes the functions that it reduces over the label
+    inside of reductions over other labels.
+
+    Each of these has loops of its own, as they do not become one: a product whose rows are
+    normalized, and multiplied again, is computed for the sum of a row, for that of its squares, and
+    for the second product.
+
+    Args:
+        algorithm: the program.
+        members: the functions that are computed in the pass.
+        label: the label.
+    """
+    found: dict[str, int] = {}
+
+    def inside(reads: Iterable[dt.ReadOp], moving: set[str], known: set[str]) -> None:
+        """Adds the functions that are computed at each index of some labels."""
+        for read in reads:
+            name = read.source_name
+            if name not in members or name in known:
+                continue
+            own = algorithm.functions[name]
+            along = {
+                axis for axis, used in zip(own.label_names, read.labels_by_axis())
+                if not moving.isdisjoint(used)
+            }  # fmt: skip
+            if along:
+                known.add(name)
+                inside(operations_of(own, dt.ReadOp), along, known)
+
+    for op in (op for member in members for op in algorithm.reductions(member)):
+        if label not in op.label_names:
+            known = set[str]()
+            inside(operations_of(op, dt.ReadOp), {*op.label_names}, known)
+            for name in known:
+                if any(label in other.label_names for other in algorithm.reductions(name)):
+                    found[name] = found.get(name, 0) + 1
+    return found
 
 
 def repeated(algorithm: Algorithm, members: Sequence[str], label: str) -> set[str]:
