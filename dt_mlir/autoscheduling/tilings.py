@@ -227,10 +227,9 @@ class Choices:
         if self.box and label == self.rows[0]:
             room = padded(prod(self.extents[other] for other in self.box))
         top = max(room, least)
-        if depth and not side:
-            sizes = (32, 64) if self.coarse else (16, 32, 64, 128)
-        elif depth:
-            sizes = (64,) if self.coarse else (32, 64, 128)
+        if depth:
+            least = max(least, 32) if side else least
+            sizes = (64,) if self.coarse else (16, 32, 64, 128)
         else:
             sizes = (16, 64, 128) if self.coarse else (16, 32, 64, 128, 256)
         whole = [0] if label in self.shallow and not side else []
