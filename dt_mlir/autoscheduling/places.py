@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster
 from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.autoscheduling.tilings import MOST_LANES
 
 
 class Places:
@@ -46,6 +47,8 @@ class Places:
             loop = self._loop_of(target, label, cluster)
             if loop not in known and self._is_around(loop, name, cluster):
                 known.add(loop)
+                if self._held(name, target, label, cluster) > MOST_LANES:
+                    continue
                 if stores and not self._is_written_once(name, target, label, cluster):
                     continue
                 found.append(plain(name, "fuse_at", target, label, reason=reason, stored=stored))
@@ -76,6 +79,27 @@ class Places:
         around = self._outside(target, label)
         loops = {self._loop_of(target, each, cluster) for each in around}
         return loops <= self._indexing(name, cluster)
+
+    def _held(self, name: str, target: str, label: str, cluster: Cluster) -> int:
+        """Returns how many elements of a function a kernel holds at least that computes it at a
+        loop; arguments as for `_is_written_once`."""
+        around = {self._loop_of(target, each, cluster) for each in self._outside(target, label)}
+        member = target
+        while member != cluster.root:
+            member, outside = self._around(member, cluster)
+            around |= {self._loop_of(member, each, cluster) for each in outside}
+        held = 1
+        for axis, own in enumerate(self.algorithm.functions[name].label_names):
+            walked = {
+                (reader, read.label_alone(axis) or "") if self._has_nest(reader, cluster) else None
+                for reader in filter(cluster.members.__contains__, self.readers[name])
+                for read in self.algorithm.accesses(reader, name)
+            }  # fmt: skip
+            loops = {self._loop_of(*each, cluster) for each in walked if each is not None}
+            # What inlined functions read follows indices of what reads these.
+            if None not in walked and not loops <= around:
+                held *= self.algorithm.sizes.get(own, 1)
+        return held
 
     def _indexing(self, name: str, cluster: Cluster) -> set[tuple[str, str]]:
         """Returns loops of a kernel on which the indices depend at which it reads a function, and

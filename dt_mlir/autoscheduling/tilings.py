@@ -228,8 +228,7 @@ class Choices:
             room = padded(prod(self.extents[other] for other in self.box))
         top = max(room, least)
         if depth:
-            least = max(least, 32) if side else least
-            sizes = (64,) if self.coarse else (16, 32, 64, 128)
+            sizes = (64,) if self.coarse else (32, 64, 128) if side else (16, 32, 64, 128)
         else:
             sizes = (16, 64, 128) if self.coarse else (16, 32, 64, 128, 256)
         whole = [0] if label in self.shallow and not side else []
