@@ -19,7 +19,7 @@ from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.nesting import labels_around, nests_deeply, repeated, times_computed
 from dt_mlir.autoscheduling.places import Places
-from dt_mlir.autoscheduling.tilings import may_specialize
+from dt_mlir.autoscheduling.tilings import MOST_LANES, may_specialize
 from dt_mlir.autoscheduling.variants import finely, with_parts
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
@@ -73,6 +73,9 @@ class Clusters:
         """The roots of the kernels that functions join one by one, as several did not pay."""
         self._needing: dict[str, set[str]] = {}
         """The functions that need each label."""
+        self._lawless = set[tuple[str, frozenset[str]]]()
+        """The passes for which there are no laws, by their labels and what these reduce: what else
+        they compute does not matter."""
         self._refused = set[Hashable]()
         """The functions, by what is alike, that did not join kernels as these are or were."""
 
@@ -381,8 +384,13 @@ class Clusters:
             least = max(self._least_of_chains(name, members), self._least_again(members, label))
             if least > before:
                 continue
+            reduced = label, self._feeding(members, label)
+            if reduced in self._lawless:
+                continue
             trial = self._gathered(name, members, decision)
             if trial is None:
+                if not stored and self.evaluator.rounding(members, [decision]) is not None:
+                    self._lawless.add(reduced)
                 continue
             if len(trial.members) < len(members) + 1:
                 apart = Clusters(self.evaluator, trial.members, stored, passes=False).run()
@@ -422,6 +430,17 @@ class Clusters:
         times."""
         times = times_computed(self.algorithm, members, label)
         return max((count * self._stored(name) for name, count in times.items()), default=0.0)
+
+    def _feeding(self, members: Sequence[str], label: str) -> frozenset[str]:
+        """Returns the functions of a pass that reduce over its label, and those that these read."""
+        found = {
+            member for member in members
+            if any(label in op.label_names for op in self.algorithm.reductions(member))
+        }  # fmt: skip
+        for name in reversed(self.order):
+            if name in found:
+                found.update(filter(members.__contains__, self.algorithm.reads[name]))
+        return frozenset(found)
 
     def _gathered(self, name: str, members: Sequence[str], decision: Decision) -> Cluster | None:
         """Returns the functions that are computed in one pass; None if the pass is not legal."""
@@ -529,11 +548,13 @@ class Clusters:
         return name in self._needing[label]
 
     def _joined(self, name: str, cluster: Cluster, stores: bool) -> list[Cluster]:
-        """Returns a kernel with a function that joins it, for each way that is legal."""
+        """Returns a kernel with a function that joins it, for each way that is legal and has a
+        tiling."""
         members = (*cluster.members, name)
         trials = [
             self.evaluator.evaluated(cluster.root, members, [*cluster.decisions, decision])
             for decision in self.places.ways(name, cluster, stores)
+            if self.places.held(decision, cluster) <= MOST_LANES
         ]
         return [trial for trial in trials if trial is not None]
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster
 from dt_mlir.autoscheduling.slices import Algorithm
-from dt_mlir.autoscheduling.tilings import MOST_LANES
 
 
 class Places:
@@ -47,8 +46,6 @@ class Places:
             loop = self._loop_of(target, label, cluster)
             if loop not in known and self._is_around(loop, name, cluster):
                 known.add(loop)
-                if self._held(name, target, label, cluster) > MOST_LANES:
-                    continue
                 if stores and not self._is_written_once(name, target, label, cluster):
                     continue
                 found.append(plain(name, "fuse_at", target, label, reason=reason, stored=stored))
@@ -67,22 +64,17 @@ class Places:
             self._is_read_along(name, label, cluster) for label in labels
         )
 
-    def _is_written_once(self, name: str, target: str, label: str, cluster: Cluster) -> bool:
-        """Returns whether each element of a function may be computed once at a loop.
+    def held(self, decision: Decision, cluster: Cluster) -> int:
+        """Returns how many elements of a function a kernel holds at least that computes it so.
 
         Args:
-            name: the function.
-            target: a function with loops of its own.
-            label: the label of one of these loops.
+            decision: one of the ways in which a function may join a kernel.
             cluster: the kernel.
         """
-        around = self._outside(target, label)
-        loops = {self._loop_of(target, each, cluster) for each in around}
-        return loops <= self._indexing(name, cluster)
-
-    def _held(self, name: str, target: str, label: str, cluster: Cluster) -> int:
-        """Returns how many elements of a function a kernel holds at least that computes it at a
-        loop; arguments as for `_is_written_once`."""
+        if decision.name != "fuse_at":
+            return 1
+        name = decision.function
+        target, label = (str(argument.value) for argument in decision.arguments)
         around = {self._loop_of(target, each, cluster) for each in self._outside(target, label)}
         member = target
         while member != cluster.root:
@@ -100,6 +92,19 @@ class Places:
             if None not in walked and not loops <= around:
                 held *= self.algorithm.sizes.get(own, 1)
         return held
+
+    def _is_written_once(self, name: str, target: str, label: str, cluster: Cluster) -> bool:
+        """Returns whether each element of a function may be computed once at a loop.
+
+        Args:
+            name: the function.
+            target: a function with loops of its own.
+            label: the label of one of these loops.
+            cluster: the kernel.
+        """
+        around = self._outside(target, label)
+        loops = {self._loop_of(target, each, cluster) for each in around}
+        return loops <= self._indexing(name, cluster)
 
     def _indexing(self, name: str, cluster: Cluster) -> set[tuple[str, str]]:
         """Returns loops of a kernel on which the indices depend at which it reads a function, and

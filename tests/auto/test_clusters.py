@@ -13,12 +13,15 @@ from long_programs import (
 )
 from scheduled import algorithm, schedule, texts
 
-from dt_mlir.autoscheduling import auto, clusters
-from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule
+from dt_mlir.autoscheduling import clusters
+from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule, with_schedule
 from dt_mlir.autoscheduling.evaluation import Evaluator
+from dt_mlir.autoscheduling.nesting import times_computed
+from dt_mlir.autoscheduling.places import Places
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.costs.device import find_device
 from dt_mlir.diagnostics import CompileError
+from dt_mlir.pipeline import default_pipeline, run_pipeline
 
 
 @pytest.fixture
@@ -358,8 +361,10 @@ f2.compile();
 @pytest.mark.parametrize("size", [4096, 64])
 def test_schedules_are_legal_in_the_whole_program(text: str, size: int) -> None:
     module = algorithm(text)
-    found = auto_schedule(module, assumed_sizes(module, {}, size), find_device("h200"))
-    assert auto.is_legal(module, found)
+    sizes = assumed_sizes(module, {}, size)
+    found = auto_schedule(module, sizes, find_device("h200"))
+    assert Algorithm(module, sizes).is_legal(found)
+    run_pipeline(with_schedule(module, found), default_pipeline("tile"))
 
 
 @pytest.mark.parametrize(("text", "checked"), [(PERCEPTRON, 0), (STORED, 1)])
@@ -367,13 +372,77 @@ def test_kernels_that_compute_nothing_of_each_other_are_not_checked_together(
     text: str, checked: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[int] = []
-    legal = auto.is_legal
+    legal = Algorithm.is_legal
 
-    def watched(module: Any, directives: Any) -> bool:
+    def watched(self: Algorithm, directives: Any) -> bool:
         found.append(len(directives))
-        return legal(module, directives)
+        return legal(self, directives)
 
-    monkeypatch.setattr(auto, "is_legal", watched)
+    monkeypatch.setattr(Algorithm, "is_legal", watched)
     module = algorithm(text)
     auto_schedule(module, assumed_sizes(module, {}, 1024), find_device("h200"))
     assert len(found) == checked
+
+
+TWO_NORMS = """
+Func ms, n, y, mu, va, z, g, h, f; In X, W, U, G; Var i, c, e;
+ms[i] = rsum(X[i, c] * X[i, c], c) / len(c);
+n[i, c] = X[i, c] * rsqrt(ms[i] + 0.00001);
+y[i, e] = rdot(n[i, c], W[c, e], c);
+mu[i] = rsum(y[i, e], e) / len(e);
+va[i] = rsum((y[i, e] - mu[i]) ** 2, e) / len(e);
+z[i, e] = (y[i, e] - mu[i]) * rsqrt(va[i] + 0.00001);
+g[i, e] = z[i, e] * sigmoid(z[i, e]);
+h[i, c] = rdot(g[i, e], U[e, c], e);
+f[i, c] = h[i, c] * G[c] + X[i, c];
+f.compile();
+"""
+
+
+@pytest.mark.parametrize("size", [256, 4096])
+@pytest.mark.parametrize("name", ["_least_again", "_feeding"])
+def test_hopeless_passes_are_not_lowered(
+    name: str, size: int, lowered: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pass over `c` would multiply thrice; one over `e` has no laws, whether it ends with `h`,
+    or with `f`, which reads it."""
+    sizes = dict.fromkeys("ice", size)
+    found = texts(schedule(TWO_NORMS, sizes))
+    fewer = sum(lowered)
+    lowered.clear()
+    others = iter(range(1000))
+    replaced = {"_least_again": lambda *_: 0.0, "_feeding": lambda *_: frozenset([next(others)])}
+    monkeypatch.setattr(clusters.Clusters, name, replaced[name])
+    assert texts(schedule(TWO_NORMS, sizes)) == found
+    # At 4096 such passes take longer than what they save, whatever they need.
+    assert sum(lowered) > fewer or (size == 4096 and name == "_feeding")
+
+
+def test_products_of_a_pass_are_computed_for_each_reduction_of_them() -> None:
+    program = Algorithm(algorithm(TWO_NORMS), dict.fromkeys("ice", 64))
+    functions = list(program.functions)
+    # By the mean, the variance, and the second product; `ms` is computed once for all of them.
+    assert times_computed(program, functions, "c") == {"y": 3}
+    assert times_computed(program, functions, "e") == {}
+    assert times_computed(program, ["h", "g", "z", "y"], "c") == {"y": 1}
+    assert times_computed(program, ["h", "g", "z"], "c") == {}
+
+
+def test_kernels_do_not_hold_more_than_a_tile_has(
+    lowered: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of `q` at once, for the loop over `h`, has no tiling."""
+    text = """
+    Func q, s, m, p; In X, W, K; Var h, i, j, d; RVar c;
+    q[h, i, d] = rdot(X[i, c], W[h, c, d], c);
+    s[h, i, j] = rdot(q[h, i, d], K[h, j, d], d);
+    m[h, i] = rmax(s[h, i, j], j);
+    p[h, i, j] = exp(s[h, i, j] - m[h, i]);
+    p.compile();
+    """
+    sizes = {"h": 8, "i": 4096, "j": 4096, "d": 64, "c": 512}
+    found = texts(schedule(text, sizes))
+    fewer = len(lowered)
+    monkeypatch.setattr(Places, "held", lambda *_: 1)
+    assert texts(schedule(text, sizes)) == found
+    assert len(lowered) - fewer > fewer

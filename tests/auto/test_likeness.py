@@ -1,0 +1,135 @@
+"""Parts of a program that differ in names alone."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from scheduled import algorithm, schedule, texts
+
+from dt_mlir.autoscheduling import likeness
+from dt_mlir.autoscheduling.decisions import Decision, sized
+from dt_mlir.autoscheduling.likeness import Likeness, renamed
+from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.costs.work import Access, Work
+from dt_mlir.dialects.sched import Argument
+
+PROJECTIONS = """
+Func q, k, s, m, p; In X, Wq, Wk; Var h, i, j, d, e, c;
+q[h, i, d] = rdot(X[i, c], Wq[h, c, d], c);
+k[h, j, e] = rdot(X[j, c], Wk[h, c, e], c);
+s[h, i, j] = rdot(q[h, i, d], k[h, j, d], d);
+m[h, i] = rmax(s[h, i, j], j);
+p[h, i, j] = exp(s[h, i, j] - m[h, i]);
+p.compile();
+"""
+SIZES = {"h": 8, "i": 512, "j": 512, "d": 64, "e": 64, "c": 256}
+
+
+def split(name: str) -> Decision:
+    """Returns the decision to compute a product over `c` in four parts."""
+    return Decision(name, "rfactor", (Argument("c", 4), Argument(None, f"{name}_parts")))
+
+
+def keys(text: str, *functions: str, **sizes: int) -> list[Any]:
+    """Returns what is equal for single functions that are alike."""
+    found = Likeness(Algorithm(algorithm(text), {**SIZES, **sizes}))
+    made = [found.key([name], ()) for name in functions]
+    return [key[0] for key in made if key is not None]
+
+
+def test_functions_are_alike_up_to_the_names_of_labels() -> None:
+    q, k = keys(PROJECTIONS, "q", "k")
+    assert q == k
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "k[h, j, e] = rdot(X[c, j], Wk[h, c, e], c);",
+        "k[h, e, j] = rdot(X[j, c], Wk[h, c, e], c);",
+        "k[h, j, e] = rdot(X[j, c], Wk[h, c, e], c) + 1;",
+        "k[h, j, e] = rdot(X[j, c], Wk[h, c, h], c);",
+        "k[h, j, e] = rdot(X[j, c], Wk[h, c, e], c, c <= j);",
+    ],
+)
+def test_what_is_computed_otherwise_is_not_alike(other: str) -> None:
+    text = PROJECTIONS.replace("k[h, j, e] = rdot(X[j, c], Wk[h, c, e], c);", other)
+    q, k = keys(text.replace("k[h, j, d]", "k[h, d, j]" if "[h, e, j]" in other else "k[h, j, d]"),
+                "q", "k")  # fmt: skip
+    assert q != k
+
+
+def test_other_sizes_are_not_alike() -> None:
+    q, k = keys(PROJECTIONS.replace("k[h, j, d]", "k[h, j, 0]"), "q", "k", e=32)
+    assert q != k
+
+
+def test_labels_with_sizes_of_their_own_are_not_exchanged() -> None:
+    """The size of `o` follows from that of `p`, which no other label stands for."""
+    text = """
+    Func f, g; In A, B; Var p, u, v; Var o = len(p) // 2;
+    f[o] = A[2 * o]; g[u] = rsum(A[p] + B[v], p, v) + f[u];
+    g.compile();
+    """
+    found = Likeness(Algorithm(algorithm(text), {"p": 64, "u": 32, "v": 64}))
+    known = found.key(["f"], ())
+    assert known is not None
+    assert known[1].labels == ()
+
+
+def test_directives_name_labels_too() -> None:
+    found = Likeness(Algorithm(algorithm(PROJECTIONS), SIZES))
+
+    def key(name: str, rows: str, columns: str, depth: str) -> Any:
+        made = found.key([name], [
+            split(name), sized(f"{name}_parts", "block", {rows: 64, columns: 64}),
+            sized(name, "tensorize", {rows: 64, f"{depth}_part": 2}),
+        ])  # fmt: skip
+        assert made is not None
+        return made[0]
+
+    assert key("q", "i", "d", "c") == key("k", "j", "e", "c")
+    assert key("q", "i", "d", "c") != key("k", "e", "j", "c")
+
+
+def test_work_is_renamed_as_it_would_be_read() -> None:
+    """Parts of reductions, whose labels directives make, included."""
+    program = Algorithm(algorithm(PROJECTIONS), SIZES)
+    found = Likeness(program)
+
+    for said in ([], ["rfactor"]):
+        q = found.key(["q"], [split("q") for _ in said])
+        k = found.key(["k"], [split("k") for _ in said])
+        assert q is not None
+        assert k is not None
+        assert q[0] == k[0]
+        works = program.works(["q"], [split("q") for _ in said])
+        others = program.works(["k"], [split("k") for _ in said])
+        for work, other in zip(works, others, strict=True):
+            made = renamed(work, q[1], k[1])
+            assert work.signature() == made.signature() == other.signature()
+            # Keys of elements are equal or not, and are called nothing.
+            assert replace(made, accesses=_without_keys(made)) == replace(
+                other, accesses=_without_keys(other)
+            )
+
+
+def _without_keys(work: Work) -> list[Access]:
+    return [replace(item, key=()) for item in work.accesses]
+
+
+def test_projections_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is alike is lowered once, which changes nothing but the time."""
+    lowered: list[Any] = []
+    works = Algorithm.works
+
+    def counted(self: Algorithm, functions: Any, decisions: Any) -> Any:
+        lowered.append(functions)
+        return works(self, functions, decisions)
+
+    monkeypatch.setattr(Algorithm, "works", counted)
+    found = texts(schedule(PROJECTIONS, SIZES))
+    fewer = len(lowered)
+    monkeypatch.setattr(likeness, "_exchangeable", lambda declared: set[str]())
+    assert texts(schedule(PROJECTIONS, SIZES)) == found
+    assert len(lowered) - fewer > fewer
