@@ -84,6 +84,8 @@ class Choices:
         held = [({*i.left} | {*i.right}) - {*i.depth} for i in work.products]
         if not self.in_product:
             held += [{*item.depends} for item in work.accesses]
+        # What is reduced is there at each index, whether or not it depends on it.
+        held += [{*item.depends, item.over} for item in work.reductions]
         self._held = {tuple(sorted(places)) for places in held}
         """The loops of each tile that is held."""
 

@@ -446,3 +446,16 @@ def test_kernels_do_not_hold_more_than_a_tile_has(
     monkeypatch.setattr(Places, "held", lambda *_: 1)
     assert texts(schedule(text, sizes)) == found
     assert len(lowered) - fewer > fewer
+
+
+def test_what_does_not_depend_on_a_reduced_label_is_a_tile_along_it() -> None:
+    """Each element of `g` is summed as often as there are indices `j`, in tiles of all three."""
+    text = """
+    Func g, f; In A, B; Var i, j, d;
+    g[i, d] = rsum(A[d, i] * 2, j);
+    f[j, d] = exp(g[j, d] - B[d, j]);
+    f.compile();
+    """
+    module = algorithm(text)
+    found = auto_schedule(module, assumed_sizes(module, {}, 4096), find_device("h200"))
+    run_pipeline(with_schedule(module, found), default_pipeline("tile"))
