@@ -47,6 +47,7 @@ TILES = (
     "tile-fuse-maps",
     "tile-convert-terms",
     "tile-combine-exponents",
+    "tile-merge-reductions",
     "tile-hoist-indices",
     "tile-walk-blocks",
     "tile-cse",

@@ -62,6 +62,7 @@ PASS_NAMES = (
     "tile-cse",
     "tile-fuse-maps",
     "tile-combine-exponents",
+    "tile-merge-reductions",
     "tile-convert-terms",
     "tile-hoist-indices",
     "tile-share-loads",
