@@ -73,9 +73,6 @@ class Clusters:
         """The roots of the kernels that functions join one by one, as several did not pay."""
         self._needing: dict[str, set[str]] = {}
         """The functions that need each label."""
-        self._lawless = set[tuple[str, frozenset[str]]]()
-        """The passes for which there are no laws, by their labels and what these reduce: what else
-        they compute does not matter."""
         self._refused = set[Hashable]()
         """The functions, by what is alike, that did not join kernels as these are or were."""
 
@@ -384,13 +381,8 @@ class Clusters:
             least = max(self._least_of_chains(name, members), self._least_again(members, label))
             if least > before:
                 continue
-            reduced = label, self._feeding(members, label)
-            if reduced in self._lawless:
-                continue
             trial = self._gathered(name, members, decision)
             if trial is None:
-                if not stored and self.evaluator.rounding(members, [decision]) is not None:
-                    self._lawless.add(reduced)
                 continue
             if len(trial.members) < len(members) + 1:
                 apart = Clusters(self.evaluator, trial.members, stored, passes=False).run()
@@ -430,17 +422,6 @@ class Clusters:
         times."""
         times = times_computed(self.algorithm, members, label)
         return max((count * self._stored(name) for name, count in times.items()), default=0.0)
-
-    def _feeding(self, members: Sequence[str], label: str) -> frozenset[str]:
-        """Returns the functions of a pass that reduce over its label, and those that these read."""
-        found = {
-            member for member in members
-            if any(label in op.label_names for op in self.algorithm.reductions(member))
-        }  # fmt: skip
-        for name in reversed(self.order):
-            if name in found:
-                found.update(filter(members.__contains__, self.algorithm.reads[name]))
-        return frozenset(found)
 
     def _gathered(self, name: str, members: Sequence[str], decision: Decision) -> Cluster | None:
         """Returns the functions that are computed in one pass; None if the pass is not legal."""

@@ -113,7 +113,7 @@ class Evaluator:
         self._tilings: dict[tuple[Hashable, bool], tuple[Tiling, Cost, list[str]]] = {}
         """The best tilings of kernels, with the labels in them, by signature."""
         self._specialized: dict[Hashable, bool] = {}
-        """True for kernels whose groups of warps may have tasks of their own, by signature."""
+        """True for kernels whose groups of warps may have tasks of their own, by what is alike."""
 
     def _decide_anew(self) -> None:
         """Takes back what was decided for all of the program."""
@@ -143,7 +143,7 @@ class Evaluator:
         if (key, coarse) not in self._found:
             if not coarse:
                 for work in works:
-                    known = work.signature() in self._specialized
+                    known = self._of_kernel(key, work) in self._specialized
                     if known or not self.assumes:
                         work.specializes = self._specializes(key, work)
             kernels = tuple(Kernel(work, *self._best(work, coarse)) for work in works)
@@ -169,16 +169,22 @@ class Evaluator:
         """
         if not work.specializes:
             return False
-        signature = work.signature()
-        if signature not in self._specialized:
+        kernel = self._of_kernel(key, work)
+        if kernel not in self._specialized:
             trials = [
                 Cluster(key[0][0], *key, (Kernel(work, *item),))
                 for item in specialized_tilings(work, self.device, TRIED)
             ]
-            self._specialized[signature] = any(
+            self._specialized[kernel] = any(
                 self._lowers(trial, self.directives(trial)) for trial in trials
             )
-        return self._specialized[signature]
+        return self._specialized[kernel]
+
+    def _of_kernel(self, key: _Key, work: Work) -> Hashable:
+        """Returns what is equal for kernels that are lowered alike: what they do does not tell of
+        boundary conditions."""
+        alike = self._likeness.key(*key)
+        return key if alike is None else alike[0], work.signature()
 
     def refutes(self, clusters: Iterable[Cluster]) -> bool:
         """Returns whether clusters have kernels that were assumed to be specialized and cannot be.
@@ -319,7 +325,8 @@ class Evaluator:
         return any(op.kind.data is ReductionKind.DOT for op in self.algorithm.reductions(name))
 
     def form(self, name: str) -> Hashable:
-        """Returns what is equal for functions that compute the same from tensors that are alike."""
+        """Returns what is equal for functions that compute the same from tensors that are alike,
+        along labels of the same names."""
         alike = self._likeness.key([name], ())
         return name if alike is None else (alike[0], alike[1].labels)
 

@@ -20,6 +20,7 @@ from dt_mlir.dialects import dt
 from dt_mlir.dialects.formats import names, symbol_name
 from dt_mlir.traversal import operations_of
 
+_NAMED = dt.LabelOp | dt.InputOp | dt.FuncOp
 LABELS = ("label", "labels", "sizes", "domain_labels", "domain_sizes")
 """The properties of operations that hold labels."""
 
@@ -31,7 +32,7 @@ class Names:
     tensors: tuple[str, ...]
     """Its functions, and what they read."""
     labels: tuple[str, ...]
-    """Its labels, but for those that have sizes of their own."""
+    """Its labels, but for those that have sizes of their own, or of which other names are made."""
 
 
 class Likeness:
@@ -45,7 +46,7 @@ class Likeness:
         self.algorithm = algorithm
         ops = list(algorithm.module.ops)
         self._inputs = {op.sym_name.data: op for op in ops if isinstance(op, dt.InputOp)}
-        self._labels = _exchangeable([op for op in ops if isinstance(op, dt.LabelOp)])
+        self._labels = _exchangeable([op for op in ops if isinstance(op, _NAMED)])
         self._forms: dict[str, _Form] = {}
 
     def key(
@@ -76,18 +77,18 @@ class Likeness:
                 form.form, tuple(tensors[other] for other in form.read),
                 tuple(map(number, form.labels)),
             ))  # fmt: skip
-        walked = {
-            (other, axis): form.labels[label]
-            for form in map(self._form, reversed(functions))
-            for (other, axis), label in form.walked.items()
-        }
+        walked: dict[tuple[str, int], str | None] = {}
+        for form in map(self._form, functions):
+            for place, label in form.walked.items():
+                own = None if label is None else form.labels[label]
+                walked[place] = own if place not in walked or own is None else walked[place]
         others: dict[str, str] = {}
         sizes = self.algorithm.sizes
 
         def along(tensor: str, axis: int, label: str) -> Hashable:
-            """Returns the label of an axis: that which walks it in the part, if it is another
-            function's."""
-            own = walked.get((tensor, axis), label)
+            """Returns the label of an axis: that which walks it in the part, if its own is another
+            function's, and both have the size of the axis."""
+            own = walked.get((tensor, axis)) or label
             if label not in labels and label in self._labels and sizes.get(label) == sizes.get(own):
                 label = others.setdefault(label, own)
             return number(label)
@@ -138,19 +139,22 @@ class Likeness:
             numbers = {label: number for number, label in enumerate(labels)}
             inside = _form_of(op.body.block, {}, read, numbers)
             form = len(op.label_names), inside, op.element, op.declared
-            walked: dict[tuple[str, int], int] = {}
+            walked: dict[tuple[str, int], int | None] = {}
             for item in operations_of(op, dt.ReadOp):
                 for axis in range(len(item.indices)):
-                    label = item.label_alone(axis)
-                    if label is not None:
-                        walked.setdefault((item.source_name, axis), numbers[label])
+                    label = None if item.is_guarded else item.label_alone(axis)
+                    place = item.source_name, axis
+                    if label is None:
+                        walked[place] = None
+                    else:
+                        walked.setdefault(place, numbers[label])
             self._forms[name] = _Form(form, tuple(read), tuple(numbers), walked)
         return self._forms[name]
 
 
 @dataclass(frozen=True)
 class _Form:
-    """What a function computes."""
+    """The computation of a function, without the names in it."""
 
     form: Hashable
     """What it computes, with numbers for names."""
@@ -158,15 +162,17 @@ class _Form:
     """What it reads, by number."""
     labels: tuple[str, ...]
     """Its labels, by number."""
-    walked: dict[tuple[str, int], int]
-    """The first label that walks each axis of what it reads, by the name of that."""
+    walked: dict[tuple[str, int], int | None]
+    """The first label that walks each axis of what it reads, by the name of that; None where an
+    index is not a label by itself, or may be out of bounds."""
 
 
-def _exchangeable(declared: Sequence[dt.LabelOp]) -> set[str]:
-    """Returns the labels that have no other size than that of the axes that they index, and of
-    whose name no other one is made."""
-    used = {name for op in declared for name in op.used_sizes}
-    found = {op.sym_name.data for op in declared if op.size is None and op.axis is None} - used
+def _exchangeable(declared: Sequence[dt.LabelOp | dt.InputOp | dt.FuncOp]) -> set[str]:
+    """Returns the labels that have no other size than that of the axes that they index, and whose
+    name no other name of the program is made of."""
+    labels = [op for op in declared if isinstance(op, dt.LabelOp)]
+    used = {name for op in labels for name in op.used_sizes}
+    found = {op.sym_name.data for op in labels if op.size is None and op.axis is None} - used
     every = [op.sym_name.data for op in declared]
     return {name for name in found if not any(_is_of(other, name) for other in every)}
 

@@ -82,16 +82,30 @@ class Places:
             around |= {self._loop_of(member, each, cluster) for each in outside}
         held = 1
         for axis, own in enumerate(self.algorithm.functions[name].label_names):
-            walked = {
-                (reader, read.label_alone(axis) or "") if self._has_nest(reader, cluster) else None
-                for reader in filter(cluster.members.__contains__, self.readers[name])
-                for read in self.algorithm.accesses(reader, name)
-            }  # fmt: skip
-            loops = {self._loop_of(*each, cluster) for each in walked if each is not None}
-            # What inlined functions read follows indices of what reads these.
-            if None not in walked and not loops <= around:
-                held *= self.algorithm.sizes.get(own, 1)
+            for reader in filter(cluster.members.__contains__, self.readers[name]):
+                labels = {r.label_alone(axis) for r in self.algorithm.accesses(reader, name)}
+                if any(self._goes_on(reader, label, around, cluster) for label in labels if label):
+                    held *= self.algorithm.sizes.get(own, 1)
+                    break
         return held
+
+    def _goes_on(
+        self, reader: str, label: str, around: set[tuple[str, str]], cluster: Cluster
+    ) -> bool:
+        """Returns whether the index of a label surely goes on inside of some loops of a kernel.
+
+        Args:
+            reader: a function of the kernel.
+            label: a label of it.
+            around: the loops.
+            cluster: the kernel.
+        """
+        loop = self._loop_of(reader, label, cluster)
+        if not self._has_nest(reader, cluster) or loop in around:
+            return False
+        own = label in self.algorithm.functions[reader].label_names
+        # Loops around a fused function may have other names than its labels.
+        return loop != (reader, label) or not own or reader == cluster.root
 
     def _is_written_once(self, name: str, target: str, label: str, cluster: Cluster) -> bool:
         """Returns whether each element of a function may be computed once at a loop.

@@ -15,10 +15,7 @@ from math import ceil, inf, prod
 from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.autoscheduling.alternatives import SLOWER, Way, alternatives
-from dt_mlir.autoscheduling.auto import (
-    auto_schedule,
-    evaluator_of,
-)
+from dt_mlir.autoscheduling.auto import auto_schedule, evaluator_of
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision, copies
 from dt_mlir.autoscheduling.evaluation import Cluster, Kernel

@@ -78,6 +78,7 @@ class Algorithm:
         init=False, default_factory=dict[str, dict[str, list[dt.ReadOp]]]
     )
     """The reads of each function by what they read."""
+    _outputs: dict[str, dt.OutputOp] = field(init=False)
     _inputs: dict[str, dt.InputOp] = field(init=False, default_factory=dict[str, dt.InputOp])
     """Inputs, and functions as inputs, of parts."""
     _kernels: dict[str, loop.KernelOp] = field(
@@ -107,9 +108,10 @@ class Algorithm:
             if item.axes
         }
         found = {op.sym_name.data: op for op in self.module.ops if isinstance(op, dt.FuncOp)}
-        self.outputs = [
-            symbol_name(op.function) for op in self.module.ops if isinstance(op, dt.OutputOp)
-        ]
+        self._outputs = {
+            symbol_name(op.function): op for op in self.module.ops if isinstance(op, dt.OutputOp)
+        }
+        self.outputs = list(self._outputs)
         reads = {
             name: list(dict.fromkeys(
                 symbol_name(r.source) for r in operations_of(op, dt.ReadOp)
@@ -184,7 +186,9 @@ class Algorithm:
                 found += [self._input(op)] if name in read else []
                 found += [op] if name in kept else []
         for place, name in enumerate(functions):
-            if place == 0 or name in self.outputs or name in stored:
+            if name in self._outputs:
+                found.append(self._outputs[name])
+            elif place == 0 or name in stored:
                 found.append(dt.OutputOp(name))
         return found
 
@@ -257,9 +261,10 @@ class Algorithm:
         return program.module
 
     def is_legal(self, decisions: Sequence[Decision]) -> bool:
-        """Returns whether kernels that are legal as parts are legal in the whole program.
+        """Returns whether a schedule is legal whose kernels are, each by itself.
 
-        Directives about the blocks and tiles of a kernel look at nothing else.
+        Directives about the blocks and tiles of a kernel, hints and promises look at nothing else:
+        it is enough that there is a kernel.
 
         Args:
             decisions: the schedule of the program.
@@ -271,13 +276,15 @@ class Algorithm:
             phase = directive.phase_among(said)
             return phase, rank.get(directive.function, 0) if phase is Phase.FUSION else 0
 
-        wide = [d for d in said if not Phase.PARTITION <= order(d)[0] < Phase.STORAGE]
-        wide = [d for d in wide if order(d)[0] <= Phase.STORAGE]
         rest = [name for name in reversed(self.functions) if name not in self.outputs]
         program = self._gathered((*self.outputs, *rest), frozenset(), ()).copy()
         try:
-            for directive in sorted(wide, key=order):
-                directive.run(program, None)
+            for directive in sorted(said, key=order):
+                phase = order(directive)[0]
+                if phase < Phase.PARTITION or phase is Phase.STORAGE:
+                    directive.run(program, None)
+                elif program.kernel_of(directive.function) is None:
+                    return False
         except CompileError:
             return False
         return True

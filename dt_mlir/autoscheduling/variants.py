@@ -251,6 +251,9 @@ def _split(evaluator: Evaluator, cluster: Cluster) -> Iterator[list[Decision]]:
     for label in dict.fromkeys(scanned or gathered or reduced):
         if not scanned and _needs_fused(evaluator, cluster, str(label)):
             continue
+        if f"{label}_part" in evaluator.taken:
+            # The label of the parts would get a name that the program has.
+            continue
         size = algorithm.sizes.get(str(label), 1)
         # A sum over several labels is split along one of them.
         points = size * prod(

@@ -59,6 +59,55 @@ def test_what_is_computed_otherwise_is_not_alike(other: str) -> None:
     assert q != k
 
 
+GUARDED = """
+Func g, k, h, u; In A, B, W, V; Var i, x, y, j, d; RVar c, e;
+k[j, d] = rdot(repeat_edge(B[j, e]), V[e, d], e); u[j, e] = B[j, e] * 3;
+g[i, d] = rdot(repeat_edge(A[i, c]), W[c, d], c); h[x, y] = A[x, y] * 2;
+k.compile(); u.compile(); g.compile(); h.compile();
+"""
+
+
+@pytest.mark.parametrize("guard", ["repeat_edge", "mirror_image", ""])
+def test_an_axis_is_walked_where_nothing_guards_it(guard: str) -> None:
+    """The size of an axis whose reads are guarded may be another one than that of their label."""
+    text = GUARDED
+    if not guard:
+        text = text.replace("repeat_edge(B[j, e])", "B[j, e]")
+        text = text.replace("repeat_edge(A[i, c])", "A[i, c]")
+    text = text.replace("repeat_edge", guard)
+    g, k = keys(text, "g", "k", **dict.fromkeys("ixyjdce", 64))
+    assert (g == k) == (not guard)
+
+
+@pytest.mark.parametrize("name", ["e_part", "e1"])
+@pytest.mark.parametrize("kind", ["In", "Func"])
+def test_names_that_directives_would_make(name: str, kind: str) -> None:
+    """Parts of `e` cannot have the name of something else, and those of `c` can."""
+    defined = f"{name}[d] = C[d];" if kind == "Func" else ""
+    funcs, inputs = ("", f", {name}") if kind == "In" else (f", {name}", ", C")
+    text = f"""
+    Func g, k, o{funcs}; In A, B{inputs}; Var d; RVar c, e;
+    g[d] = rsum(A[c, d], c); k[d] = rsum(B[e, d], e); {defined} o[d] = {name}[d] * 2;
+    g.compile(); k.compile(); o.compile();
+    """
+    g, k = keys(text, "g", "k", **dict.fromkeys("dce", 64))
+    assert g != k
+    g, k = keys(text.replace(name, "other"), "g", "k", **dict.fromkeys("dce", 64))
+    assert g == k
+
+
+@pytest.mark.parametrize("condition", ["k <= {0}", "k < len({0})"])
+def test_domains_are_of_labels(condition: str) -> None:
+    text = f"""
+    Func g, h; In A, B; Var x, y; RVar k;
+    g[x, y] = rsum(A[x, y, k], k, {condition.format("x")});
+    h[x, y] = rsum(B[x, y, k], k, {condition.format("y")});
+    g.compile(); h.compile();
+    """
+    g, h = keys(text, "g", "h", x=8, y=8, k=8)
+    assert g != h
+
+
 def test_other_sizes_are_not_alike() -> None:
     q, k = keys(PROJECTIONS.replace("k[h, j, d]", "k[h, j, 0]"), "q", "k", e=32)
     assert q != k
