@@ -157,9 +157,9 @@ class _Form:
     """The computation of a function, without the names in it."""
 
     form: Hashable
-    """What it computes, with numbers for names."""
+    """Its operations, with numbers for names."""
     read: tuple[str, ...]
-    """What it reads, by number."""
+    """The tensors and functions that it reads, by number."""
     labels: tuple[str, ...]
     """Its labels, by number."""
     walked: dict[tuple[str, int], int | None]
