@@ -156,10 +156,6 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "tile-combine-exponents": (
         ATTENTION.replace("f.warp_specialize(consumers:1);\n", ""), STAGES["tile"], "",
     ),
-    "tile-merge-reductions": (
-        "Func f; In A; Var x; RVar i, j;\nf[x] = rsum(A[x, i, j], i, j);\n"
-        "f.tensorize(i:0, j:0);\n", STAGES["tile"], "",
-    ),
     "tile-hoist-indices": (
         "Func f; In X, W; Var p, o; RVar r = 3, c;\n"
         "f[p, o] = rdot(constant_exterior(X[2 * p + r - 1, c], 0), W[r, c, o], r, c);\n"

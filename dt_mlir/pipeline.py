@@ -47,7 +47,6 @@ TILES = (
     "tile-fuse-maps",
     "tile-convert-terms",
     "tile-combine-exponents",
-    "tile-merge-reductions",
     "tile-hoist-indices",
     "tile-walk-blocks",
     "tile-cse",

@@ -62,7 +62,6 @@ PASS_NAMES = (
     "tile-cse",
     "tile-fuse-maps",
     "tile-combine-exponents",
-    "tile-merge-reductions",
     "tile-convert-terms",
     "tile-hoist-indices",
     "tile-share-loads",

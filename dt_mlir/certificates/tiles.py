@@ -165,13 +165,6 @@ class Program:
                 body = as_term(self.values[op.value], type)
                 (axis,) = (a for a in axes_of(op.value.type) if a.name == op.axis.data)
                 self.values[op.result] = self._reduced(op.kind.data, body, axis, type)
-            case tile.MultiReduceOp():
-                type = element_of(op.value.type)
-                body = as_term(self.values[op.value], type)
-                named = {axis.name: axis for axis in axes_of(op.value.type)}
-                for name in reversed(op.axis_names):
-                    body = self._reduced(op.kind.data, body, named[name], type)
-                self.values[op.result] = body
             case tile.ScanOp() if op.factor is None:
                 self.values[op.result] = self._scanned(op)
             case tile.ArgReduceOp():

@@ -352,18 +352,6 @@ class TileFunctions(LevelFunctions):
         type = element_of(op.result.type)
         return (self.arithmetic.reduce(op.kind.data, value, (place,), type),)
 
-    @impl(tile.MultiReduceOp)
-    def run_multi_reduce(
-        self, interpreter: Interpreter, op: tile.MultiReduceOp, args: PythonValues
-    ) -> PythonValues:
-        """Reduces along several axes."""
-        value, places = args[0], list[int]()
-        for axis in op.axis_names:
-            value, place = self._along(value, op.value.type, axis)
-            places.append(place)
-        type = element_of(op.result.type)
-        return (self.arithmetic.reduce(op.kind.data, value, tuple(places), type),)
-
     @impl(tile.ScanOp)
     def run_scan(
         self, interpreter: Interpreter, op: tile.ScanOp, args: PythonValues

@@ -176,9 +176,7 @@ class PartitionPrinter(KernelPrinter):
                 targets, values[0] if len(values) == 1 else code.tuple_of(values)
             )
 
-    def _define_reduced(
-        self, op: tile.ReduceOp | tile.MultiReduceOp, expression: ast.expr, hint: str
-    ) -> None:
+    def _define_reduced(self, op: tile.ReduceOp, expression: ast.expr, hint: str) -> None:
         # It is computed where it stands, so that its tile needs no registers behind a product.
         self._assign(op.result, expression, hint)
 

@@ -30,7 +30,6 @@ from dt_mlir.backend.triton.known_conditions import KnownConditions
 from dt_mlir.backend.triton.origins import Origins
 from dt_mlir.backend.triton.product_waits import FINISH, waiting_loops
 from dt_mlir.backend.triton.range_options import range_options
-from dt_mlir.backend.triton.reductions import reduction
 from dt_mlir.backend.triton.scalars import (
     constant_of,
     filled,
@@ -161,7 +160,7 @@ class KernelPrinter(AddressPrinter):
                 self._store(op)
             case tile.MapOp():
                 self._map(op)
-            case tile.ReduceOp() | tile.MultiReduceOp():
+            case tile.ReduceOp():
                 self._reduce(op)
             case tile.ScanOp():
                 self._scan(op)
@@ -453,14 +452,30 @@ class KernelPrinter(AddressPrinter):
         self.helpers.add(helper)
         return code.name(helper)
 
-    def _reduce(self, op: tile.ReduceOp | tile.MultiReduceOp) -> None:
-        expression = reduction(op, self.values[op.value], self._extent, self._combine)
+    def _reduce(self, op: tile.ReduceOp) -> None:
+        value = self.values[op.value]
+        axis = code.constant(axis_names(op.value.type).index(op.axis.data))
+        kind = op.kind.data
+        floats = is_float(element_of(op.value.type))
+        match kind:
+            case ReductionKind.ADD:
+                expression = code.call("tl.sum", value, axis=axis)
+            case ReductionKind.MAXIMUM | ReductionKind.MINIMUM if not floats:
+                function = "tl.max" if kind is ReductionKind.MAXIMUM else "tl.min"
+                expression = code.call(function, value, axis=axis)
+            case ReductionKind.AND | ReductionKind.OR:
+                # Triton reduces no truth values.
+                function = "tl.max" if kind is ReductionKind.OR else "tl.min"
+                wide = code.method(value, "to", code.path("tl.int32"))
+                reduced = code.call(function, wide, axis=axis)
+                expression = code.compare("!=", reduced, code.constant(0))
+            case _:
+                combine = self._combine(f"_{kind}")
+                expression = code.call("tl.reduce", value, axis, combine)
         self.tensors.add(op.result)
-        self._define_reduced(op, expression, _REDUCED[op.kind.data])
+        self._define_reduced(op, expression, _REDUCED[kind])
 
-    def _define_reduced(
-        self, op: tile.ReduceOp | tile.MultiReduceOp, expression: ast.expr, hint: str
-    ) -> None:
+    def _define_reduced(self, op: tile.ReduceOp, expression: ast.expr, hint: str) -> None:
         self._define(op.result, expression, hint)
 
     def _scan(self, op: tile.ScanOp) -> None:

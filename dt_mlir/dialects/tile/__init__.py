@@ -35,7 +35,6 @@ from dt_mlir.dialects.tile.kernel import (
     SizeOp,
 )
 from dt_mlir.dialects.tile.map import SCALAR_DIALECTS, MapOp, YieldOp
-from dt_mlir.dialects.tile.multi_reduce import MultiReduceOp
 from dt_mlir.dialects.tile.printing import (
     DESCRIPTOR,
     RANGE_OPTIONS,
@@ -61,7 +60,6 @@ __all__ = [
     "LoadOp",
     "MapOp",
     "MaskOp",
-    "MultiReduceOp",
     "NumProgramsOp",
     "ProgramIdOp",
     "RangeOp",
@@ -83,8 +81,8 @@ Tile = Dialect(
     "tile",
     [
         KernelOp, ProgramIdOp, NumProgramsOp, AlternateOp, SizeOp, RangeOp, JoinedRangeOp, MaskOp,
-        LoadOp, StoreOp, MapOp, YieldOp, ReduceOp, MultiReduceOp, ScanOp, ArgReduceOp, DotOp,
-        FillOp, BroadcastOp, TransposeOp, RenameOp, FactorsOp,
+        LoadOp, StoreOp, MapOp, YieldOp, ReduceOp, ScanOp, ArgReduceOp, DotOp, FillOp, BroadcastOp,
+        TransposeOp, RenameOp, FactorsOp,
     ],
     [TileType],
 )  # fmt: skip

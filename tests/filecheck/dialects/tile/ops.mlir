@@ -63,8 +63,6 @@ tile.kernel @f_kernel(%A: memref<?x?xf16> {host.name = "A", host.axes = ["x", "k
   %scan = tile.scan add %b along k reverse {my.mark}
   // CHECK-NEXT: %[[T:.*]] = tile.reduce add %[[B]] along k
   %e = tile.reduce add %b along k
-  // CHECK-NEXT: tile.multi_reduce add %[[B]] along k, x {my.mark}
-  %all = tile.multi_reduce add %b along k, x {my.mark}
   // CHECK-NEXT: tile.broadcast %[[T]] : !tile.of<x: 32, x_1: 32, f32>
   %g = tile.broadcast %e : !tile.of<x: 32, x_1: 32, f32>
   %h = arith.constant 0 : i64
