@@ -78,7 +78,10 @@ class Algorithm:
         init=False, default_factory=dict[str, dict[str, list[dt.ReadOp]]]
     )
     """The reads of each function by what they read."""
-    _outputs: dict[str, dt.OutputOp] = field(init=False)
+    _kernel_only: bool = field(init=False)
+    """True if the program has no wrapper."""
+    _dynamic: bool = field(init=False)
+    """True if sizes and strides are run-time arguments of its kernels."""
     _inputs: dict[str, dt.InputOp] = field(init=False, default_factory=dict[str, dt.InputOp])
     """Inputs, and functions as inputs, of parts."""
     _kernels: dict[str, loop.KernelOp] = field(
@@ -108,10 +111,10 @@ class Algorithm:
             if item.axes
         }
         found = {op.sym_name.data: op for op in self.module.ops if isinstance(op, dt.FuncOp)}
-        self._outputs = {
-            symbol_name(op.function): op for op in self.module.ops if isinstance(op, dt.OutputOp)
-        }
-        self.outputs = list(self._outputs)
+        outputs = [op for op in self.module.ops if isinstance(op, dt.OutputOp)]
+        self.outputs = [symbol_name(op.function) for op in outputs]
+        self._kernel_only = any(op.kernel_only is not None for op in outputs)
+        self._dynamic = any(op.dynamic is not None for op in outputs)
         reads = {
             name: list(dict.fromkeys(
                 symbol_name(r.source) for r in operations_of(op, dt.ReadOp)
@@ -186,10 +189,8 @@ class Algorithm:
                 found += [self._input(op)] if name in read else []
                 found += [op] if name in kept else []
         for place, name in enumerate(functions):
-            if name in self._outputs:
-                found.append(self._outputs[name])
-            elif place == 0 or name in stored:
-                found.append(dt.OutputOp(name))
+            if place == 0 or name in self.outputs or name in stored:
+                found.append(dt.OutputOp(name, self._kernel_only, self._dynamic))
         return found
 
     def _input(self, op: dt.InputOp | dt.FuncOp) -> dt.InputOp:

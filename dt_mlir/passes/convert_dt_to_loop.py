@@ -430,13 +430,12 @@ class ConvertDtToLoopPass(ModulePass):
         convert(op)
 
 
-def convert(module: ModuleOp, told: bool = True) -> None:
+def convert(module: ModuleOp) -> None:
     """Gives each function a kernel of its own.
 
     Args:
-        module: the module of the `dt` level, which becomes one of the `loop` level.
-        told: whether the host function holds the text of the program, as code that is printed
-            needs, and what only predicts times does not.
+        module: the module of the `dt` level, which becomes one of the `loop` level. Its host
+            function holds the text of the program.
 
     Raises:
         CompileError: if the module is not of that level, or has no output.
@@ -449,7 +448,7 @@ def convert(module: ModuleOp, told: bool = True) -> None:
         if not isinstance(inner, sched.ScheduleOp) and inner.name.split(".")[0] != "dt":
             raise CompileError(f"'{inner.name}' is not of the 'dt' level", inner)
     program = AlgorithmProgram(list(module.ops))
-    source = source_of(program, module if told else None)
+    source = source_of(program, module)
     kernels = [kernel_of(program, program.functions[name]) for name in program.order]
     new = [_host(program, source, kernels), *kernels]
     for inner in list(module.ops):

@@ -471,7 +471,7 @@ def test_what_does_not_depend_on_a_reduced_label_is_a_tile_along_it() -> None:
     ],
 )
 def test_elements_that_a_kernel_holds(read: str, place: str, held: int) -> None:
-    """What is read at an index that is no label by itself may be a single element."""
+    """An index that is no label by itself may be of a single element."""
     k = ", k" if "k" in read else ""
     text = f"""
     Func f, g; In A; Var x, y, z{k};
@@ -507,6 +507,11 @@ Func g, e_part; In A; Var d; RVar e;
 g[d] = rsum(A[e, d], e); e_part[d] = g[d] * 2;
 g.compile(); e_part.compile();
 """
+DYNAMIC = """
+Func h : f16, f : f16; In A : f16, B : f16, C : f16; Var x, y, z; RVar k;
+h[x, y] = rdot(A[x, k], B[k, y], k); f[x, z] = rdot(h[x, y], C[y, z], y);
+f.compile(dynamic:1);
+"""
 
 
 @pytest.mark.parametrize(
@@ -517,8 +522,11 @@ g.compile(); e_part.compile();
         (TAKEN, {"c": 2**20, "e": 2**20, "d": 16}),
         (TAKEN.replace("e_part", "c_part"), {"c": 2**20, "e": 2**20, "d": 16}),
         (TAKEN_BY_A_FUNCTION, {"e": 2**20, "d": 16}),
+        (DYNAMIC, dict.fromkeys("xyzk", 4096)),
     ],
-    ids=["inlined twice", "only a kernel", "a name", "another name", "a function's name"],
+    ids=[
+        "inlined twice", "only a kernel", "a name", "another name", "a function's name", "open sizes",
+    ],
 )
 def test_what_is_legal_by_itself_may_not_be_in_the_program(
     text: str, sizes: dict[str, int]
@@ -526,7 +534,7 @@ def test_what_is_legal_by_itself_may_not_be_in_the_program(
     module = algorithm(text)
     known = Interface.of(module).sizes(sizes)
     found = auto_schedule(module, known, find_device("h200"))
-    run_pipeline(with_schedule(module, found), default_pipeline("tile"))
+    run_pipeline(with_schedule(module, found), default_pipeline("warp"))
 
 
 def test_whole_programs_are_refused() -> None:

@@ -168,7 +168,7 @@ def _without_keys(work: Work) -> list[Access]:
 
 
 def test_projections_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is alike is lowered once, which changes nothing but the time."""
+    """Parts that are alike are lowered once, which changes nothing but the time."""
     lowered: list[Any] = []
     works = Algorithm.works
 
