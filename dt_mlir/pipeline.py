@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
+from xdsl.utils.arg_spec import ArgSpec, parse_spec
 
 from dt_mlir.compiling import compiling
 from dt_mlir.diagnostics import CompileError, did_you_mean, give_locations
@@ -171,10 +173,20 @@ def pass_class(name: str) -> type[ModulePass]:
 
 def parse_pipeline(passes: Sequence[str]) -> list[ModulePass]:
     """The passes that a pipeline's text names."""
-    from xdsl.utils.arg_spec import parse_spec
-
     specs = [parse_spec(item) for item in passes]
-    return [pass_class(spec.name).from_spec(spec) for spec in specs]
+    return [_made(pass_class(spec.name), spec) for spec in specs]
+
+
+def _made(cls: type[ModulePass], spec: ArgSpec) -> ModulePass:
+    # Passes of this package have no state; xDSL looks at their types anew each time.
+    if spec.parameters or not cls.__module__.startswith("dt_mlir."):
+        return cls.from_spec(spec)
+    return _without_options(cls)
+
+
+@cache
+def _without_options(cls: type[ModulePass]) -> ModulePass:
+    return cls.from_spec(ArgSpec(cls.name, {}))
 
 
 def run_pipeline(

@@ -110,6 +110,8 @@ def _siblings(ops: Collection[Operation]) -> list[Operation]:
 
 def captured_by(op: Operation) -> list[SSAValue]:
     """Returns the values that the regions of an operation use and do not define."""
+    if not op.regions:
+        return []
     inside = operations(op)[1:]
     own: set[SSAValue] = {result for inner in inside for result in inner.results}
     own.update(arg for inner in (op, *inside) for r in inner.regions for arg in _arguments(r))

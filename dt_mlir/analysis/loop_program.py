@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.nests import check_writes, locals_of
+from dt_mlir.copying import copy_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array, names
@@ -63,7 +64,7 @@ class LoopProgram:
 
     def copy(self) -> LoopProgram:
         """Returns the program with a module of its own, and with what its directives told it."""
-        return self.in_module(self.module.clone())
+        return self.in_module(copy_of(self.module))
 
     def in_module(self, module: ModuleOp) -> LoopProgram:
         """Returns another module as a program, with what the directives of this one told it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -92,12 +93,12 @@ def auto_schedule(
         whole = _lowered(evaluator, clusters[0])
         if whole is not None:
             return whole
-    found: list[Decision] = []
-    for cluster in clusters:
-        found += _schedule(evaluator, cluster)
+    schedules = [_schedule(evaluator, cluster) for cluster in clusters]
     # What several kernels inline is inlined once.
-    found = list(dict.fromkeys(found))
-    if _are_apart(algorithm, clusters) or algorithm.is_legal(found):
+    found = list(dict.fromkeys(chain(*schedules)))
+    others = _apart_from_others(algorithm, clusters)
+    rest = [s for cluster, s in zip(clusters, schedules) if cluster.root not in others]
+    if not rest or algorithm.is_legal(list(dict.fromkeys(chain(*rest))), others):
         return found
     return _apart_from_each_other(evaluator, algorithm.functions)
 
@@ -131,17 +132,24 @@ def _without_rows(
     return {**sizes, **{label: NOMINAL for group in same for label in group}}
 
 
-def _are_apart(algorithm: Algorithm, clusters: Sequence[Cluster]) -> bool:
-    """Returns whether directives of some clusters can only be illegal in one of them by itself.
+def _apart_from_others(algorithm: Algorithm, clusters: Sequence[Cluster]) -> set[str]:
+    """Returns the functions of clusters whose directives can only be illegal in them alone.
 
-    To each of them the others are inputs, if none computes what another one does, each stores the
-    results of its root alone, and none gathers by itself what it needs for a pass.
+    To each other clusters are inputs. Not so if one computes what another one does, or gathers by
+    itself what it needs for a pass. If one stores more than the results of its root, the order of
+    all of them matters.
     """
-    members = [member for cluster in clusters for member in cluster.members]
-    return len({*members}) == len(members) and not any(
-        cluster.storage or any(item.stored or item.name == "online" for item in cluster.decisions)
+    if any(
+        any(item.stored for item in cluster.decisions)
         or not {*cluster.members[1:]}.isdisjoint(algorithm.outputs) for cluster in clusters
-    )  # fmt: skip
+    ):  # fmt: skip
+        return set()
+    homes = Counter(member for cluster in clusters for member in cluster.members)
+    return {
+        member for cluster in clusters
+        if not cluster.storage and not any(item.name == "online" for item in cluster.decisions)
+        and all(homes[member] == 1 for member in cluster.members) for member in cluster.members
+    }  # fmt: skip
 
 
 def _apart(module: ModuleOp) -> tuple[ModuleOp, list[Decision]]:

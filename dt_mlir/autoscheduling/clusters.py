@@ -19,7 +19,7 @@ from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.nesting import labels_around, nests_deeply, repeated, times_computed
 from dt_mlir.autoscheduling.places import Places
-from dt_mlir.autoscheduling.tilings import MOST_LANES, may_specialize
+from dt_mlir.autoscheduling.tilings import may_specialize, most_held
 from dt_mlir.autoscheduling.variants import finely, with_parts
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
@@ -532,10 +532,11 @@ class Clusters:
         """Returns a kernel with a function that joins it, for each way that is legal and has a
         tiling."""
         members = (*cluster.members, name)
+        most = most_held(self.evaluator.device, self.evaluator.multiplies(name))
         trials = [
             self.evaluator.evaluated(cluster.root, members, [*cluster.decisions, decision])
             for decision in self.places.ways(name, cluster, stores)
-            if self.places.held(decision, cluster) <= MOST_LANES
+            if self.places.held(decision, cluster) <= most
         ]
         return [trial for trial in trials if trial is not None]
 

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.autoscheduling.decisions import Decision, copies
+from dt_mlir.copying import copy_of
 from dt_mlir.costs.reading import work_of
 from dt_mlir.costs.work import Work
 from dt_mlir.diagnostics import CompileError
@@ -261,14 +262,15 @@ class Algorithm:
             directive.run(program, None)
         return program.module
 
-    def is_legal(self, decisions: Sequence[Decision]) -> bool:
+    def is_legal(self, decisions: Sequence[Decision], others: Collection[str] = ()) -> bool:
         """Returns whether a schedule is legal whose kernels are, each by itself.
 
         Directives about the blocks and tiles of a kernel, hints and promises look at nothing else:
         it is enough that there is a kernel.
 
         Args:
-            decisions: the schedule of the program.
+            decisions: the schedule of the program, or of some of its kernels.
+            others: the functions of its other kernels, which these must not compute.
         """
         rank = {name: place for place, name in enumerate(reversed(self.functions))}
         said = [item.directive for item in decisions]
@@ -278,7 +280,7 @@ class Algorithm:
             return phase, rank.get(directive.function, 0) if phase is Phase.FUSION else 0
 
         rest = [name for name in reversed(self.functions) if name not in self.outputs]
-        program = self._gathered((*self.outputs, *rest), frozenset(), ()).copy()
+        program = self._converted((*self.outputs, *rest), ())
         try:
             for directive in sorted(said, key=order):
                 phase = order(directive)[0]
@@ -288,7 +290,7 @@ class Algorithm:
                     return False
         except CompileError:
             return False
-        return True
+        return all(program.kernel_of(name) is not None for name in others)
 
     def _scheduled(
         self, functions: Sequence[str], decisions: Sequence[Decision], own: bool = False
@@ -334,17 +336,14 @@ class Algorithm:
             if other.begins(key) and not self._read_any_of(other, functions)
         ]  # fmt: skip
         before = max(found, key=lambda o: (len(o.functions), len(o.moves)), default=None)
+        done = 0 if before is None else len(before.moves)
         if before is None:
-            before = _Fused(functions, (), stored)
-            program = self._gathered(functions, stored, ())
+            program = self._converted(functions, stored)
+        elif before.functions == functions:
+            program = self._known[before].copy()
         else:
-            program = self._known[before]
-        if before.functions != functions:
-            program = self._widened(program, before.functions, functions, stored)
-            before = _Fused(functions, before.moves, stored)
-            self._keep(before, program)
-        program = program.copy()
-        for item in moves[len(before.moves):]:
+            program = self._widened(self._known[before], before.functions, functions, stored)
+        for item in moves[done:]:
             item.directive.run(program, None)
         self._keep(key, program)
         return program
@@ -371,9 +370,9 @@ class Algorithm:
             functions: all functions.
             stored: others of them whose results are wanted, too.
         """
-        kernels = {kernel.root.data: kernel.clone() for kernel in program.kernels}
-        module = self._converted(functions, stored, {name: kernels.get(name) for name in before})
-        found = program.in_module(module)
+        kernels = {kernel.root.data: copy_of(kernel) for kernel in program.kernels}
+        ready = {name: kernels.get(name) for name in before}
+        found = program.in_module(self._module(functions, stored, ready))
         used = {name for kernel in found.kernels for name in kernel.argument_names}
         for name in before:
             if name not in used:
@@ -381,9 +380,15 @@ class Algorithm:
         self._order_arguments(found)
         return found
 
-    def _converted(
+    def _converted(self, functions: Sequence[str], stored: Collection[str]) -> LoopProgram:
+        """Returns a part at the `loop` level, which may be changed; arguments as for `part`."""
+        found = LoopProgram(self._module(functions, stored, {}))
+        self._order_arguments(found)
+        return found
+
+    def _module(
         self, functions: Sequence[str], stored: Collection[str],
-        ready: Mapping[str, loop.KernelOp | None] | None = None,
+        ready: Mapping[str, loop.KernelOp | None],
     ) -> ModuleOp:
         """Returns a part at the `loop` level, the arguments of its kernels in whatever order.
 
@@ -394,12 +399,12 @@ class Algorithm:
                 another one computes it.
         """
         program = AlgorithmProgram(self.part(functions, stored))
-        made = dict(ready or {})
+        made = dict(ready)
         for name in program.order:
             if name not in made:
                 if name not in self._kernels:
-                    self._kernels[name] = kernel_of(program, self.functions[name].clone())
-                made[name] = self._kernels[name].clone()
+                    self._kernels[name] = kernel_of(program, copy_of(self.functions[name]))
+                made[name] = copy_of(self._kernels[name])
         kernels = [kernel for name in program.order if (kernel := made[name]) is not None]
         return module_of(program, kernels)
 
@@ -420,12 +425,8 @@ class Algorithm:
         found = self._parts.get(key)
         if found is not None:
             return found
-        if directives:
-            found = self._gathered(functions, stored, ()).copy()
-            for directive in directives:
-                directive.run(found, None)
-        else:
-            found = LoopProgram(self._converted(functions, stored))
-            self._order_arguments(found)
+        found = self._converted(functions, stored)
+        for directive in directives:
+            directive.run(found, None)
         self._parts[key] = found
         return found

@@ -51,6 +51,8 @@ PROMISING = 2.0
 """The factor by which tiles may be slower than the best ones to be tried with other stages."""
 WARPS = 8
 """The warps of a kernel of Triton beside a specialized one."""
+WARPS_OF_PRODUCTS = (4, WARPS)
+"""The numbers of warps that products are tried with."""
 CONSUMERS = 2
 """The groups of warps that multiply in a specialized kernel."""
 TOGETHER = 8
@@ -242,7 +244,7 @@ class Choices:
         if prod(len(self.options(label)) for label in labels) > MOST_CANDIDATES:
             self.coarse = True
         most = MOST_OF_PRODUCTS if self.in_product else MOST_OF_A_THREAD
-        warps = (4, 8)
+        warps = WARPS_OF_PRODUCTS
         if not self.in_product:
             warps = (1, 4, 8, 16) if self.coarse else (1, 2, 4, 8, 16, 32)
         orders: dict[frozenset[str], Order] = {}
@@ -386,6 +388,17 @@ def best_tiling(work: Work, device: Device, coarse: bool = False) -> tuple[Tilin
 def all_tilings(work: Work, device: Device) -> list[tuple[Tiling, Cost]]:
     """Returns all candidates, with what they cost, that of least predicted time first."""
     return _costs(Choices(work, device))
+
+
+def most_held(device: Device, in_product: bool) -> int:
+    """Returns the most elements of a tile that a kernel can hold with any tiling.
+
+    Args:
+        device: the device.
+        in_product: whether the tile is what products accumulate.
+    """
+    threads = max(WARPS_OF_PRODUCTS) * device.warp
+    return min(MOST_LANES, MOST_OF_PRODUCTS * threads) if in_product else MOST_LANES
 
 
 def may_specialize(work: Work, device: Device) -> bool:

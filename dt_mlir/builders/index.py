@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
@@ -11,6 +12,11 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from dt_mlir.analysis.divisibility import constant_index
+
+
+@cache
+def _number(value: int) -> IntegerAttr[IndexType]:
+    return IntegerAttr(value, IndexType())
 
 
 class IndexBuilder:
@@ -25,8 +31,9 @@ class IndexBuilder:
 
     def constant(self, value: int) -> SSAValue:
         """A constant index."""
+        number = _number(value)
         return self.builder.insert(
-            arith.ConstantOp(IntegerAttr(value, IndexType()))
+            arith.ConstantOp.create(result_types=[number.type], properties={"value": number})
         ).result
 
     def _binary(
@@ -79,12 +86,18 @@ class IndexBuilder:
 
     def sum(self, terms: Sequence[tuple[SSAValue, int]], number: int) -> SSAValue:
         """The sum of multiples of indices and a number."""
-        total = self.constant(0)
+        total: SSAValue | None = None
         for value, factor in sorted(terms, key=lambda term: term[1] < 0):
-            part = self.mul(value, self.constant(abs(factor)))
-            total = self.add(total, part) if factor > 0 else self.sub(total, part)
+            size = abs(factor)
+            part = value if size == 1 else self.mul(value, self.constant(size))
+            if factor < 0:
+                total = self.sub(self.constant(0) if total is None else total, part)
+            else:
+                total = part if total is None else self.add(total, part)
+        if total is None or number == 0:
+            return self.constant(number) if total is None else total
         other = self.constant(abs(number))
-        return self.add(total, other) if number >= 0 else self.sub(total, other)
+        return self.add(total, other) if number > 0 else self.sub(total, other)
 
     def sub(self, a: SSAValue, b: SSAValue, hint: str | None = None) -> SSAValue:
         """a - b"""

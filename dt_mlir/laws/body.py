@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from dt_mlir.copying import copy_of
 from dt_mlir.diagnostics import has_location
 from dt_mlir.dialects import loop
 from dt_mlir.dialects.elem import ReductionKind, identity
@@ -73,11 +74,7 @@ class Body:
             op: the operation; its regions are copied too.
             values: what stands for the values that it uses.
         """
-        copy = op.clone(dict(values))
-        copy.location = op.location
-        for old, new in zip(op.results, copy.results):
-            new.name_hint = old.name_hint
-        return self.insert(copy)
+        return self.insert(copy_of(op, dict(values)))
 
     def number(self, value: float, type: Attribute) -> SSAValue:
         """A constant."""
@@ -131,9 +128,7 @@ class Body:
         assert isinstance(op, Operation)
         for operand in (*op.operands, *captured_by(op)):
             self.rebuild(operand, values, insert, everything)
-        copy = op.clone(dict(values))
-        copy.location = op.location
-        found = insert(copy)
+        found = insert(copy_of(op, dict(values)))
         for old, new in zip(op.results, found.results):
             new.name_hint = new.name_hint or old.name_hint
             values[old] = new

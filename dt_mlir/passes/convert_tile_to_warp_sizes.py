@@ -11,6 +11,7 @@ from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.builders.rewriting import retype
+from dt_mlir.copying import copy_of
 from dt_mlir.dialects import tile
 from dt_mlir.dialects.tile.types import Axis, axes_of, element_of, tile_type
 from dt_mlir.traversal import operations_of
@@ -25,7 +26,7 @@ def with_sizes(kernel: tile.KernelOp, sizes: Mapping[str, int]) -> tile.KernelOp
         kernel: the kernel; it is not changed.
         sizes: the sizes.
     """
-    copy = kernel.clone()
+    copy = copy_of(kernel)
     extents = {
         label: max(padded(size), kernel.least_extents.get(label, 1))
         for label, size in sizes.items()

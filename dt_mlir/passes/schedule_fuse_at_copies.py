@@ -13,6 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.analysis.nests import argument_named, loop_of
 from dt_mlir.builders.indices import build_index
+from dt_mlir.copying import copy_of
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.formats import name_array
 from dt_mlir.dialects.identifiers import memory_hint
@@ -93,7 +94,7 @@ def insert(move: Move, binding: Binding, first: Operation, stays: bool) -> loop.
         arg: given.get(name, arg) for name, arg in zip(producer.argument_names, producer.args)
     }
     mapper[argument] = buffer.result
-    nest = [op.clone(mapper) for op in producer.grid.body.block.ops]
+    nest = [copy_of(op, mapper) for op in producer.grid.body.block.ops]
     block.insert_ops_before(nest, first)
     write = next(u.operation for u in buffer.result.uses if isinstance(u.operation, loop.WriteOp))
     if stays:

@@ -236,6 +236,9 @@ def gather(site: Site, functions: Sequence[str]) -> tuple[list[loop.ForOp], list
         producer = program.kernel_of(name)
         assert producer is not None
         move = Move(Site(program, name, site.location, site.directive), producer, home)
+        argument = argument_named(home, name)
+        assert argument is not None
+        copies = len(reads_of(argument))
         if name in stored:
             add_store(site, move)
             inline(move, stays=True)
@@ -244,7 +247,9 @@ def gather(site: Site, functions: Sequence[str]) -> tuple[list[loop.ForOp], list
             inline(move)
             program.inlined(name, home)
         program.gathered[name] = site.function
-        tidy(home.grid.body.block)
+        if copies > 1:
+            # What one of them reads is inlined once for all.
+            tidy(home.grid.body.block)
     (write,) = writes_of(home, site.function)
     loops = [op for op in own_loops(home, write).values() if isinstance(op, loop.ForOp)]
     nest = [op for op in operations_of(home, loop.ForOp) if op in loops]

@@ -19,6 +19,7 @@ from xdsl.rewriter import Rewriter
 from dt_mlir.analysis.loop_program import LoopProgram
 from dt_mlir.analysis.nests import argument_named, loops_in
 from dt_mlir.analysis.part_labels import part_label
+from dt_mlir.copying import copy_of
 from dt_mlir.dialects import host, loop
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.dialects.formats import name_array, names
@@ -182,7 +183,7 @@ def add_kernel(parts: Parts, count: int | None, length: int) -> loop.KernelOp:
         program.allocate(
             state.name, axes, state.value.type, parts.location, summed=parts.summed
         )
-    copy = home.clone()
+    copy = copy_of(home)
     copy.location = parts.location
     copies = dict(zip(operations(home), operations(copy)))
     copy.sym_name = StringAttr(f"{parts.function}_kernel")

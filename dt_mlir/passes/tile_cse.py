@@ -10,12 +10,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
-from xdsl.traits import IsolatedFromAbove, is_side_effect_free
+from xdsl.traits import IsolatedFromAbove
 
 from dt_mlir.analysis.equal_operations import bodies_key, is_mergeable, operation_key
 from dt_mlir.analysis.kernels import kernels_of
-from dt_mlir.dialects import tile
-from dt_mlir.traversal import operations
+from dt_mlir.builders.dead_code import remove_dead
 
 
 class _Known:
@@ -78,14 +77,6 @@ def merge_equal(block: Block, known: _Known) -> None:
         Rewriter.erase_op(op)
     for op in reversed(added):
         known.forget(op)
-
-
-def remove_dead(kernel: tile.KernelOp) -> None:
-    """Removes the operations of a kernel whose results nothing uses and that have no effect."""
-    for op in reversed(operations(kernel)):
-        is_dead = bool(op.results) and not any(result.uses for result in op.results)
-        if is_dead and op.parent is not None and is_side_effect_free(op):
-            Rewriter.erase_op(op)
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
-from xdsl.transforms.dead_code_elimination import region_dce
 
 from dt_mlir.analysis.divisibility import constant_index
 from dt_mlir.analysis.label_sizes import label_classes
 from dt_mlir.builders.constants import raise_constants
+from dt_mlir.builders.dead_code import remove_dead
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.dialects import tile, warp
 from dt_mlir.dialects.tile.types import TileType
@@ -291,5 +291,5 @@ class WarpPipelineProductsPass(ModulePass):
                 if not _makes_a_trip(loop, kernel, same):
                     _guard(loop)
                 _pipeline(late)
-            region_dce(kernel.body)
+            remove_dead(kernel)
             raise_constants(kernel.specialize)

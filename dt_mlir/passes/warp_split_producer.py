@@ -13,11 +13,11 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
-from xdsl.transforms.dead_code_elimination import region_dce
 
 from dt_mlir.analysis.divisibility import constant_index
 from dt_mlir.analysis.shared_memory import SHARED_MEMORY, shared_memory_of
 from dt_mlir.builders.constants import raise_constants
+from dt_mlir.builders.dead_code import remove_dead
 from dt_mlir.builders.index import IndexBuilder
 from dt_mlir.diagnostics import CompileError, directive_location
 from dt_mlir.dialects import warp
@@ -119,7 +119,7 @@ class _Splitter:
         for op in operations(producer):
             op.location = self.partition.location
         self.kernel.specialize.body.block.add_op(producer)
-        region_dce(self.kernel.body)
+        remove_dead(self.kernel)
         self._check()
 
     def _allocate(self, copies: _Copies) -> None:

@@ -376,14 +376,36 @@ def test_kernels_that_compute_nothing_of_each_other_are_not_checked_together(
     found: list[int] = []
     legal = Algorithm.is_legal
 
-    def watched(self: Algorithm, directives: Any) -> bool:
+    def watched(self: Algorithm, directives: Any, others: Any = ()) -> bool:
         found.append(len(directives))
-        return legal(self, directives)
+        return legal(self, directives, others)
 
     monkeypatch.setattr(Algorithm, "is_legal", watched)
     module = algorithm(text)
     auto_schedule(module, assumed_sizes(module, {}, 1024), find_device("h200"))
     assert len(found) == checked
+
+
+SOFTMAX = """
+Func m, e, s, y, f; In X, W; Var i, j, c;
+m[i] = rmax(X[i, j], j);
+e[i, j] = exp(X[i, j] - m[i]);
+s[i] = rsum(e[i, j], j);
+y[i, j] = e[i, j] / s[i];
+f[i, c] = rdot(y[i, j], W[j, c], j);
+f.compile();
+"""
+
+
+@pytest.mark.parametrize(
+    ("others", "is_legal"), [((), True), (("f",), True), (("f", "s"), False), (("y",), True)]
+)
+def test_a_pass_must_not_compute_what_other_kernels_do(
+    others: tuple[str, ...], is_legal: bool
+) -> None:
+    module = algorithm(SOFTMAX)
+    whole = Algorithm(module, assumed_sizes(module, {}, 1024))
+    assert whole.is_legal([plain("y", "online", "j")], others) is is_legal
 
 
 TWO_NORMS = """

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 LAYERS = (
-    {"compiling", "diagnostics", "element_types", "traversal"},
+    {"compiling", "copying", "diagnostics", "element_types", "traversal"},
     {"entry_points"},
     {"boundary_conditions", "elementwise"},
     {"callables"},
