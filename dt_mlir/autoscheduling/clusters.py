@@ -19,6 +19,7 @@ from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.nesting import labels_around, nests_deeply, repeated, times_computed
 from dt_mlir.autoscheduling.places import Places
+from dt_mlir.autoscheduling.separability import has_no_law
 from dt_mlir.autoscheduling.tilings import may_specialize, most_held
 from dt_mlir.autoscheduling.variants import finely, with_parts
 from dt_mlir.diagnostics import CompileError
@@ -464,7 +465,9 @@ class Clusters:
                 ]  # fmt: skip
                 if not 1 < len(reductions) <= MOST_REDUCTIONS or bool(stored) is not together:
                     continue
-                if not nests_deeply(self.algorithm, members, label):
+                if nests_deeply(self.algorithm, members, label):
+                    continue
+                if not has_no_law(self.algorithm, members, label):
                     yield label, members, stored
 
     def _upstream(self, name: str, label: str, together: bool) -> tuple[list[str], list[str]]:

@@ -437,6 +437,17 @@ def test_passes_that_multiply_again_are_not_lowered(
     assert sum(lowered) > fewer
 
 
+def test_passes_that_have_no_law_are_not_lowered(
+    lowered: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = dict.fromkeys("ice", 256)
+    found = texts(schedule(TWO_NORMS, sizes))
+    fewer = len(lowered)
+    monkeypatch.setattr(clusters, "has_no_law", lambda *_: False)
+    assert texts(schedule(TWO_NORMS, sizes)) == found
+    assert len(lowered) - fewer > fewer
+
+
 def test_products_of_a_pass_are_computed_for_each_reduction_of_them() -> None:
     program = Algorithm(algorithm(TWO_NORMS), dict.fromkeys("ice", 64))
     functions = list(program.functions)

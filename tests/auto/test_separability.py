@@ -1,0 +1,64 @@
+"""Passes that have no law are not made; where it is seen, the pass itself is refused."""
+
+import pytest
+from scheduled import algorithm
+
+from dt_mlir.autoscheduling.auto import assumed_sizes
+from dt_mlir.autoscheduling.decisions import plain
+from dt_mlir.autoscheduling.separability import has_no_law
+from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.diagnostics import CompileError
+
+HEAD = "Func m, n, f; In X, W; Var i, j, c; m[i] = rsum(X[i, c] * X[i, c], c); "
+
+
+def whole(text: str) -> Algorithm:
+    module = algorithm(f"{HEAD}{text} f.compile();")
+    return Algorithm(module, assumed_sizes(module, {}, 512))
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        "sigmoid({0})", "{0} * sigmoid({0})", "maximum({0}, 0)", "tanh({0}) / 2", "abs({0})",
+        "{0} - tanh({0})", "-sin({0})", "where({0} > 0, {0}, 0)",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("mixed", ["X[i, c] * rsqrt(m[i])", "(X[i, c] - m[i])"])
+def test_what_no_law_separates_is_seen(element: str, mixed: str) -> None:
+    found = whole(f"n[i, c] = {element.format(mixed)}; f[i, j] = rdot(n[i, c], W[c, j], c);")
+    members = ("f", "m", "n")
+    assert has_no_law(found, members, "c")
+    with pytest.raises(CompileError, match="cannot be repaired"):
+        found.works(members, [plain("f", "online", "c")])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n[i, c] = X[i, c] * rsqrt(m[i]); f[i, j] = rdot(n[i, c], W[c, j], c);",
+        "n[i, c] = (X[i, c] - m[i]) ** 2; f[i, j] = rdot(n[i, c], W[c, j], c);",
+        # The activation is the same for all elements, or follows from no reduction.
+        "n[i, c] = X[i, c] * sigmoid(m[i]); f[i, j] = rdot(n[i, c], W[c, j], c);",
+        "n[i, c] = sigmoid(X[i, c]) * m[i]; f[i, j] = rdot(n[i, c], W[c, j], c);",
+        # It is behind the sums.
+        "n[i, c] = X[i, c]; f[i, j] = sigmoid(rdot(n[i, c], W[c, j], c) - m[i]);",
+    ],
+)
+def test_what_a_law_separates_is_left_to_the_pass(text: str) -> None:
+    found = whole(text)
+    assert not has_no_law(found, ("f", "m", "n"), "c")
+    assert found.works(("f", "m", "n"), [plain("f", "online", "c")])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # An extreme may be repaired otherwise, and a sum at other indices is not in the pass.
+        "n[i, c] = tanh(X[i, c] - m[i]); f[i, j] = rdot(n[i, c], W[c, j], c) + rmax(X[i, c], c);",
+        "n[i, c] = tanh(X[i, c] - m[c]); f[i, j] = rdot(n[i, c], W[c, j], c);",
+        "n[i, j] = tanh(X[i, j] - m[i]); f[i, c] = rsum(rsum(n[i, j], j) * X[i, c], c);",
+    ],
+)
+def test_what_only_the_pass_can_tell_is_left_to_it(text: str) -> None:
+    assert not has_no_law(whole(text), ("f", "m", "n"), "c")
