@@ -35,6 +35,8 @@ def raise_constants(op: Operation) -> None:
     for inner in operations(op):
         if isinstance(inner, arith.ConstantOp) and not isinstance(inner.parent_op(), tile.MapOp):
             if inner.value not in known:
-                known[inner.value] = builder.insert(inner.clone()).result
-            inner.result.replace_all_uses_with(known[inner.value])
-            Rewriter.erase_op(inner)
+                inner.detach()
+                known[inner.value] = builder.insert(inner).result
+            else:
+                inner.result.replace_all_uses_with(known[inner.value])
+                Rewriter.erase_op(inner)

@@ -37,13 +37,10 @@ class IndexBuilder:
         ).result
 
     def _binary(
-        self,
-        cls: Callable[[SSAValue, SSAValue], Operation],
-        a: SSAValue,
-        b: SSAValue,
-        hint: str | None,
+        self, cls: type[Operation], a: SSAValue, b: SSAValue, hint: str | None
     ) -> SSAValue:
-        result = self.builder.insert(cls(a, b)).results[0]
+        op = cls.create(operands=[a, b], result_types=[a.type])
+        result = self.builder.insert(op).results[0]
         result.name_hint = hint
         return result
 
