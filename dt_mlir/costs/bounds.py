@@ -25,7 +25,8 @@ def least_with_products(model: Model, tiling: Tiling, stages: int) -> float:
         tiling: the tiling of these tiles that has fewest warps, a group of them or more.
         stages: the most stages of a pipeline.
     """
-    device, instance = model.device, model.instance(tiling)
+    device, execution = model.device, model.execution(tiling)
+    instance = execution.instance
     launch = device.launch - device.overlap
     if not instance.programs:
         return launch
@@ -34,7 +35,7 @@ def least_with_products(model: Model, tiling: Tiling, stages: int) -> float:
     memory = _memory(model, instance) / device.memory_rate
     loads = sum(_loaded(moved) for moved in instance.moved)
     # More warps repeat products, and have fewer elements of each, but for the least ones.
-    products, elements = model.execution(tiling).products()
+    products, elements = execution.products()
     elements += instance.operations.arithmetic
     waiting = device.start + CACHED * least_waits(instance, device, stages) * device.latency
     local = max(

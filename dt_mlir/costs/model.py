@@ -41,12 +41,8 @@ class Model:
         """Returns a bound of the times of a kernel without dots, with these warps or more."""
         return self.execution(tiling).least(tiling)
 
-    def instance(self, tiling: Tiling) -> Instance:
-        """Returns a program instance with some tiles."""
-        return self._traffic_of(tiling).instance
-
-    def _traffic_of(self, tiling: Tiling) -> Traffic:
-        key = _tiles(tiling)
+    def _traffic_of(self, tiling: Tiling, key: Hashable) -> Traffic:
+        """Returns the traffic of an instance with some tiles, of which there is a key."""
         found = self._traffic.get(key)
         if found is None:
             instance = Instance(self.outline, tiling.tiles, tiling.blocked)
@@ -58,18 +54,15 @@ class Model:
         # A device that does not specialize runs Triton's kernel of the same tiles.
         consumers = tiling.consumers if self.device.specializes else 0
         warps = GROUP * consumers or tiling.warps
-        key = _tiles(tiling), warps, consumers
+        tiles = tuple(tiling.tiles.items()), tiling.blocked
+        key = tiles, warps, consumers
         found = self._executions.get(key)
         if found is None:
-            traffic = self._traffic_of(tiling)
+            traffic = self._traffic_of(tiling, tiles)
             found = self._executions[key] = Execution(
                 self.work, self.device, self.combining, traffic.instance, traffic, warps, consumers
             )
         return found
-
-
-def _tiles(tiling: Tiling) -> Hashable:
-    return tuple(tiling.tiles.items()), tiling.blocked
 
 
 def cost_of(work: Work, tiling: Tiling, device: Device) -> Cost:

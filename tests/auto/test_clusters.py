@@ -1,6 +1,7 @@
 """The functions that kernels compute, and the ways that are tried to put them together."""
 
 import time
+from math import inf
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from long_programs import (
 from scheduled import algorithm, schedule, texts
 
 from dt_mlir.analysis.interface import Interface
-from dt_mlir.autoscheduling import clusters
+from dt_mlir.autoscheduling import clusters, variants
 from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule, with_schedule
 from dt_mlir.autoscheduling.decisions import plain, sized
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
@@ -339,6 +340,18 @@ def test_products_whose_chain_does_not_pay_are_not_gathered(
     fewer = len(lowered)
     # One pass with the next product is lowered otherwise, and compared.
     monkeypatch.setattr(clusters.Clusters, "_least_of_chains", lambda *_: 0.0)
+    assert texts(schedule(BLOCK, sizes)) == found
+    assert len(lowered) - fewer > fewer
+
+
+def test_parts_that_are_too_few_are_not_lowered(
+    lowered: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight parts of a pass over two products do not make up for 16 times as long."""
+    sizes = dict.fromkeys("icedjz", 256)
+    found = texts(schedule(BLOCK, sizes))
+    fewer = len(lowered)
+    monkeypatch.setattr(variants, "SCALING", inf)
     assert texts(schedule(BLOCK, sizes)) == found
     assert len(lowered) - fewer > fewer
 

@@ -492,7 +492,7 @@ def test_bounds_of_products(text: str, sizes: dict[str, int], device: str) -> No
             for tiling in tilings:
                 same = [other for other in tilings if other.tiles is tiling.tiles]
                 least = least_with_products(model, min(same, key=lambda t: t.warps), 6)
-                instance = model.instance(tiling)
+                instance = model.execution(tiling).instance
                 traffic = Traffic(kernel, target, instance)
                 for stages in (2, 3, 4, 6):
                     cost = model.cost(tiling._replace(stages=stages))
