@@ -12,7 +12,7 @@ import sys
 import textwrap
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evaluate import autoscheduler, schedule_of_auto
@@ -182,8 +182,14 @@ def is_of_today(row: Row) -> bool:
     )
 
 
-def page(rows: Sequence[Row], left: Sequence[Workload]) -> str:
-    """Returns the evaluation's page."""
+def page(rows: Sequence[Row], left: Sequence[Workload], ranks: Mapping[str, float]) -> str:
+    """Returns the evaluation's page.
+
+    Args:
+        rows: what was measured.
+        left: the workloads that were not.
+        ranks: of workloads whose schedules were ranked, the coefficient of correlation with times.
+    """
     first = rows[0].data
     dates = sorted({row.data["date"] for row in rows})
     when = " to ".join(dict.fromkeys([dates[0], dates[-1]]))
@@ -206,7 +212,7 @@ def page(rows: Sequence[Row], left: Sequence[Workload]) -> str:
         METHOD,
         *([_wrapped(measured), ""] if earlier else []),
         *([_wrapped(text), ""] if left else []), *([_wrapped(stale), ""] if other else []),
-        "## Goals", "", *of_all(rows, rankings(KEPT)), "", *of_workloads(rows), "",
+        "## Goals", "", *of_all(rows, ranks), "", *of_workloads(rows), "",
         "## What is slower than a baseline", "", *misses(rows), "",
     ]  # fmt: skip
     for name in groups(rows):
@@ -239,7 +245,7 @@ def main() -> int:
     folder.mkdir(exist_ok=True)
     for name in groups(rows):
         draw([row for row in rows if row.workload.group == name], folder / name)
-    write_output(str(args.page), page(rows, left))
+    write_output(str(args.page), page(rows, left, rankings(KEPT)))
     return 0
 
 

@@ -139,7 +139,8 @@ def test_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [row.name for row in rows] == [*results][:2]
     assert {"softmax-4096x16384", "matmul-1024x1024x1024"} < {w.name for w in left}
     rows[0].data["measured_by"] = "dt-mlir 0"
-    text = module_of("tables").page(rows, left)
+    ranks = {"softmax-4096x1024": 0.9, "softmax-4096x4096": 0.4, "gelu-4096x4096": 0.8}
+    text = module_of("tables").page(rows, left, ranks)
     assert "whose code is this one's, too: dt-mlir 0 (1 of them)." in text.replace("\n", " ")
     assert "NVIDIA H200, dt-mlir 1, 2026-11-25; 2 workloads, 3 rounds" in text
     assert "searched by autoscheduler 0a1b (2 of them)" in text.replace("\n", " ")
@@ -149,6 +150,8 @@ def test_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "| `auto` / tuned, least | ≥ 0.7 | 0.80 (softmax_stable-4096x1024) | reached |" in text
     )
     assert "as fast as the best baseline, a part of all | ≥ 0.8 | 0.50 (2 rows) | missed |" in text
+    assert "time (Spearman), median | ≥ 0.8 | 0.80 (3 workloads) | reached |" in text
+    assert "| the same, least | ≥ 0.5 | 0.40 (softmax-4096x4096) | missed |" in text
     assert (
         "| softmax_stable-4096x1024 | 10.00 | 5.00 | 10.0 % | 3000 GB/s (hot 6000: L2) | 0.50 | "
         "0.80 / 0.80 | 2.00 / 2.00 | 0.90 / 0.90 | 7 of 77 | 5 |"
@@ -167,7 +170,7 @@ def test_results_with_padded_rows_have_a_table(tmp_path: Path) -> None:
     (tmp_path / f"{name}.json").write_text(json.dumps(found))
     rows, left = module_of("row").load(tmp_path)
     assert rows[0].baselines == ["matmul_eager", "matmul_compile"]
-    text = module_of("tables").page(rows, left)
+    text = module_of("tables").page(rows, left, {})
     assert "## Results with padded rows" in text
     assert f"| {name} | 1.10 | 1.10 |  |  | 0.92 | 0.92 |  |  |" in text
 
