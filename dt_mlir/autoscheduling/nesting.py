@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.dialects import dt
+from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.traversal import operations_of
 
 FEW = 2**18
@@ -49,16 +50,18 @@ def nests_deeply(algorithm: Algorithm, members: Sequence[str], label: str) -> bo
 
 
 def times_computed(algorithm: Algorithm, members: Sequence[str], label: str) -> dict[str, int]:
-    """Returns how often a pass over a label computes the functions that it reduces over the label
-    inside of reductions over other labels.
+    """Returns how often a pass over a label computes reductions of functions, where that is known.
 
-    Each of these has loops of its own, as they do not become one: a product whose rows are
-    normalized, and multiplied again, is computed for the sum of a row, for that of its squares, and
-    for the second product.
+    A pass has a loop over its label. Where it reduces over the label inside of reductions over
+    other labels, each of these has loops of its own, as they do not become one: a product whose
+    rows are normalized, and multiplied again, is computed for the sum of a row, for that of its
+    squares, and for the second product. And products that the pass reduces over its label are
+    computed again for the root, if that has the label: one whose rows are normalized, for their
+    sums, and for its elements.
 
     Args:
         algorithm: the program.
-        members: the functions that are computed in the pass.
+        members: the functions that are computed in the pass, the root first.
         label: the label.
     """
     found: dict[str, int] = {}
@@ -78,13 +81,27 @@ def times_computed(algorithm: Algorithm, members: Sequence[str], label: str) -> 
                 known.add(name)
                 inside(operations_of(own, dt.ReadOp), along, known)
 
+    in_pass, behind = set[str](), set[str]()
+    root = algorithm.functions[members[0]]
+    if label in root.label_names:
+        reads = [
+            read for read in operations_of(root, dt.ReadOp)
+            if not any(label in around for around in labels_around(read))
+        ]  # fmt: skip
+        inside(reads, {label}, behind)
     for op in (op for member in members for op in algorithm.reductions(member)):
-        if label not in op.label_names:
+        if label in op.label_names:
+            inside(operations_of(op, dt.ReadOp), {label}, in_pass)
+        else:
             known = set[str]()
             inside(operations_of(op, dt.ReadOp), {*op.label_names}, known)
             for name in known:
                 if any(label in other.label_names for other in algorithm.reductions(name)):
                     found[name] = found.get(name, 0) + 1
+    for name in in_pass & behind:
+        # What else is read again is near, as a row that is normalized is.
+        if any(op.kind.data is ReductionKind.DOT for op in algorithm.reductions(name)):
+            found[name] = max(found.get(name, 0), 2)
     return found
 
 
