@@ -135,21 +135,22 @@ def _without_rows(
 def _apart_from_others(algorithm: Algorithm, clusters: Sequence[Cluster]) -> set[str]:
     """Returns the functions of clusters whose directives can only be illegal in them alone.
 
-    To each other clusters are inputs. Not so if one computes what another one does, or gathers by
-    itself what it needs for a pass. If one stores more than the results of its root, the order of
-    all of them matters.
+    To such a cluster the others are inputs: none computes what it does, and it gathers nothing by
+    itself that it needs for a pass. There are none where a cluster stores more than the results of
+    its root, as the order of all of them matters then.
     """
-    if any(
-        any(item.stored for item in cluster.decisions)
-        or not {*cluster.members[1:]}.isdisjoint(algorithm.outputs) for cluster in clusters
-    ):  # fmt: skip
-        return set()
+    for cluster in clusters:
+        stored = any(item.stored for item in cluster.decisions)
+        if stored or not {*cluster.members[1:]}.isdisjoint(algorithm.outputs):
+            return set()
     homes = Counter(member for cluster in clusters for member in cluster.members)
-    return {
-        member for cluster in clusters
-        if not cluster.storage and not any(item.name == "online" for item in cluster.decisions)
-        and all(homes[member] == 1 for member in cluster.members) for member in cluster.members
-    }  # fmt: skip
+
+    def is_apart(cluster: Cluster) -> bool:
+        gathers = any(item.name == "online" for item in cluster.decisions)
+        shares = any(homes[member] > 1 for member in cluster.members)
+        return not (cluster.storage or gathers or shares)
+
+    return {member for cluster in filter(is_apart, clusters) for member in cluster.members}
 
 
 def _apart(module: ModuleOp) -> tuple[ModuleOp, list[Decision]]:

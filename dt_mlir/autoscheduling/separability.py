@@ -48,7 +48,7 @@ def has_no_law(algorithm: Algorithm, members: Sequence[str], label: str) -> bool
 
     Args:
         algorithm: the program.
-        members: the functions that are computed in the pass.
+        members: the functions that are computed in the pass, which leaves none of them apart.
         label: the label.
     """
     kinds = {

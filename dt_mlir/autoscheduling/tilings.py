@@ -390,15 +390,15 @@ def all_tilings(work: Work, device: Device) -> list[tuple[Tiling, Cost]]:
     return _costs(Choices(work, device))
 
 
-def most_held(device: Device, in_product: bool) -> int:
-    """Returns the most elements of a tile that a kernel can hold with any tiling.
+def most_held(device: Device, multiplies: bool) -> int:
+    """Returns the most elements of a tile of a function that a kernel can hold with any tiling.
 
     Args:
         device: the device.
-        in_product: whether the tile is what products accumulate.
+        multiplies: whether they are sums of products, which threads accumulate.
     """
     threads = max(WARPS_OF_PRODUCTS) * device.warp
-    return min(MOST_LANES, MOST_OF_PRODUCTS * threads) if in_product else MOST_LANES
+    return min(MOST_LANES, MOST_OF_PRODUCTS * threads) if multiplies else MOST_LANES
 
 
 def may_specialize(work: Work, device: Device) -> bool:

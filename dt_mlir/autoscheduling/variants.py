@@ -27,8 +27,6 @@ LEAST = 32
 """The least points of a part."""
 HOPELESS = 3.0
 """The factor beyond a time that is wanted from which on no number of parts leads to it."""
-SCALING = 1.5
-"""The factor by which a kernel in parts may be faster than the number of parts says."""
 SHORT = 128
 """The extent below which a label whose elements are neighbours in memory may be joined to others.
 """
@@ -210,8 +208,6 @@ def _fastest(
         ]
         return sum(combining) > HOPELESS * limit
 
-    if cluster.seconds > SCALING * counts[-1] * limit:
-        return None, False
     if seconds(start) == inf:
         return tried(start), True
     # What combines the fewest parts takes least.

@@ -12,8 +12,10 @@ from dt_mlir.traversal import operations
 def remove_dead(root: Operation) -> None:
     """Removes the operations in an operation whose results nothing uses and that have no effect.
 
-    MLIR: `isOpTriviallyDead`. The last ones go first, so that one walk removes all of them; xDSL's
-    `region_dce` asks for the effects of each operation, and walks again until nothing changes.
+    MLIR: `isOpTriviallyDead`. The last ones go first, so that one walk removes all of them.
+
+    Args:
+        root: the operation, which stays.
     """
     for op in reversed(operations(root)[1:]):
         if op.parent is not None and is_trivially_dead(op):

@@ -31,6 +31,8 @@ class Body:
         self.location = location
         self.builder = Builder(InsertPoint.at_end(block))
         self.running: list[loop.RunningOp] = []
+        self.decomposed: list[Block] = []
+        """The bodies of sums that were decomposed, which are not part of the loop."""
         self._known: dict[Hashable, Operation] = {}
         self._inside: set[Operation] = set()
         self._sources: dict[SSAValue, frozenset[loop.RunningOp]] = {}
@@ -79,6 +81,12 @@ class Body:
     def number(self, value: float, type: Attribute) -> SSAValue:
         """A constant."""
         return self.value(arith.ConstantOp(constant(value, type)))
+
+    def release(self) -> None:
+        """Drops the bodies of sums that were decomposed, so that they use no value any more."""
+        for block in self.decomposed:
+            block.drop_all_references()
+        self.decomposed.clear()
 
     # Dependence
 

@@ -36,7 +36,8 @@ class InnerBody(Body):
         block.args[0].name_hint = op.iv.name_hint
         super().__init__(block, outer.location)
         self.outer, self.op = outer, op
-        self.running = outer.running
+        self.running, self.decomposed = outer.running, outer.decomposed
+        self.decomposed.append(block)
         self._extreme: dict[loop.ReduceOp, SSAValue] = {}
 
     def insert(self, op: Operation) -> Operation:

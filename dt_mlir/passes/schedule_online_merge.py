@@ -293,6 +293,7 @@ class _Merge:
                 old.replace_all_uses_with(new)
         for op in reversed(self.reductions):
             Rewriter.erase_op(op)
+        self.body.release()
 
 
 def _holds(
@@ -305,6 +306,7 @@ def _holds(
     for op in block.ops:
         copy = insert(op.clone(found))
         found.update(zip(op.results, copy.results))
+    block.drop_all_references()
     zero = insert(arith.ConstantOp(IntegerAttr(0, IndexType()))).results[0]
     return insert(arith.CmpiOp(found.get(value, value), zero, "sge")).results[0]
 

@@ -238,7 +238,7 @@ def gather(site: Site, functions: Sequence[str]) -> tuple[list[loop.ForOp], list
         move = Move(Site(program, name, site.location, site.directive), producer, home)
         argument = argument_named(home, name)
         assert argument is not None
-        copies = len(reads_of(argument))
+        several = name in stored or len(reads_of(argument)) > 1
         if name in stored:
             add_store(site, move)
             inline(move, stays=True)
@@ -247,8 +247,8 @@ def gather(site: Site, functions: Sequence[str]) -> tuple[list[loop.ForOp], list
             inline(move)
             program.inlined(name, home)
         program.gathered[name] = site.function
-        if copies > 1:
-            # What one of them reads is inlined once for all.
+        if several:
+            # What one copy reads is inlined once for all.
             tidy(home.grid.body.block)
     (write,) = writes_of(home, site.function)
     loops = [op for op in own_loops(home, write).values() if isinstance(op, loop.ForOp)]

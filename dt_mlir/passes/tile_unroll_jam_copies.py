@@ -215,10 +215,12 @@ class Copies:
             return
         results = self._index(op, operands)
         if results is None:
-            new = self._clone(op, operands)
             if isinstance(op, tile.MapOp):
-                new = self.indices.map(op, operands, new.results[0].type, self.scope.values)
+                type = self.jam.retyped(op.result.type)
+                new = self.indices.map(op, operands, type, self.scope.values)
                 new.attributes.update(op.attributes)
+            else:
+                new = self._clone(op, operands)
             results = self._merged(new, op, place)
         self.values.update({(old, place): new for old, new in zip(op.results, results)})
         for value in results:
@@ -313,11 +315,14 @@ class Copies:
             return make()
         key = operation_key(new, tuple(new.operands)), bodies_key(new)
         # A load that the copy must not share leaves the next number to one of its own.
-        return next(
+        results = next(
             found
             for number in count()
             if self._is_shared(found := self._find((key, number), make), op, place)
         )
+        if new.parent is None:
+            new.erase()
+        return results
 
     def _is_shared(self, found: Sequence[SSAValue], op: Operation, place: Place) -> bool:
         """Returns whether a copy may take the results of an operation that computes the same."""
