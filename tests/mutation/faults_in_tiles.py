@@ -18,6 +18,7 @@ _GRID = _ALL + "passes/convert_loop_to_tile_grid.py"
 _COALESCE = _ALL + "passes/tile_coalesce_loops.py"
 _SCALAR_EVAL = _ALL + "analysis/known_numbers.py"
 _CSE = _ALL + "passes/tile_cse.py"
+_DEAD = "dt_mlir/builders/dead_code.py"
 _EQUAL = _ALL + "analysis/equal_operations.py"
 _FILL = _ALL + "passes/tile_fill_padding.py"
 _HOIST = _ALL + "passes/tile_hoist_reductions.py"
@@ -466,8 +467,9 @@ TILES = [
         "an operation is merged with one in a loop before it, which does not dominate it",
     ),
     Fault(
-        "dead-by-the-first-result", _CSE,
-        "not any(result.uses for result in op.results)", "not op.results[0].uses",
+        "dead-by-the-first-result", _DEAD, "is_trivially_dead(op)",
+        "op.results and not op.results[0].uses "
+        "and __import__('xdsl.traits', fromlist=['_']).is_side_effect_free(op)",
         "a loop goes whose first result nothing uses, though its second is used",
     ),
     Fault(
