@@ -13,6 +13,21 @@ from dt_mlir.costs.tiling import Cost
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 
+TWO_NORMS = """
+Func ms, n, y, mu, va, z, g, h, f; In X, W, U, G; Var i, c, e;
+ms[i] = rsum(X[i, c] * X[i, c], c) / len(c);
+n[i, c] = X[i, c] * rsqrt(ms[i] + 0.00001);
+y[i, e] = rdot(n[i, c], W[c, e], c);
+mu[i] = rsum(y[i, e], e) / len(e);
+va[i] = rsum((y[i, e] - mu[i]) ** 2, e) / len(e);
+z[i, e] = (y[i, e] - mu[i]) * rsqrt(va[i] + 0.00001);
+g[i, e] = z[i, e] * sigmoid(z[i, e]);
+h[i, c] = rdot(g[i, e], U[e, c], e);
+f[i, c] = h[i, c] * G[c] + X[i, c];
+f.compile();
+"""
+"""Two products, each behind a norm, with an activation between."""
+
 
 def algorithm(text: str) -> ModuleOp:
     """Returns a program at the `dt` level."""

@@ -11,14 +11,13 @@ from long_programs import (
     softmax_of_softmax,
     sums_of_inputs,
 )
-from scheduled import algorithm, schedule, texts
+from scheduled import TWO_NORMS, algorithm, schedule, texts
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling import clusters
 from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule, with_schedule
 from dt_mlir.autoscheduling.decisions import plain, sized
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
-from dt_mlir.autoscheduling.nesting import times_computed
 from dt_mlir.autoscheduling.places import Places
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.costs.device import find_device
@@ -421,21 +420,6 @@ def test_a_pass_must_not_compute_what_other_kernels_do(
     assert whole.is_legal([plain("y", "online", "j")], others) is is_legal
 
 
-TWO_NORMS = """
-Func ms, n, y, mu, va, z, g, h, f; In X, W, U, G; Var i, c, e;
-ms[i] = rsum(X[i, c] * X[i, c], c) / len(c);
-n[i, c] = X[i, c] * rsqrt(ms[i] + 0.00001);
-y[i, e] = rdot(n[i, c], W[c, e], c);
-mu[i] = rsum(y[i, e], e) / len(e);
-va[i] = rsum((y[i, e] - mu[i]) ** 2, e) / len(e);
-z[i, e] = (y[i, e] - mu[i]) * rsqrt(va[i] + 0.00001);
-g[i, e] = z[i, e] * sigmoid(z[i, e]);
-h[i, c] = rdot(g[i, e], U[e, c], e);
-f[i, c] = h[i, c] * G[c] + X[i, c];
-f.compile();
-"""
-
-
 @pytest.mark.parametrize("size", [256, 4096])
 def test_passes_that_multiply_again_are_not_lowered(
     size: int, lowered: list[int], monkeypatch: pytest.MonkeyPatch
@@ -459,29 +443,6 @@ def test_passes_that_have_no_law_are_not_lowered(
     monkeypatch.setattr(clusters, "has_no_law", lambda *_: False)
     assert texts(schedule(TWO_NORMS, sizes)) == found
     assert len(lowered) - fewer > fewer
-
-
-def test_products_of_a_pass_are_computed_for_each_reduction_of_them() -> None:
-    program = Algorithm(algorithm(TWO_NORMS), dict.fromkeys("ice", 64))
-    functions = list(program.functions)
-    # By the mean, the variance, and the second product; `ms` is computed once for all of them.
-    assert times_computed(program, functions, "c") == {"y": 3}
-    assert times_computed(program, functions, "e") == {}
-    assert times_computed(program, ["h", "g", "z", "y"], "c") == {"y": 1}
-    assert times_computed(program, ["h", "g", "z"], "c") == {}
-    # For the sums of a row, and for its elements; the sums alone need no second time.
-    assert times_computed(program, ["g", "z", "va", "mu", "y"], "e") == {"y": 2}
-    assert times_computed(program, ["va", "mu", "y"], "e") == {}
-
-
-def test_a_sum_that_is_no_product_is_near_when_it_is_read_again() -> None:
-    text = """
-Func y, m, f; In X; Var i, c, e;
-y[i, e] = rsum(X[i, e, c], c); m[i] = rmax(y[i, e], e); f[i, e] = y[i, e] - m[i];
-f.compile();
-"""
-    program = Algorithm(algorithm(text), dict.fromkeys("ice", 64))
-    assert times_computed(program, ["f", "m", "y"], "e") == {}
 
 
 def test_kernels_do_not_hold_more_than_a_tile_has(
