@@ -330,15 +330,25 @@ f.compile();
 """
 
 
-def test_products_whose_chain_does_not_pay_are_not_gathered(
-    lowered: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sizes = dict.fromkeys("icedjz", 1024)
-    found = texts(schedule(BLOCK, sizes))
+@pytest.mark.parametrize(
+    ("text", "labels", "size", "owner", "name", "usual"),
+    [
+        # One pass with the next product.
+        (BLOCK, "icedjz", 1024, clusters.Clusters, "_least_of_chains", 0.0),
+        # The activation of a normalized row, which no law separates.
+        (TWO_NORMS, "ice", 256, clusters, "has_no_law", False),
+    ],
+)
+def test_passes_that_are_surely_not_chosen_are_not_lowered(
+    text: str, labels: str, size: int, owner: Any, name: str, usual: float | bool,
+    lowered: list[int], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    sizes = dict.fromkeys(labels, size)
+    found = texts(schedule(text, sizes))
     fewer = len(lowered)
-    # One pass with the next product is lowered otherwise, and compared.
-    monkeypatch.setattr(clusters.Clusters, "_least_of_chains", lambda *_: 0.0)
-    assert texts(schedule(BLOCK, sizes)) == found
+    # They are lowered otherwise, and compared.
+    monkeypatch.setattr(owner, name, lambda *_: usual)
+    assert texts(schedule(text, sizes)) == found
     assert len(lowered) - fewer > fewer
 
 
@@ -434,16 +444,6 @@ def test_passes_that_multiply_again_are_not_lowered(
     assert sum(lowered) > fewer
 
 
-def test_passes_that_have_no_law_are_not_lowered(
-    lowered: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sizes = dict.fromkeys("ice", 256)
-    found = texts(schedule(TWO_NORMS, sizes))
-    fewer = len(lowered)
-    monkeypatch.setattr(clusters, "has_no_law", lambda *_: False)
-    assert texts(schedule(TWO_NORMS, sizes)) == found
-    assert len(lowered) - fewer > fewer
-
 
 def test_kernels_do_not_hold_more_than_a_tile_has(
     lowered: list[int], monkeypatch: pytest.MonkeyPatch
@@ -491,7 +491,7 @@ def test_what_does_not_depend_on_a_reduced_label_is_a_tile_along_it() -> None:
     ],
 )
 def test_elements_that_a_kernel_holds(read: str, place: str, held: int) -> None:
-    """An index that is no label by itself may be of a single element."""
+    """An index that is not a label by itself may be of a single element."""
     k = ", k" if "k" in read else ""
     text = f"""
     Func f, g; In A; Var x, y, z{k};
