@@ -36,6 +36,7 @@ class Client:
         self.messages: list[str] = []
         self.refreshed = 0
         self._changed = threading.Condition()
+        self._changes = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -76,19 +77,22 @@ class Client:
     def _listen(self) -> None:
         @self.client.feature("textDocument/publishDiagnostics")
         def published(params: types.PublishDiagnosticsParams) -> None:
-            with self._changed:
-                self.published.setdefault(params.uri, []).append(params)
-                self._changed.notify_all()
+            self.published.setdefault(params.uri, []).append(params)
+            self._tell()
 
         @self.client.feature("window/showMessage")
         def shown(params: types.ShowMessageParams) -> None:
-            with self._changed:
-                self.messages.append(params.message)
-                self._changed.notify_all()
+            self.messages.append(params.message)
+            self._tell()
 
         @self.client.feature("workspace/inlayHint/refresh")
         def refreshed(params: None) -> None:
             self.refreshed += 1
+
+    def _tell(self) -> None:
+        with self._changed:
+            self._changes += 1
+            self._changed.notify_all()
 
     def _run(self, coroutine: Any, timeout: float = 60) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(timeout)
@@ -118,14 +122,21 @@ class Client:
         return self.version
 
     def wait(self, ready: Any, seconds: float = 60) -> Any:
-        """Returns what a function returns, once that is true."""
+        """Returns what a function returns, once that is true.
+
+        The function may ask the server: nothing is locked while it runs, so that the thread that
+        takes answers can take notifications before them.
+        """
         end = time.monotonic() + seconds
-        with self._changed:
-            while not (found := ready()):
-                left = end - time.monotonic()
-                assert left > 0, "the server has said nothing"
-                self._changed.wait(min(left, 1))
-            return found
+        seen = self._changes
+        while not (found := ready()):
+            left = end - time.monotonic()
+            assert left > 0, "the server has said nothing"
+            with self._changed:
+                if self._changes == seen:
+                    self._changed.wait(min(left, 1))
+                seen = self._changes
+        return found
 
     def close(self) -> int:
         """Ends the server, and returns its exit status."""
