@@ -17,10 +17,11 @@ from math import inf
 
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
+from dt_mlir.autoscheduling.joining import ways_within
 from dt_mlir.autoscheduling.nesting import labels_around, nests_deeply, repeated, times_computed
 from dt_mlir.autoscheduling.places import Places
 from dt_mlir.autoscheduling.separability import has_no_law
-from dt_mlir.autoscheduling.tilings import may_specialize, most_held
+from dt_mlir.autoscheduling.tilings import may_specialize
 from dt_mlir.autoscheduling.variants import finely, with_parts
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import dt
@@ -72,8 +73,6 @@ class Clusters:
         """The root of the cluster of each function; none for one that several inline."""
         self.unsteady = set[str]()
         """The roots of the kernels that functions join one by one, as several did not pay."""
-        self._needing: dict[str, set[str]] = {}
-        """The functions that need each label."""
         self._refused = set[Hashable]()
         """The functions, by what is alike, that did not join kernels as these are or were."""
 
@@ -341,7 +340,11 @@ class Clusters:
         # What is stored is there when the first kernel has run.
         first, others = homes[0], homes[1:]
         stores = bool(others) or name in self.stored
-        for trial in self._joined(name, self.found[first], stores):
+        ways = ways_within(
+            self.evaluator, self.places, name, self.found[first], stores,
+            before - self._seconds(others),
+        )  # fmt: skip
+        for trial in self._with_each(name, self.found[first], ways):
             yield self._time(trial, before) + self._seconds(others), [trial]
 
     def _homes(self, reader: str) -> set[str]:
@@ -372,15 +375,19 @@ class Clusters:
             if trial is not None and pays(self._time(trial), self._time(best)):
                 best = trial
         saved = 0.0
-        for label, members, stored in self._dependent(name):
+        # What saves more refutes others, and passes of few functions take least to look at.
+        for label, members, stored in sorted(self._dependent(name), key=lambda item: len(item[1])):
             decision = plain(
                 name, "online", label, *(["together"] if stored else []),
                 reason="its reductions share one pass", stored=stored,
             )  # fmt: skip
             apart = Clusters(self.evaluator, [name, *members], stored, passes=False).run()
             before = sum(map(self._time, apart))
-            least = max(self._least_of_chains(name, members), self._least_again(members, label))
-            if least > before:
+            wanted = before - saved
+            least = max(
+                self._least_of_chains(name, members, wanted), self._least_again(members, label)
+            )
+            if least > wanted:
                 continue
             trial = self._gathered(name, members, decision)
             if trial is None:
@@ -402,8 +409,9 @@ class Clusters:
         """
         return with_parts(self.evaluator, cluster, limit).seconds
 
-    def _least_of_chains(self, name: str, members: Sequence[str]) -> float:
-        """Returns a time that a function takes at least with others whose products it multiplies.
+    def _least_of_chains(self, name: str, members: Sequence[str], limit: float) -> float:
+        """Returns a time that a function takes at least with others whose products it multiplies;
+        infinite where that surely is more than a limit.
 
         One pass with more of them would compute the same products.
         """
@@ -415,8 +423,16 @@ class Clusters:
             other for other in self.algorithm.reads[name]
             if other in members and self.evaluator.multiplies(other)
         ]  # fmt: skip
-        times = [min(map(self._time, self._joined(n, single, False)), default=0.0) for n in chained]
-        return max(times, default=0.0)
+        least = 0.0
+        for other in chained:
+            ways = [
+                ways_within(self.evaluator, self.places, other, single, False, most)
+                for most in (limit, inf)
+            ]  # fmt: skip
+            left_out = inf if len(ways[0]) < len(ways[1]) else 0.0
+            trials = self._with_each(other, single, ways[0])
+            least = max(least, min(map(self._time, trials), default=left_out))
+        return least
 
     def _least_again(self, members: Sequence[str], label: str) -> float:
         """Returns a time that a pass over a label takes at least which computes functions several
@@ -498,7 +514,7 @@ class Clusters:
             readers = set(self.algorithm.readers[other])
             if other in self.home or other in left or members.isdisjoint(readers):
                 continue
-            if not self._needs(other, label):
+            if not self.algorithm.needs(other, label):
                 continue
             if other in self.stored or not members.issuperset(readers):
                 # What has the label is not there when the pass begins.
@@ -520,26 +536,13 @@ class Clusters:
         """Returns the first of the labels that have the size of a label."""
         return self.algorithm.same.get(label, label)
 
-    def _needs(self, name: str, label: str) -> bool:
-        """Returns whether a function has a label, reduces over it, or reads one that does."""
-        if label not in self._needing:
-            found = self._needing[label] = set()
-            for other, op in self.algorithm.functions.items():
-                labels = {*op.label_names}
-                labels.update(*(item.label_names for item in self.algorithm.reductions(other)))
-                if label in labels or not found.isdisjoint(self.algorithm.reads[other]):
-                    found.add(other)
-        return name in self._needing[label]
-
-    def _joined(self, name: str, cluster: Cluster, stores: bool) -> list[Cluster]:
+    def _with_each(self, name: str, cluster: Cluster, ways: Iterable[Decision]) -> list[Cluster]:
         """Returns a kernel with a function that joins it, for each way that is legal and has a
         tiling."""
         members = (*cluster.members, name)
-        most = most_held(self.evaluator.device, self.evaluator.multiplies(name))
         trials = [
             self.evaluator.evaluated(cluster.root, members, [*cluster.decisions, decision])
-            for decision in self.places.ways(name, cluster, stores)
-            if self.places.held(decision, cluster) <= most
+            for decision in ways
         ]
         return [trial for trial in trials if trial is not None]
 

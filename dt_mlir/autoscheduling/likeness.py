@@ -7,7 +7,7 @@ which directives, and the sizes of its labels.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
@@ -69,18 +69,19 @@ class Likeness:
             return labels.setdefault(label, len(labels)) if label in self._labels else label
 
         found: list[Hashable] = []
+        used = self._labels_used(functions, decisions)
         for name in functions:
             form = self._form(name)
             for other in form.read:
                 tensors.setdefault(other, len(tensors))
             found.append((
                 form.form, tuple(tensors[other] for other in form.read),
-                tuple(map(number, form.labels)),
+                tuple(map(number, used[name])),
             ))  # fmt: skip
         walked: dict[tuple[str, int], str | None] = {}
-        for form in map(self._form, functions):
-            for place, label in form.walked.items():
-                own = None if label is None else form.labels[label]
+        for name in functions:
+            for place, label in self._form(name).walked.items():
+                own = None if label is None else used[name][label]
                 walked[place] = own if place not in walked or own is None else walked[place]
         others: dict[str, str] = {}
         sizes = self.algorithm.sizes
@@ -120,6 +121,44 @@ class Likeness:
         )  # fmt: skip
         points = tuple(map(sizes.get, labels))
         return (tuple(found), tuple(given), said, points), Names(tuple(tensors), tuple(labels))
+
+    def _labels_used(
+        self, functions: Sequence[str], decisions: Sequence[Decision]
+    ) -> dict[str, tuple[str, ...]]:
+        """Returns the labels of functions, by number, as kernels have them: those of functions that
+        are inlined are the ones at which they are read, where these have the same sizes."""
+        inlined = {item.function for item in decisions if item.name == "inline"}
+        found: dict[str, tuple[str, ...]] = {}
+        # Those that read a function join a kernel before it.
+        for name in functions:
+            labels = self._form(name).labels
+            if name in inlined:
+                known = self._walked(name, found)
+                labels = tuple(known.get(label, label) for label in labels)
+            found[name] = labels
+        return found
+
+    def _walked(self, name: str, readers: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+        """Returns the labels that walk those of a function wherever it is read, and have their
+        sizes.
+
+        Args:
+            name: the function.
+            readers: the labels of functions that may read it, as `_labels_used` returns them.
+        """
+        at: list[set[str | None]] = [set() for _ in self.algorithm.functions[name].label_names]
+        for reader, used in readers.items():
+            names = dict(zip(self._form(reader).labels, used))
+            for read in self.algorithm.accesses(reader, name):
+                for axis, found in enumerate(at):
+                    label = None if read.is_guarded else read.label_alone(axis)
+                    found.add(None if label is None else names[label])
+        sizes = self.algorithm.sizes
+        return {
+            own: label for own, walked in zip(self.algorithm.functions[name].label_names, at)
+            if len(walked) == 1 and (label := next(iter(walked))) is not None
+            and sizes.get(own) == sizes.get(label)
+        }  # fmt: skip
 
     def _given(self, name: str) -> tuple[Hashable, Sequence[str] | None]:
         """Returns what matters of a tensor or a function to those that read it, and the labels of

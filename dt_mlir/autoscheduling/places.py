@@ -6,7 +6,7 @@ before. Ways that are never legal are left out, as each is lowered to be compare
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster
@@ -59,8 +59,7 @@ class Places:
             cluster: the kernel.
         """
         labels = self.algorithm.functions[name].label_names
-        passes = {str(d.arguments[0].value) for d in cluster.decisions if d.name == "online"}
-        return not passes.isdisjoint(labels) and all(
+        return not self._passes(cluster).isdisjoint(labels) and all(
             self._is_read_along(name, label, cluster) for label in labels
         )
 
@@ -73,13 +72,7 @@ class Places:
         """
         if decision.name != "fuse_at":
             return 1
-        name = decision.function
-        target, label = (str(argument.value) for argument in decision.arguments)
-        around = {self._loop_of(target, each, cluster) for each in self._outside(target, label)}
-        member = target
-        while member != cluster.root:
-            member, outside = self._around(member, cluster)
-            around |= {self._loop_of(member, each, cluster) for each in outside}
+        name, around = decision.function, self._loops_around(decision, cluster)
         held = 1
         for axis, own in enumerate(self.algorithm.functions[name].label_names):
             for reader in filter(cluster.members.__contains__, self.readers[name]):
@@ -89,6 +82,37 @@ class Places:
                     break
         return held
 
+    def times(self, decision: Decision, cluster: Cluster, blocks: Callable[[int], int]) -> int:
+        """Returns how often a kernel computes each element of a function at least that it computes
+        so: once for each block of a label that the function does not depend on.
+
+        Args:
+            decision: one of the ways in which a function may join a kernel.
+            cluster: the kernel, which has products.
+            blocks: returns the number of blocks of a label of some extent, at least.
+        """
+        if decision.name != "fuse_at" or len(cluster.kernels) != 1:
+            return 1
+        work, walks = cluster.kernels[0].work, cluster.kernels[0].work.labels()
+        depends = self._indexing(decision.function, cluster)
+        found = 1
+        for root, label in self._loops_around(decision, cluster) - depends:
+            if root != cluster.root or label not in work.grid:
+                continue
+            if not any(place in work.single or place in work.whole for place in walks[label]):
+                found *= blocks(work.loops[work.grid[label]].extent)
+        return found
+
+    def _loops_around(self, decision: Decision, cluster: Cluster) -> set[tuple[str, str]]:
+        """Returns the loops of a kernel in which a function is computed that is fused into it."""
+        target, label = (str(argument.value) for argument in decision.arguments)
+        around = {self._loop_of(target, each, cluster) for each in self._outside(target, label)}
+        member = target
+        while member != cluster.root:
+            member, outside = self._around(member, cluster)
+            around |= {self._loop_of(member, each, cluster) for each in outside}
+        return around
+
     def _goes_on(
         self, reader: str, label: str, around: set[tuple[str, str]], cluster: Cluster
     ) -> bool:
@@ -96,16 +120,37 @@ class Places:
 
         Args:
             reader: a function of the kernel.
-            label: a label of it.
+            label: a label of it, or one that it reduces.
             around: the loops.
             cluster: the kernel.
         """
-        loop = self._loop_of(reader, label, cluster)
-        if not self._has_nest(reader, cluster) or loop in around:
-            return False
-        own = label in self.algorithm.functions[reader].label_names
-        # Loops around a fused function may have other names than its labels.
-        return loop != (reader, label) or not own or reader == cluster.root
+        pending, known = [(reader, label)], {(reader, label)}
+        while pending:
+            reader, label = pending.pop()
+            labels = self.algorithm.functions[reader].label_names
+            own = label in labels
+            if self._has_nest(reader, cluster):
+                loop = self._loop_of(reader, label, cluster)
+                # Loops around a fused function may have other names than its labels.
+                named = loop == (reader, label) and own and reader != cluster.root
+                if loop not in around and not named:
+                    return True
+            elif not own:
+                # It is reduced where the reader is computed, if not in the pass of the root.
+                if label not in self._passes(cluster):
+                    return True
+            else:
+                # Its index is one at which the reader is read.
+                axis = labels.index(label)
+                found = {
+                    (other, walked)
+                    for other in self.readers[reader] if other in cluster.members
+                    for read in self.algorithm.accesses(other, reader)
+                    if (walked := read.label_alone(axis)) is not None
+                } - known  # fmt: skip
+                known |= found
+                pending += found
+        return False
 
     def _is_written_once(self, name: str, target: str, label: str, cluster: Cluster) -> bool:
         """Returns whether each element of a function may be computed once at a loop.
@@ -121,21 +166,31 @@ class Places:
         return loops <= self._indexing(name, cluster)
 
     def _indexing(self, name: str, cluster: Cluster) -> set[tuple[str, str]]:
-        """Returns loops of a kernel on which the indices depend at which it reads a function, and
-        perhaps others."""
+        """Returns the loops of a kernel on which indices depend at which it reads a function."""
         found = set[tuple[str, str]]()
-        for reader in filter(cluster.members.__contains__, self.readers[name]):
-            own = {*self.algorithm.functions[reader].label_names}
-            used = {
-                label for read in self.algorithm.accesses(reader, name)
-                for label in read.used_labels
-            }  # fmt: skip
+        labels: dict[str, set[str]] = {}
+        """The labels of functions, and those that they reduce, on which these indices depend."""
+        for reader in self.readers[name]:
+            reads = self.algorithm.accesses(reader, name)
+            labels[reader] = {label for read in reads for label in read.used_labels}
+        passes = self._passes(cluster)
+        # Each function comes behind those that it reads.
+        for reader in self.algorithm.functions:
+            used = labels.get(reader, set()) if reader in cluster.members else set[str]()
+            if not used:
+                continue
             if self._has_nest(reader, cluster):
                 found |= {self._loop_of(reader, label, cluster) for label in used}
                 continue
-            found |= {(cluster.root, label) for label in used - own}
-            if not used.isdisjoint(own):
-                found |= self._indexing(reader, cluster)
+            # What it reduces has loops of its own, but for a pass, which the root has.
+            own = self.algorithm.functions[reader].label_names
+            found |= {(cluster.root, label) for label in passes & used.difference(own)}
+            for other in self.readers[reader]:
+                at = labels.setdefault(other, set())
+                for read in self.algorithm.accesses(other, reader):
+                    for label, walked in zip(own, read.labels_by_axis()):
+                        if label in used:
+                            at.update(walked)
         return found
 
     def _loop_of(self, member: str, label: str, cluster: Cluster) -> tuple[str, str]:
@@ -182,10 +237,9 @@ class Places:
             while member != cluster.root and self._has_nest(member, cluster):
                 member, around = self._around(member, cluster)
                 outside |= {(member, label) for label in around}
-            passes = {d.arguments[0].value for d in cluster.decisions if d.name == "online"}
             for read in self.algorithm.accesses(reader, name):
                 own = {*self.algorithm.functions[reader].label_names, *read.used_labels}
-                own |= {str(label) for label in passes} if reader == cluster.root else set[str]()
+                own |= self._passes(cluster) if reader == cluster.root else set[str]()
                 loops = outside | {(reader, label) for label in own}
                 if loop not in {self._loop_of(*item, cluster) for item in loops}:
                     return False
@@ -201,6 +255,10 @@ class Places:
             read.label_alone(labels.index(label)) == label for read in reads
         )
 
+    def _passes(self, cluster: Cluster) -> set[str]:
+        """Returns the labels over which a kernel computes several reductions in one pass."""
+        return {str(d.arguments[0].value) for d in cluster.decisions if d.name == "online"}
+
     def _has_nest(self, member: str, cluster: Cluster) -> bool:
         """Returns whether a member of a kernel has loops of its own, to fuse others into."""
         if member == cluster.root:
@@ -209,17 +267,14 @@ class Places:
 
     def _places(self, name: str, target: str, cluster: Cluster) -> list[str]:
         """Returns labels of a function inside whose loops another one may be computed."""
-        algorithm = self.algorithm
-        used: dict[str, None] = {}
-        for reader in self.readers[name]:
-            if reader in cluster.members:
-                for op in algorithm.accesses(reader, name):
-                    used.update(dict.fromkeys(op.used_labels))
-        own = [label for label in algorithm.functions[target].label_names if label in used]
-        reduced = [
-            label for op in algorithm.reductions(target) for label in op.label_names
-            if label in used
-        ]  # fmt: skip
+        loops = self._indexing(name, cluster)
+
+        def is_used(label: str) -> bool:
+            return self._loop_of(target, label, cluster) in loops
+
+        own = [*filter(is_used, self.algorithm.functions[target].label_names)]
+        labels = (each for op in self.algorithm.reductions(target) for each in op.label_names)
+        reduced = [*filter(is_used, labels)]
         # The innermost loop holds least; the outermost one computes least again.
         places = [*reduced[-1:], *own[-1:], *own[:1]]
         return list(dict.fromkeys(places))

@@ -20,6 +20,7 @@ from dt_mlir.dialects.formats import name_array, symbol_name
 from dt_mlir.passes.convert_dt_to_loop import kernel_of, module_of
 from dt_mlir.passes.convert_dt_to_loop_program import AlgorithmProgram
 from dt_mlir.passes.schedule_fuse_at_copies import set_arguments
+from dt_mlir.passes.schedule_online import OnlinePass
 from dt_mlir.passes.schedule_rfactor_parts import set_count
 from dt_mlir.scheduling.directive import Directive, Phase
 from dt_mlir.traversal import operations_of
@@ -79,6 +80,8 @@ class Algorithm:
         init=False, default_factory=dict[str, dict[str, list[dt.ReadOp]]]
     )
     """The reads of each function by what they read."""
+    _needing: dict[str, set[str]] = field(init=False, default_factory=dict[str, set[str]])
+    """The functions that need each label."""
     _kernel_only: bool = field(init=False)
     """True if the program has no wrapper."""
     _dynamic: bool = field(init=False)
@@ -159,6 +162,17 @@ class Algorithm:
             for op in operations_of(self.functions[reader], dt.ReadOp):
                 known.setdefault(symbol_name(op.source), []).append(op)
         return self._reads[reader]
+
+    def needs(self, name: str, label: str) -> bool:
+        """Returns whether a function has a label, reduces over it, or reads one that does."""
+        if label not in self._needing:
+            found = self._needing[label] = set()
+            for other, op in self.functions.items():
+                labels = {*op.label_names}
+                labels.update(*(item.label_names for item in self.reductions(other)))
+                if label in labels or not found.isdisjoint(self.reads[other]):
+                    found.add(other)
+        return name in self._needing[label]
 
     def is_whole(self, functions: Collection[str]) -> bool:
         """Returns whether some functions are all that the program defines."""
@@ -333,7 +347,7 @@ class Algorithm:
             return self._known[key]
         found = [
             other for other in self._known
-            if other.begins(key) and not self._read_any_of(other, functions)
+            if other.begins(key) and not self._read_any_of(other.functions, functions)
         ]  # fmt: skip
         before = max(found, key=lambda o: (len(o.functions), len(o.moves)), default=None)
         done = 0 if before is None else len(before.moves)
@@ -348,10 +362,10 @@ class Algorithm:
         self._keep(key, program)
         return program
 
-    def _read_any_of(self, part: _Fused, functions: Sequence[str]) -> bool:
+    def _read_any_of(self, part: Sequence[str], functions: Sequence[str]) -> bool:
         """Returns whether functions behind those of a part read what it computes."""
-        others = functions[len(part.functions) :]
-        return any(not set(part.functions).isdisjoint(self.reads[name]) for name in others)
+        others = functions[len(part) :]
+        return any(not set(part).isdisjoint(self.reads[name]) for name in others)
 
     def _keep(self, key: _Fused, program: LoopProgram) -> None:
         self._known[key] = program
@@ -423,10 +437,31 @@ class Algorithm:
         """
         key = functions, stored, tuple(item.text() for item in directives)
         found = self._parts.get(key)
-        if found is not None:
-            return found
-        found = self._converted(functions, stored)
-        for directive in directives:
-            directive.run(found, None)
+        if found is None:
+            found = self._gathered_before(key, directives)
+        if found is None:
+            found = self._converted(functions, stored)
+            for directive in directives:
+                directive.run(found, None)
         self._parts[key] = found
         return found
+
+    def _gathered_before(self, key: _Key, directives: Sequence[Directive]) -> LoopProgram | None:
+        """Returns a part under directives about passes, made from one with fewer functions under
+        them; None if there is none to which the others mean nothing.
+
+        That is where they read nothing of it, and neither have the labels of the passes, nor reduce
+        over them, nor read what does.
+        """
+        functions, stored, said = key
+        labels = {item.label for item in directives if isinstance(item, OnlinePass)}
+        if not all(isinstance(item, OnlinePass) for item in directives):
+            return None
+        count = len(functions)
+        while count and not any(self.needs(functions[count - 1], label) for label in labels):
+            count -= 1
+            fewer = functions[:count]
+            before = self._parts.get((fewer, stored, said))
+            if before is not None and not self._read_any_of(fewer, functions):
+                return self._widened(before, fewer, functions, stored)
+        return None

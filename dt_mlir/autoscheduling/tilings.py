@@ -42,6 +42,8 @@ MOST_OF_PRODUCTS = 160
 """The most elements of a thread that accumulates products."""
 WHOLE_DEPTH = 256
 """The largest extent that a product beside others takes whole."""
+COARSE_SIDES = (16, 64, 128)
+"""The tiles of rows and columns of products where few are enough."""
 STAGES = 3
 """The stages of a pipeline with which tiles are compared."""
 OTHER_STAGES = (2, 4, 6)
@@ -234,7 +236,7 @@ class Choices:
         if depth:
             sizes = (64,) if self.coarse else (32, 64, 128) if side else (16, 32, 64, 128)
         else:
-            sizes = (16, 64, 128) if self.coarse else (16, 32, 64, 128, 256)
+            sizes = COARSE_SIDES if self.coarse else (16, 32, 64, 128, 256)
         whole = [0] if label in self.shallow and not side else []
         return ([size for size in sizes if least <= size <= top] or [least]) + whole
 
@@ -399,6 +401,21 @@ def most_held(device: Device, multiplies: bool) -> int:
     """
     threads = max(WARPS_OF_PRODUCTS) * device.warp
     return min(MOST_LANES, MOST_OF_PRODUCTS * threads) if multiplies else MOST_LANES
+
+
+def least_blocks(extent: int) -> int:
+    """Returns the least number of blocks of a label in the grid of a kernel of products, whose
+    tiles are chosen coarsely.
+
+    Args:
+        extent: the extent of the label.
+    """
+    return 1 if extent <= WHOLE_DEPTH else -(-extent // COARSE_SIDES[-1])
+
+
+def has_rows_and_columns(work: Work, device: Device) -> bool:
+    """Returns whether tiles of a kernel are chosen by the rows and columns of its products."""
+    return Choices(work, device, coarse=True).in_product
 
 
 def may_specialize(work: Work, device: Device) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.execution import CACHED, NORM
 from dt_mlir.costs.instance import Instance
@@ -9,12 +11,29 @@ from dt_mlir.costs.model import Model
 from dt_mlir.costs.moving import Moved
 from dt_mlir.costs.tiling import Tiling
 from dt_mlir.costs.traffic import BOXES, NARROW, NEAR, RUNS_AHEAD
+from dt_mlir.costs.work import Work
 
 
 def least_of_any(device: Device) -> float:
     """Returns a bound of the times of all kernels with instances: that of one which begins, and
     ends."""
     return device.launch - device.overlap + device.start
+
+
+def least_of_products(work: Work, device: Device, rounded: bool = False) -> float:
+    """Returns the seconds for which tensor cores are busy at least with the products of a kernel.
+
+    Args:
+        work: what the kernel does.
+        device: the device.
+        rounded: whether factors of 32 bits may be rounded to 16.
+    """
+    rates, found = device.product_rates, 0.0
+    for item in work.products:
+        walks = [work.loops[place] for place in {*item.left, *item.right, *item.depth}]
+        count = 2.0 * prod(float(walk.extent) * walk.share for walk in walks)
+        found += count / max(rates[item.kind], rates["f16"] if rounded else 0.0)
+    return found
 
 
 def least_with_products(model: Model, tiling: Tiling, stages: int) -> float:

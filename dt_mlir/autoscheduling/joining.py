@@ -1,0 +1,54 @@
+"""The ways in which a function may join a kernel that are worth lowering.
+
+Bounds tell of others before: what a kernel would hold of the function, and how often it would
+compute the function's products again.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from dt_mlir.autoscheduling.decisions import Decision
+from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
+from dt_mlir.autoscheduling.places import Places
+from dt_mlir.autoscheduling.tilings import has_rows_and_columns, least_blocks, most_held
+from dt_mlir.costs.bounds import least_of_products
+
+
+def ways_within(
+    evaluator: Evaluator, places: Places, name: str, cluster: Cluster, stores: bool, limit: float
+) -> list[Decision]:
+    """Returns the ways in which a function may join a kernel that perhaps take less than a limit.
+
+    Args:
+        evaluator: the program, and the device.
+        places: the places in its kernels.
+        name: the function.
+        cluster: the kernel.
+        stores: whether the kernel has to store the function.
+        limit: the time in seconds, for all that the kernel computes then.
+    """
+    multiplies = evaluator.multiplies(name)
+    most = most_held(evaluator.device, multiplies)
+    found = [
+        decision for decision in places.ways(name, cluster, stores)
+        if places.held(decision, cluster) <= most
+    ]  # fmt: skip
+    if not multiplies or limit == inf:
+        return found
+    return [d for d in found if _least(evaluator, places, cluster, d) <= limit]
+
+
+def _least(evaluator: Evaluator, places: Places, cluster: Cluster, decision: Decision) -> float:
+    """Returns the seconds that products take at least in a kernel that a function with products
+    joins; arguments as for `ways_within`."""
+    device, single = evaluator.device, evaluator.single(decision.function)
+    works = [] if single is None else [kernel.work for kernel in single.kernels]
+    if not all(has_rows_and_columns(work, device) for work in works):
+        return 0.0
+    members = (*cluster.members, decision.function)
+    rounding = evaluator.rounding(members, cluster.decisions) or ()
+    rounded = any(item.name == "precision" for item in rounding)
+    own = sum(least_of_products(work, device, rounded) for work in works)
+    others = sum(least_of_products(kernel.work, device, rounded) for kernel in cluster.kernels)
+    return places.times(decision, cluster, least_blocks) * own + others
