@@ -83,17 +83,22 @@ class Places:
         return held
 
     def times(self, decision: Decision, cluster: Cluster, blocks: Callable[[int], int]) -> int:
-        """Returns how often a kernel computes each element of a function at least that it computes
-        so: once for each block of a label that the function does not depend on.
+        """Returns how often a kernel computes all of a function at least that it computes so: once
+        for each block of a label that the function does not depend on. 0 if it perhaps needs less.
 
         Args:
             decision: one of the ways in which a function may join a kernel.
             cluster: the kernel, which has products.
             blocks: returns the number of blocks of a label of some extent, at least.
         """
-        if decision.name != "fuse_at" or len(cluster.kernels) != 1:
+        if len(cluster.kernels) != 1 or not self._is_read_whole(decision.function, cluster):
+            return 0
+        work = cluster.kernels[0].work
+        if any(walk.share < 1 for walk in work.loops):
+            return 0
+        if decision.name != "fuse_at":
             return 1
-        work, walks = cluster.kernels[0].work, cluster.kernels[0].work.labels()
+        walks = work.labels()
         depends = self._indexing(decision.function, cluster)
         found = 1
         for root, label in self._loops_around(decision, cluster) - depends:
@@ -102,6 +107,24 @@ class Places:
             if not any(place in work.single or place in work.whole for place in walks[label]):
                 found *= blocks(work.loops[work.grid[label]].extent)
         return found
+
+    def _is_read_whole(self, name: str, cluster: Cluster) -> bool:
+        """Returns whether a kernel surely reads all elements of a function."""
+        sizes = self.algorithm.sizes
+        pending, known = [name], {name}
+        while pending:
+            name = pending.pop()
+            if name == cluster.root:
+                return True
+            extents = [sizes.get(label) for label in self.algorithm.functions[name].label_names]
+            for reader in filter(cluster.members.__contains__, self.readers[name]):
+                for read in self.algorithm.accesses(reader, name):
+                    labels = [read.label_alone(axis) for axis in range(len(extents))]
+                    found = [None if label is None else sizes.get(label) for label in labels]
+                    if reader not in known and found == extents and len({*labels}) == len(labels):
+                        known.add(reader)
+                        pending.append(reader)
+        return False
 
     def _loops_around(self, decision: Decision, cluster: Cluster) -> set[tuple[str, str]]:
         """Returns the loops of a kernel in which a function is computed that is fused into it."""

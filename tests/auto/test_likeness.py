@@ -7,7 +7,7 @@ import pytest
 from scheduled import algorithm, schedule, texts
 
 from dt_mlir.autoscheduling import likeness
-from dt_mlir.autoscheduling.decisions import Decision, sized
+from dt_mlir.autoscheduling.decisions import Decision, plain, sized
 from dt_mlir.autoscheduling.likeness import Likeness, renamed
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.costs.work import Access, Work
@@ -182,3 +182,43 @@ def test_projections_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(likeness, "_exchangeable", lambda declared: set[str]())
     assert texts(schedule(PROJECTIONS, SIZES)) == found
     assert len(lowered) - fewer > fewer
+
+
+SHARED = """
+Func n, q, k, s; In X, gain, Wq, Wk; Var h, i, j, d, e, c;
+n[i, c] = exp(X[i, c]) * gain[c];
+q[h, i, d] = rdot(n[i, c], Wq[h, c, d], c);
+k[h, j, e] = rdot(n[j, c], Wk[h, c, e], c);
+s[h, i, j] = rdot(q[h, i, d], k[h, j, d], d);
+s.compile();
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "alike"),
+    [
+        ("", True),
+        # An axis of `n` is walked by two labels, by none alone, or by one that walks another, too.
+        ("k[h, j, e] = rdot(n[j, c] + n[e, c], Wk[h, c, e], c);", False),
+        ("k[h, j, e] = rdot(n[j + 1, c], Wk[h, c, e], c);", False),
+        ("k[h, j, e] = rdot(n[c, c], Wk[h, c, e], c);", False),
+    ],
+)
+def test_what_is_inlined_has_the_labels_that_walk_it(line: str, alike: bool) -> None:
+    usual = "k[h, j, e] = rdot(n[j, c], Wk[h, c, e], c);"
+    sizes = dict.fromkeys("hijdec", 64)
+    program = Algorithm(algorithm(SHARED.replace(usual, line or usual)), sizes)
+    found = Likeness(program)
+    inlined = [plain("n", "inline", reason="")]
+    q, k = (found.key([name, "n"], inlined) for name in ("q", "k"))
+    assert q is not None
+    assert k is not None
+    assert (q[0] == k[0]) is alike
+    if alike:
+        # Where it has a loop, its own labels name it.
+        assert found.key(["q", "n"], ()) != found.key(["k", "n"], ())
+        (work,), (other,) = (program.works([name, "n"], inlined) for name in ("q", "k"))
+        made = renamed(work, q[1], k[1])
+        assert replace(made, accesses=_without_keys(made)) == replace(
+            other, accesses=_without_keys(other)
+        )

@@ -1,0 +1,180 @@
+"""The places in kernels where functions may be computed."""
+
+from math import inf
+from typing import Any
+
+import pytest
+from scheduled import algorithm, schedule, texts
+
+from dt_mlir.analysis.interface import Interface
+from dt_mlir.autoscheduling import clusters
+from dt_mlir.autoscheduling.auto import auto_schedule
+from dt_mlir.autoscheduling.decisions import plain
+from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
+from dt_mlir.autoscheduling.joining import ways_within
+from dt_mlir.autoscheduling.places import Places
+from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.autoscheduling.tilings import least_blocks
+from dt_mlir.costs.device import find_device
+
+H200 = find_device("h200")
+NORMALIZED = """
+Func total, g, f; In A, B; Var i, j, a, b; RVar k;
+total[i] = rsum(A[i, k], k);
+g[a, b] = A[a, b] / total[a];
+f[i, j] = g[i, j] * B[i, j];
+f.compile();
+"""
+
+
+@pytest.mark.parametrize("labels", ["a, b", "i, j", "j, i"])
+def test_labels_of_inlined_functions_have_any_names(labels: str) -> None:
+    """A function that they read is computed where they are."""
+    text = NORMALIZED.replace("[a, b]", f"[{labels}]").replace("[a]", f"[{labels[0]}]")
+    found = texts(schedule(text, dict.fromkeys("ijkab", 2048)))
+    assert found[:2] == ["g.inline();", "total.fuse_at(f, i);"]
+
+
+ATTENTION = """
+Func q, k, v, s, top, p, total, o; In X, Q, K, V; Var h, i, j, d, e, c;
+q[h, i, d] = rdot(X[i, c], Q[h, c, d], c);
+k[h, j, d] = rdot(X[j, c], K[h, c, d], c);
+v[h, j, d] = rdot(X[j, c], V[h, c, d], c);
+s[h, i, j] = rdot(q[h, i, e], k[h, j, e], e);
+top[h, i] = rmax(s[h, i, j], j);
+p[h, i, j] = exp(s[h, i, j] - top[h, i]);
+total[h, i] = rsum(p[h, i, j], j);
+o[h, i, d] = rdot(p[h, i, j], v[h, j, d], j) / total[h, i];
+o.compile();
+"""
+SIZES = {"h": 16, "i": 4096, "j": 4096, "d": 64, "e": 64, "c": 1024}
+
+
+def one_pass(
+    sizes: dict[str, int], text: str = ATTENTION
+) -> tuple[Evaluator, Places, Cluster]:
+    """Returns attention in one pass, and the places in it."""
+    program = Algorithm(algorithm(text), sizes)
+    evaluator = Evaluator(program, H200)
+    online = plain("o", "online", "j", reason="")
+    cluster = evaluator.evaluated("o", ["s", "top", "p", "total"], [online])
+    assert cluster is not None
+    return evaluator, Places(program, program.readers), cluster
+
+
+@pytest.mark.parametrize("label", ["e", "d"])
+def test_what_functions_of_a_pass_reduce_is_no_place_of_its_root(label: str) -> None:
+    """The scores are sums over `d`, which the root has, too: that is another loop."""
+    line = "s[h, i, j] = rdot(q[h, i, e], k[h, j, e], e);"
+    _, places, cluster = one_pass(SIZES, ATTENTION.replace(line, line.replace("e", label)))
+    found = {name: [d.text for d in places.ways(name, cluster, False)] for name in "qkv"}
+    assert found == {
+        "q": ["q.fuse_at(o, i);", "q.fuse_at(o, h);"],
+        "k": ["k.fuse_at(o, j);", "k.fuse_at(o, h);"],
+        "v": ["v.fuse_at(o, j);", "v.fuse_at(o, d);", "v.fuse_at(o, h);"],
+    }
+
+
+def test_a_kernel_holds_what_functions_of_its_pass_walk() -> None:
+    _, places, cluster = one_pass(SIZES)
+    ways = {d.text: d for name in "qkv" for d in places.ways(name, cluster, False)}
+    held = {text: places.held(decision, cluster) for text, decision in ways.items()}
+    assert held == {
+        "q.fuse_at(o, i);": 64, "q.fuse_at(o, h);": 64 * 4096,
+        "k.fuse_at(o, j);": 64, "k.fuse_at(o, h);": 64 * 4096,
+        "v.fuse_at(o, j);": 1, "v.fuse_at(o, d);": 4096, "v.fuse_at(o, h);": 64 * 4096,
+    }  # fmt: skip
+
+
+def test_blocks_compute_again_what_does_not_depend_on_them() -> None:
+    evaluator, places, cluster = one_pass(SIZES)
+    ways = {d.text: d for name in "qkv" for d in places.ways(name, cluster, False)}
+    times = {text: places.times(decision, cluster, least_blocks) for text, decision in ways.items()}
+    # The keys and values of a head are the same for its 4096 queries, in 32 blocks.
+    assert times["k.fuse_at(o, j);"] == times["v.fuse_at(o, j);"] == 32
+    assert times["q.fuse_at(o, i);"] == times["q.fuse_at(o, h);"] == times["v.fuse_at(o, h);"] == 1
+    single = evaluator.single("k")
+    assert single is not None
+    before = cluster.seconds + single.seconds
+    assert len(ways_within(evaluator, places, "k", cluster, False, inf)) == 1
+    assert not ways_within(evaluator, places, "k", cluster, False, before)
+    assert ways_within(evaluator, places, "q", cluster, False, before)
+
+
+def test_few_rows_are_one_block() -> None:
+    _, places, cluster = one_pass({**SIZES, "i": 256})
+    decision = plain("k", "fuse_at", "o", "j", reason="")
+    assert places.times(decision, cluster, least_blocks) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "s[h, i, j] = rdot(q[h, i, e], k[h, e, e], e) * X[i, j];",
+        "s[h, i, j] = rdot(q[h, i, e], k[h, j, e], e, e <= i);",
+    ],
+    ids=["a diagonal", "a condition"],
+)
+def test_what_is_read_in_parts_is_not_computed_as_a_whole(line: str) -> None:
+    sizes = dict.fromkeys("hijdec", 1024)
+    lines = ATTENTION.splitlines()
+    assert lines[5].startswith("s[")
+    lines[5] = line
+    _, places, cluster = one_pass(sizes, "\n".join(lines))
+    decision = plain("k", "fuse_at", "o", "j", reason="")
+    assert places.times(decision, cluster, least_blocks) == 0
+
+
+DIAGONAL = """
+Func f0 : bf16, f1, f2 : bf16, f3 : bf16, f4; In A : f16, C : bf16, D : bf16; Var i, j, c;
+f0[c, j] = A[j, j] * sigmoid(A[j, c]);
+f1[i, j] = f0[j, j] * sigmoid(C[i, i]);
+f2[i, c] = rdot(f1[i, j], D[c, j], j) / f1[i, i];
+f3[j] = exp(f2[j, j] - f0[j, j]);
+f4[c] = rmax(f3[c], i);
+f4.compile();
+"""
+
+
+@pytest.mark.parametrize("text", [ATTENTION, DIAGONAL], ids=["attention", "diagonal"])
+def test_bounds_leave_out_what_is_not_chosen(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = SIZES if text == ATTENTION else dict.fromkeys("ijc", 4096)
+    module = algorithm(text)
+    sizes = Interface.of(module).sizes(sizes)
+    lowered: list[Any] = []
+    works = Algorithm.works
+
+    def watched(self: Algorithm, functions: Any, decisions: Any) -> Any:
+        lowered.append(functions)
+        return works(self, functions, decisions)
+
+    monkeypatch.setattr(Algorithm, "works", watched)
+    found = texts(auto_schedule(module, sizes, H200))
+    fewer = len(lowered)
+    monkeypatch.setattr(
+        clusters, "ways_within", lambda *args: ways_within(*args[:-1], limit=inf)
+    )
+    assert texts(auto_schedule(module, sizes, H200)) == found
+    assert len(lowered) - fewer >= fewer + (4 if text == ATTENTION else 0)
+
+
+def test_passes_are_made_from_those_with_fewer_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not mean anything to a pass is put beside it; the program is the same."""
+    directives = [plain("o", "online", "j", reason="")]
+    made: list[bool] = []
+    before = Algorithm._gathered_before
+
+    def watched(self: Algorithm, key: Any, directives: Any) -> Any:
+        found = before(self, key, directives)
+        made.append(found is not None)
+        return found
+
+    monkeypatch.setattr(Algorithm, "_gathered_before", watched)
+    names = ["o", "s", "top", "p", "total"]
+    for other, sure in (("q", True), ("k", False), ("v", False)):
+        program, fresh = (Algorithm(algorithm(ATTENTION), SIZES) for _ in range(2))
+        program.works(names, directives)
+        made.clear()
+        known = str(program.scheduled([*names, other], directives))
+        assert made == [sure]
+        assert known == str(fresh.scheduled([*names, other], directives))
