@@ -101,6 +101,8 @@ class Evaluator:
         """Clusters with their reductions in parts where that pays, by what they are without."""
         self.likely_parts: dict[str, int] = {}
         """The number of parts of each label that the last kernel was fastest with."""
+        self.parts_of_roots: dict[tuple[str, str], int] = {}
+        """The number that kernels were fastest with, by their roots and the label."""
         self._decide_anew()
         self._works: dict[_Key, list[Work] | None] = {}
         self._likeness = Likeness(algorithm)
@@ -121,7 +123,7 @@ class Evaluator:
             op.sym_name.data for op in self.algorithm.module.ops
             if isinstance(op, dt.FuncOp | dt.InputOp | dt.LabelOp)
         }  # fmt: skip
-        self.parts, self.likely_parts = {}, {}
+        self.parts, self.likely_parts, self.parts_of_roots = {}, {}, {}
 
     def evaluated(
         self, root: str, members: Iterable[str], decisions: Sequence[Decision], coarse: bool = True

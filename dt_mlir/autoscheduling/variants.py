@@ -67,7 +67,7 @@ def finished(evaluator: Evaluator, cluster: Cluster) -> Cluster:
             after, before = trial.seconds, best.seconds
         if pays(after, before):
             best = trial
-    split = with_parts(evaluator, best)
+    split = with_parts(evaluator, best, thorough=True)
     # Finer tiles may keep the device busy without parts.
     if split is not best:
         whole = finely(evaluator, best)
@@ -139,16 +139,20 @@ def _copied(evaluator: Evaluator, cluster: Cluster) -> Iterator[Decision]:
         yield plain(readers[0], "cache_read", tensor, name, reason=reason)
 
 
-def with_parts(evaluator: Evaluator, cluster: Cluster, limit: float = inf) -> Cluster:
+def with_parts(
+    evaluator: Evaluator, cluster: Cluster, limit: float = inf, thorough: bool = False
+) -> Cluster:
     """Returns a cluster whose reductions are split into parts if that is predicted to pay.
 
     Args:
         evaluator: the program, and the device.
         cluster: one of its clusters.
         limit: a time; what takes far longer is not wanted, and perhaps not the fastest then.
+        thorough: whether the best number of parts is looked for though it is known for the root
+            with fewer functions.
     """
     agreed = tuple(evaluator.parts.items()), len(evaluator.taken)
-    key = cluster.members, cluster.decisions, agreed
+    key = cluster.members, cluster.decisions, agreed, thorough
     known = evaluator.in_parts.get(key)
     if known is not None:
         # Who asks compares with what was given.
@@ -158,7 +162,7 @@ def with_parts(evaluator: Evaluator, cluster: Cluster, limit: float = inf) -> Cl
     # What is as short as the launches of its parts is not split.
     splits = _split(evaluator, cluster) if pays(more, cluster.seconds) else ()
     for ways in filter(None, splits):
-        trial, found = _fastest(evaluator, cluster, ways, limit)
+        trial, found = _fastest(evaluator, cluster, ways, limit, thorough)
         whole = whole and found
         if trial is not None and pays(trial.seconds, best.seconds):
             best = trial
@@ -168,19 +172,21 @@ def with_parts(evaluator: Evaluator, cluster: Cluster, limit: float = inf) -> Cl
 
 
 def _fastest(
-    evaluator: Evaluator, cluster: Cluster, ways: Sequence[Decision], limit: float
+    evaluator: Evaluator, cluster: Cluster, ways: Sequence[Decision], limit: float, thorough: bool
 ) -> tuple[Cluster | None, bool]:
     """Returns a cluster in the fewest parts that take about as long as the best number of them.
 
     More parts pay until they do not. The search begins at the number that was best for the last
     cluster that reduces over the label, and else at the least one, which decides about nothing but
-    what is tried.
+    what is tried. The number that was best for the same root is taken as it is, unless all of the
+    program has its places.
 
     Args:
         evaluator: the program, and the device.
         cluster: the cluster.
         ways: decisions to split a reduction, fewer parts first.
         limit: a time, as for `with_parts`.
+        thorough: as for `with_parts`.
 
     Returns:
         The cluster, None where its reduction cannot be split, and whether the best number of parts
@@ -189,7 +195,10 @@ def _fastest(
     splits = [item.arguments[0] for item in ways]
     label = str(splits[0].key)
     counts = [int(str(item.value)) for item in splits]
-    likely = evaluator.likely_parts.get(label)
+    likely = evaluator.parts_of_roots.get((cluster.root, label))
+    known = not thorough and likely in counts
+    if likely not in counts:
+        likely = evaluator.likely_parts.get(label)
     start = counts.index(likely) if likely in counts else 0
 
     def tried(place: int) -> Cluster | None:
@@ -208,7 +217,7 @@ def _fastest(
         ]
         return sum(combining) > HOPELESS * limit
 
-    if seconds(start) == inf:
+    if known or seconds(start) == inf:
         return tried(start), True
     # What combines the fewest parts takes least.
     if limit < inf and is_hopeless(start) and (start == 0 or is_hopeless(0)):
@@ -226,6 +235,7 @@ def _fastest(
     fewest = best
     while fewest > 0 and not pays(seconds(best), seconds(fewest - 1)):
         fewest -= 1
+    evaluator.parts_of_roots[cluster.root, label] = counts[fewest]
     return tried(fewest), True
 
 
