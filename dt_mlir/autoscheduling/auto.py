@@ -15,6 +15,7 @@ from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, Kernel
+from dt_mlir.autoscheduling.naming import Naming
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.storage import aligned
 from dt_mlir.autoscheduling.tilings import ranked_tilings
@@ -85,6 +86,11 @@ def auto_schedule(
         CompileError: where the program itself cannot be compiled.
     """
     evaluator = evaluator_of(module, sizes, device, assumes=True)
+    return evaluator.written(_found(evaluator))
+
+
+def _found(evaluator: Evaluator) -> list[Decision]:
+    """Returns the schedule that is predicted to be fastest."""
     algorithm = evaluator.algorithm
     clusters = _fastest(evaluator)
     while evaluator.refutes(clusters):
@@ -98,7 +104,7 @@ def auto_schedule(
     found = list(dict.fromkeys(chain(*schedules)))
     others = _apart_from_others(algorithm, clusters)
     rest = [s for cluster, s in zip(clusters, schedules) if cluster.root not in others]
-    if not rest or algorithm.is_legal(list(dict.fromkeys(chain(*rest))), others):
+    if not rest or evaluator.is_legal(list(dict.fromkeys(chain(*rest))), others):
         return found
     return _apart_from_each_other(evaluator, algorithm.functions)
 
@@ -120,7 +126,9 @@ def evaluator_of(
         assumes: as for `Evaluator`.
     """
     bare, kept = _apart(module)
-    return Evaluator(Algorithm(bare, _without_rows(bare, sizes, kept)), device, kept, assumes)
+    naming = Naming(bare)
+    algorithm = Algorithm(naming.module, _without_rows(bare, sizes, kept))
+    return Evaluator(algorithm, device, kept, assumes, naming)
 
 
 def _without_rows(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
@@ -10,6 +10,7 @@ from xdsl.context import Context
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.directives import tile_directives
 from dt_mlir.autoscheduling.likeness import Likeness, Names, renamed
+from dt_mlir.autoscheduling.naming import Naming
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import best_tiling, specialized_tilings
 from dt_mlir.costs.device import Device
@@ -83,13 +84,19 @@ class Evaluator:
         kept: directives of the program about rounding, which stay.
         assumes: whether groups of warps are taken to have tasks of their own wherever nothing says
             that they cannot, until `refutes` finds out, which takes long.
+        naming: what the labels of the program are called by who writes it; None if as here.
     """
 
     def __init__(
         self, algorithm: Algorithm, device: Device, kept: Sequence[Decision] = (),
-        assumes: bool = False,
-    ) -> None:
+        assumes: bool = False, naming: Naming | None = None,
+    ) -> None:  # fmt: skip
         self.algorithm, self.device, self.assumes = algorithm, device, assumes
+        self._naming = naming
+        self._written = algorithm
+        """The program with its own names."""
+        if naming is not None and naming.names:
+            self._written = Algorithm(naming.written_module, algorithm.sizes)
         self.kept: dict[str, list[Decision]] = {}
         for item in kept:
             self.kept.setdefault(item.function, []).append(item)
@@ -231,7 +238,7 @@ class Evaluator:
 
     def _is_legal(self, cluster: Cluster, schedule: Sequence[Decision]) -> bool:
         try:
-            module = self.algorithm.scheduled(cluster.members, schedule)
+            module = self._written.scheduled(cluster.members, self.written(schedule))
             if any(kernel.tiling.consumers for kernel in cluster.kernels):
                 run_pipeline(module, REST, verify=False)
             else:
@@ -248,6 +255,14 @@ class Evaluator:
         ]  # fmt: skip
         rounding = self.rounding(cluster.members, cluster.decisions) or []
         return [*cluster.decisions, *rounding, *tiles]
+
+    def written(self, schedule: Sequence[Decision]) -> list[Decision]:
+        """Returns directives with the program's own names of labels."""
+        return [*schedule] if self._naming is None else self._naming.written(schedule)
+
+    def is_legal(self, schedule: Sequence[Decision], others: Collection[str] = ()) -> bool:
+        """Returns whether a schedule is legal in the program; arguments as `Algorithm.is_legal`."""
+        return self._written.is_legal(self.written(schedule), others)
 
     def known(self, root: str, members: Iterable[str]) -> list[Cluster]:
         """Returns the clusters of a root and its members that have been evaluated.

@@ -46,7 +46,7 @@ class Likeness:
         self.algorithm = algorithm
         ops = list(algorithm.module.ops)
         self._inputs = {op.sym_name.data: op for op in ops if isinstance(op, dt.InputOp)}
-        self._labels = _exchangeable([op for op in ops if isinstance(op, _NAMED)])
+        self._labels = exchangeable([op for op in ops if isinstance(op, _NAMED)])
         self._forms: dict[str, _Form] = {}
 
     def key(
@@ -206,7 +206,7 @@ class _Form:
     index is not a label by itself, or may be out of bounds."""
 
 
-def _exchangeable(declared: Sequence[dt.LabelOp | dt.InputOp | dt.FuncOp]) -> set[str]:
+def exchangeable(declared: Sequence[dt.LabelOp | dt.InputOp | dt.FuncOp]) -> set[str]:
     """Returns the labels that have no other size than that of the axes that they index, and whose
     name no other name of the program is made of."""
     labels = [op for op in declared if isinstance(op, dt.LabelOp)]

@@ -135,7 +135,7 @@ class Proposals:
         """
         way = self.slots[place][number].way
         found = [item for cluster in way for item in self._evaluator.directives(cluster)]
-        return [item.text for item in dict.fromkeys(found)]
+        return [item.text for item in self._evaluator.written(list(dict.fromkeys(found)))]
 
     @compiling()
     def schedule(self, choice: Choice) -> list[Decision]:
@@ -150,7 +150,7 @@ class Proposals:
             for decision in (*self._evaluator.directives(cluster), *cluster.storage)
         ]  # fmt: skip
         # What several kernels inline is inlined once.
-        return list(dict.fromkeys(found))
+        return self._evaluator.written(list(dict.fromkeys(found)))
 
     @compiling()
     def schedule_of(self, ways: Sequence[Way]) -> list[Decision] | None:
@@ -162,7 +162,7 @@ class Proposals:
                 return None
             found += part
         found = list(dict.fromkeys(found))
-        return found if self._evaluator.algorithm.is_legal(found) else None
+        return self._evaluator.written(found) if self._evaluator.is_legal(found) else None
 
     def _aligned(self, ways: Sequence[Way]) -> list[Cluster]:
         """Returns the clusters of a way for each slot, tiles of copies as of what reads them."""

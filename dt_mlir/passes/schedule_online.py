@@ -9,6 +9,7 @@ from dt_mlir.analysis.bounds import check_written_once, infer_bounds
 from dt_mlir.analysis.nests import labels_in, loops_in
 from dt_mlir.diagnostics import did_you_mean
 from dt_mlir.dialects import loop
+from dt_mlir.passes.schedule_online_labels import give_label
 from dt_mlir.passes.schedule_online_merge import merge
 from dt_mlir.passes.schedule_online_nest import gather, needed_functions, tidy
 from dt_mlir.passes.schedule_online_stores import HINT, hoist_store
@@ -24,7 +25,8 @@ class OnlinePass(Directive):
     """Computes every reduction over a label that a function needs in one pass.
 
     The functions that it needs for them, and that have the label or reduce over it, are computed in
-    its kernel: softmax reads its row twice instead of three times, and attention holds no row of
+    its kernel, as are those that reduce over another label of one size which walks the same axes:
+    softmax reads its row twice instead of three times, and attention holds no row of
     weights. A reduction of elements that depend on another one, as a sum of exponentials depends on
     a maximum, is repaired where that one changes, by a law that is derived from its elements; if
     there is none, the directive is refused. A function that is an output, that another function
@@ -57,7 +59,8 @@ class OnlinePass(Directive):
             )
         self._check(site, kernel)
         together = self.stored != APART
-        functions = needed_functions(site, self.label, together)
+        functions, alike = needed_functions(site, self.label, together)
+        give_label(site, self.label, alike, [site.function, *functions])
         nest, stored = gather(site, functions)
         if together and not stored:
             raise site.error(

@@ -23,18 +23,20 @@ from dt_mlir.laws.body import key_of
 from dt_mlir.passes.schedule_fuse_at_copies import Move
 from dt_mlir.passes.schedule_fuse_at_nests import check_movable, readers_of
 from dt_mlir.passes.schedule_inline_reads import inline
+from dt_mlir.passes.schedule_online_labels import labels_alike
 from dt_mlir.passes.schedule_online_stores import add_store
 from dt_mlir.scheduling.directive import Site
 from dt_mlir.traversal import captured_by, operations, operations_of
 
 
-def needed_functions(site: Site, label: str, together: bool) -> list[str]:
-    """Returns the functions that are computed with a function's reductions over a label.
+def needed_functions(site: Site, label: str, together: bool) -> tuple[list[str], set[str]]:
+    """Returns the functions that are computed with a function's reductions over a label, and the
+    labels that are like that one (`labels_alike`).
 
     Those are the ones that it needs, directly or through others of them, and that have the label or
-    reduce over it. A function that is read under other labels than its own is not one of them, and
-    neither is one that the pass would compute again at each index of a label that it does not
-    have, if that takes a reduction. Each comes behind those that read it.
+    reduce over it, or over one that is alike. A function that is read under other labels than its
+    own is not one of them, and neither is one that the pass would compute again at each index of a
+    label that it does not have, if that takes a reduction. Each comes behind those that read it.
 
     Args:
         site: the function, and the directive.
@@ -56,14 +58,15 @@ def needed_functions(site: Site, label: str, together: bool) -> list[str]:
             visit(producer)
 
     visit(home)
+    alike = labels_alike(site, label)
     reducing: dict[str, bool] = {}
 
     def needs(name: str) -> bool:
-        """Returns whether a function has the label, reduces over it, or reads one that does."""
+        """Returns whether a function has such a label, reduces over it, or reads one that does."""
         if name not in reducing:
             kernel = program.kernel_of(name)
             assert kernel is not None
-            own = any(op.label_name == label for op in loops_in(kernel))
+            own = any(op.label_name in alike for op in loops_in(kernel))
             reducing[name] = own or any(map(needs, reads[name]))
         return reducing[name]
 
@@ -72,7 +75,7 @@ def needed_functions(site: Site, label: str, together: bool) -> list[str]:
         others = {*found, home.root.data}
         kept = label if together else None
         apart = {name for name in found if _is_apart(site, name, others, kept)}
-        apart |= _repeated(site, label, others, reads)
+        apart |= _repeated(site, alike, others, reads)
         if not apart:
             break
         found -= apart
@@ -87,7 +90,7 @@ def needed_functions(site: Site, label: str, together: bool) -> list[str]:
     for name in reads:
         if name in found and name not in order:
             place(name)
-    return list(order)
+    return list(order), alike
 
 
 def _labels_as_read(site: Site, functions: Collection[str]) -> dict[str, set[str]]:
@@ -124,17 +127,17 @@ def _labels_as_read(site: Site, functions: Collection[str]) -> dict[str, set[str
 
 
 def _repeated(
-    site: Site, label: str, functions: Collection[str], reads: Mapping[str, Sequence[str]]
-) -> set[str]:
+    site: Site, alike: Collection[str], functions: Collection[str],
+    reads: Mapping[str, Sequence[str]],
+) -> set[str]:  # fmt: skip
     """Returns the functions whose reductions a pass would compute again at each index of a label.
-
     The label is one that all functions have whose reductions the pass computes: the keys and values
     of attention are the same for all queries. What is computed of such a function, and has not the
     label either, is repeated with it. The autoscheduler expects the same (`repeated`).
 
     Args:
         site: the function that the pass is of.
-        label: the label of the pass.
+        alike: the labels that are like that of the pass.
         functions: the functions of the pass.
         reads: the functions that each function reads.
     """
@@ -144,11 +147,11 @@ def _repeated(
         kernel = site.program.kernel_of(name)
         assert kernel is not None
         reduced[name] = {op.label_name for op in operations_of(kernel, loop.ReductionLoop)}
-    common = [labels[name] for name in functions if label in reduced[name]]
+    common = [labels[name] for name in functions if not reduced[name].isdisjoint(alike)]
     shared = set[str]().union(*common[:1]).intersection(*common)
     root = site.kernel.root.data
     lacking = {name for name in functions if name != root and not shared <= labels[name]}
-    found = {name for name in lacking if reduced[name] and label not in reduced[name]}
+    found = {name for name in lacking if reduced[name] and reduced[name].isdisjoint(alike)}
     while further := {n for n in lacking - found if not found.isdisjoint(reads[n])}:
         found |= further
     return found
