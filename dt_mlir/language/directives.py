@@ -29,7 +29,8 @@ class Directives(ABC):
         """Computes every reduction over a label that a function needs in one pass.
 
         The functions that it needs for them, and that have the label or reduce over it, are
-        computed in its kernel: softmax reads its row twice instead of three times, and attention
+        computed in its kernel, as are those that reduce over another label of one size which
+        walks the same axes: softmax reads its row twice instead of three times, and attention
         holds no row of weights. A reduction of elements that depend on another one, as a sum of
         exponentials depends on a maximum, is repaired where that one changes, by a law that is
         derived from its elements; if there is none, the directive is refused. A function that is
