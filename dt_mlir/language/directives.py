@@ -29,15 +29,16 @@ class Directives(ABC):
         """Computes every reduction over a label that a function needs in one pass.
 
         The functions that it needs for them, and that have the label or reduce over it, are
-        computed in its kernel, as are those that reduce over another label of one size which
-        walks the same axes: softmax reads its row twice instead of three times, and attention
-        holds no row of weights. A reduction of elements that depend on another one, as a sum of
-        exponentials depends on a maximum, is repaired where that one changes, by a law that is
-        derived from its elements; if there is none, the directive is refused. A function that is
-        an output, that another function reads, or that is read under other labels, is computed
-        apart, as before. With `together` those that are outputs, or that kernels behind read, are
-        computed in the pass, too, unless they have the label, and stored from there: a mean and a
-        variance that both are results need one pass.
+        computed in its kernel, as are those that reduce over a label which walks the same axes,
+        is no function's own, and which no function has beside the other: softmax reads its row
+        twice instead of three times, and attention holds no row of weights. A reduction of
+        elements that depend on another one, as a sum of exponentials depends on a maximum, is
+        repaired where that one changes, by a law that is derived from its elements; if there is
+        none, the directive is refused. A function that is an output, that another function reads,
+        or that is read under other labels, is computed apart, as before. With `together` those
+        that are outputs, or that kernels behind read, are computed in the pass, too, unless they
+        have the label, and stored from there: a mean and a variance that both are results need
+        one pass.
 
         Args:
             label: the label that is reduced over.
