@@ -86,7 +86,7 @@ def auto_schedule(
         CompileError: where the program itself cannot be compiled.
     """
     evaluator = evaluator_of(module, sizes, device, assumes=True)
-    return evaluator.written(_found(evaluator))
+    return _found(evaluator)
 
 
 def _found(evaluator: Evaluator) -> list[Decision]:
@@ -98,15 +98,18 @@ def _found(evaluator: Evaluator) -> list[Decision]:
     if len(clusters) == 1 and algorithm.is_whole(clusters[0].members):
         whole = _lowered(evaluator, clusters[0])
         if whole is not None:
-            return whole
-    schedules = [_schedule(evaluator, cluster) for cluster in clusters]
+            return evaluator.written(clusters[0].members, whole)
+    schedules = [
+        evaluator.written(cluster.members, _schedule(evaluator, cluster)) for cluster in clusters
+    ]
     # What several kernels inline is inlined once.
     found = list(dict.fromkeys(chain(*schedules)))
     others = _apart_from_others(algorithm, clusters)
     rest = [s for cluster, s in zip(clusters, schedules) if cluster.root not in others]
     if not rest or evaluator.is_legal(list(dict.fromkeys(chain(*rest))), others):
         return found
-    return _apart_from_each_other(evaluator, algorithm.functions)
+    apart = _apart_from_each_other(evaluator, algorithm.functions)
+    return [item for one in apart for item in evaluator.written([one.function], [one])]
 
 
 def _fastest(evaluator: Evaluator) -> list[Cluster]:

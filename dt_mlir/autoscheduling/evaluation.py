@@ -238,7 +238,8 @@ class Evaluator:
 
     def _is_legal(self, cluster: Cluster, schedule: Sequence[Decision]) -> bool:
         try:
-            module = self._written.scheduled(cluster.members, self.written(schedule))
+            written = self.written(cluster.members, schedule)
+            module = self._written.scheduled(cluster.members, written)
             if any(kernel.tiling.consumers for kernel in cluster.kernels):
                 run_pipeline(module, REST, verify=False)
             else:
@@ -256,13 +257,20 @@ class Evaluator:
         rounding = self.rounding(cluster.members, cluster.decisions) or []
         return [*cluster.decisions, *rounding, *tiles]
 
-    def written(self, schedule: Sequence[Decision]) -> list[Decision]:
-        """Returns directives with the program's own names of labels."""
-        return [*schedule] if self._naming is None else self._naming.written(schedule)
+    def written(self, members: Sequence[str], schedule: Sequence[Decision]) -> list[Decision]:
+        """Returns directives of a kernel with the program's own names of labels.
+
+        Args:
+            members: the functions of the kernel, the root first.
+            schedule: its directives.
+        """
+        naming = self._naming
+        return [*schedule] if naming is None else naming.written(members, schedule)
 
     def is_legal(self, schedule: Sequence[Decision], others: Collection[str] = ()) -> bool:
-        """Returns whether a schedule is legal in the program; arguments as `Algorithm.is_legal`."""
-        return self._written.is_legal(self.written(schedule), others)
+        """Returns whether a schedule is legal in the program, with its own names; arguments as for
+        `Algorithm.is_legal`."""
+        return self._written.is_legal(schedule, others)
 
     def known(self, root: str, members: Iterable[str]) -> list[Cluster]:
         """Returns the clusters of a root and its members that have been evaluated.

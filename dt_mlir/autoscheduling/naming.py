@@ -78,27 +78,20 @@ class Naming:
             label: first for label, first in found.items() if len(classes[first] & reduced) > 1
         }  # fmt: skip
 
-    def written(self, decisions: Sequence[Decision]) -> list[Decision]:
-        """Returns directives for `module` with the names that the program has."""
-        return _Writer(self, decisions).run() if self.names else [*decisions]
+    def written(self, members: Sequence[str], decisions: Sequence[Decision]) -> list[Decision]:
+        """Returns directives of a kernel with the names that the program has.
+
+        Args:
+            members: the functions of the kernel, the root first.
+            decisions: its directives, with the names of `module`.
+        """
+        return _Writer(self, members, decisions).run() if self.names else [*decisions]
 
     def labels(self, label: str, functions: Iterable[str]) -> list[str]:
         """Returns the program's names of a label in some functions."""
         alike = {label, *(other for other, name in self.names.items() if name == label)}
         used = (self._used.get(name, {}) for name in functions)
         return list(dict.fromkeys(each for labels in used for each in labels if each in alike))
-
-
-    def needed(self, function: str) -> list[str]:
-        """Returns a function and all that it needs."""
-        found = [function]
-        for name in found:
-            reads = (read.source_name for read in operations_of(self._functions[name], dt.ReadOp))
-            found += [
-                read for read in dict.fromkeys(reads)
-                if read in self._functions and read not in found
-            ]  # fmt: skip
-        return found
 
     def own_labels(self, function: str) -> Sequence[str]:
         """Returns the labels of a function, but for those of its reductions."""
@@ -108,14 +101,18 @@ class Naming:
 class _Writer:
     """Writes directives with a program's names; arguments are those of `Naming.written`."""
 
-    def __init__(self, naming: Naming, decisions: Sequence[Decision]) -> None:
-        self.naming, self.decisions = naming, decisions
+    def __init__(
+        self, naming: Naming, members: Sequence[str], decisions: Sequence[Decision]
+    ) -> None:
+        self.naming, self.members, self.decisions = naming, members, decisions
         self.passes: dict[str, set[str]] = {}
         """The labels of passes, by the function that they are for."""
         self.parts: dict[str, str] = {}
         """The functions whose reductions are split, by the name of the function of the parts."""
         self.nests: dict[str, list[str]] = {}
         """The functions that are fused into each one."""
+        self.placed = set[str]()
+        """The functions that are fused or inlined."""
         for item in decisions:
             values = [str(argument.value) for argument in item.arguments]
             if item.name == "online":
@@ -124,6 +121,8 @@ class _Writer:
                 self.parts[values[1]] = item.function
             elif item.name == "fuse_at":
                 self.nests.setdefault(values[0], []).append(item.function)
+            if item.name in ("fuse_at", "inline"):
+                self.placed.add(item.function)
 
     def run(self) -> list[Decision]:
         """Returns the directives."""
@@ -168,7 +167,7 @@ class _Writer:
         of the functions that it needs has that."""
         among = [function]
         if label in self.passes.get(function, ()):
-            among = self.naming.needed(function)
+            among = [function, *self._gathered(function)]
         found = self.naming.labels(label, among)
         return label if label in found or not found else found[0]
 
@@ -181,12 +180,18 @@ class _Writer:
         for name in nests:
             nests += self.nests.get(name, [])
         # What is fused runs before.
-        found = self.naming.labels(label, nests[::-1])
+        found = self.naming.labels(label, [*nests[::-1], *self._gathered(root)])
         if label in self.passes.get(root, ()):
             # Reductions of the pass have its label.
             own = {each for name in nests for each in self.naming.own_labels(name)}
             found = [self._reduced(root, label), *(each for each in found if each in own)]
         return list(dict.fromkeys(found)) or [label]
+
+    def _gathered(self, root: str) -> list[str]:
+        """Returns the functions that are computed in a pass for a function."""
+        if root not in self.passes or root != self.members[0]:
+            return []
+        return [name for name in self.members[1:] if name not in self.placed]
 
 
 def _labels_of(op: dt.FuncOp) -> dict[str, None]:

@@ -134,8 +134,13 @@ class Proposals:
             number: the number of the option.
         """
         way = self.slots[place][number].way
-        found = [item for cluster in way for item in self._evaluator.directives(cluster)]
-        return [item.text for item in self._evaluator.written(list(dict.fromkeys(found)))]
+        found = [
+            item for cluster in way
+            for item in self._evaluator.written(
+                cluster.members, self._evaluator.directives(cluster)
+            )
+        ]  # fmt: skip
+        return [item.text for item in dict.fromkeys(found)]
 
     @compiling()
     def schedule(self, choice: Choice) -> list[Decision]:
@@ -145,12 +150,12 @@ class Proposals:
         tiles, and with others nearly always.
         """
         ways = [slot[number].way for slot, number in zip(self.slots, choice)]
-        found = [
-            decision for cluster in self._aligned(ways)
-            for decision in (*self._evaluator.directives(cluster), *cluster.storage)
-        ]  # fmt: skip
+        found: list[Decision] = []
+        for cluster in self._aligned(ways):
+            said = [*self._evaluator.directives(cluster), *cluster.storage]
+            found += self._evaluator.written(cluster.members, said)
         # What several kernels inline is inlined once.
-        return self._evaluator.written(list(dict.fromkeys(found)))
+        return list(dict.fromkeys(found))
 
     @compiling()
     def schedule_of(self, ways: Sequence[Way]) -> list[Decision] | None:
@@ -160,9 +165,9 @@ class Proposals:
             part = self._evaluator.schedule(cluster)
             if part is None:
                 return None
-            found += part
+            found += self._evaluator.written(cluster.members, part)
         found = list(dict.fromkeys(found))
-        return self._evaluator.written(found) if self._evaluator.is_legal(found) else None
+        return found if self._evaluator.is_legal(found) else None
 
     def _aligned(self, ways: Sequence[Way]) -> list[Cluster]:
         """Returns the clusters of a way for each slot, tiles of copies as of what reads them."""

@@ -36,6 +36,15 @@ WIDE = {"x": 4096, "u": 32000, "v": 32000}
 FEW = {"x": 4, "u": 2**18, "v": 2**18}
 
 
+MOMENTS = """
+Func mean, var, f; In A; Var x, k, i, u;
+mean[x] = rmean(A[x, k, {0}], k, {0});
+var[x] = rmean((A[x, k, {1}] - mean[x]) ** 2, k, {1});
+f[x] = var[x] + mean[x];
+f.compile();
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "sizes", "usual", "others"),
     [
@@ -43,8 +52,10 @@ FEW = {"x": 4, "u": 2**18, "v": 2**18}
         (LOSS, WIDE, ("u", "u"), [("u", "v"), ("v", "u"), ("v", "v")]),
         # In parts.
         (LOSS, FEW, ("u", "u"), [("u", "v"), ("v", "u")]),
+        # Of the loops in the pass, each has its own name.
+        (MOMENTS, dict.fromkeys("xkiu", 1024), ("i", "i"), [("i", "u"), ("u", "i")]),
     ],
-    ids=["attention", "loss", "parts"],
+    ids=["attention", "loss", "parts", "moments"],
 )
 def test_schedules_do_not_depend_on_names(
     text: str, sizes: dict[str, int], usual: tuple[str, str], others: list[tuple[str, str]]
@@ -62,7 +73,9 @@ def test_schedules_do_not_depend_on_names(
     wanted = predicted(usual)
     assert "online" in wanted[0]
     for names in others:
-        assert predicted(names) == wanted
+        directives, seconds = predicted(names)
+        assert directives == wanted[0]
+        assert seconds == pytest.approx(wanted[1], rel=1e-3)
 
 
 def test_searches_say_the_names_of_the_program() -> None:
@@ -115,7 +128,8 @@ def test_directives_have_the_names_of_loops() -> None:
     assert naming.names == {"u": "y", "v": "y"}
 
     def written(*decisions: Decision) -> list[str]:
-        return texts(naming.written(decisions))
+        root = decisions[-1].function if decisions[-1].function != "parts" else "total"
+        return texts(naming.written([root, "total", "top"], decisions))
 
     fused = [plain(name, "fuse_at", "f", "x") for name in ("total", "top")]
     tiled = sized("f", "tensorize", {"y": 64})
@@ -141,7 +155,10 @@ def test_a_pass_has_a_name_of_its_functions() -> None:
     text = text.replace("Func top", "Func other, top").replace("u, v;", "u, v, y;") + "loss.compile();"
     naming = Naming(algorithm(text))
     assert naming.names == {"u": "y", "v": "y"}
-    found = naming.written([plain("loss", "online", "y"), sized("loss", "tensorize", {"y": 128})])
+    found = naming.written(
+        ["loss", "top", "total"],
+        [plain("loss", "online", "y"), sized("loss", "tensorize", {"y": 128})],
+    )
     label = str(found[0].arguments[0].value)
     assert label in ("u", "v")
     assert texts(found) == [f"loss.online({label});", f"loss.tensorize({label}:128);"]
