@@ -128,6 +128,10 @@ class Likeness:
         """Returns the labels of functions, by number, as kernels have them: those of functions that
         are inlined are the ones at which they are read, where these have the same sizes."""
         inlined = {item.function for item in decisions if item.name == "inline"}
+        if any(read.is_guarded for reader in functions for name in inlined
+               for read in self.algorithm.accesses(reader, name)):
+            # The condition holds for what they read in turn, by the sizes of their own labels.
+            inlined = set[str]()
         found: dict[str, tuple[str, ...]] = {}
         # Those that read a function join a kernel before it.
         for name in functions:

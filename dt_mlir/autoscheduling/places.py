@@ -84,7 +84,10 @@ class Places:
 
     def times(self, decision: Decision, cluster: Cluster, blocks: Callable[[int], int]) -> int:
         """Returns how often a kernel computes all of a function at least that it computes so: once
-        for each block of a label that the function does not depend on. 0 if it perhaps needs less.
+        for each block of a label that the function does not depend on.
+
+        0 says nothing: the kernel perhaps needs less of the function, or functions between have
+        loops that may be those of the root.
 
         Args:
             decision: one of the ways in which a function may join a kernel.
@@ -94,19 +97,29 @@ class Places:
         if len(cluster.kernels) != 1 or not self._is_read_whole(decision.function, cluster):
             return 0
         work = cluster.kernels[0].work
-        if any(walk.share < 1 for walk in work.loops):
+        depends = self._indexing(decision.function, cluster)
+        if any(walk.share < 1 for walk in work.loops) or not self._is_of_root(depends, cluster):
             return 0
         if decision.name != "fuse_at":
             return 1
-        walks = work.labels()
-        depends = self._indexing(decision.function, cluster)
+        walks, own = work.labels(), self._labels_of(decision.function)
         found = 1
         for root, label in self._loops_around(decision, cluster) - depends:
-            if root != cluster.root or label not in work.grid:
+            # The grid has no label that several loops walk.
+            if root != cluster.root or label not in work.grid or label in own:
                 continue
             if not any(place in work.single or place in work.whole for place in walks[label]):
                 found *= blocks(work.loops[work.grid[label]].extent)
         return found
+
+    def _is_of_root(self, loops: set[tuple[str, str]], cluster: Cluster) -> bool:
+        """Returns whether loops are the root's own, and not perhaps so under another name."""
+        return all(member == cluster.root for member, _ in loops)
+
+    def _labels_of(self, name: str) -> set[str]:
+        """Returns the labels of a function, and those that it reduces."""
+        reduced = (label for op in self.algorithm.reductions(name) for label in op.label_names)
+        return {*self.algorithm.functions[name].label_names, *reduced}
 
     def _is_read_whole(self, name: str, cluster: Cluster) -> bool:
         """Returns whether a kernel surely reads all elements of a function."""
@@ -120,8 +133,9 @@ class Places:
             for reader in filter(cluster.members.__contains__, self.readers[name]):
                 for read in self.algorithm.accesses(reader, name):
                     labels = [read.label_alone(axis) for axis in range(len(extents))]
-                    found = [None if label is None else sizes.get(label) for label in labels]
-                    if reader not in known and found == extents and len({*labels}) == len(labels):
+                    if reader in known or None in labels or len({*labels}) < len(labels):
+                        continue
+                    if [sizes.get(str(label)) for label in labels] == extents:
                         known.add(reader)
                         pending.append(reader)
         return False
@@ -291,9 +305,16 @@ class Places:
     def _places(self, name: str, target: str, cluster: Cluster) -> list[str]:
         """Returns labels of a function inside whose loops another one may be computed."""
         loops = self._indexing(name, cluster)
+        named = set[str]()
+        if not self._is_of_root(loops, cluster):
+            # Loops of fused functions may be the target's under other names, which names suggest.
+            named = {
+                label for reader in self.readers[name] if reader in cluster.members
+                for read in self.algorithm.accesses(reader, name) for label in read.used_labels
+            }  # fmt: skip
 
         def is_used(label: str) -> bool:
-            return self._loop_of(target, label, cluster) in loops
+            return label in named or self._loop_of(target, label, cluster) in loops
 
         own = [*filter(is_used, self.algorithm.functions[target].label_names)]
         labels = (each for op in self.algorithm.reductions(target) for each in op.label_names)

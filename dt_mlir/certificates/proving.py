@@ -205,7 +205,7 @@ class Prover:
             solver = z3.SimpleSolver()
             solver.set("random_seed", seed)
             solver.add(z3.And(*facts))
-            answer = _checked(solver, min(seconds, left))
+            answer = _checked(solver, min(seconds, self.seconds, left))
             left = self.end - thread_time()
             if answer != z3.unknown or left <= 0:
                 break

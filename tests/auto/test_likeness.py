@@ -222,3 +222,21 @@ def test_what_is_inlined_has_the_labels_that_walk_it(line: str, alike: bool) -> 
         assert replace(made, accesses=_without_keys(made)) == replace(
             other, accesses=_without_keys(other)
         )
+
+
+def test_conditions_hold_for_what_is_inlined_below() -> None:
+    """They clamp indices by the sizes of the labels of each function that is read."""
+    text = """
+    Func n, m, q, u, v, w; In A, B; Var i, c, d;
+    n[i, c] = exp(A[i, c]); m[i, c] = n[i, c] * 2; q[c, i] = constant_exterior(m[i - 1, c], 0);
+    u[i, c] = exp(B[i, c]); v[i, d] = u[i, d] * 2; w[d, i] = constant_exterior(v[i - 1, d], 0);
+    q.compile(); w.compile();
+    """
+    found = Likeness(Algorithm(algorithm(text), {"i": 4096, "c": 64, "d": 64}))
+    keys = [
+        found.key(names, [plain(name, "inline", reason="") for name in names[1:]])
+        for names in (["q", "m", "n"], ["w", "v", "u"])
+    ]
+    assert keys[0] is not None
+    assert keys[1] is not None
+    assert keys[0][0] != keys[1][0]

@@ -178,3 +178,64 @@ def test_passes_are_made_from_those_with_fewer_functions(monkeypatch: pytest.Mon
         known = str(program.scheduled([*names, other], directives))
         assert made == [sure]
         assert known == str(fresh.scheduled([*names, other], directives))
+
+
+@pytest.mark.parametrize("labels", ["h, i", "g, t"])
+def test_names_of_fused_functions_refute_nothing(labels: str) -> None:
+    """Loops of a function between may be those of the root, whatever they are called."""
+    text = f"""
+    Func s, m, f; In A, B; Var g, t, u, c, h, i;
+    s[g, t, u] = rdot(A[g, t, c], B[g, u, c], c); m[g, t] = rmax(s[g, t, u], u);
+    f[{labels}] = m[{labels}] * 2; f.compile();
+    """
+    sizes = {"g": 16, "h": 16, "t": 1024, "i": 1024, "u": 1024, "c": 64}
+    found = texts(schedule(text, sizes))
+    assert found[:2] == [f"m.fuse_at(f, {labels[-1]});", "s.fuse_at(m, u);"]
+
+
+def test_a_label_of_two_loops_is_not_in_the_grid() -> None:
+    """The product is computed once, for all of `l`."""
+    text = """
+    Func g, f : bf16; In B : bf16, P : bf16, Q : bf16; Var n, l, m, c;
+    g[n, l] = rdot(P[n, c], Q[c, l], c); f[l, n] = B[l, n] * rsum(g[n, m], m); f.compile();
+    """
+    found = schedule(text, {"n": 16384, "l": 512, "m": 512, "c": 16384})
+    assert texts(found)[0] == "g.fuse_at(f, n);"
+
+
+def test_diamonds_of_other_names_take_no_longer() -> None:
+    def diamonds(count: int) -> str:
+        lines, names = list[str](), ["x0"]
+        for level in range(count):
+            labels = ("j, d", "i, c")[level % 2]
+            x = names[-1]
+            lines += [
+                f"a{level}[{labels}] = exp({x}[{labels}]);", f"b{level}[{labels}] = {x}[{labels}] * 2;",
+                f"x{level + 1}[{labels}] = a{level}[{labels}] + b{level}[{labels}];",
+            ]  # fmt: skip
+            names += [f"a{level}", f"b{level}", f"x{level + 1}"]
+        last = names[-1]
+        return (
+            f"Func {', '.join(names)}, f; In A; Var i, c, j, d; RVar m;\n"
+            "x0[i, c] = rsum(A[i, c, m], m);\n" + "\n".join(lines)
+            + f"\nf[i, c] = {last}[i, c] * 3;\nf.compile();"
+        )
+
+    sizes = {"i": 256, "c": 256, "j": 256, "d": 256, "m": 8}
+    tried: list[int] = []
+    for count in (5, 10):
+        calls: list[Any] = []
+        works = Algorithm.works
+
+        def watched(
+            self: Algorithm, functions: Any, decisions: Any, calls: list[Any] = calls,
+            works: Any = works,
+        ) -> Any:  # fmt: skip
+            calls.append(functions)
+            return works(self, functions, decisions)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Algorithm, "works", watched)
+            schedule(diamonds(count), sizes)
+        tried.append(len(calls))
+    assert tried[1] < 4 * tried[0]
