@@ -159,7 +159,7 @@ def test_bounds_leave_out_what_is_not_chosen(text: str, monkeypatch: pytest.Monk
 
 
 def test_passes_are_made_from_those_with_fewer_functions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What does not mean anything to a pass is put beside it; the program is the same."""
+    """Functions that mean nothing to a pass are put beside it; the program is the same."""
     directives = [plain("o", "online", "j", reason="")]
     made: list[bool] = []
     before = Algorithm._gathered_before

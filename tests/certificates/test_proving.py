@@ -1,4 +1,4 @@
-"""What the solver proves does not depend on what it was asked before."""
+"""Proofs of the solver do not depend on what it was asked before."""
 
 from random import Random
 from typing import Any
