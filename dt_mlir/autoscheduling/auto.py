@@ -86,11 +86,6 @@ def auto_schedule(
         CompileError: where the program itself cannot be compiled.
     """
     evaluator = evaluator_of(module, sizes, device, assumes=True)
-    return _found(evaluator)
-
-
-def _found(evaluator: Evaluator) -> list[Decision]:
-    """Returns the schedule that is predicted to be fastest."""
     algorithm = evaluator.algorithm
     clusters = _fastest(evaluator)
     while evaluator.refutes(clusters):

@@ -192,8 +192,14 @@ class Evaluator:
     def _of_kernel(self, key: _Key, work: Work) -> Hashable:
         """Returns what is equal for kernels that are lowered alike: what they do does not tell of
         boundary conditions."""
-        alike = self._likeness.key(*key)
-        return key if alike is None else alike[0], work.signature()
+        return self._legal_alike(*key), work.signature()
+
+    def _legal_alike(self, members: Sequence[str], schedule: Sequence[Decision]) -> Hashable:
+        """Returns what is equal for parts under schedules of which all are legal, or none."""
+        # What is alike with one name for labels may not be so with those of the program.
+        own = self._written is self.algorithm
+        alike = self._likeness.key(members, schedule) if own else None
+        return (tuple(members), tuple(schedule)) if alike is None else alike[0]
 
     def refutes(self, clusters: Iterable[Cluster]) -> bool:
         """Returns whether clusters have kernels that were assumed to be specialized and cannot be.
@@ -230,8 +236,7 @@ class Evaluator:
 
     def _lowers(self, cluster: Cluster, schedule: Sequence[Decision]) -> bool:
         """Returns whether a cluster can be lowered under a schedule."""
-        alike = self._likeness.key(cluster.members, schedule)
-        key = (cluster.members, tuple(schedule)) if alike is None else alike[0]
+        key = self._legal_alike(cluster.members, schedule)
         if key not in self._legal:
             self._legal[key] = self._is_legal(cluster, schedule)
         return self._legal[key]
