@@ -62,13 +62,15 @@ class Box:
     op: tile.LoadOp | tile.StoreOp
     """The load or store of it."""
     type: warp.DescriptorType
-    """Its extents along the axes of the tensor."""
+    """Its extents along its axes."""
     axes: tuple[BoxAxis, ...]
-    """Its part along each axis of the tensor."""
+    """Its part along each axis of the tensor, in the order in which it is copied."""
     order: tuple[str, ...]
     """The axes of the tile in the order in which they run along the tensor's."""
     is_transposed: bool
     """True if the tile has the axes of the tensor in the other order."""
+    permutation: tuple[int, ...] = ()
+    """The axis of the tensor that each axis of the box is; empty where they are in order."""
 
     def type_of(self, extents: Sequence[int]) -> warp.DescriptorType:
         """Returns the type of a box of the same tensor with other extents."""
@@ -76,20 +78,23 @@ class Box:
 
     def matrix(self, extents: Sequence[int]) -> list[int]:
         """Returns the extents of the matrix that a box of these extents is."""
-        pairs = zip(self.axes, extents, strict=True)
-        along = [(axis.name, n) for axis, n in pairs if axis.name is not None and axis.extent > 1]
-        return [prod(n for _, n in same) for _, same in groupby(along, lambda item: item[0])]
+        sides: dict[str, int] = dict.fromkeys(self.order, 1)
+        for axis, extent in zip(self.axes, extents, strict=True):
+            if axis.name is not None and axis.extent > 1:
+                sides[axis.name] *= extent
+        return list(sides.values())
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The labels at whose sizes the tensor ends for the box, along each axis; none if nowhere.
-        """
-        found = tuple(axis.end for axis in self.axes)
+        """The labels at whose sizes the tensor ends for the box, along each of its own axes; none
+        if nowhere."""
+        order = self.permutation or range(len(self.axes))
+        found = tuple(axis.end for _, axis in sorted(zip(order, self.axes)))
         return found if any(found) else ()
 
     def divided(self, name: str) -> int | None:
-        """Returns the axis of the tensor along which parts of an axis of the tile follow each
-        other: the slowest of those that it runs along; None if it does not run along any.
+        """Returns the axis of the box along which parts of an axis of the tile follow each other:
+        the slowest of those that it runs along; None if it does not run along any.
         """
         places = (n for n, axis in enumerate(self.axes) if axis.name == name and axis.extent > 1)
         return next(places, None)
@@ -219,27 +224,69 @@ class Boxes:
         """
         if isinstance(op, tile.LoadOp) and op.masks and not _is_zero(op.pad):
             raise self._other_than_zero(op)
-        box = self._found(op, tiled, rows)
-        along = [axis.name for axis in box.axes if axis.name is not None and axis.extent > 1]
+        box = self._found(op, tiled, rows, True)
         if len(box.order) != 2:
             raise self._refused(op)
-        if along.count(box.order[-1]) > 1:
-            raise self.refuse(
-                "the labels of several columns of the tensor are tiled, of which the copy engine "
-                "makes no rows of a matrix", "tensorize the label of the last axis alone", op,
-            )  # fmt: skip
         turned = turned != (box.order != axis_names(tiled))
-        return replace(box, is_transposed=turned)
+        return replace(self._in_order(box), is_transposed=turned)
+
+    def _in_order(self, box: Box) -> Box:
+        """Returns the box of a matrix with its axes in the order in which they are copied.
+
+        The points of its rows follow each other. If the points of several axes are its columns, it
+        is copied in panels, which have some columns of all rows: those along the tensor's last
+        axis. The other axes number panels.
+
+        Raises:
+            CompileError: if the rows of a panel are wider, or narrower, than a swizzle.
+        """
+        *places, last = [
+            n for n, axis in enumerate(box.axes) if axis.name is not None and axis.extent > 1
+        ]
+        columns = box.axes[last].name
+        wanted = sorted(places, key=lambda n: (box.axes[n].name != columns, box.axes[n].side))
+        row = box.type.extents[-1] * box.type.width // 8
+        if any(box.axes[n].name == columns for n in places) and row != box.type.swizzle.data:
+            least, most = (bytes * 8 // box.type.width for bytes in (SWIZZLES[1], SWIZZLES[-1]))
+            raise self.refuse(
+                "the columns of a matrix are points of several labels, of which the last one has "
+                f"{box.type.extents[-1]}, where {least} to {most} are copied together",
+                f"tensorize the label of the tensor's last axis by {most}", box.op,
+            )  # fmt: skip
+        order = list(range(len(box.axes)))
+        for place, axis in zip(places, wanted):
+            order[place] = axis
+        return replace(
+            box, type=box.type_of([box.type.extents[n] for n in order]),
+            axes=tuple(box.axes[n] for n in order),
+            permutation=() if wanted == places else tuple(order),
+        )  # fmt: skip
 
     def _found(
-        self, op: tile.LoadOp | tile.StoreOp, tiled: Attribute, rows: str | None
-    ) -> Box:
-        """Returns the box of an access; arguments are those of `_box`."""
+        self, op: tile.LoadOp | tile.StoreOp, tiled: Attribute, rows: str | None,
+        reorders: bool = False,
+    ) -> Box:  # fmt: skip
+        """Returns the box of an access, its axes in the order of the tensor's.
+
+        Args:
+            op: as for `_box`.
+            tiled: as for `_box`.
+            rows: as for `_box`.
+            reorders: whether its axes may be copied in another order, but for the last one.
+        """
         type = op.base.type
         assert isinstance(type, MemRefType)
         axes = [self._axis(op, index) for index in op.indices]
         along = [axis for axis in axes if axis.name is not None and axis.extent > 1]
-        order = tuple(str(name) for name, _ in groupby(axis.name for axis in along))
+        if reorders:
+            columns = [axis.name for axis in along[-1:]]
+            along[:-1] = sorted(along[:-1], key=lambda axis: axis.side)
+            order = tuple(dict.fromkeys(
+                [str(axis.name) for axis in along if axis.name not in columns]
+                + list(map(str, columns))
+            ))  # fmt: skip
+        else:
+            order = tuple(str(name) for name, _ in groupby(axis.name for axis in along))
         if len({*order}) < len(order) or {*order} != {*axis_names(tiled)}:
             raise self._refused(op)
         for axis in axes_of(tiled):

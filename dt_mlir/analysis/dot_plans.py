@@ -266,7 +266,7 @@ def plan_dot(product: loop.ReduceOp | loop.RunningOp, axes: TileAxes) -> DotPlan
             "several of its labels are tiled together, as rows of another product",
             "compute it in a function of its own",
         )
-    order = list(axes.loops.values())
+    order = axes.order
     swapped = order.index(rows[0]) > order.index(columns[0])
     if swapped:
         rows, columns = columns, rows

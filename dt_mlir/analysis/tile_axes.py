@@ -104,7 +104,18 @@ class TileAxes:
 
     def axes(self, loops: frozenset[loop.LoopLike]) -> list[Axis]:
         """The axes of tiled loops in the order that all tiles have them: outer loops first."""
-        return list(dict.fromkeys(axis for op, axis in self.loops.items() if op in loops))
+        wanted = {self.loops[op] for op in loops if op in self.loops}
+        return [axis for axis in self.order if axis in wanted]
+
+    @property
+    def order(self) -> list[Axis]:
+        """All axes, outer loops first.
+
+        That of joined loops is where its fastest side is: neighbours in memory are its neighbours.
+        """
+        return [
+            axis for op, axis in self.loops.items() if op is self.boxes.get(op, (op,))[-1]
+        ]  # fmt: skip
 
     def _compute(self, value: SSAValue) -> frozenset[loop.LoopLike]:
         owner = value.owner

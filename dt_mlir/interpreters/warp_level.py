@@ -253,7 +253,9 @@ class _Instance:
         assert isinstance(box, warp.DescriptorType)
         extents = box.extents
         rank, ends = len(extents), list(buffer.shape)
-        labels = described.end_labels if isinstance(described, warp.TmaDescriptorOp) else ()
+        order, labels = tuple(range(rank)), tuple[str, ...]()
+        if isinstance(described, warp.TmaDescriptorOp):
+            order, labels = described.permutation, described.end_labels
         for axis, label in enumerate(labels):
             ends[axis] = self.sizes[label] if label else ends[axis]
         places: list[Any] = []
@@ -262,8 +264,8 @@ class _Instance:
             shape = [extent if other == axis else 1 for other in range(rank)]
             place = (int(first) + np.arange(extent)).reshape(shape)
             places.append(place)
-            inside = inside & (place >= 0) & (place < ends[axis])
-        return places, np.broadcast_to(inside, extents)
+            inside = inside & (place >= 0) & (place < ends[order[axis]])
+        return [places[order.index(axis)] for axis in range(rank)], np.broadcast_to(inside, extents)
 
     def _box(self, op: warp.TmaLoadOp, buffer: Buffer, origin: list[int]) -> Value:
         type, box = op.buffer.type, op.descriptor.type
@@ -276,16 +278,26 @@ class _Instance:
         if shape_of(found) != box.extents:
             return spread(zero, type.extents)
         copied = chosen(inside, found, spread(zero, box.extents))
-        return mapped(lambda array: array.reshape(type.extents), copied)
+        panels = warp.panel_axes(type, box) or 0
+        return mapped(
+            lambda array: np.moveaxis(array, range(panels), range(-1 - panels, -1))
+            .reshape(type.extents), copied,
+        )  # fmt: skip
 
     def _write(
         self, op: warp.TmaStoreOp, buffer: Buffer, origin: list[int], value: Value
     ) -> None:
-        box = op.descriptor.type
+        type, box = op.buffer.type, op.descriptor.type
+        assert isinstance(type, warp.BufferType)
         assert isinstance(box, warp.DescriptorType)
         places, inside = self._places(op.descriptor, buffer, origin)
         self.observer.access(op, buffer, places, inside)
-        written = mapped(lambda array: array.reshape(box.extents), value)
+        panels = warp.panel_axes(type, box) or 0
+        rows = *box.extents[panels:-1], *box.extents[:panels], box.extents[-1]
+        written = mapped(
+            lambda array: np.moveaxis(array.reshape(rows), range(-1 - panels, -1), range(panels)),
+            value,
+        )
         buffer.write(op, places, written, self.instance, inside)
 
     def _factor(self, item: Any) -> Value:

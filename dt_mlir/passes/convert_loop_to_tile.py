@@ -53,7 +53,7 @@ class _Converter:
         self.kernel = kernel
         self.same, self.fixed = axes.same, axes.fixed
         self.axes = axes
-        self.order = list(dict.fromkeys(self.axes.loops.values()))
+        self.order = self.axes.order
         self.expressions = Expressions(axes)
         self.env: dict[SSAValue, SSAValue] = {}
         self.written: dict[SSAValue, SSAValue] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -53,7 +53,7 @@ class _Converter:
         self.rings: dict[Operation, SSAValue] = {}
         self.buffers: dict[Operation, SSAValue] = {}
         """The buffer that each load of a factor is copied to."""
-        self.descriptors: dict[tuple[SSAValue, Attribute, tuple[str, ...]], SSAValue] = {}
+        self.descriptors: dict[tuple[object, ...], SSAValue] = {}
         self.of_boxes: dict[Operation, bool] = {}
         """True for operations that compute indices and conditions of boxes alone."""
         self.made: dict[tuple[SSAValue, Block], SSAValue] = {}
@@ -170,16 +170,20 @@ class _Converter:
 
     def _ring(self, box: Box) -> None:
         base, named, type = self.values[box.op.base], self._named(box.op), self._part_of(box)
-        assert isinstance(base.type, MemRefType)
-        if (base, type, box.ends) not in self.descriptors:
-            descriptor = self.outer.insert(warp.TmaDescriptorOp(base, type, box.ends)).result
+        key = base, type, box.ends, box.permutation
+        if key not in self.descriptors:
+            described = warp.TmaDescriptorOp(base, type, box.ends, box.permutation)
+            descriptor = self.outer.insert(described).result
             descriptor.name_hint = f"{named}_box"
-            self.descriptors[base, type, box.ends] = descriptor
+            self.descriptors[key] = descriptor
         # Rows of several labels are rows of one matrix, and numbers along other axes leave it.
         shape = warp.BufferType.of(type).with_extents(box.matrix(type.extents))
         ring = warp.RingType.like(shape, self.consumers)
         self.rings[box.op] = self.outer.insert(warp.AllocOp(ring)).result
         self.rings[box.op].name_hint = f"{named}_tiles"
+
+    def _descriptor(self, box: Box, type: warp.DescriptorType) -> SSAValue:
+        return self.descriptors[self.values[box.op.base], type, box.ends, box.permutation]
 
     # The body
 
@@ -473,7 +477,7 @@ class _Converter:
         builder.insert(warp.MBarrierExpectOp(site.ready, self.group, total))
         for box, type in zip(site.boxes, types):
             buffer = builder.insert(warp.IndexOp(self.rings[box.op], self.group)).result
-            descriptor = self.descriptors[self.values[box.op.base], type, box.ends]
+            descriptor = self._descriptor(box, type)
             origin = self._origin(box, index)
             builder.insert(warp.TmaLoadOp(descriptor, origin, buffer, site.ready, self.group))
             self.buffers[box.op] = buffer
@@ -505,7 +509,7 @@ class _Converter:
         value = self.values[op.value]
         builder.insert(warp.LocalStoreOp(value, buffer))
         builder.insert(warp.FenceAsyncOp())
-        descriptor = self.descriptors[self.values[op.base], self._part_of(box), box.ends]
+        descriptor = self._descriptor(box, self._part_of(box))
         origin = self._origin(box, IndexBuilder(builder))
         builder.insert(warp.TmaStoreOp(buffer, descriptor, origin))
         builder.insert(warp.TmaStoreWaitOp())

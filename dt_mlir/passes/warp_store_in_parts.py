@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product as combinations
 from typing import TypeVar
 
 from xdsl.builder import Builder
@@ -98,12 +99,14 @@ def _take_apart(result: _Result) -> None:
     assert isinstance(ring, warp.RingType)
     assert isinstance(box, warp.DescriptorType)
     buffer = warp.BufferType.of(ring).with_extents([ring.extents[0], result.columns])
-    part = warp.BufferType.of(box).with_extents([*box.extents[:-1], result.columns])
+    extents, starts = _boxes_of_parts(result)
+    part = warp.BufferType.of(box).with_extents(extents)
     alloc = warp.AllocOp(warp.RingType.like(buffer, ring.depth.data * PARTS))
     described = warp.TmaDescriptorOp(
         result.descriptor.base,
         warp.DescriptorType.new([part.shape, part.element_type, part.swizzle]),
         result.descriptor.end_labels,
+        () if result.descriptor.axes is None else result.descriptor.permutation,
     )
     for old, new in ((result.alloc, alloc), (result.descriptor, described)):
         new.results[0].name_hint = old.results[0].name_hint
@@ -119,13 +122,16 @@ def _take_apart(result: _Result) -> None:
         ).result
         for number in range(PARTS)
     ]
-    *origin, column = result.copy.origin
-    for number, value in enumerate(_parts(result.store.value, result.parts, builder)):
+    values = _parts(result.store.value, result.parts, builder)
+    for number, (value, start) in enumerate(zip(values, starts)):
         place = buffers[number % PARTS]
         builder.insert(warp.LocalStoreOp(value, place))
         builder.insert(warp.FenceAsyncOp())
-        start = index.add(column, index.constant(number * result.columns))
-        builder.insert(warp.TmaStoreOp(place, described.result, [*origin, start]))
+        origin = [
+            index.add(first, index.constant(distance)) if distance else first
+            for first, distance in zip(result.copy.origin, start)
+        ]
+        builder.insert(warp.TmaStoreOp(place, described.result, origin))
         builder.insert(warp.TmaStoreWaitOp())
     added = last.next_op
     while added is not None and added is not result.copy:
@@ -137,6 +143,27 @@ def _take_apart(result: _Result) -> None:
         result.descriptor,
     ):  # fmt: skip
         Rewriter.erase_op(op)
+
+
+def _boxes_of_parts(result: _Result) -> tuple[list[int], list[list[int]]]:
+    """Returns the extents of the box of a part, and the first indices of the parts in the whole."""
+    buffer, box = result.copy.buffer.type, result.descriptor.result.type
+    assert isinstance(buffer, warp.BufferType)
+    assert isinstance(box, warp.DescriptorType)
+    count = warp.panel_axes(buffer, box)
+    assert count is not None, "a copy has the box of its buffer"
+    # Columns are those of the last axis, or the panels that the first axes number.
+    axes = range(count) if count else [len(box.extents) - 1]
+    rest = result.columns // (box.extents[-1] if count else 1)
+    extents = list(box.extents)
+    for axis in reversed(axes):
+        extents[axis] = min(rest, extents[axis])
+        rest //= extents[axis]
+    starts = [
+        range(0, box.extents[axis], extents[axis]) if axis in axes else [0]
+        for axis in range(len(extents))
+    ]
+    return extents, list(map(list, combinations(*starts)))
 
 
 def _parts(value: SSAValue, count: int, builder: Builder) -> list[SSAValue]:

@@ -8,6 +8,7 @@ hold NaN before a copy into them has ended.
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
@@ -131,6 +132,17 @@ class Buffer:
     def reshape(self, shape: list[int]) -> Buffer:
         return Buffer(self.values.view(shape))
 
+    def _reinterpret(self, dtype: torch.dtype, shape: list[int], layout: Any) -> Buffer:
+        """A matrix of panels as wide as the swizzle, which follow each other in memory."""
+        width = 8 * layout["swizzle_byte_width"] // layout["element_bitwidth"]
+        assert dtype == self.values.dtype
+        assert shape[-1] == width
+        rows, columns = self.values.shape
+        panels = self.values.view(rows, columns // width, width).movedim(1, 0)
+        assert panels.numel() == math.prod(shape)
+        # Axes are taken apart, and none are joined, or this would be a copy.
+        return Buffer(panels.view(shape))
+
     def store(self, value: torch.Tensor) -> None:
         self.values.copy_(value)
 
@@ -139,22 +151,34 @@ class Descriptor:
     """A tensor, where it ends for copies, and the shape of the boxes that are copied of it."""
 
     def __init__(
-        self, base: torch.Tensor, shape: list[int], strides: tuple[int, ...],
+        self, base: torch.Tensor, shape: list[int], strides: Sequence[int],
         block_shape: list[int], layout: Any,
     ) -> None:  # fmt: skip
-        assert strides == base.stride()
-        assert all(size <= stored for size, stored in zip(shape, base.shape, strict=True))
-        self.base, self.shape, self.block_shape, self.layout = base, shape, block_shape, layout
+        assert sorted(strides) == sorted(base.stride())
+        assert _reach(shape, strides) <= _reach(base.shape, base.stride())
+        self.base, self.shape, self.strides = base, shape, strides
+        self.block_shape, self.layout, self.dtype = block_shape, layout, base.dtype
+
+    @property
+    def values(self) -> torch.Tensor:
+        """What is described, with its axes in the order of a box's."""
+        first = self.base.storage_offset()
+        return torch.as_strided(self.base, self.shape, self.strides, first)
 
     def places(self, origin: Sequence[int]) -> tuple[Any, Any]:
         """The parts of the tensor and of a box that lie in both."""
-        assert len(origin) == self.base.dim()
+        assert len(origin) == len(self.shape)
         starts = [max(0, -first) for first in origin]
         ends = zip(origin, self.block_shape, self.shape)
         stops = [max(0, min(extent, size - first)) for first, extent, size in ends]
         pairs = list(zip(origin, starts, stops))
         inside = tuple(slice(first + start, max(first + stop, 0)) for first, start, stop in pairs)
         return inside, tuple(slice(start, max(start, stop)) for _, start, stop in pairs)
+
+
+def _reach(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """The distance of the last element from the first one."""
+    return sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
 
 
 class Pointer:
@@ -214,7 +238,7 @@ def _load_box(box: Descriptor, origin: list[int], barrier: Barrier, buffer: Buff
     def copy() -> None:
         inside, own = box.places(origin)
         buffer.values.zero_()
-        buffer.values[own] = box.base[inside]
+        buffer.values[own] = box.values[inside]
         barrier.bytes -= buffer.values.numel() * buffer.values.element_size()
         barrier.settle()
 
@@ -224,7 +248,7 @@ def _load_box(box: Descriptor, origin: list[int], barrier: Barrier, buffer: Buff
 def _store_box(box: Descriptor, origin: list[int], buffer: Buffer) -> None:
     def copy() -> None:
         inside, own = box.places(origin)
-        box.base[inside] = buffer.values[own]
+        box.values[inside] = buffer.values[own]
 
     MACHINE.local.stores.append(copy)
 

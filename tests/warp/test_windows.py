@@ -47,6 +47,13 @@ def convolved(a: Arrays, around: int = 1, dilation: int = 1) -> np.ndarray:
     return found.permute(0, 2, 3, 1).numpy()
 
 
+COLUMNS = (
+    "f.block(h:4, x:128, y:64); f.tensorize(h:4, x:128, y:64, k:32); f.num_stages(2); "
+    "f.warp_specialize();"
+)
+HEADS = [{"h": 4, "x": 128, "y": 64, "k": 32}, {"h": 5, "x": 136, "y": 72, "k": 40}]
+
+
 class Form(NamedTuple):
     """A form of a product."""
 
@@ -99,6 +106,45 @@ FORMS = {
             for r in range(4)
         ),
         [{"b": 2, "t": 64, "o": 64, "c": 64}, {"b": 3, "t": 70, "o": 40, "c": 72}],
+    ),
+    "columns of several matrices": Form(
+        f"Func f : bf16; {INPUTS} Var h, x, y; RVar k; f[h, x, y] = rdot(X[x, k], W[h, k, y], k);"
+        f"{COLUMNS}",
+        lambda a: a["X"] @ a["W"], HEADS,
+    ),
+    "columns of several matrices, and a bias": Form(
+        f"Func f : bf16; {INPUTS} In b : f32; Var h, x, y; RVar k; "
+        "f[h, x, y] = rdot(X[x, k], W[h, k, y], k) + b[h, y]; f.persistent(); "
+        f"{COLUMNS}",
+        lambda a: a["X"] @ a["W"] + a["b"][:, None], HEADS,
+    ),
+    "columns of two labels": Form(
+        f"Func f : bf16; {INPUTS} Var h, x, y; RVar k; f[x, h, y] = rdot(X[x, k], W[k, h, y], k);"
+        f"{COLUMNS}",
+        lambda a: np.einsum("xk,khy->xhy", a["X"], a["W"]), HEADS,
+    ),
+    "columns of three labels": Form(
+        f"Func f : bf16; {INPUTS} Var g, h, x, y; RVar k; "
+        "f[g, x, h, y] = rdot(X[x, k], W[h, g, k, y], k); f.block(g:2, h:2, x:128, y:64); "
+        "f.tensorize(g:2, h:2, x:128, y:64, k:32); f.warp_specialize();",
+        lambda a: np.einsum("xk,hgky->gxhy", a["X"], a["W"]),
+        [{"g": 2, **HEADS[0]}, {"g": 3, **HEADS[1]}],
+    ),
+    "columns of narrow panels": Form(
+        f"Func f : bf16; {INPUTS} Var h, x, y; RVar k; f[h, x, y] = rdot(X[x, k], W[h, k, y], k);"
+        f"{COLUMNS.replace('h:4', 'h:8').replace('y:64', 'y:32')}",
+        lambda a: a["X"] @ a["W"], [{**HEADS[0], "y": 32}, {**HEADS[1], "y": 40}],
+    ),
+    "columns of one panel": Form(
+        f"Func f : bf16; {INPUTS} Var h, x, y; RVar k; f[h, x, y] = rdot(X[x, k], W[h, k, y], k);"
+        f"{COLUMNS.replace('h:4', 'h:2').replace('y:64', 'y:32')}",
+        lambda a: a["X"] @ a["W"], [{**HEADS[0], "y": 32}, {**HEADS[1], "y": 40}],
+    ),
+    "rows of several matrices that are transposed": Form(
+        f"Func f : bf16; {INPUTS} Var h, x, y; RVar k; f[h, x, y] = rdot(X[h, k, x], W[k, y], k);"
+        "f.block(h:2, x:64, y:64); f.tensorize(h:2, x:64, y:64, k:32); f.warp_specialize();",
+        lambda a: np.swapaxes(a["X"], 1, 2) @ a["W"],
+        [{"h": 2, "x": 64, "y": 64, "k": 32}, {"h": 3, "x": 72, "y": 72, "k": 40}],
     ),
 }  # fmt: skip
 

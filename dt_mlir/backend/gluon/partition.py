@@ -193,7 +193,14 @@ class PartitionPrinter(KernelPrinter):
         if buffer.type.extents == descriptor.type.extents:
             return self.values[buffer]
         shape = code.numbers(list(descriptor.type.extents))
-        return code.method(self.values[buffer], "reshape", shape)
+        if not warp.panel_axes(buffer.type, descriptor.type):
+            return code.method(self.values[buffer], "reshape", shape)
+        # Panels follow each other in memory, which axes of a shape do not say.
+        box = self.values[descriptor]
+        return code.method(
+            self.values[buffer], "_reinterpret", code.attribute(box, "dtype"), shape,
+            code.attribute(box, "layout"),
+        )  # fmt: skip
 
     def _mma(self, op: warp.MmaOp) -> None:
         keywords = {"is_async": code.constant(True)}

@@ -83,11 +83,18 @@ class GluonWrapperPrinter(WrapperPrinter):
             assert isinstance(type, warp.DescriptorType)
             tensor, described = self.tensors[given[_base(value)]], value.owner
             assert isinstance(described, warp.TmaDescriptorOp)
-            args.append(self._call(
+            axes = described.permutation
+            box = [type.extents[axes.index(axis)] for axis in range(len(axes))]
+            described_box = self._call(
                 "_tensor_map", code.constant(tensor.name), code.name(tensor.variable),
-                code.numbers(list(type.extents)), code.constant(type.swizzle.data),
+                code.numbers(box), code.constant(type.swizzle.data),
                 *self._ends(described.end_labels),
-            ))  # fmt: skip
+            )  # fmt: skip
+            if described.axes is not None:
+                self.used.add("_permuted")
+                order = code.tuple_of(map(code.constant, axes))
+                described_box = code.call("_permuted", described_box, order)
+            args.append(described_box)
         for arg in gluon.accessed:
             tensor = self.tensors[given[arg]]
             args.append(

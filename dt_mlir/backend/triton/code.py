@@ -50,8 +50,13 @@ def path(dotted: str) -> ast.expr:
     first, *rest = dotted.split(".")
     node = name(first)
     for part in rest:
-        node = ast.Attribute(node, identifier(part), ast.Load())
+        node = attribute(node, part)
     return node
+
+
+def attribute(value: ast.expr, part: str) -> ast.expr:
+    """An attribute of a value: `box.layout`."""
+    return ast.Attribute(value, identifier(part), ast.Load())
 
 
 def constant(value: str | float | None) -> ast.expr:
@@ -73,10 +78,10 @@ def call(function: str | ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast
 
 
 def method(
-    value: ast.expr, attribute: str, *args: ast.expr, **keywords: ast.expr
+    value: ast.expr, part: str, *args: ast.expr, **keywords: ast.expr
 ) -> ast.expr:
     """A call of a method."""
-    return call(ast.Attribute(value, identifier(attribute), ast.Load()), *args, **keywords)
+    return call(attribute(value, part), *args, **keywords)
 
 
 _OPERATORS: dict[str, ast.operator] = {

@@ -353,6 +353,15 @@ def _tensor_map(function, name, tensor, box, swizzle, ends=()):
     return TensorDescriptor(tensor, _ended(tensor, ends), tensor.stride(), box, layout)
 
 
+def _permuted(descriptor, axes):
+    """Describes the same tensor and its boxes with their axes in another order."""
+    shape, strides, box = (
+        [numbers[axis] for axis in axes]
+        for numbers in (descriptor.shape, descriptor.strides, descriptor.block_shape)
+    )
+    return TensorDescriptor(descriptor.base, shape, strides, box, descriptor.layout)
+
+
 @contextlib.contextmanager
 def _launching(function, device, kernel):
     """Launches on a device and its current stream; says what the device cannot hold of a kernel."""

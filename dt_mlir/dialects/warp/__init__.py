@@ -27,6 +27,7 @@ from dt_mlir.dialects.warp.copies import (
     TmaStoreOp,
     TmaStoreWaitOp,
     TransposeOp,
+    panel_axes,
 )
 from dt_mlir.dialects.warp.kernel import KernelOp, PartitionOp, SpecializeOp
 from dt_mlir.dialects.warp.products import ConvertLayoutOp, HalveOp, MmaOp, MmaWaitOp
@@ -73,6 +74,7 @@ __all__ = [
     "TmaStoreWaitOp",
     "TransposeOp",
     "Warp",
+    "panel_axes",
 ]
 
 Warp = Dialect(

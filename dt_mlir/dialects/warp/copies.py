@@ -6,6 +6,7 @@ What has a counterpart in MLIR's `nvgpu` dialect is named after it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import (
@@ -46,15 +47,20 @@ class TmaDescriptorOp(IRDLOperation):
     """Describes a tensor to the copy engine, which then copies boxes of it.
 
     It is made on the host. The tensor's last axis must be contiguous, and its base and its rows
-    aligned to 16 bytes. `ends [n, _]` says at the size of which label it ends along an axis whose
-    storage goes on. MLIR: `nvgpu.tma.create.descriptor`.
+    aligned to 16 bytes. `axes [1, 0, 2]` says which axis of the tensor each axis of a box is, where
+    they are not in order; the last one is the tensor's. `ends [n, _]` says at the size of which
+    label the tensor ends along an axis whose storage goes on. MLIR: `nvgpu.tma.create.descriptor`.
     """
 
     name = "warp.tma_descriptor"
-    GRAMMAR: ClassVar = "value (`ends` `[` label, … `]`)? attr-dict `:` type"
+    GRAMMAR: ClassVar = (
+        "value (`axes` `[` integer, … `]`)? (`ends` `[` label, … `]`)? attr-dict `:` type"
+    )
 
+    axes = opt_prop_def(ArrayAttr[IntAttr])
+    """The axis of the tensor that each axis of a box is; None where they are in order."""
     ends = opt_prop_def(ArrayAttr[StringAttr])
-    """The label at whose size it ends along each axis; empty where its storage ends."""
+    """The label at whose size the tensor ends along each axis; empty where its storage ends."""
     base = operand_def(MemRefType)
     """The tensor, an argument of the kernel."""
     result = result_def(DescriptorType)
@@ -62,14 +68,29 @@ class TmaDescriptorOp(IRDLOperation):
 
     traits = traits_def(Pure())
 
-    def __init__(self, base: SSAValue, type: DescriptorType, ends: Sequence[str] = ()) -> None:
-        properties = {"ends": name_array(ends) if ends else None}
+    def __init__(
+        self, base: SSAValue, type: DescriptorType, ends: Sequence[str] = (),
+        axes: Sequence[int] = (),
+    ) -> None:  # fmt: skip
+        properties = {
+            "axes": ArrayAttr(map(IntAttr, axes)) if axes else None,
+            "ends": name_array(ends) if ends else None,
+        }
         super().__init__(operands=[base], result_types=[type], properties=properties)
 
     @property
     def end_labels(self) -> tuple[str, ...]:
-        """The label at whose size it ends along each axis, or empty; none if its storage ends."""
+        """The label at whose size the tensor ends along each axis, or empty; none if its storage
+        ends."""
         return () if self.ends is None else names(self.ends)
+
+    @property
+    def permutation(self) -> tuple[int, ...]:
+        """The axis of the tensor that each axis of a box is."""
+        if self.axes is not None:
+            return tuple(axis.data for axis in self.axes)
+        assert isinstance(self.base.type, MemRefType)
+        return tuple(range(self.base.type.get_num_dims()))
 
     @property
     def tensor(self) -> BlockArgument:
@@ -80,21 +101,28 @@ class TmaDescriptorOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         base = parse_value(parser)
-        ends: Sequence[str] = ()
+        axes, ends = list[int](), list[str]()
+        if parser.parse_optional_keyword("axes"):
+            axes = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE,
+                lambda: parser.parse_integer(allow_boolean=False, allow_negative=False),
+            )
         if parser.parse_optional_keyword("ends"):
             ends = [name.strip("_") and name for name in names(parse_names(parser))]
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
-        properties = {"ends": name_array(ends)} if ends else {}
-        op = cls.create(
-            operands=[base], result_types=[parser.parse_type()], properties=properties
-        )
+        type = parser.parse_type()
+        if not isinstance(type, DescriptorType):
+            parser.raise_error(f"{type} does not describe a tensor")
+        op = cls(base, type, ends, axes)
         op.attributes.update(attributes)
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.base)
+        if self.axes is not None:
+            printer.print_string(f" axes [{', '.join(map(str, self.permutation))}]")
         if self.ends is not None:
             printer.print_string(" ends ")
             print_names(printer, name_array([label or "_" for label in self.end_labels]))
@@ -112,6 +140,9 @@ class TmaDescriptorOp(IRDLOperation):
             raise VerifyException("a box has elements of its tensor's type")
         if any(extent > 256 for extent in type.extents):
             raise VerifyException("the copy engine takes boxes of 256 elements along an axis")
+        last, axes = len(type.shape) - 1, self.permutation
+        if sorted(axes) != list(range(last + 1)) or axes[-1] != last:
+            raise VerifyException("a box has each axis of its tensor once, the last one last")
         if self.ends is not None and len(self.ends) != len(type.shape):
             raise VerifyException("where a tensor ends is said for each of its axes, or not at all")
 
@@ -226,7 +257,9 @@ class TmaLoadOp(IRDLOperation):
 
     Elements outside of the tensor are zeros, and their bytes arrive as well. The buffer may lack
     axes along which the box has one element, and have one axis for several that follow each other,
-    but for the last one. MLIR: `nvgpu.tma.async.load`.
+    but for the last one. Or it is a matrix of panels, whose columns are the points of the first
+    axes of the box and of the last one, which is as wide as the swizzle: shared memory holds the
+    columns of a swizzle of all rows before the next ones. MLIR: `nvgpu.tma.async.load`.
     """
 
     name = "warp.tma_load"
@@ -286,8 +319,33 @@ def _check_box(descriptor: SSAValue, origin: Sequence[SSAValue], buffer: SSAValu
     found = buffer.type
     assert isinstance(found, BufferType)
     alike = BufferType.of(found).with_extents(type.extents) == BufferType.of(type)
-    if found.transposed.data or not _joins(found.squeezed, type.squeezed) or not alike:
+    if found.transposed.data or panel_axes(found, type) is None or not alike:
         raise VerifyException(f"a box of {type} does not fit into {buffer.type}")
+
+
+def panel_axes(buffer: BufferType, box: DescriptorType) -> int | None:
+    """Returns the number of the first axes of a box that number the panels of a buffer.
+
+    Each panel has all rows, and as many of their columns as the swizzle is wide.
+
+    Args:
+        buffer: the buffer.
+        box: what is copied to it or from it.
+
+    Returns:
+        The number of axes; 0 where the buffer has rows of the box; None if the box does not fit.
+    """
+    if _joins(buffer.squeezed, box.squeezed):
+        return 0
+    *sides, last = box.extents
+    if len(buffer.extents) != 2 or last * box.width != 8 * box.swizzle.data:
+        return None
+    return next(
+        (
+            count for count in range(1, len(box.extents))
+            if buffer.extents == (prod(sides[count:]), prod(sides[:count]) * last)
+        ), None,
+    )  # fmt: skip
 
 
 def _joins(extents: Sequence[int], sides: Sequence[int]) -> bool:
