@@ -23,6 +23,7 @@ from dt_mlir.costs.model import Model
 from dt_mlir.costs.moving import UNROLLED
 from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Order, Work
+from dt_mlir.dialects.warp.types import SWIZZLES
 
 MOST_LANES = 2**16
 """The most elements of a tile."""
@@ -80,8 +81,9 @@ class Choices:
         }
         self.rows, self.columns, self.depths = self._sides()
         self.in_product = bool(self.rows and self.columns)
-        self.box = self._box() if self.in_product else []
-        self._boxes: dict[int, dict[str, int]] = {}
+        self.boxes = self._boxes_of_sides() if self.in_product else {}
+        """The labels whose points are rows, or columns, together, by the label of that side."""
+        self._split: dict[tuple[str, int], dict[str, int]] = {}
         self.shallow = self._shallow()
         self.specializes = not coarse and self.in_product and self._may_specialize()
         self.fastest = self._fastest()
@@ -114,38 +116,66 @@ class Choices:
                 into[label] = None
         return list(rows), list(columns), list(depths)
 
-    def _box(self) -> list[str]:
-        """Returns the labels whose points may be the rows of products together, slowest first.
+    def _boxes_of_sides(self) -> dict[str, list[str]]:
+        """Returns the labels whose points may be the rows, or the columns, of products together,
+        slowest first, by the label of that side.
 
-        None if one label numbers all rows, or a buffer is held along them.
+        There are none for a side that one label numbers. No buffer may be held along them.
         """
-        work = self.work
-        places = {frozenset({*item.left} - {*item.right}) for item in work.products}
-        if len(places) != 1 or work.buffers:
-            return []
-        rows = next(iter(places))
-        labels = [label for label, place in work.grid.items() if place in rows]
-        alone = all(len(work.labels()[label]) == 1 for label in labels)
-        fixed = any(p in work.single or p in work.whole for p in rows)
-        return labels if 1 < len(labels) == len(rows) and alone and not fixed else []
+        work, found = self.work, dict[str, list[str]]()
+        rows = {frozenset({*item.left} - {*item.right}) for item in work.products}
+        columns = {frozenset({*item.right} - {*item.left}) for item in work.products}
+        for label, sides in ((self.rows[0], rows), (self.columns[0], columns)):
+            if len(sides) != 1 or work.buffers:
+                continue
+            (side,) = sides
+            labels = [label for label, place in work.grid.items() if place in side]
+            alone = all(len(work.labels()[label]) == 1 for label in labels)
+            fixed = any(p in work.single or p in work.whole for p in side)
+            if 1 < len(labels) == len(side) and alone and not fixed:
+                found[label] = labels
+        return found
+
+    def _side(self, labels: Sequence[str]) -> Sequence[str]:
+        """Returns the labels of a side of products: those of its box, if it is one."""
+        return self.boxes.get(labels[0], labels) if labels else labels
 
     def _boxed(self, tiles: Mapping[str, int]) -> Mapping[str, int] | None:
-        """Returns tiles whose rows are a box of several labels, with fewest points that do not
+        """Returns tiles whose sides are boxes of several labels, with fewest points that do not
         exist; None where they are those of one label anyway."""
-        if not self.box:
-            return None
-        total = tiles[self.rows[0]]
-        if total not in self._boxes:
-            found = min(
-                _splits(total, len(self.box)), key=lambda sizes: (self._walked(sizes), sizes)
-            )
-            self._boxes[total] = dict(zip(self.box, found))
-        boxed = {**tiles, **self._boxes[total]}
+        boxed = dict(tiles)
+        for label, box in self.boxes.items():
+            key = label, tiles[label]
+            if key not in self._split:
+                found = min(
+                    filter(lambda sizes: self._is_copied(box, sizes), _splits(key[1], len(box))),
+                    key=lambda sizes: (self._walked(box, sizes), sizes),
+                )
+                self._split[key] = dict(zip(box, found))
+            boxed.update(self._split[key])
         return None if boxed == tiles else boxed
 
-    def _walked(self, sizes: Sequence[int]) -> int:
-        """Returns the points of all boxes of rows."""
-        pairs = zip(self.box, sizes)
+    def _is_copied(self, box: Sequence[str], sizes: Sequence[int]) -> bool:
+        """Returns whether the copy engine takes a box of these labels as a side of products.
+
+        Where they are columns, it copies them in panels, of which one has points of the label that
+        is fastest in memory alone, no wider than a swizzle. A box of one label is always taken.
+        """
+        if sum(size > 1 for size in sizes) < 2:
+            return True
+        least, most = SWIZZLES[1], SWIZZLES[-1]
+        for item in self.work.accesses:
+            for place in item.fastest[:1]:
+                label = self.work.loops[place].label
+                if label in box:
+                    row = sizes[box.index(label)] * item.bits // 8
+                    if not least <= row <= most:
+                        return False
+        return True
+
+    def _walked(self, box: Sequence[str], sizes: Sequence[int]) -> int:
+        """Returns the points of all boxes of these labels."""
+        pairs = zip(box, sizes)
         return prod(-(-self.extents[label] // size) * size for label, size in pairs)
 
     def _shallow(self) -> set[str]:
@@ -230,8 +260,8 @@ class Choices:
         if held and (in_grid or depth) and extent <= WHOLE_DEPTH and not (depth and side):
             return [0]
         least = max(least_depth(item.bits) for item in self.work.products)
-        if self.box and label == self.rows[0]:
-            room = padded(prod(self.extents[other] for other in self.box))
+        if label in self.boxes:
+            room = padded(prod(self.extents[other] for other in self.boxes[label]))
         top = max(room, least)
         if depth:
             sizes = (64,) if self.coarse else (32, 64, 128) if side else (16, 32, 64, 128)
@@ -298,11 +328,15 @@ class Choices:
 
     def _divides(self, tiles: Mapping[str, int]) -> bool:
         """Returns whether each group of warps that multiplies can have a part of the rows."""
-        rows = prod(tiles[label] for label in self.box or self.rows)
+        rows = prod(tiles[label] for label in self._side(self.rows))
         each = self.lanes(tiles) / (CONSUMERS * GROUP * self.device.warp)
+        columns = [
+            prod(tiles[other] for other in self.boxes.get(label, [label]))
+            for label in self.columns
+        ]  # fmt: skip
         return (
             rows >= CONSUMERS * ROWS_OF_CONSUMER and each <= MOST_OF_PRODUCTS
-            and any(tiles[label] >= ROWS_OF_CONSUMER for label in self.columns)
+            and max(columns) >= ROWS_OF_CONSUMER
         )
 
     def lanes(self, tiles: Mapping[str, int]) -> int:
@@ -340,21 +374,20 @@ class Choices:
         grid = [label for label in self.work.grid if label in blocked]
         if not self.in_product:
             return tuple((label, "whole", 0) for label in grid)
-        rows = [label for label in grid if label in (self.box or self.rows)]
-        columns = [label for label in grid if label in self.columns and label not in rows]
+        rows = [label for label in grid if label in self._side(self.rows)]
+        columns = [*self.columns, *self.boxes.get(self.columns[0], [])]
+        columns = [label for label in grid if label in columns and label not in rows]
         rest = [label for label in grid if label not in rows and label not in columns]
         if any(walk.share < 1 for walk in self.work.loops):
             return tuple((label, "descending", 0) for label in rows) + tuple(
                 (label, "whole", 0) for label in (*rest, *columns)
             )
         whole = [(label, "whole", 0) for label in rest]
-        if self.box:
+        if self.rows[0] in self.boxes:
             # Boxes that follow each other share what windows of both read.
             whole += [(label, "whole", 0) for label in (*rows, *columns)]
         elif rows and columns:
-            # Which factor is written first says nothing.
-            first = min(rows[0], columns[0], key=grid.index)
-            others = columns if first in rows else rows
+            first, *others = rows[0], *columns
             whole += [(first, "outer", TOGETHER), *((label, "whole", 0) for label in others)]
             whole += [(first, "inner", TOGETHER)]
         else:

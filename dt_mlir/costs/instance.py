@@ -344,9 +344,20 @@ class Instance:
         found = 0.0
         for item in self.work.accesses:
             if item.stores and self.work.tensors[item.tensor].is_described:
-                row = prod(self.lanes[place] for place in item.fastest[:1]) * item.bits / 8
+                row = prod(self.lanes[place] for place in self._columns(item)) * item.bits / 8
                 held = min(row, PARTS * PART) / row
                 found += held * self.tile[item.depends] * item.bits / 8
+        return found
+
+    def _columns(self, item: Access) -> set[int]:
+        """Returns the loops whose points are columns of a result: those of the side of a product
+        that has its fastest one, or this alone."""
+        found = {*item.fastest[:1]}
+        for product in self.work.products:
+            left, right = {*product.left}, {*product.right}
+            for side in (left - right, right - left):
+                if not found.isdisjoint(side):
+                    found |= side.intersection(item.depends)
         return found
 
     @cached_property

@@ -170,6 +170,9 @@ class _Reader:
             self.work.reductions.append(Reduction(around, depends, over, running=running))
             return
         left, right = (self._depends(term) for term in terms)
+        if max({*left} - {*right}, default=-1) > max({*right} - {*left}, default=-1):
+            # Its rows are along the outer loops, whichever factor is written first.
+            left, right = right, left
         depth = [over]
         parent = op.parent_op()
         while isinstance(parent, loop.ReduceOp) and parent.yielded == tuple(op.results):

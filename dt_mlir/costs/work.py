@@ -105,7 +105,9 @@ class Product:
     bits: int
     around: Loops
     left: Loops
+    """The loops that the factor of its rows depends on."""
     right: Loops
+    """The loops that the factor of its columns depends on."""
     depth: Loops
     """The loops whose points it sums."""
     computed: bool = False
