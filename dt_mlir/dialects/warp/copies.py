@@ -111,9 +111,10 @@ class TmaDescriptorOp(IRDLOperation):
             ends = [name.strip("_") and name for name in names(parse_names(parser))]
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
+        place = parser.pos
         type = parser.parse_type()
         if not isinstance(type, DescriptorType):
-            parser.raise_error(f"{type} does not describe a tensor")
+            parser.raise_error(f"{type} does not describe a tensor", place)
         op = cls(base, type, ends, axes)
         op.attributes.update(attributes)
         return op

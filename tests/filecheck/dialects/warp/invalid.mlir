@@ -91,6 +91,49 @@ func.func @f(%A: memref<?x?xbf16>) {
   func.return
 }
 // -----
+func.func @f(%A: memref<?x?x?xbf16>) {
+  %a = warp.tma_descriptor %A axes [0, 2, 1] : !warp.descriptor<[2, 64, 64] x bf16>
+  // expected-error@above {{a box has each axis of its tensor once, the last one last}}
+  func.return
+}
+// -----
+func.func @f(%A: memref<?x?x?xbf16>) {
+  %a = warp.tma_descriptor %A axes [0, 0, 2] : !warp.descriptor<[2, 64, 64] x bf16>
+  // expected-error@above {{a box has each axis of its tensor once, the last one last}}
+  func.return
+}
+// -----
+func.func @f(%A: memref<?x?x?xbf16>) {
+  %a = warp.tma_descriptor %A axes [1, 0, 2] : !warp.ring<2 x [64] x bf16>
+  // expected-error@above {{!warp.ring<2 x [64] x bf16> does not describe a tensor}}
+  func.return
+}
+// -----
+func.func @f(%A: memref<?x?x?xbf16>) {
+  %a = warp.tma_descriptor %A : !warp.descriptor<[4, 64, 32] x bf16, swizzle 64>
+  %i = arith.constant 0 : index
+  %r = warp.alloc : !warp.ring<2 x [64, 128] x bf16, swizzle 64>
+  %s = warp.alloc : !warp.ring<2 x [32, 256] x bf16, swizzle 64>
+  %b = warp.index %r[%i]
+  %c = warp.index %s[%i]
+  // Panels have the first axes of a box, and all rows.
+  warp.tma_store %b to %a[%i, %i, %i]
+  warp.tma_store %c to %a[%i, %i, %i]
+  // expected-error@above {{does not fit into !warp.buffer<[32, 256] x bf16, swizzle 64>}}
+  func.return
+}
+// -----
+func.func @f(%A: memref<?x?x?xbf16>) {
+  %a = warp.tma_descriptor %A : !warp.descriptor<[4, 64, 64] x bf16, swizzle 64>
+  %i = arith.constant 0 : index
+  %r = warp.alloc : !warp.ring<2 x [64, 256] x bf16, swizzle 64>
+  %b = warp.index %r[%i]
+  // A panel is as wide as the swizzle.
+  warp.tma_store %b to %a[%i, %i, %i]
+  // expected-error@above {{does not fit into !warp.buffer<[64, 256] x bf16, swizzle 64>}}
+  func.return
+}
+// -----
 func.func @f(%A: memref<?x?xbf16>) {
   %a = warp.tma_descriptor %A : !warp.descriptor<[64, 512] x bf16>
   // expected-error@above {{the copy engine takes boxes of 256 elements along an axis}}
