@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import scf
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from dt_mlir.analysis.boxes import Box
-from dt_mlir.dialects import tile
+from dt_mlir.dialects import tile, warp
 
 
 @dataclass
@@ -46,7 +46,7 @@ def sites_of(factors: Mapping[tile.DotOp, Sequence[Box | None]]) -> dict[Operati
 
 
 def blocks_alike(
-    sites: Sequence[Site], part_of: Callable[[Box], Attribute]
+    sites: Sequence[Site], part_of: Callable[[Box], warp.DescriptorType]
 ) -> dict[Block, Block]:
     """Returns the blocks of loops that copy what a loop in front of them has copied, with its own.
 
@@ -56,12 +56,12 @@ def blocks_alike(
         sites: the copies.
         part_of: gives the type of the part of a box that a group has.
     """
-    copied: dict[Block, list[list[tuple[SSAValue, Attribute]]]] = {}
+    copied: dict[Block, list[list[tuple[object, ...]]]] = {}
     for site in sites:
-        boxes: list[tuple[SSAValue, Attribute]] = [
-            (box.op.base, part_of(box)) for box in site.boxes
-        ]
-        copied.setdefault(site.block, []).append(boxes)
+        parts = [(box, part_of(box)) for box in site.boxes]
+        copied.setdefault(site.block, []).append([
+            (box.op.base, part, box.permutation, *box.matrix(part.extents)) for box, part in parts
+        ])  # fmt: skip
     around = {block: block.parent_op() for block in copied}
     loops = {block: op for block, op in around.items() if isinstance(op, scf.ForOp)}
     found: dict[Block, Block] = {}

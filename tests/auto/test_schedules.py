@@ -62,6 +62,11 @@ Func f : f16; In X : f16, W : f16; Var n, p = size(X, 1), q = size(X, 2), o; RVa
 f[n, p, q, o] = rdot(constant_exterior(X[n, p + r - 1, q + s - 1, c], 0), W[o, r, s, c], r, s, c);
 f.compile();
 """
+HEADS = """
+Func q : bf16; In X : bf16, Q : bf16; Var h, i, d; RVar c;
+q[h, i, d] = rdot(X[i, c], Q[h, c, d], c);
+q.compile();
+"""
 STRIDED = CONVOLUTION.replace("p + r", "2 * p + r").replace("q + s", "2 * q + s")
 
 
@@ -268,11 +273,30 @@ def test_the_order_of_definitions_decides_nothing() -> None:
     assert texts(schedule(SOFTMAX, sizes)) == texts(schedule(other, sizes))
 
 
-def test_the_order_of_operands_decides_nothing() -> None:
-    other = MATMUL.replace("rdot(A[x, k], B[k, y], k)", "rdot(B[k, y], A[x, k], k)")
-    sizes = {"x": 2048, "y": 8192, "k": 4096}
-    tiles = [line for line in texts(schedule(MATMUL, sizes)) if "tensorize" in line]
-    assert [line for line in texts(schedule(other, sizes)) if "tensorize" in line] == tiles
+@pytest.mark.parametrize("text", [MATMUL, ATTENTION, CONVOLUTION, HEADS])
+def test_the_order_of_operands_decides_nothing(text: str) -> None:
+    other = re.sub(
+        r"rdot\((\w+\[[^]]*\]|constant_exterior\([^)]*\)), (\w+\[[^]]*\])", r"rdot(\2, \1", text
+    )
+    assert other != text
+    labels = Interface.of(algorithm(text)).labels
+    known = {
+        "x": 2048, "y": 8192, "k": 4096, "h": 32, "c": 64, "d": 64, "i": 1024, "j": 1024,
+        "n": 32, "o": 256, "X_1": 56, "X_2": 56, "X_3": 64,
+    }  # fmt: skip
+    sizes = {label: size for label, size in known.items() if label in labels}
+    assert texts(schedule(other, sizes)) == texts(schedule(text, sizes))
+
+
+def test_columns_of_heads_are_boxes() -> None:
+    """The columns of several heads fill a tile, and the copy engine moves them."""
+    assert texts(schedule(HEADS, {"h": 32, "i": 2048, "d": 64, "c": 2048}))[:5] == [
+        "q.block(h:4, i:128, d:64);", "q.tensorize(h:4, i:128, d:64, c:64);",
+        "q.map(i:i1/8, h, d, i1);", "q.persistent();", "q.warp_specialize(registers:240);",
+    ]  # fmt: skip
+    # Panels are no wider than a swizzle.
+    wide = texts(schedule(HEADS, {"h": 32, "i": 2048, "d": 128, "c": 2048}))
+    assert "q.tensorize(h:4, i:128, d:64, c:64);" in wide
 
 
 def test_rounding_that_differs_keeps_kernels_apart() -> None:

@@ -3,6 +3,7 @@ several matrices. The copy engine copies their boxes, and gives zeros outside of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import torch
 from apart import apart
 from gluon_shim import loaded_on_the_shim
 from running import computed, machine_code
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, IntAttr, ModuleOp
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.backend.python_module import emit_module
@@ -241,6 +242,43 @@ def test_machine_code(name: str) -> None:
     assert "wgmma.mma_async" in ptx
     dimensions = FORMS[name].text.split("f[")[1].split("]")[0].count(",") + 1
     assert f"cp.async.bulk.tensor.{dimensions}d" in ptx
+
+
+@pytest.mark.parametrize(("swizzle", "box"), [
+    (128, [4, 64, 64]), (64, [8, 64, 32]), (32, [4, 16, 16]), (128, [2, 2, 8, 8, 64]),
+    (128, [2, 2, 16, 64]),
+])  # fmt: skip
+def test_panels_are_where_triton_has_them(swizzle: int, box: list[int]) -> None:
+    """A box of panels and the matrix that it is have each element at one place."""
+    from triton._C.libtriton import gluon_ir, ir
+    from triton.experimental.gluon import language as gl
+
+    context = ir.context()
+    ir.load_dialects(context)
+    builder = gluon_ir.GluonOpBuilder(context)
+
+    def places(shape: list[int]) -> np.ndarray:
+        layout = gl.NVMMASharedLayout(swizzle, 16, rank=len(shape))
+        bases = builder.to_linear_layout(layout._to_ir(builder), shape).offset_bases
+        found = np.zeros(shape, int)
+        for number in range(2 ** len(bases)):
+            index = [0] * len(shape)
+            for bit, basis in enumerate(bases):
+                if number >> bit & 1:
+                    index = [a ^ b for a, b in zip(index, basis)]
+            found[tuple(index)] = number
+        return found
+
+    width = swizzle // 2
+    for panels in range(1, len(box) - 1):
+        rows, count = math.prod(box[panels:-1]), math.prod(box[:panels])
+        type = warp.DescriptorType.new(
+            [ArrayAttr(map(IntAttr, box)), BFloat16Type(), IntAttr(swizzle)]
+        )
+        matrix = warp.BufferType.of(type).with_extents([rows, count * width])
+        assert warp.panel_axes(matrix, type) == panels
+        copied = places(box).reshape(count, rows, width).swapaxes(0, 1)
+        np.testing.assert_array_equal(copied.reshape(rows, -1), places(list(matrix.extents)))
 
 
 @pytest.mark.parametrize("name", FORMS)
