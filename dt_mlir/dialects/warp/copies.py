@@ -42,6 +42,10 @@ from dt_mlir.dialects.warp.types import BarrierType, BufferType, DescriptorType,
 from dt_mlir.element_types import value_type
 
 
+SWIZZLED_ROWS = 8
+"""The rows after which a swizzle repeats."""
+
+
 @irdl_op_definition
 class TmaDescriptorOp(IRDLOperation):
     """Describes a tensor to the copy engine, which then copies boxes of it.
@@ -58,7 +62,7 @@ class TmaDescriptorOp(IRDLOperation):
     )
 
     axes = opt_prop_def(ArrayAttr[IntAttr])
-    """The axis of the tensor that each axis of a box is; None where they are in order."""
+    """The axis of the tensor that each axis of a box is; absent where they are in order."""
     ends = opt_prop_def(ArrayAttr[StringAttr])
     """The label at whose size the tensor ends along each axis; empty where its storage ends."""
     base = operand_def(MemRefType)
@@ -327,7 +331,7 @@ def _check_box(descriptor: SSAValue, origin: Sequence[SSAValue], buffer: SSAValu
 def panel_axes(buffer: BufferType, box: DescriptorType) -> int | None:
     """Returns the number of the first axes of a box that number the panels of a buffer.
 
-    Each panel has all rows, and as many of their columns as the swizzle is wide.
+    Each panel has all rows, a multiple of 8, and as many of their columns as the swizzle is wide.
 
     Args:
         buffer: the buffer.
@@ -340,6 +344,8 @@ def panel_axes(buffer: BufferType, box: DescriptorType) -> int | None:
         return 0
     *sides, last = box.extents
     if len(buffer.extents) != 2 or last * box.width != 8 * box.swizzle.data:
+        return None
+    if buffer.extents[0] % SWIZZLED_ROWS:
         return None
     return next(
         (

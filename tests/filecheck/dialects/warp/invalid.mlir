@@ -134,6 +134,17 @@ func.func @f(%A: memref<?x?x?xbf16>) {
   func.return
 }
 // -----
+func.func @f(%A: memref<?x?x?xbf16>) {
+  %a = warp.tma_descriptor %A : !warp.descriptor<[8, 4, 64] x bf16, swizzle 128>
+  %i = arith.constant 0 : index
+  %r = warp.alloc : !warp.ring<2 x [4, 512] x bf16, swizzle 128>
+  %b = warp.index %r[%i]
+  // A swizzle repeats after eight rows.
+  warp.tma_store %b to %a[%i, %i, %i]
+  // expected-error@above {{does not fit into !warp.buffer<[4, 512] x bf16, swizzle 128>}}
+  func.return
+}
+// -----
 func.func @f(%A: memref<?x?xbf16>) {
   %a = warp.tma_descriptor %A : !warp.descriptor<[64, 512] x bf16>
   // expected-error@above {{the copy engine takes boxes of 256 elements along an axis}}
