@@ -110,7 +110,7 @@ WARPS = [
     ),
     Fault(
         "parts-in-one-place", _PARTS,
-        "index.constant(number * result.columns)", "index.constant(0)",
+        "index.constant(distance)", "index.constant(0)",
         "all parts of a result are stored over its first columns",
     ),
     Fault(
@@ -151,6 +151,21 @@ WARPS = [
         "groups-of-the-fastest-label", _BOXES,
         "return next(places, None)", "return max(places, default=None)",
         "a group copies rows that are not its own",
+    ),
+    Fault(
+        "panels-in-the-order-of-axes", _BOXES,
+        "wanted = sorted(places, key=", "wanted = sorted(places) or (",
+        "columns of one label are copied where those of another one are",
+    ),
+    Fault(
+        "panels-in-another-order", _PARTS,
+        "axes = range(count) if count else", "axes = range(count - 1, -1, -1) if count else",
+        "parts of a result with several labels of columns are stored in places of others",
+    ),
+    Fault(
+        "axes-without-their-order", _WRAPPER,
+        "if described.axes is not None:", "if described.axes is None:",
+        "a tensor is described with its axes in another order than its boxes",
     ),
 ]
 """Faults in specialized warps."""

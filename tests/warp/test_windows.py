@@ -126,8 +126,8 @@ FORMS = {
     ),
     "columns of three labels": Form(
         f"Func f : bf16; {INPUTS} Var g, h, x, y; RVar k; "
-        "f[g, x, h, y] = rdot(X[x, k], W[h, g, k, y], k); f.block(g:2, h:2, x:128, y:64); "
-        "f.tensorize(g:2, h:2, x:128, y:64, k:32); f.warp_specialize();",
+        "f[g, x, h, y] = rdot(X[x, k], W[h, g, k, y], k); f.block(g:2, h:4, x:128, y:32); "
+        "f.tensorize(g:2, h:4, x:128, y:32, k:32); f.warp_specialize();",
         lambda a: np.einsum("xk,hgky->gxhy", a["X"], a["W"]),
         [{"g": 2, **HEADS[0]}, {"g": 3, **HEADS[1]}],
     ),
