@@ -80,7 +80,8 @@ def _stored_by_threads(work: Work) -> list[Decision]:
     stored = dict.fromkeys(item.tensor for item in work.accesses if item.stores)
     if all(work.tensors[name].is_described for name in stored):
         return []
-    reads = dict.fromkeys(item.tensor for item in work.accesses if item.feeds_product)
+    factors = {item.tensor for item in work.accesses if item.feeds_product}
+    reads = [name for name in work.tensors if name in factors]
     described = [*reads, *(name for name in stored if work.tensors[name].is_described)]
     reason = "threads store what has rows that start anywhere"
     return [plain(work.root, "descriptor", *described, reason=reason)]

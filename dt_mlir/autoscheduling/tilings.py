@@ -8,13 +8,14 @@ taken whole; others take single elements or a few.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from itertools import product as combinations
 from math import inf, log2, prod
 
 from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.tile_sizes import padded
+from dt_mlir.autoscheduling.boxes import Boxes
 from dt_mlir.costs.balance import rise
 from dt_mlir.costs.bounds import least_with_products
 from dt_mlir.costs.device import Device
@@ -23,7 +24,6 @@ from dt_mlir.costs.model import Model
 from dt_mlir.costs.moving import UNROLLED
 from dt_mlir.costs.tiling import Cost, Tiling, streams
 from dt_mlir.costs.work import Order, Work
-from dt_mlir.dialects.warp.types import SWIZZLES
 
 MOST_LANES = 2**16
 """The most elements of a tile."""
@@ -81,9 +81,7 @@ class Choices:
         }
         self.rows, self.columns, self.depths = self._sides()
         self.in_product = bool(self.rows and self.columns)
-        self.boxes = self._boxes_of_sides() if self.in_product else {}
-        """The labels whose points are rows, or columns, together, by the label of that side."""
-        self._split: dict[tuple[str, int], dict[str, int]] = {}
+        self.boxes = Boxes(work, self.extents, self.rows[:1], self.columns[:1])
         self.shallow = self._shallow()
         self.specializes = not coarse and self.in_product and self._may_specialize()
         self.fastest = self._fastest()
@@ -115,68 +113,6 @@ class Choices:
                 assert label is not None
                 into[label] = None
         return list(rows), list(columns), list(depths)
-
-    def _boxes_of_sides(self) -> dict[str, list[str]]:
-        """Returns the labels whose points may be the rows, or the columns, of products together,
-        slowest first, by the label of that side.
-
-        There are none for a side that one label numbers. No buffer may be held along them.
-        """
-        work, found = self.work, dict[str, list[str]]()
-        rows = {frozenset({*item.left} - {*item.right}) for item in work.products}
-        columns = {frozenset({*item.right} - {*item.left}) for item in work.products}
-        for label, sides in ((self.rows[0], rows), (self.columns[0], columns)):
-            if len(sides) != 1 or work.buffers:
-                continue
-            (side,) = sides
-            labels = [label for label, place in work.grid.items() if place in side]
-            alone = all(len(work.labels()[label]) == 1 for label in labels)
-            fixed = any(p in work.single or p in work.whole for p in side)
-            if 1 < len(labels) == len(side) and alone and not fixed:
-                found[label] = labels
-        return found
-
-    def _side(self, labels: Sequence[str]) -> Sequence[str]:
-        """Returns the labels of a side of products: those of its box, if it is one."""
-        return self.boxes.get(labels[0], labels) if labels else labels
-
-    def _boxed(self, tiles: Mapping[str, int]) -> Mapping[str, int] | None:
-        """Returns tiles whose sides are boxes of several labels, with fewest points that do not
-        exist; None where they are those of one label anyway."""
-        boxed = dict(tiles)
-        for label, box in self.boxes.items():
-            key = label, tiles[label]
-            if key not in self._split:
-                found = min(
-                    filter(lambda sizes: self._is_copied(box, sizes), _splits(key[1], len(box))),
-                    key=lambda sizes: (self._walked(box, sizes), sizes),
-                )
-                self._split[key] = dict(zip(box, found))
-            boxed.update(self._split[key])
-        return None if boxed == tiles else boxed
-
-    def _is_copied(self, box: Sequence[str], sizes: Sequence[int]) -> bool:
-        """Returns whether the copy engine takes a box of these labels as a side of products.
-
-        Where they are columns, it copies them in panels, of which one has points of the label that
-        is fastest in memory alone, no wider than a swizzle. A box of one label is always taken.
-        """
-        if sum(size > 1 for size in sizes) < 2:
-            return True
-        least, most = SWIZZLES[1], SWIZZLES[-1]
-        for item in self.work.accesses:
-            for place in item.fastest[:1]:
-                label = self.work.loops[place].label
-                if label in box:
-                    row = sizes[box.index(label)] * item.bits // 8
-                    if not least <= row <= most:
-                        return False
-        return True
-
-    def _walked(self, box: Sequence[str], sizes: Sequence[int]) -> int:
-        """Returns the points of all boxes of these labels."""
-        pairs = zip(box, sizes)
-        return prod(-(-self.extents[label] // size) * size for label, size in pairs)
 
     def _shallow(self) -> set[str]:
         """Returns labels along the depths of products that are less deep than an instruction.
@@ -260,8 +196,8 @@ class Choices:
         if held and (in_grid or depth) and extent <= WHOLE_DEPTH and not (depth and side):
             return [0]
         least = max(least_depth(item.bits) for item in self.work.products)
-        if label in self.boxes:
-            room = padded(prod(self.extents[other] for other in self.boxes[label]))
+        if label in self.boxes.labels:
+            room = padded(prod(self.extents[other] for other in self.boxes.side([label])))
         top = max(room, least)
         if depth:
             sizes = (64,) if self.coarse else (32, 64, 128) if side else (16, 32, 64, 128)
@@ -280,9 +216,9 @@ class Choices:
         if not self.in_product:
             warps = (1, 4, 8, 16) if self.coarse else (1, 2, 4, 8, 16, 32)
         orders: dict[frozenset[str], Order] = {}
-        for sizes in combinations(*map(self.options, labels)):
-            single = dict(zip(labels, sizes))
-            tiles = self._boxed(single) or single
+        singles = (dict(zip(labels, sizes)) for sizes in combinations(*map(self.options, labels)))
+        every = not self.coarse
+        for tiles in (tiles for single in singles for tiles in self.boxes.tiles(single, every)):
             lanes = self.lanes(tiles)
             if lanes > MOST_LANES:
                 continue
@@ -298,7 +234,7 @@ class Choices:
                 if count > 1 and each < 2 or count < 32 and each > most:
                     continue
                 yield Tiling(tiles, blocked, count, STAGES, order, dependent=dependent)
-            if self.specializes and self._divides(tiles):
+            if self.specializes and self._divides(tiles) and self.boxes.are_copied(tiles):
                 # What need not wait for the block before walks blocks; measuring tells of the rest.
                 walking = [(1, False)] if streams(self.work, tiles) else [(0, False), (1, False)]
                 if rise(self.work) > 1:
@@ -328,12 +264,11 @@ class Choices:
 
     def _divides(self, tiles: Mapping[str, int]) -> bool:
         """Returns whether each group of warps that multiplies can have a part of the rows."""
-        rows = prod(tiles[label] for label in self._side(self.rows))
+        rows = prod(tiles[label] for label in self.boxes.side(self.rows))
         each = self.lanes(tiles) / (CONSUMERS * GROUP * self.device.warp)
         columns = [
-            prod(tiles[other] for other in self.boxes.get(label, [label]))
-            for label in self.columns
-        ]  # fmt: skip
+            prod(tiles[other] for other in self.boxes.side([label])) for label in self.columns
+        ]
         return (
             rows >= CONSUMERS * ROWS_OF_CONSUMER and each <= MOST_OF_PRODUCTS
             and max(columns) >= ROWS_OF_CONSUMER
@@ -374,8 +309,8 @@ class Choices:
         grid = [label for label in self.work.grid if label in blocked]
         if not self.in_product:
             return tuple((label, "whole", 0) for label in grid)
-        rows = [label for label in grid if label in self._side(self.rows)]
-        columns = [*self.columns, *self.boxes.get(self.columns[0], [])]
+        rows = [label for label in grid if label in self.boxes.side(self.rows)]
+        columns = [*self.columns, *self.boxes.side(self.columns)]
         columns = [label for label in grid if label in columns and label not in rows]
         rest = [label for label in grid if label not in rows and label not in columns]
         if any(walk.share < 1 for walk in self.work.loops):
@@ -383,7 +318,7 @@ class Choices:
                 (label, "whole", 0) for label in (*rest, *columns)
             )
         whole = [(label, "whole", 0) for label in rest]
-        if self.rows[0] in self.boxes:
+        if self.rows[0] in self.boxes.labels:
             # Boxes that follow each other share what windows of both read.
             whole += [(label, "whole", 0) for label in (*rows, *columns)]
         elif rows and columns:
@@ -393,16 +328,6 @@ class Choices:
         else:
             whole += [(label, "whole", 0) for label in (*columns, *rows)]
         return tuple(whole)
-
-
-def _splits(total: int, count: int) -> Iterator[tuple[int, ...]]:
-    """Yields the ways to write a power of two as so many powers of two."""
-    if count == 1:
-        yield (total,)
-        return
-    for first in _powers(1, total):
-        for others in _splits(total // first, count - 1):
-            yield first, *others
 
 
 def _powers(least: int, most: int) -> list[int]:

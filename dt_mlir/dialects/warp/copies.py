@@ -41,7 +41,6 @@ from dt_mlir.dialects.warp.barriers import parse_barrier, print_barrier
 from dt_mlir.dialects.warp.types import BarrierType, BufferType, DescriptorType, RingType
 from dt_mlir.element_types import value_type
 
-
 SWIZZLED_ROWS = 8
 """The rows after which a swizzle repeats."""
 
