@@ -294,9 +294,24 @@ def test_columns_of_heads_are_boxes() -> None:
         "q.block(h:4, i:128, d:64);", "q.tensorize(h:4, i:128, d:64, c:64);",
         "q.map(i:i1/8, h, d, i1);", "q.persistent();", "q.warp_specialize(registers:240);",
     ]  # fmt: skip
+    # What threads load limits no box.
+    biased = HEADS.replace("Q : bf16;", "Q : bf16, b : f32;").replace(", c);", ", c) + b[h];")
+    sizes = {"h": 4, "i": 32768, "d": 64, "c": 1024}
+    assert "q.tensorize(h:4, i:128, d:64, c:64);" in texts(schedule(biased, sizes))
     # Panels are no wider than a swizzle.
     wide = texts(schedule(HEADS, {"h": 32, "i": 2048, "d": 128, "c": 2048}))
     assert "q.tensorize(h:4, i:128, d:64, c:64);" in wide
+
+
+def test_tiles_of_threads_are_any_boxes() -> None:
+    """What the copy engine takes limits boxes of kernels alone whose factors it copies."""
+    text = """
+    Func f : bf16; In A : f8e4m3, B : f8e4m3; Var i, e, d, j; RVar k;
+    f[j, d, i, e] = rdot(A[j, k, i], B[d, e, k], k);
+    f.compile();
+    """
+    found = texts(schedule(text, {"i": 16, "j": 128, "d": 32, "e": 128, "k": 12288}))
+    assert any("j:16" in line and "i:16" in line for line in found if "tensorize" in line)
 
 
 def test_rounding_that_differs_keeps_kernels_apart() -> None:

@@ -308,6 +308,27 @@ def test_storage_that_goes_on(multiple: int) -> None:
     np.testing.assert_array_equal(computed(module, arrays, sizes, "f"), rounded(wanted))
 
 
+@pytest.mark.parametrize("multiple", [16, 32])
+def test_panels_of_storage_that_goes_on(multiple: int) -> None:
+    """Panels of a padded tensor end where its label does, whatever axis of the box that is."""
+    text = (
+        "Func g : bf16, f : bf16; In X : bf16, W : bf16; Var h, x, y, c; RVar k; "
+        "g[c, h, y] = W[c, h, y] + 1; f[h, x, y] = rdot(X[x, k], g[k, h, y], k); "
+        "g.block(c:16, h:1, y:64); g.tensorize(c:16, y:64); "
+        f"g.align_storage(c:{multiple}); {COLUMNS}"
+    )
+    module = lowered(text)
+    assert "axes [1, 0, 2] ends [c, _, _] :" in str(module)
+    interface = Interface.of(module)
+    sizes = interface.sizes({"h": 3, "x": 72, "y": 72, "c": 40})
+    arrays = arrays_of(interface, sizes)
+    wanted = np.einsum("xk,khy->hxy", arrays["X"], arrays["W"] + 1)
+    np.testing.assert_array_equal(computed(module, arrays, sizes, "f"), rounded(wanted))
+    with loaded_on_the_shim(emit_module(specialized(module))) as emitted:
+        found = emitted.f(*tensors_of(interface, arrays))
+    np.testing.assert_array_equal(found.double().numpy(), rounded(wanted))
+
+
 @pytest.mark.parametrize("other", ["rdot(Y[a, k], V[k, b], k)", "rdot(Y[a, b, k], V[a, k, i], k)"])
 def test_products_with_other_rows(other: str) -> None:
     """Rows are no box where another product has a part of them only."""
