@@ -187,9 +187,20 @@ class Boxes:
         Raises:
             CompileError: if it is not a box of a tensor.
         """
-        tiled = op.result.type if isinstance(op, tile.LoadOp) else op.value.type
         rows = self._rows_of(op) if isinstance(op, tile.LoadOp) else None
-        return self._found(op, tiled, rows)
+        return self._found(op, _tiled(op), rows)
+
+    def is_reordered(self, op: tile.LoadOp | tile.StoreOp) -> bool:
+        """Returns whether an access is a box only where its axes are copied in another order."""
+        try:
+            self.of_access(op)
+        except CompileError:
+            try:
+                self._found(op, _tiled(op), None, True)
+            except CompileError:
+                return False
+            return True
+        return False
 
     def _rows_of(self, op: tile.LoadOp) -> str | None:
         """Returns the axis of a factor's rows, if they meet no others; None if there is none."""
@@ -454,6 +465,11 @@ def is_computed(index: SSAValue) -> bool:
     if not isinstance(op, Operation):
         return isinstance(index.type, IndexType)
     return is_side_effect_free(op) and all(map(is_computed, op.operands))
+
+
+def _tiled(op: tile.LoadOp | tile.StoreOp) -> Attribute:
+    """Returns the type of the tile that an access loads or stores."""
+    return op.result.type if isinstance(op, tile.LoadOp) else op.value.type
 
 
 def _ascend(numbers: Sequence[int]) -> bool:

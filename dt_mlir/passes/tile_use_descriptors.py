@@ -56,6 +56,9 @@ def use_descriptors(kernel: tile.KernelOp) -> None:
                 kernel, "descriptors are of numbers, and not of truth values",
                 "leave this tensor out", op,
             )  # fmt: skip
+        if kernel.warp_specialize is not None and boxes.is_reordered(op):
+            # Shared memory takes its axes in another order, and Triton's kernel addresses.
+            continue
         boxes.of_access(op)
         op.attributes[tile.DESCRIPTOR] = UnitAttr()
 
@@ -66,7 +69,8 @@ class TileUseDescriptorsPass(ModulePass):
 
     Such an access is a box of its tensor: each axis is indexed by neighbours, or by a number. What
     is outside of the tensor is read as zero, and not written, as its masks say. Triton's kernel
-    takes a descriptor for each, or none where the device or a tensor does not allow it.
+    takes a descriptor for each, or none where the device or a tensor does not allow it. Boxes that
+    are copied with their axes in another order are left to kernels whose warps are specialized.
 
     ```
     tile.kernel @f_kernel(…) attributes {descriptors = ["A"], …} {

@@ -215,6 +215,52 @@ def windows(draw: st.DrawFn) -> Program:
     return Program(text, sizes)
 
 
+@st.composite
+def sides(draw: st.DrawFn) -> Program:
+    """Products whose rows, and columns, are points of several labels, in any order of axes."""
+
+    def pick(*options: object) -> object:
+        return draw(st.sampled_from(options))
+
+    def axes(labels: list[str], *last: str) -> str:
+        found = draw(st.sampled_from(last))
+        return ", ".join([*draw(st.permutations([x for x in labels if x != found])), found])
+
+    def shares(total: int, labels: list[str], least: int) -> dict[str, int]:
+        """Powers of two, the last of them no smaller than a number."""
+        found = dict[str, int]()
+        for label in labels[:-1]:
+            found[label] = min(draw(st.sampled_from([1, 2, 4])), max(total // least, 1))
+            total //= found[label]
+        return found | {labels[-1]: total}
+
+    rows = [*draw(st.sampled_from([[], ["h"]])), "x"]
+    columns = [*draw(st.sampled_from([["g"], ["g"], ["e", "g"], []])), "y"]
+    own = axes([*rows, *columns], "y", "y", "y", "x")
+    left, right = axes([*rows, "k"], "k", "x"), axes([*columns, "k"], "k", "y")
+    value, more = pick(
+        ("{v}", ""), ("relu({v})", ""), ("{v} + bias[y]", ", bias : f32"),
+        ("{v} * rows[x]", ", rows : f32"), (f"{{v}} - R[{own}]", ", R : f16"),
+    )  # fmt: skip
+    factors = [f"A[{left}]", f"B[{right}]"]
+    product = f"rdot({', '.join(draw(st.permutations(factors)))}, k)"
+    consumers = draw(st.sampled_from([1, 1, 2]))
+    count = 64 * consumers * draw(st.sampled_from([1, 1, 2]))
+    tiles = shares(count, rows, 8) | shares(draw(st.sampled_from([32, 64, 128])), columns, 16)
+    block = {"x": draw(st.sampled_from([1, 1, 2])) * tiles["x"]}
+    text = (
+        f"Func f : {pick('bf16', 'f16', 'f32')}; In A : f16, B : f16{more};\n"
+        f"Var {', '.join(draw(st.permutations([*rows, *columns])))}; RVar k;\n"
+        f"f[{own}] = {str(value).format(v=product)};\n"
+        f"f.block({_sizes(**tiles | block)});\n"
+        f"f.tensorize({_sizes(**tiles, k=draw(st.sampled_from([16, 32, 64])))});\n"
+        f"f.warp_specialize(consumers:{consumers}); f.num_stages({pick(1, 2, 3)});\n"
+        f"{pick('', 'f.persistent();')}{pick('', '', ' f.descriptor(A, B);')} f.compile();\n"
+    )
+    most = {"h": 5, "x": 150, "e": 3, "g": 5, "y": 80, "k": 100}
+    return Program(text, {label: draw(st.integers(1, size)) for label, size in most.items()})
+
+
 def check(program: Program, number: int = 0, gpu: bool = False) -> str:
     """Compiles and runs a program; returns what came of it.
 
@@ -330,7 +376,7 @@ def run(number: int, cases: int, gpu: bool = False) -> Counter[str]:
         max_examples=cases, database=None, deadline=None, print_blob=False,
         suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink],
     )  # fmt: skip
-    @given(st.one_of(products(), windows(), attentions()), st.integers(0, 999))
+    @given(st.one_of(products(), windows(), attentions(), sides()), st.integers(0, 999))
     def checked(program: Program, inputs: int) -> None:
         tally[check(program, inputs, gpu)] += 1
 
