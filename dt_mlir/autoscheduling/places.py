@@ -242,9 +242,67 @@ class Places:
         """
         while True:
             target, around = self._around(member, cluster)
-            if label not in around or not self._is_read_along(member, label, cluster):
+            walked = self._index_of(member, label, target, cluster) if around else None
+            if walked not in around:
                 return member, label
-            member = target
+            member, label = target, walked
+
+    def _index_of(
+        self, member: str, label: str, target: str, cluster: Cluster
+    ) -> str | None:
+        """Returns the label at whose index a kernel reads a function along one of its own.
+
+        Args:
+            member: a function of the kernel that has loops of its own.
+            label: one of its labels, or one that it reduces.
+            target: the function that it is fused into.
+            cluster: the kernel.
+
+        Returns:
+            A label of the target, or one that it reduces; None if all reads have no one in common.
+        """
+        functions, found = self.algorithm.functions, set[str]()
+        if label not in functions[member].label_names:
+            return None
+        pending = [(member, label)]
+        known = {*pending}
+        while pending:
+            name, own = pending.pop()
+            axis = functions[name].label_names.index(own)
+            for reader in filter(cluster.members.__contains__, self.readers[name]):
+                for read in self.algorithm.accesses(reader, name):
+                    walked = read.label_alone(axis)
+                    if walked is None:
+                        return None
+                    at: str | None = walked
+                    if reader != target and self._has_nest(reader, cluster):
+                        at = self._index_up_to(reader, walked, target, cluster)
+                    elif reader != target and walked in functions[reader].label_names:
+                        if (reader, walked) not in known:
+                            known.add((reader, walked))
+                            pending.append((reader, walked))
+                        continue
+                    elif reader != target and not (
+                        target == cluster.root and walked in self._passes(cluster)
+                    ):
+                        # It has a loop of its own where the reader is computed.
+                        return None
+                    if at is None:
+                        return None
+                    found.add(at)
+        return found.pop() if len(found) == 1 else None
+
+    def _index_up_to(
+        self, member: str, label: str, target: str, cluster: Cluster
+    ) -> str | None:
+        """Returns the label of a function whose index is that of a loop which is fused into it, or
+        into what is; None if there is none."""
+        at: str | None = label
+        while member != target and at is not None:
+            outer, around = self._around(member, cluster)
+            at = self._index_of(member, at, outer, cluster) if outer != member else None
+            member, at = outer, at if at in around else None
+        return at
 
     def _around(self, member: str, cluster: Cluster) -> tuple[str, list[str]]:
         """Returns the function that another one is fused into, and the labels of the loops there

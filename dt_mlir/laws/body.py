@@ -82,6 +82,10 @@ class Body:
         """A constant."""
         return self.value(arith.ConstantOp(constant(value, type)))
 
+    def widened(self, value: SSAValue, type: Attribute) -> SSAValue:
+        """A value in the type of a sum, which may be wider than what is summed."""
+        return value if value.type == type else self.value(arith.ExtFOp(value, type))
+
     def release(self) -> None:
         """Drops the bodies of sums that were decomposed, so that they use no value any more."""
         for block in self.decomposed:

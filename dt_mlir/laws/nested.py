@@ -156,8 +156,10 @@ def _summed(inner: InnerBody, terms: Terms, parts: Sequence[Term]) -> Term:
     """Returns the sum of a term, or of the product of two, over the label of a sum."""
     found: dict[Powers, SSAValue] = {}
     for powers, elements in terms.elements(parts).items():
-        kind = ReductionKind.ADD if len(elements) == 1 else ReductionKind.DOT
-        found[powers] = inner.reduced(kind, elements, inner.op.result.type)
+        kind, type = ReductionKind.DOT, inner.op.result.type
+        if len(elements) == 1:
+            kind, elements = ReductionKind.ADD, [inner.widened(elements[0], type)]
+        found[powers] = inner.reduced(kind, elements, type)
     term = replace(terms.joined(parts), coefficients=found)
     # The condition must not differ between the elements of the sum.
     if term.mask is None or not inner.is_inside(term.mask):

@@ -150,7 +150,7 @@ class Laws:
         value = self._expanded(term.variables, sums)
         for factor in term.outside:
             cls = arith.DivfOp if factor.inverse else arith.MulfOp
-            value = self.body.value(cls(value, factor.value))
+            value = self.body.value(cls(value, self.body.widened(factor.value, type)))
         masks = list(dict.fromkeys(part.mask for part in parts if part.mask is not None))
         visited = None
         # What multiplies a sum may be infinite where there is nothing to sum.
@@ -183,8 +183,11 @@ class Laws:
             above = sorted((p for p in found if _is_above(p, powers)), key=_by_degree)
             higher = {p: found[p] for p in above}
             repair, sources, law = self._moved(term, powers, higher, type)
-            kind = ReductionKind.ADD if len(elements[powers]) == 1 else ReductionKind.DOT
-            found[powers] = self._running(kind, elements[powers], type, sources, law, repair)
+            kind, factors = ReductionKind.DOT, elements[powers]
+            if len(factors) == 1:
+                # The other factor of a product is outside: its sum has a wider type.
+                kind, factors = ReductionKind.ADD, [self.body.widened(factors[0], type)]
+            found[powers] = self._running(kind, factors, type, sources, law, repair)
         return found
 
     def _moved(

@@ -35,6 +35,26 @@ def test_labels_of_inlined_functions_have_any_names(labels: str) -> None:
     assert found[:2] == ["g.inline();", "total.fuse_at(f, i);"]
 
 
+NESTED = """
+Func w, v, f; In A, B; Var i, j; RVar k, l;
+w[i] = rsum(B[i, l], l);
+v[j] = rsum(A[j, k] * w[j], k);
+f[i, j] = A[i, j] * v[i];
+f.compile();
+"""
+
+
+@pytest.mark.parametrize("label", ["i", "j"])
+def test_labels_of_fused_functions_have_any_names(label: str) -> None:
+    """The loop of a function is that at whose index it is read, not one of the same name."""
+    program = Algorithm(algorithm(NESTED.replace("[j", f"[{label}")), dict.fromkeys("ijkl", 64))
+    fused = plain("v", "fuse_at", "f", "i", reason="")
+    cluster = Evaluator(program, H200).evaluated("f", ["v"], [fused])
+    assert cluster is not None
+    places = Places(program, program.readers)
+    assert [d.text for d in places.ways("w", cluster, False)] == ["w.fuse_at(f, i);"]
+
+
 ATTENTION = """
 Func q, k, v, s, top, p, total, o; In X, Q, K, V; Var h, i, j, d, e, c;
 q[h, i, d] = rdot(X[i, c], Q[h, c, d], c);
