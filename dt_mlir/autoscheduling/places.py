@@ -240,67 +240,72 @@ class Places:
             label: one of its labels, or one that it reduces.
             cluster: the kernel.
         """
+        known: dict[tuple[str, str, str], str | None] = {}
         while True:
             target, around = self._around(member, cluster)
-            walked = self._index_of(member, label, target, cluster) if around else None
+            walked = self._index_of((member, label, target), cluster, known) if around else None
             if walked not in around:
                 return member, label
             member, label = target, walked
 
     def _index_of(
-        self, member: str, label: str, target: str, cluster: Cluster
-    ) -> str | None:
+        self, item: tuple[str, str, str], cluster: Cluster,
+        known: dict[tuple[str, str, str], str | None],
+    ) -> str | None:  # fmt: skip
         """Returns the label at whose index a kernel reads a function along one of its own.
 
         Args:
-            member: a function of the kernel that has loops of its own.
-            label: one of its labels, or one that it reduces.
-            target: the function that it is fused into.
+            item: a function of the kernel that has loops of its own, one of its labels, or of those
+                that it reduces, and the function that it is fused into.
             cluster: the kernel.
+            known: what has been found, as many functions may be read on many ways.
 
         Returns:
             A label of the target, or one that it reduces; None if all reads have no one in common.
         """
-        functions, found = self.algorithm.functions, set[str]()
-        if label not in functions[member].label_names:
-            return None
+        if item not in known:
+            member, label, target = item
+            own = label in self.algorithm.functions[member].label_names
+            found = self._indices_of(member, label, target, cluster, known) if own else set()
+            known[item] = found.pop() if len(found) == 1 else None
+        return known[item]
+
+    def _indices_of(
+        self, member: str, label: str, target: str, cluster: Cluster,
+        known: dict[tuple[str, str, str], str | None],
+    ) -> set[str | None]:  # fmt: skip
+        """Returns the labels at whose indices a kernel reads a function, None for other indices;
+        arguments as for `_index_of`."""
+        functions, found = self.algorithm.functions, set[str | None]()
         pending = [(member, label)]
-        known = {*pending}
-        while pending:
-            name, own = pending.pop()
+        for name, own in pending:
             axis = functions[name].label_names.index(own)
             for reader in filter(cluster.members.__contains__, self.readers[name]):
+                inlined = reader != target and not self._has_nest(reader, cluster)
                 for read in self.algorithm.accesses(reader, name):
                     walked = read.label_alone(axis)
-                    if walked is None:
-                        return None
-                    at: str | None = walked
-                    if reader != target and self._has_nest(reader, cluster):
-                        at = self._index_up_to(reader, walked, target, cluster)
-                    elif reader != target and walked in functions[reader].label_names:
-                        if (reader, walked) not in known:
-                            known.add((reader, walked))
-                            pending.append((reader, walked))
-                        continue
-                    elif reader != target and not (
-                        target == cluster.root and walked in self._passes(cluster)
-                    ):
-                        # It has a loop of its own where the reader is computed.
-                        return None
-                    if at is None:
-                        return None
-                    found.add(at)
-        return found.pop() if len(found) == 1 else None
+                    if walked is None or reader == target:
+                        found.add(walked)
+                    elif not inlined:
+                        found.add(self._index_up_to(reader, walked, target, cluster, known))
+                    elif walked not in functions[reader].label_names:
+                        # It has a loop of its own where the reader is computed, but for a pass.
+                        passes = self._passes(cluster) if target == cluster.root else set[str]()
+                        found.add(walked if walked in passes else None)
+                    elif (reader, walked) not in pending:
+                        pending.append((reader, walked))
+        return found
 
     def _index_up_to(
-        self, member: str, label: str, target: str, cluster: Cluster
-    ) -> str | None:
+        self, member: str, label: str, target: str, cluster: Cluster,
+        known: dict[tuple[str, str, str], str | None],
+    ) -> str | None:  # fmt: skip
         """Returns the label of a function whose index is that of a loop which is fused into it, or
-        into what is; None if there is none."""
+        into what is; None if there is none. Arguments are those of `_index_of`."""
         at: str | None = label
         while member != target and at is not None:
             outer, around = self._around(member, cluster)
-            at = self._index_of(member, at, outer, cluster) if outer != member else None
+            at = self._index_of((member, at, outer), cluster, known) if outer != member else None
             member, at = outer, at if at in around else None
         return at
 

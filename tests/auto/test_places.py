@@ -55,6 +55,16 @@ def test_labels_of_fused_functions_have_any_names(label: str) -> None:
     assert [d.text for d in places.ways("w", cluster, False)] == ["w.fuse_at(f, i);"]
 
 
+def test_functions_that_read_the_two_before_are_placed_in_time() -> None:
+    """Reads on many ways are followed once: there are more ways than can be walked."""
+    count, lines = 30, ["f0[i] = rsum(A[i, j], j);", "f1[i] = rsum(A[i, j] * f0[i], j);"]
+    lines += [f"f{k}[i] = rsum(A[i, j] * f{k - 1}[i] * f{k - 2}[i], j);" for k in range(2, count)]
+    names = ", ".join(f"f{k}" for k in range(count))
+    text = "\n".join([f"Func {names}; In A; Var i; RVar j;", *lines, f"f{count - 1}.compile();"])
+    found = texts(schedule(text, {"i": 4096, "j": 4096}))
+    assert sum(".fuse_at(" in line for line in found) == count - 1
+
+
 ATTENTION = """
 Func q, k, v, s, top, p, total, o; In X, Q, K, V; Var h, i, j, d, e, c;
 q[h, i, d] = rdot(X[i, c], Q[h, c, d], c);

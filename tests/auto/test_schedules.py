@@ -304,7 +304,7 @@ def test_columns_of_heads_are_boxes() -> None:
 
 
 def test_tiles_of_threads_are_any_boxes() -> None:
-    """What the copy engine takes limits boxes of kernels alone whose factors it copies."""
+    """Boxes of kernels alone whose factors the copy engine copies have the limits of panels."""
     text = """
     Func f : bf16; In A : f8e4m3, B : f8e4m3; Var i, e, d, j; RVar k;
     f[j, d, i, e] = rdot(A[j, k, i], B[d, e, k], k);

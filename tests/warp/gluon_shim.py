@@ -161,7 +161,7 @@ class Descriptor:
 
     @property
     def values(self) -> torch.Tensor:
-        """What is described, with its axes in the order of a box's."""
+        """The described tensor, with its axes in the order of a box."""
         first = self.base.storage_offset()
         return torch.as_strided(self.base, self.shape, self.strides, first)
 
