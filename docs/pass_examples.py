@@ -47,6 +47,7 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...], str]] = {
         '{choices="BX:32","f.tensorize:0"}',
     ),
     "apply-schedule": (f"{SUMS}f.block(x:16);\nf.tensorize(x:16, k:32);\n", CONVERTED, ""),
+    "schedule-rename": (SUMS, CONVERTED, '{function=f renamed="k:m"}'),
     "schedule-online": (EXPONENTIALS, CONVERTED, "{function=f label=k}"),
     "schedule-cache-read": (PRODUCT, CONVERTED, "{function=f tensor=A copy=A_copy}"),
     "schedule-rfactor": (SUMS, CONVERTED, '{function=f split="k:8" parts=parts}'),

@@ -24,6 +24,7 @@ PASS_NAMES = (
     "verify-schedule",
     "sched-select",
     "apply-schedule",
+    "schedule-rename",
     "schedule-online",
     "schedule-cache-read",
     "schedule-rfactor",

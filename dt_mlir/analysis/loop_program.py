@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from xdsl.dialects.builtin import LocationAttr, MemRefType, ModuleOp, StringAttr, UnitAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    LocationAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.nests import check_writes, locals_of
@@ -138,6 +146,72 @@ class LoopProgram:
         self.host.define(op)
         self.host.labels = name_array([*self.labels(), definition.label])
 
+    def declare_same(self, name: str, label: str, location: LocationAttr) -> None:
+        """Adds a label of the size of another one, behind the labels that there are."""
+        size = AffineMap(0, 1, (AffineExpr.symbol(0),))
+        self.declare(Definition(name, size, (label,), False), location)
+        groups = [names(group) for group in self.host.same or ()]
+        first = self.host.first_of_same().get(label, label)
+        grown = [(*group, name) if group[0] == first else group for group in groups]
+        if grown == groups:
+            grown.append((label, name))
+        self.host.same = ArrayAttr([name_array(group) for group in grown])
+
+    def is_laid_out(self, function: str) -> bool:
+        """Returns whether the axes of a function's tensor are padded, or have another order."""
+        alloc = self._tensors[function].owner
+        assert isinstance(alloc, host.AllocOp)
+        padded = any(not isinstance(extent.owner, host.SizeOp) for extent in alloc.extents)
+        return padded or alloc.order is not None
+
+    def rename_axes(self, function: str, renamed: Mapping[str, str]) -> None:
+        """Calls the axes of a function's tensor after other labels, of the same sizes.
+
+        Args:
+            function: the root of a kernel.
+            renamed: the other names of labels.
+        """
+        alloc = self._tensors[function].owner
+        assert isinstance(alloc, host.AllocOp)
+        before = names(alloc.axes)
+        axes = [renamed.get(axis, axis) for axis in before]
+        if axes == [*before]:
+            return
+        old = [extent.owner for extent in alloc.extents]
+        alloc.operands = [self._size_of(axis, alloc, alloc.location) for axis in axes]
+        alloc.axes = name_array(axes)
+        self._drop_unused(old)
+        for kernel in self.users_of(function):
+            shown = [
+                (name, axes if name == function else kernel.axes_of(argument))
+                for name, argument in zip(kernel.argument_names, kernel.args)
+            ]
+            kernel.set_arguments(shown)
+            known = {*names(kernel.labels), *axes}
+            kernel.labels = name_array([label for label in self.labels() if label in known])
+
+    def _size_of(self, label: str, place: Operation, location: LocationAttr) -> SSAValue:
+        """Returns the size of a label in the host part, as it is known before an operation."""
+        block, is_before = self.host.body.block, True
+        for op in block.ops:
+            is_before = is_before and op is not place
+            if isinstance(op, host.SizeOp) and op.label.data == label:
+                if not is_before:
+                    op.detach()
+                    block.insert_op_before(op, place)
+                return op.result
+        made = host.SizeOp(label)
+        made.location = location
+        made.result.name_hint = value_hint(label)
+        block.insert_op_before(made, place)
+        return made.result
+
+    def _drop_unused(self, sizes: Iterable[object]) -> None:
+        """Takes those of some sizes away that nothing needs."""
+        for op in dict.fromkeys(sizes):
+            if isinstance(op, host.SizeOp) and not op.result.uses:
+                Rewriter.erase_op(op)
+
     def allocate(
         self,
         name: str,
@@ -155,22 +229,13 @@ class LoopProgram:
             location: the place in the source that asks for it.
             summed: whether the indices of its first axis share an element.
         """
-        block = self.host.body.block
-        known = {op.label.data: op for op in block.ops if isinstance(op, host.SizeOp)}
         place = self.host.launches()[0]
-        extents: list[SSAValue] = []
-        for label in axes:
-            if label not in known:
-                known[label] = host.SizeOp(label)
-                known[label].location = location
-                known[label].result.name_hint = value_hint(label)
-                block.insert_op_before(known[label], place)
-            extents.append(known[label].result)
+        extents = [self._size_of(label, place, location) for label in axes]
         op = host.AllocOp(name, axes, extents, element)
         op.summed = UnitAttr() if summed else None
         op.location = location
         op.result.name_hint = value_hint(name)
-        block.insert_op_before(op, place)
+        self.host.body.block.insert_op_before(op, place)
         self._tensors = self._named_values()
         self._places = {name: i for i, name in enumerate(self._tensors)}
 
@@ -223,9 +288,7 @@ class LoopProgram:
         assert isinstance(alloc, host.AllocOp)
         extents = [extent.owner for extent in alloc.extents]
         Rewriter.erase_op(alloc)
-        for op in dict.fromkeys(extents):
-            if isinstance(op, host.SizeOp) and not op.result.uses:
-                Rewriter.erase_op(op)
+        self._drop_unused(extents)
 
     def record(self, directive: str) -> None:
         """Notes an applied directive, for the documentation of what is emitted."""

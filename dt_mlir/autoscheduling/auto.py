@@ -20,6 +20,7 @@ from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.storage import aligned
 from dt_mlir.autoscheduling.tilings import ranked_tilings
 from dt_mlir.autoscheduling.variants import all_finished
+from dt_mlir.autoscheduling.writing import Part
 from dt_mlir.compiling import compiling
 from dt_mlir.costs.device import Device
 from dt_mlir.diagnostics import CompileError
@@ -30,7 +31,8 @@ KEPT = ("precision", "math", "deterministic")
 NOMINAL = 4096
 """The size of a label that nothing says one of."""
 TRIALS = 6
-"""The number of tilings that are tried until one can be lowered."""
+"""The number of tilings that are tried until one can be lowered, and of kernels until theirs can.
+"""
 
 
 def open_labels(module: ModuleOp, given: Mapping[str, int]) -> list[str]:
@@ -88,28 +90,54 @@ def auto_schedule(
     evaluator = evaluator_of(module, sizes, device, assumes=True)
     algorithm = evaluator.algorithm
     clusters = _fastest(evaluator)
-    while evaluator.refutes(clusters):
-        clusters = _fastest(evaluator)
     if len(clusters) == 1 and algorithm.is_whole(clusters[0].members):
         whole = _lowered(evaluator, clusters[0])
         if whole is not None:
-            return evaluator.written(clusters[0].members, whole)
-    schedules = [
-        evaluator.written(cluster.members, _schedule(evaluator, cluster)) for cluster in clusters
-    ]
+            (found,) = evaluator.written([(clusters[0].members, whole)])
+            if not _renames(found) or evaluator.is_legal(found):
+                return found
+    parts = [(cluster, part) for cluster in clusters for part in _schedule(evaluator, cluster)]
+    schedules = evaluator.written(part for _, part in parts)
     # What several kernels inline is inlined once.
     found = list(dict.fromkeys(chain(*schedules)))
     others = _apart_from_others(algorithm, clusters)
-    rest = [s for cluster, s in zip(clusters, schedules) if cluster.root not in others]
-    if not rest or evaluator.is_legal(list(dict.fromkeys(chain(*rest))), others):
+    for (cluster, _), said in zip(parts, schedules):
+        if _renames(said):
+            others.difference_update(cluster.members)
+    rest = [
+        item for (cluster, _), said in zip(parts, schedules) if cluster.root not in others
+        for item in said
+    ]  # fmt: skip
+    if not rest or evaluator.is_legal(list(dict.fromkeys(rest)), others):
         return found
-    apart = _apart_from_each_other(evaluator, algorithm.functions)
-    return [item for one in apart for item in evaluator.written([one.function], [one])]
+    apart = evaluator.written(_apart_from_each_other(evaluator, algorithm.functions))
+    return list(chain(*apart))
+
+
+def _renames(schedule: Iterable[Decision]) -> bool:
+    return any(item.name == "rename" for item in schedule)
 
 
 def _fastest(evaluator: Evaluator) -> list[Cluster]:
-    """Returns the clusters of a program that are predicted to be fastest, in their order."""
-    return aligned(evaluator, all_finished(evaluator, Clusters(evaluator).run()))
+    """Returns the clusters of a program that are predicted to be fastest, in their order.
+
+    Where it turns out that one is not as it was assumed, or that none of a few tiles of it can be
+    lowered, they are found again.
+    """
+    refused = 0
+    while True:
+        clusters = aligned(evaluator, all_finished(evaluator, Clusters(evaluator).run()))
+        if evaluator.refutes(clusters):
+            continue
+        wrong = [
+            cluster for cluster in clusters
+            if cluster.decisions and _lowered(evaluator, cluster) is None
+        ]  # fmt: skip
+        if not wrong or refused == TRIALS:
+            return clusters
+        refused += 1
+        for cluster in wrong:
+            evaluator.refuse(cluster)
 
 
 def evaluator_of(
@@ -126,7 +154,7 @@ def evaluator_of(
     bare, kept = _apart(module)
     naming = Naming(bare)
     algorithm = Algorithm(naming.module, _without_rows(bare, sizes, kept))
-    return Evaluator(algorithm, device, kept, assumes, naming)
+    return Evaluator(algorithm, device, list(map(naming.said, kept)), assumes, naming)
 
 
 def _without_rows(
@@ -201,16 +229,16 @@ def _lowered(evaluator: Evaluator, cluster: Cluster) -> list[Decision] | None:
     return None
 
 
-def _schedule(evaluator: Evaluator, cluster: Cluster) -> list[Decision]:
-    """Returns the schedule of a cluster, with tiles that can be lowered.
+def _schedule(evaluator: Evaluator, cluster: Cluster) -> list[Part]:
+    """Returns the schedule of a cluster, with tiles that can be lowered, kernel by kernel.
 
     Where no tiles of a few can, its functions get kernels of their own.
     """
     schedule = _lowered(evaluator, cluster)
     if schedule is not None:
-        return schedule
+        return [(cluster.members, schedule)]
     if len(cluster.members) == 1 and not cluster.decisions:
-        return evaluator.rounding(cluster.members, ()) or []
+        return [(cluster.members, evaluator.rounding(cluster.members, ()) or [])]
     return _apart_from_each_other(evaluator, reversed(cluster.members))
 
 
@@ -229,9 +257,9 @@ def _others(evaluator: Evaluator, cluster: Cluster) -> Iterator[tuple[Kernel, ..
         )
 
 
-def _apart_from_each_other(evaluator: Evaluator, functions: Iterable[str]) -> list[Decision]:
-    """Returns the schedule in which each of some functions has a kernel of its own."""
-    found: list[Decision] = []
+def _apart_from_each_other(evaluator: Evaluator, functions: Iterable[str]) -> list[Part]:
+    """Returns the schedule in which each of some functions has a kernel of its own, one by one."""
+    found: list[Part] = []
     for name in functions:
         single = evaluator.evaluated(name, (), (), coarse=False)
         assert single is not None, "a function by itself is legal, or was refused before"

@@ -13,6 +13,7 @@ from dt_mlir.autoscheduling.likeness import Likeness, Names, renamed
 from dt_mlir.autoscheduling.naming import Naming
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import best_tiling, specialized_tilings
+from dt_mlir.autoscheduling.writing import Part, Writer
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.tiling import Cost, Tiling
 from dt_mlir.costs.work import Work
@@ -84,7 +85,7 @@ class Evaluator:
         kept: directives of the program about rounding, which stay.
         assumes: whether groups of warps are taken to have tasks of their own wherever nothing says
             that they cannot, until `refutes` finds out, which takes long.
-        naming: what the labels of the program are called by who writes it; None if as here.
+        naming: the program with its own labels, and what they are called here; None if so, too.
     """
 
     def __init__(
@@ -94,8 +95,8 @@ class Evaluator:
         self.algorithm, self.device, self.assumes = algorithm, device, assumes
         self._naming = naming
         self._written = algorithm
-        """The program with its own names."""
-        if naming is not None and naming.names:
+        """The program with its own labels."""
+        if naming is not None and naming.written_module is not algorithm.module:
             self._written = Algorithm(naming.written_module, algorithm.sizes)
         self.kept: dict[str, list[Decision]] = {}
         for item in kept:
@@ -196,9 +197,7 @@ class Evaluator:
 
     def _legal_alike(self, members: Sequence[str], schedule: Sequence[Decision]) -> Hashable:
         """Returns what is equal for parts under schedules of which all are legal, or none."""
-        # What is alike with one name for labels may not be so with those of the program.
-        own = self._written is self.algorithm
-        alike = self._likeness.key(members, schedule) if own else None
+        alike = self._likeness.key(members, schedule)
         return (tuple(members), tuple(schedule)) if alike is None else alike[0]
 
     def refutes(self, clusters: Iterable[Cluster]) -> bool:
@@ -217,6 +216,17 @@ class Evaluator:
             self._found = {item: known for item, known in self._found.items() if item[1]}
             self._decide_anew()
         return refuted
+
+    def refuse(self, cluster: Cluster) -> None:
+        """Takes the directives of a cluster to be illegal, as its tiles cannot be lowered.
+
+        Clusters are to be found again.
+        """
+        key = cluster.members, cluster.decisions
+        self._works[key] = None
+        self._found = {item: known for item, known in self._found.items() if item[0] != key}
+        self.in_parts = {}
+        self._decide_anew()
 
     def schedule(self, cluster: Cluster) -> list[Decision] | None:
         """Returns the directives of a cluster; None where its tiles cannot be lowered.
@@ -243,8 +253,7 @@ class Evaluator:
 
     def _is_legal(self, cluster: Cluster, schedule: Sequence[Decision]) -> bool:
         try:
-            written = self.written(cluster.members, schedule)
-            module = self._written.scheduled(cluster.members, written)
+            module = self.algorithm.scheduled(cluster.members, schedule)
             if any(kernel.tiling.consumers for kernel in cluster.kernels):
                 run_pipeline(module, REST, verify=False)
             else:
@@ -262,18 +271,19 @@ class Evaluator:
         rounding = self.rounding(cluster.members, cluster.decisions) or []
         return [*cluster.decisions, *rounding, *tiles]
 
-    def written(self, members: Sequence[str], schedule: Sequence[Decision]) -> list[Decision]:
-        """Returns directives of a kernel with the program's own names of labels.
-
-        Args:
-            members: the functions of the kernel, the root first.
-            schedule: its directives.
-        """
-        naming = self._naming
-        return [*schedule] if naming is None else naming.written(members, schedule)
+    def written(self, parts: Iterable[Part]) -> list[list[Decision]]:
+        """Returns the directives of kernels of one schedule, with the program's own labels."""
+        if self._naming is None:
+            return [[*decisions] for _, decisions in parts]
+        taken = {
+            op.sym_name.data for op in self._written.module.ops
+            if isinstance(op, dt.FuncOp | dt.InputOp | dt.LabelOp)
+        }  # fmt: skip
+        writer = Writer(self._naming, self.algorithm, taken)
+        return [writer.written(part) for part in parts]
 
     def is_legal(self, schedule: Sequence[Decision], others: Collection[str] = ()) -> bool:
-        """Returns whether a schedule is legal in the program, with its own names; arguments as for
+        """Returns whether a schedule is legal in the program, with its own labels; arguments as for
         `Algorithm.is_legal`."""
         return self._written.is_legal(schedule, others)
 

@@ -109,7 +109,7 @@ class Likeness:
                 return name
             if name in tensors:
                 return "tensor", tensors[name]
-            known = _stem(name, labels) or name
+            known = stem_of(name, labels) or name
             return "label", number(known), name.removeprefix(known)
 
         said = tuple(
@@ -227,7 +227,7 @@ def _is_of(name: str, label: str) -> bool:
     return rest != name and (rest.startswith("_") or rest.isdigit())
 
 
-def _stem(name: str, labels: Collection[str]) -> str | None:
+def stem_of(name: str, labels: Collection[str]) -> str | None:
     """Returns the label of a part of which a name is; None if there is none."""
     if name in labels:
         return None
@@ -295,7 +295,7 @@ def renamed(work: Work, before: Names, after: Names) -> Work:
         return found
 
     def label(name: str) -> str:
-        known = name if name in labels else _stem(name, labels)
+        known = name if name in labels else stem_of(name, labels)
         return name if known is None else labels[known] + name.removeprefix(known)
 
     accesses = [

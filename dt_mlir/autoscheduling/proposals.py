@@ -10,6 +10,7 @@ import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import ceil, inf, prod
 
 from xdsl.dialects.builtin import ModuleOp
@@ -22,6 +23,7 @@ from dt_mlir.autoscheduling.evaluation import Cluster, Kernel
 from dt_mlir.autoscheduling.storage import aligned
 from dt_mlir.autoscheduling.tilings import all_tilings
 from dt_mlir.autoscheduling.variants import all_finished
+from dt_mlir.autoscheduling.writing import Part
 from dt_mlir.compiling import compiling
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.features import combined, features
@@ -134,13 +136,9 @@ class Proposals:
             number: the number of the option.
         """
         way = self.slots[place][number].way
-        found = [
-            item for cluster in way
-            for item in self._evaluator.written(
-                cluster.members, self._evaluator.directives(cluster)
-            )
-        ]  # fmt: skip
-        return [item.text for item in dict.fromkeys(found)]
+        parts = [(cluster.members, self._evaluator.directives(cluster)) for cluster in way]
+        found = dict.fromkeys(chain(*self._evaluator.written(parts)))
+        return [item.text for item in found]
 
     @compiling()
     def schedule(self, choice: Choice) -> list[Decision]:
@@ -150,23 +148,23 @@ class Proposals:
         tiles, and with others nearly always.
         """
         ways = [slot[number].way for slot, number in zip(self.slots, choice)]
-        found: list[Decision] = []
-        for cluster in self._aligned(ways):
-            said = [*self._evaluator.directives(cluster), *cluster.storage]
-            found += self._evaluator.written(cluster.members, said)
+        parts = [
+            (cluster.members, [*self._evaluator.directives(cluster), *cluster.storage])
+            for cluster in self._aligned(ways)
+        ]
         # What several kernels inline is inlined once.
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(chain(*self._evaluator.written(parts))))
 
     @compiling()
     def schedule_of(self, ways: Sequence[Way]) -> list[Decision] | None:
         """Returns the directives of a way for each slot; None where they are not legal together."""
-        found: list[Decision] = []
+        parts: list[Part] = []
         for cluster in self._aligned(ways):
-            part = self._evaluator.schedule(cluster)
-            if part is None:
+            schedule = self._evaluator.schedule(cluster)
+            if schedule is None:
                 return None
-            found += self._evaluator.written(cluster.members, part)
-        found = list(dict.fromkeys(found))
+            parts.append((cluster.members, schedule))
+        found = list(dict.fromkeys(chain(*self._evaluator.written(parts))))
         return found if self._evaluator.is_legal(found) else None
 
     def _aligned(self, ways: Sequence[Way]) -> list[Cluster]:

@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.loop_program import LoopProgram
+from dt_mlir.analysis.nests import loops_in
 from dt_mlir.autoscheduling.decisions import Decision, copies
 from dt_mlir.copying import copy_of
 from dt_mlir.costs.reading import work_of
@@ -238,6 +239,17 @@ class Algorithm:
         # What is stored between kernels is aligned where that matters.
         stored = set(self.functions) - set(self.outputs) | copies(decisions)
         return [work_of(op, sizes, stored) for op in module.ops if isinstance(op, loop.KernelOp)]
+
+    def loops(
+        self, functions: Sequence[str], decisions: Sequence[Decision]
+    ) -> set[tuple[str, str]]:
+        """Returns the functions and labels of the loops of a part; arguments as for `works`."""
+        said = [item.directive for item in decisions]
+        made = [d for d, item in zip(decisions, said) if item.phase_among(said) < Phase.PARTITION]
+        return {
+            (op.function.data, op.label_name)
+            for kernel in self._divided(functions, made).kernels for op in loops_in(kernel)
+        }  # fmt: skip
 
     def _divided(self, functions: Sequence[str], decisions: Sequence[Decision]) -> LoopProgram:
         """Returns a part under some directives, to be read until the next one is made.

@@ -16,6 +16,7 @@ from dt_mlir.scheduling.directive import Directive, Phase
 _ALGEBRA = frozenset({Kind.VALUE, Kind.REDUCED, Kind.NEUTRAL, Kind.LAW})
 _PLACES = frozenset({Kind.WRITTEN, Kind.IN_BOUNDS})
 RESTS_ON: dict[Phase, frozenset[Kind]] = {
+    Phase.NAMES: frozenset(),
     Phase.ALGEBRA: _ALGEBRA,
     Phase.COPIES: _PLACES | {Kind.VALUE},
     Phase.PARTS: _ALGEBRA | {Kind.WRITTEN},

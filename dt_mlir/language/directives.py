@@ -19,6 +19,22 @@ class Directives(ABC):
     def direct(self, name: str, /, *arguments: object, **sizes: object) -> Self:
         """Add a directive by its name, as a plug-in's is added."""
 
+    @checked("rename(renamed)")
+    def rename(self, /, renamed: object) -> Self:
+        """Calls the labels of a function by other names in the directives behind.
+
+        A name is that of another label of the same size, or a new one. Loops over one label are
+        tiled alike, and what is computed in one pass is found by its label: `s.rename(a:i, b:j)`
+        lets the loops of `s` be tiled and gathered as those over `i` and `j` are, and
+        `s.rename(k:ks)` lets those over `k` have tiles of their own where `s` is fused. Names are
+        changed at once, so that `s.rename(i:j, j:i)` exchanges two. Results are the same. Halide:
+        `rename`.
+
+        Args:
+            renamed: the labels, with their new names.
+        """
+        return self.direct("rename", renamed)
+
     @checked("online(label, 'apart')")
     def online(
         self,

@@ -36,33 +36,35 @@ PASS_PREFIX = "schedule-"
 class Phase(IntEnum):
     """When `apply-schedule` applies a directive."""
 
-    ALGEBRA = 0
+    NAMES = 0
+    """The names that labels have in the directives behind."""
+    ALGEBRA = 1
     """The reductions that are computed together, and how."""
-    COPIES = 1
+    COPIES = 2
     """The tensors that are read by way of copies."""
-    PARTS = 2
+    PARTS = 3
     """The reductions that are computed in parts."""
-    SCANS = 3
+    SCANS = 4
     """The reductions up to each index that are computed in one pass."""
-    CHUNKS = 4
+    CHUNKS = 5
     """The chunks in which these are computed."""
-    LABELS = 5
+    LABELS = 6
     """The labels of each function's loops."""
-    FUSION = 6
+    FUSION = 7
     """The place of each function's computation."""
-    PARTITION = 7
+    PARTITION = 8
     """The block of a program instance."""
-    ORDER = 8
+    ORDER = 9
     """The order of the loops in it."""
-    TILING = 9
+    TILING = 10
     """The tile that is computed at once."""
-    MAPPING = 10
+    MAPPING = 11
     """The order of program instances."""
-    STORAGE = 11
+    STORAGE = 12
     """The layout of a kernel's results in memory."""
-    HINTS = 12
+    HINTS = 13
     """Hints to the target."""
-    PROMISES = 13
+    PROMISES = 14
     """Checks of all that came before."""
 
 

@@ -221,6 +221,43 @@ class Names(Kind):
 
 
 @dataclass(frozen=True)
+class Pairs(Kind):
+    """Labels with a name each: `a:i, b:j`."""
+
+    @property
+    def form(self) -> str:
+        return "label:name, …"
+
+    @property
+    def takes_rest(self) -> bool:
+        return True
+
+    def decode(self, arguments: list[Argument]) -> tuple[str, ...]:
+        if not arguments:
+            raise ArgumentError("it needs at least one label with its name, as in 'a:i'")
+        found: dict[str, str] = {}
+        for argument in arguments:
+            key, value, factor = argument
+            if key is None or not isinstance(value, str) or factor is not None:
+                raise ArgumentError(f"'{argument}' is not a label with a name, as in 'a:i'")
+            if key in found:
+                raise ArgumentError(f"label '{key}' is given twice")
+            if value in found.values():
+                raise ArgumentError(f"two labels cannot both be called '{value}'")
+            found[key] = value
+        return tuple(f"{key}:{value}" for key, value in found.items())
+
+    def encode(self, value: Any) -> list[Argument]:
+        return [parse_argument(item) for item in value]
+
+    @staticmethod
+    def of(value: tuple[str, ...]) -> dict[str, str]:
+        """The labels of an option's value, each with its name."""
+        arguments = [parse_argument(item) for item in value]
+        return {cast(str, a.key): cast(str, a.value) for a in arguments}
+
+
+@dataclass(frozen=True)
 class Name(Kind):
     """One name: of a function or of a label."""
 

@@ -6,7 +6,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.auto import auto_schedule
+from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision
+from dt_mlir.autoscheduling.evaluation import Evaluator
+from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.autoscheduling.variants import all_finished
 from dt_mlir.costs.device import find_device
 from dt_mlir.costs.report import costs_of
 from dt_mlir.costs.tiling import Cost
@@ -40,6 +44,17 @@ def schedule(text: str, sizes: Mapping[str, int], device: str = "h200") -> list[
     """Returns the schedule that is predicted to be fast."""
     module = algorithm(text)
     return auto_schedule(module, Interface.of(module).sizes(sizes), find_device(device))
+
+
+def as_written(text: str, sizes: Mapping[str, int]) -> list[Decision]:
+    """Returns the schedule of a program whose labels are called alike only where it calls them so.
+
+    Tests of what is done about labels say with their names which are alike.
+    """
+    module = algorithm(text)
+    evaluator = Evaluator(Algorithm(module, Interface.of(module).sizes(sizes)), find_device("h200"))
+    found = all_finished(evaluator, Clusters(evaluator).run())
+    return [item for cluster in found for item in evaluator.directives(cluster)]
 
 
 def cost(text: str, sizes: Mapping[str, int]) -> Cost:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from scheduled import algorithm, schedule, texts
+from scheduled import algorithm, as_written, texts
 
 from dt_mlir.autoscheduling import likeness
 from dt_mlir.autoscheduling.decisions import Decision, plain, sized
@@ -177,10 +177,10 @@ def test_projections_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None
         return works(self, functions, decisions)
 
     monkeypatch.setattr(Algorithm, "works", counted)
-    found = texts(schedule(PROJECTIONS, SIZES))
+    found = texts(as_written(PROJECTIONS, SIZES))
     fewer = len(lowered)
     monkeypatch.setattr(likeness, "exchangeable", lambda declared: set[str]())
-    assert texts(schedule(PROJECTIONS, SIZES)) == found
+    assert texts(as_written(PROJECTIONS, SIZES)) == found
     assert len(lowered) - fewer > fewer
 
 

@@ -1,15 +1,19 @@
-"""Labels of reductions that are one, whatever they are called."""
+"""Labels that are one while a schedule is looked for, whatever functions call them."""
 
 import pytest
-from scheduled import algorithm, schedule, texts
+from scheduled import TWO_NORMS, algorithm, schedule, texts
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.auto import auto_schedule, with_schedule
 from dt_mlir.autoscheduling.decisions import Decision, plain, sized
-from dt_mlir.autoscheduling.naming import Naming
+from dt_mlir.autoscheduling.naming import Naming, rename
 from dt_mlir.autoscheduling.proposals import Proposals
+from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.autoscheduling.writing import Writer
 from dt_mlir.costs.device import find_device
 from dt_mlir.costs.report import costs_of
+from dt_mlir.dialects import dt
 from dt_mlir.dialects.sched import Argument
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 
@@ -45,6 +49,16 @@ f.compile();
 """
 
 
+def scheduled(module: ModuleOp, sizes: dict[str, int]) -> tuple[list[Decision], float]:
+    """Returns a program's schedule but for what it renames, and the predicted time under it."""
+    found = auto_schedule(module, sizes, H200)
+    run_pipeline(with_schedule(module, found), default_pipeline("tile"))
+    made = with_schedule(module, found)
+    run_pipeline(made, ["convert-dt-to-loop", "apply-schedule"])
+    seconds = sum(cost.seconds for cost in costs_of(made, sizes, H200).values())
+    return [item for item in found if item.name != "rename"], seconds
+
+
 @pytest.mark.parametrize(
     ("text", "sizes", "usual", "others"),
     [
@@ -52,30 +66,105 @@ f.compile();
         (LOSS, WIDE, ("u", "u"), [("u", "v"), ("v", "u"), ("v", "v")]),
         # In parts.
         (LOSS, FEW, ("u", "u"), [("u", "v"), ("v", "u")]),
-        # Of the loops in the pass, each has its own name.
         (MOMENTS, dict.fromkeys("xkiu", 1024), ("i", "i"), [("i", "u"), ("u", "i")]),
     ],
     ids=["attention", "loss", "parts", "moments"],
 )
-def test_schedules_do_not_depend_on_names(
+def test_schedules_do_not_depend_on_names_of_reductions(
     text: str, sizes: dict[str, int], usual: tuple[str, str], others: list[tuple[str, str]]
 ) -> None:
     def predicted(names: tuple[str, str]) -> tuple[list[str], float]:
         module = algorithm(text.format(*names))
-        known = Interface.of(module).sizes(sizes)
-        found = auto_schedule(module, known, H200)
-        run_pipeline(with_schedule(module, found), default_pipeline("tile"))
-        scheduled = with_schedule(module, found)
-        run_pipeline(scheduled, ["convert-dt-to-loop", "apply-schedule"])
-        costs = costs_of(scheduled, known, H200)
-        return [item.name for item in found], sum(cost.seconds for cost in costs.values())
+        found, seconds = scheduled(module, Interface.of(module).sizes(sizes))
+        return [item.name for item in found], seconds
 
     wanted = predicted(usual)
     assert "online" in wanted[0]
     for names in others:
         directives, seconds = predicted(names)
         assert directives == wanted[0]
-        assert seconds == pytest.approx(wanted[1], rel=1e-3)
+        assert seconds == pytest.approx(wanted[1], rel=1e-9)
+
+
+SOFTMAX = """
+Func top, total, f; In A; Var x, y;
+top[x] = rmax(A[x, y], y);
+total[x] = rsum(exp(A[x, y] - top[x]), y);
+f[x, y] = exp(A[x, y] - top[x]) / total[x];
+f.compile();
+"""
+GATED = """
+Func h, square, f; In A : bf16, B : bf16, W : bf16; Var x, y;
+h[x, y] = A[x, y] * B[x, y] * sigmoid(B[x, y]);
+square[x] = rmean(h[x, y] ** 2, y);
+f[x, y] = h[x, y] * rsqrt(square[x] + 1e-5) * W[y];
+f.compile();
+"""
+CHAIN = """
+Func n, ms, u, y, f; In X : bf16, U : bf16, D : bf16; Var i, c, e;
+ms[i] = rmean(X[i, c] ** 2, c);
+n[i, c] = X[i, c] * rsqrt(ms[i] + 1e-5);
+u[i, e] = rdot(n[i, c], U[c, e], c);
+y[i, c] = rdot(u[i, e], D[e, c], e);
+f[i, c] = y[i, c] + X[i, c];
+f.compile();
+"""
+CONVOLUTION = """
+Func y, f : bf16; In X : bf16, W : bf16; Var n, p, q, o, r = 3, s = 3, c;
+y[n, p, q, o] = rdot(constant_exterior(X[n, p + r - 1, q + s - 1, c], 0), W[r, s, c, o], r, s, c);
+f[n, p, q, o] = y[n, p, q, o] * sigmoid(y[n, p, q, o]);
+f.compile();
+"""
+PICTURES = {"n": 8, "p": 64, "q": 64, "o": 128, "c": 64}
+
+
+def with_own_labels(module: ModuleOp) -> tuple[ModuleOp, dict[str, str]]:
+    """Returns a program in which no two functions have a label in common, and the label that each
+    was, but for those whose sizes it says."""
+    made = module.clone()
+    declared = {op.sym_name.data: op for op in made.ops if isinstance(op, dt.LabelOp)}
+    first = made.body.block.first_op
+    assert first is not None
+    before: dict[str, str] = {}
+    for op in [op for op in made.ops if isinstance(op, dt.FuncOp)]:
+        name = op.sym_name.data
+        own = {
+            label: f"{label}_{name}" for label in Naming(made).used[name]
+            if declared[label].size is None
+        }
+        for label, other in own.items():
+            again = declared[label].clone()
+            again.sym_name = StringAttr(other)
+            made.body.block.insert_op_before(again, first)
+            before[other] = label
+        rename(op, own)
+    return made, before
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        (SOFTMAX, {"x": 4096, "y": 16384}),
+        (GATED, {"x": 8192, "y": 5120}),
+        (CHAIN, {"i": 2048, "c": 1024, "e": 4096}),
+        (CONVOLUTION, PICTURES),
+        (ATTENTION.format("j", "j"), SIZES),
+        (TWO_NORMS, dict.fromkeys("ice", 1024)),
+    ],
+    ids=["softmax", "gated", "chain", "convolution", "attention", "norms"],
+)
+def test_functions_may_have_labels_of_their_own(text: str, sizes: dict[str, int]) -> None:
+    """The schedule is the same up to names, and so are its kernels."""
+    module = algorithm(text)
+    known = Interface.of(module).sizes({k: v for k, v in sizes.items() if k not in "abuv"})
+    wanted, seconds = scheduled(module, known)
+    own, before = with_own_labels(module)
+    said = {label: size for label, size in known.items() if label in Interface.of(own).labels}
+    said |= {other: known[label] for other, label in before.items()}
+    renamed = Interface.of(own).sizes(said)
+    found, others = scheduled(own, renamed)
+    assert [item.name for item in found] == [item.name for item in wanted]
+    assert others == pytest.approx(seconds, rel=1e-9)
 
 
 def test_searches_say_the_names_of_the_program() -> None:
@@ -88,78 +177,155 @@ def test_searches_say_the_names_of_the_program() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "merged"),
+    ("lines", "labels"),
     [
-        ("", {"v": "u"}),
-        # A function has both.
-        ("both[x] = rsum(A[x, u] * B[u, v], u, v);", {}),
-        # One is a label of functions, which keep their names.
-        ("both[u] = A[0, u] * 2;", {"v": "u"}),
-        ("both[v] = A[0, v] * 2;", {"u": "v"}),
-        # Other sizes, at other axes.
-        ("both[x] = rsum(B[k, x], k);", {"v": "u"}),
+        # What walks the same axis has one name, that of the function that is nearest to an output.
+        ("g[a] = rsum(A[a, b], b); f[x, y] = A[x, y] * g[x];", {"g": "xy"}),
+        ("g[a, b] = A[a, b]; f[x, y] = g[x, y] + g[y, x];", {"g": "xy"}),
+        ("g[a, b] = A[a, b]; f[x, y] = g[y, x];", {"g": "yx"}),
+        # Most axes in common decide.
+        ("g[a, b] = A[b, a] + B[a]; f[x, y] = g[x, y] * B[x] + A[y, x] + A[x, y];", {"g": "xy"}),
+        # A function has no name twice.
+        ("g[a] = rsum(A[a, b], b); f[x] = g[x] + A[x, x];", {"g": "xb"}),
+        # Labels of one size that share no axis may have one name.
+        ("g[a] = rsum(B[b] * C[a, b], b) + B[a]; f[x, y] = g[x] + B[y];", {"g": "xy"}),
+        # Labels of other sizes have not.
+        ("g[a] = rsum(B[b] * C[a, b], b); f[x, y] = g[x] + A[x, y];", {"g": "xb"}),
     ],
 )
-def test_labels_that_are_one(line: str, merged: dict[str, str]) -> None:
-    text = LOSS.format("u", "v").replace("T : i64;", "T : i64, B;").replace("u, v;", "u, v, k;")
-    if line:
-        text = text.replace("Func top", "Func both, top").replace("loss[x] =", f"{line}\nloss[x] =")
-        text += "both.compile();"
-    assert Naming(algorithm(text)).names == merged
+def test_labels_that_are_one(lines: str, labels: dict[str, str]) -> None:
+    text = f"Func g, f; In A, B, C; Var x, y, a, b;\n{lines}\nf.compile();"
+    naming = Naming(algorithm(text))
+    found = {name: "".join(known.values()) for name, known in naming.labels.items()}
+    assert found == {"f": found["f"], **labels}
+    assert found["f"] == "xy"[: len(found["f"])]
 
 
-def test_one_reduction_needs_no_name() -> None:
+def test_a_program_with_such_labels_is_left_as_it_is() -> None:
+    module = algorithm(SOFTMAX)
+    naming = Naming(module)
+    assert naming.module is naming.written_module is module
+
+
+def written(text: str, *parts: tuple[list[str], list[Decision]]) -> list[list[str]]:
+    """Returns the directives of kernels as a program's own labels say them."""
+    naming = Naming(algorithm(text))
+    program = Algorithm(naming.module, Interface.of(naming.module).sizes({}))
+    taken = [op.sym_name.data for op in naming.module.ops if not isinstance(op, dt.OutputOp)]
+    writer = Writer(naming, program, taken)
+    return [texts(writer.written(part)) for part in parts]
+
+
+OTHERS = """
+Func top, total, f; In A; Var x, y, u, v, t;
+top[t] = rmax(A[t, u], u);
+total[x] = rsum(exp(A[x, v] - top[x]), v);
+f[x, y] = exp(A[x, y] - top[x]) / total[x];
+f.compile();
+"""
+
+
+def test_loops_that_are_tiled_alike_are_renamed() -> None:
+    tiled = sized("f", "tensorize", {"y": 64})
+    fused = [plain(name, "fuse_at", "f", "x") for name in ("total", "top")]
+    # Nothing is where a kernel has no other function's loops.
+    assert written(OTHERS, (["f"], [tiled])) == [["f.tensorize(y:64);"]]
+    assert written(OTHERS, (["top"], [sized("top", "tensorize", {"y": 64})])) == [
+        ["top.tensorize(u:64);"]
+    ]
+    # Loops around the place are those of `f`.
+    assert written(OTHERS, (["f", "total", "top"], [*fused, tiled])) == [
+        [
+            "total.rename(v:y);", "top.rename(u:y);", "total.fuse_at(f, x);", "top.fuse_at(f, x);",
+            "f.tensorize(y:64);",
+        ]
+    ]  # fmt: skip
+    assert written(OTHERS, (["total", "top"], [plain("top", "fuse_at", "total", "y")])) == [
+        ["top.rename(u:v);", "top.fuse_at(total, v);"]
+    ]
+    # All labels are in a pass.
+    assert written(OTHERS, (["f", "total", "top"], [plain("f", "online", "y"), tiled])) == [
+        ["total.rename(v:y);", "top.rename(t:x, u:y);", "f.online(y);", "f.tensorize(y:64);"]
+    ]
+
+
+def test_names_are_made_of_names() -> None:
+    split = Decision("total", "rfactor", (Argument("y", 4), Argument(None, "parts")))
+    order = (Argument("x", "x1", 8), Argument(None, "x1"))
+    assert written(
+        OTHERS, (["total"], [
+            split, sized("parts", "block", {"y_part": 1, "x": 8}),
+            sized("parts", "tensorize", {"x": 8, "y": 32}), sized("total", "unroll", {"y_part": 4}),
+        ]), (["top"], [Decision("top", "map", order), plain("top", "fuse", "x", "y", "x_y")])
+    ) == [
+        [
+            "total.rfactor(v:4, parts);", "parts.block(v_part:1, x:8);",
+            "parts.tensorize(x:8, v:32);", "total.unroll(v_part:4);",
+        ],
+        ["top.map(t:t1/8, t1);", "top.fuse(t, u, t_y);"],
+    ]  # fmt: skip
+
+
+def test_parts_of_one_label_are_renamed_where_their_numbers_differ() -> None:
+    """A program has one number of parts of a label."""
     text = """
-    Func total, f; In A; Var x, y, u;
-    total[x] = rsum(A[x, u], u); f[x, y] = A[x, y] / total[x]; f.compile();
+    Func g, h, f; In A, B; Var x, y, k;
+    g[x] = rsum(A[x, k], k); h[k] = rsum(A[k, x], x); f[x, k] = g[x] * h[k]; f.compile();
     """
-    assert not Naming(algorithm(text)).names
+
+    def split(name: str, label: str, count: int) -> tuple[list[str], list[Decision]]:
+        parts = Argument(None, f"{name}_parts")
+        return [name], [Decision(name, "rfactor", (Argument(label, count), parts))]
+
+    labels = Naming(algorithm(text)).labels
+    assert labels["g"]["k"] == "k"
+    assert labels["h"]["x"] == "x"
+    assert written(text, split("g", "k", 4), split("h", "x", 8)) == [
+        ["g.rfactor(k:4, g_parts);"], ["h.rfactor(x:8, h_parts);"]
+    ]  # fmt: skip
+    other = text.replace("h[k] = rsum(A[k, x], x)", "h[x] = rsum(A[x, k], k)")
+    assert Naming(algorithm(other)).labels["h"] == {"x": "k", "k": "x"}
+    assert written(other, split("g", "k", 4), split("h", "x", 8)) == [
+        ["g.rfactor(k:4, g_parts);"], ["h.rename(k:x_);", "h.rfactor(x_:8, h_parts);"]
+    ]  # fmt: skip
+    assert written(other, split("g", "k", 8), split("h", "x", 8)) == [
+        ["g.rfactor(k:8, g_parts);"], ["h.rfactor(k:8, h_parts);"]
+    ]  # fmt: skip
 
 
-def test_directives_have_the_names_of_loops() -> None:
+def test_a_pass_has_no_name_that_gathers_more() -> None:
+    """What is inlined into a pass, or stored before, has not the label of the pass."""
     text = """
-    Func top, total, f; In A; Var x, y, u, v;
-    top[x] = rmax(A[x, u], u);
-    total[x] = rsum(exp(A[x, v] - top[x]), v);
-    f[x, y] = exp(A[x, y] - top[x]) / total[x];
+    Func g, h, f; In A, B; Var i, j, d;
+    g[j, d] = exp(A[j, d]); h[i] = rsum(g[i, d] * B[d, i], d); f[i, j] = g[i, j] * h[i];
     f.compile();
     """
     naming = Naming(algorithm(text))
-    assert naming.names == {"u": "y", "v": "y"}
-
-    def written(*decisions: Decision) -> list[str]:
-        root = decisions[-1].function if decisions[-1].function != "parts" else "total"
-        return texts(naming.written([root, "total", "top"], decisions))
-
-    fused = [plain(name, "fuse_at", "f", "x") for name in ("total", "top")]
-    tiled = sized("f", "tensorize", {"y": 64})
-    assert written(tiled) == ["f.tensorize(y:64);"]
-    assert written(*fused, tiled)[2:] == ["f.tensorize(u:64, v:64, y:64);"]
-    assert written(sized("top", "tensorize", {"y": 64})) == ["top.tensorize(u:64);"]
-    # The pass has one label, the function's own.
-    assert written(plain("f", "online", "y"), tiled) == ["f.online(y);", "f.tensorize(y:64);"]
-    split = Decision("total", "rfactor", (Argument("y", 4), Argument(None, "parts")))
-    assert written(
-        split, sized("parts", "block", {"y_part": 1, "x": 8}),
-        sized("parts", "tensorize", {"x": 8, "y": 32}), sized("total", "unroll", {"y_part": 4}),
-    ) == [
-        "total.rfactor(v:4, parts);", "parts.block(v_part:1, x:8);",
-        "parts.tensorize(x:8, v:32);", "total.unroll(v_part:4);",
-    ]  # fmt: skip
-    assert written(plain("top", "fuse_at", "total", "y")) == ["top.fuse_at(total, v);"]
+    assert naming.labels == {
+        "f": {"i": "i", "j": "j"}, "g": {"j": "i", "d": "j"}, "h": {"i": "i", "d": "j"}
+    }  # fmt: skip
+    pass_ = plain("h", "online", "j")
+    assert written(text, (["h", "g"], [pass_])) == [["g.rename(j:i);", "h.online(d);"]]
+    # `j` is another label of `g`.
+    assert written(text, (["f", "h"], [plain("f", "online", "j")])) == [
+        ["f.rename(j:d);", "f.online(d);"]
+    ]
 
 
-def test_a_pass_has_a_name_of_its_functions() -> None:
-    """The label that stands for both may be another function's."""
-    text = LOSS.format("u", "v").replace("loss.compile();", "other[y] = A[0, y]; other.compile();")
-    text = text.replace("Func top", "Func other, top").replace("u, v;", "u, v, y;") + "loss.compile();"
-    naming = Naming(algorithm(text))
-    assert naming.names == {"u": "y", "v": "y"}
-    found = naming.written(
-        ["loss", "top", "total"],
-        [plain("loss", "online", "y"), sized("loss", "tensorize", {"y": 128})],
-    )
-    label = str(found[0].arguments[0].value)
-    assert label in ("u", "v")
-    assert texts(found) == [f"loss.online({label});", f"loss.tensorize({label}:128);"]
-    schedule(text, {**WIDE, "y": 32000})
+def test_copies_have_the_labels_of_their_tensors() -> None:
+    text = """
+    Func g, f; In A : f16, B : f16; Var x, y, a, b, c;
+    g[a, b] = rdot(A[a, c], B[c, b], c); f[x, y] = g[x, y] * 2; f.compile();
+    """
+    found = texts(schedule(text, {"x": 4095, "y": 4097, "a": 4095, "b": 4097, "c": 4093}))
+    assert "A_copy.align_storage(a:256, c:64);" in found
+    assert any(item.startswith("f.block(x:") for item in found)
+
+
+def test_promises_are_about_the_same_label() -> None:
+    text = """
+    Func g, f; In A; Var i, j, a, b;
+    g[a] = rsum(A[a, b], b); f[i, j] = A[i, j] / g[i]; f.compile(); g.deterministic(a);
+    """
+    found = texts(schedule(text, {"i": 4096, "j": 512, "a": 4096, "b": 512}))
+    assert [item for item in found if "deterministic" in item] == ["f.deterministic(i);"]

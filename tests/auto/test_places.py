@@ -4,11 +4,9 @@ from math import inf
 from typing import Any
 
 import pytest
-from scheduled import algorithm, schedule, texts
+from scheduled import algorithm, as_written, schedule, texts
 
-from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling import clusters
-from dt_mlir.autoscheduling.auto import auto_schedule
 from dt_mlir.autoscheduling.decisions import plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
 from dt_mlir.autoscheduling.joining import ways_within
@@ -32,7 +30,7 @@ def test_labels_of_inlined_functions_have_any_names(labels: str) -> None:
     """A function that they read is computed where they are."""
     text = NORMALIZED.replace("[a, b]", f"[{labels}]").replace("[a]", f"[{labels[0]}]")
     found = texts(schedule(text, dict.fromkeys("ijkab", 2048)))
-    assert found[:2] == ["g.inline();", "total.fuse_at(f, i);"]
+    assert [item for item in found if ".rename(" not in item][:2] == ["g.inline();", "total.fuse_at(f, i);"]
 
 
 NESTED = """
@@ -169,8 +167,6 @@ f4.compile();
 @pytest.mark.parametrize("text", [ATTENTION, DIAGONAL], ids=["attention", "diagonal"])
 def test_bounds_leave_out_what_is_not_chosen(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = SIZES if text == ATTENTION else dict.fromkeys("ijc", 4096)
-    module = algorithm(text)
-    sizes = Interface.of(module).sizes(sizes)
     lowered: list[Any] = []
     works = Algorithm.works
 
@@ -179,12 +175,12 @@ def test_bounds_leave_out_what_is_not_chosen(text: str, monkeypatch: pytest.Monk
         return works(self, functions, decisions)
 
     monkeypatch.setattr(Algorithm, "works", watched)
-    found = texts(auto_schedule(module, sizes, H200))
+    found = texts(as_written(text, sizes))
     fewer = len(lowered)
     monkeypatch.setattr(
         clusters, "ways_within", lambda *args: ways_within(*args[:-1], limit=inf)
     )
-    assert texts(auto_schedule(module, sizes, H200)) == found
+    assert texts(as_written(text, sizes)) == found
     assert len(lowered) - fewer >= fewer + (4 if text == ATTENTION else 0)
 
 
@@ -229,7 +225,7 @@ def test_a_label_of_two_loops_is_not_in_the_grid() -> None:
     Func g, f : bf16; In B : bf16, P : bf16, Q : bf16; Var n, l, m, c;
     g[n, l] = rdot(P[n, c], Q[c, l], c); f[l, n] = B[l, n] * rsum(g[n, m], m); f.compile();
     """
-    found = schedule(text, {"n": 16384, "l": 512, "m": 512, "c": 16384})
+    found = as_written(text, {"n": 16384, "l": 512, "m": 512, "c": 16384})
     assert texts(found)[0] == "g.fuse_at(f, n);"
 
 

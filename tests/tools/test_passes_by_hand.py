@@ -68,6 +68,34 @@ ORDERS = [
         "copy.dt", "schedule-tensorize{function=f sizes='x:4'},schedule-split{function=f sizes='x:2'}",
         ["error: f.split: the loop over 'x' is already tiled", "help: split it first"],
     ),
+    (
+        "copy.dt", "schedule-tensorize{function=f sizes='x:4'},schedule-rename{function=f renamed='x:m'}",
+        ["error: f.rename: the loop over 'x' is already tiled or split", "help: rename it first"],
+    ),
+    (
+        "fused.dt", "schedule-fuse-at{function=g consumer=f label=x},"
+        "schedule-rename{function=f renamed='x:m'}",
+        [
+            "error: f.rename: 'g' is fused into the kernel of 'f' already",
+            "help: rename labels first, and fuse then",
+        ],
+    ),
+    (
+        "sum_of_squares.dt", "schedule-online{function=f label=k},"
+        "schedule-rename{function=f renamed='k:m'}",
+        [
+            "error: f.rename: the loop over 'k' already computes reductions in one pass",
+            "help: rename it first",
+        ],
+    ),
+    (
+        "fused.dt", "schedule-align-storage{function=g multiples='x:8'},"
+        "schedule-rename{function=g renamed='x:m'}",
+        [
+            "error: g.rename: 'g' is already laid out in memory",
+            "help: rename its labels first",
+        ],
+    ),
     ("copy.dt", "verify-tile", ["error: 'loop.kernel' is not of the 'tile' level"]),
     (
         "row_scaled.dt",

@@ -1,0 +1,174 @@
+"""Schedules with the labels that a program's functions have.
+
+Where the functions of a kernel call labels otherwise that are tiled alike, or alike what is tiled
+otherwise, `rename` says so first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from dt_mlir.autoscheduling.decisions import Decision
+from dt_mlir.autoscheduling.likeness import stem_of
+from dt_mlir.autoscheduling.naming import Naming
+from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.dialects.formats import names
+from dt_mlir.dialects.sched import Argument
+
+KEYED = (
+    "block", "tensorize", "unroll", "unroll_jam", "pipeline", "align_storage", "warp_specialize",
+    "rfactor", "map", "reorder",
+)  # fmt: skip
+"""The directives whose arguments stand behind labels."""
+LISTED = ("map", "reorder", "fuse", "online", "scan", "reorder_storage", "deterministic")
+"""The directives whose arguments are labels, or new ones that are made of them."""
+PART = "_part"
+"""The end of the name that `rfactor` gives a label of parts."""
+
+REASON = "loops that are tiled alike have one label"
+"""The reason for which labels are renamed."""
+
+Part = tuple[Sequence[str], Sequence[Decision]]
+"""The functions of a kernel, the root first, and its directives."""
+
+
+class Writer:
+    """Writes the schedules of kernels, one after the other, with a program's own labels.
+
+    Args:
+        naming: the program, and the labels that schedules are found with.
+        algorithm: the program with these.
+        taken: the names that the program has.
+    """
+
+    def __init__(self, naming: Naming, algorithm: Algorithm, taken: Collection[str]) -> None:
+        self.naming, self.algorithm, self.taken = naming, algorithm, {*taken}
+        self.counts: dict[str, Argument] = {}
+        """The number of parts of each label that is split, by the label of parts."""
+
+    def axes_of(self, tensor: str) -> dict[str, str]:
+        """Returns what the program calls the axes of an input."""
+        return dict(zip(names(self.algorithm.axes[tensor]), self.naming.axes[tensor]))
+
+    def written(self, part: Part) -> list[Decision]:
+        """Returns the directives of a kernel, those that rename its labels first."""
+        members, decisions = part
+        known = _Names(self, members, decisions)
+        for item in decisions:
+            if item.name == "rfactor":
+                self.counts[known.of(str(item.arguments[0].key)) + PART] = item.arguments[0]
+        return [*known.renames(), *(known.written(item) for item in decisions)]
+
+
+class _Names:
+    """The names of the labels of a kernel's functions; arguments are those of `Writer.written`."""
+
+    def __init__(
+        self, writer: Writer, members: Sequence[str], decisions: Sequence[Decision]
+    ) -> None:
+        self.writer, self.naming = writer, writer.naming
+        self.members, self.decisions = members, decisions
+        self.placed = {
+            name: [item.function for item in decisions if item.name == name]
+            for name in ("fuse_at", "inline")
+        }
+        self.copies = {
+            str(item.arguments[1].value): writer.axes_of(str(item.arguments[0].value))
+            for item in decisions if item.name == "cache_read"
+        }  # fmt: skip
+        """The names of the labels of copies of tensors, by the copy."""
+        self.names: dict[str, str] = {}
+        """The name of each label, and of each that is made of one."""
+        for member in members:
+            for own, label in self.naming.labels.get(member, {}).items():
+                if label not in self.names:
+                    self.names[label] = self._free(label, own, member == members[0])
+
+    def _free(self, label: str, own: str, is_root: bool) -> str:
+        """Returns a name for a label: that of the root if that is possible, else that of the first
+        function that has it, else another one."""
+        unwanted = self._unwanted(label)
+        for name in (own, label, *self.naming.same.get(label, ())):
+            is_free = name not in self.names.values() and name not in unwanted
+            if is_free and (is_root or name not in self._of_root()):
+                return name
+        name = f"{label}_"
+        while name in self.writer.taken or name in unwanted:
+            name += "_"
+        return name
+
+    def _of_root(self) -> Collection[str]:
+        return self.naming.labels.get(self.members[0], {})
+
+    def _unwanted(self, label: str) -> set[str]:
+        """Returns the names that a label cannot have because of what is outside of the kernel."""
+        found = set[str]()
+        for item in self.decisions:
+            argument = item.arguments[0] if item.arguments else None
+            if argument is not None and item.name == "rfactor" and argument.key == label:
+                found |= {
+                    name for name in self.naming.same.get(label, [label])
+                    if self.writer.counts.get(name + PART, argument).value != argument.value
+                    or name + PART in self.writer.taken
+                }  # fmt: skip
+            if argument is not None and item.name == "online" and argument.value == label:
+                # What is inlined, or read from memory, is not computed in the pass.
+                for other in [*self.placed["inline"], *self._needed()]:
+                    known = self.naming.labels[other]
+                    found |= {own for own, name in known.items() if name != label}
+        return found
+
+    def _needed(self) -> list[str]:
+        """Returns the functions outside of the kernel that it needs."""
+        found = [*self.members]
+        for name in found:
+            reads = self.writer.algorithm.reads.get(name, ())
+            found += [read for read in reads if read not in found]
+        return found[len(self.members) :]
+
+    def of(self, name: str) -> str:
+        """Returns the program's name of a label, or of one that is made of it: `k_part` of `k`."""
+        if name not in self.names:
+            stem = stem_of(name, self.names)
+            if stem is None:
+                return name
+            end = name.removeprefix(stem)
+            made = self.names[stem] + end
+            while end != PART and made != name and made in self.writer.taken:
+                made += "_"
+            self.names[name] = made
+        return self.names[name]
+
+    def renames(self) -> Iterator[Decision]:
+        """Yields the directives that give labels names that functions have not for them."""
+        loops: set[tuple[str, str]] | None = None
+        for member in self.members:
+            if member in self.placed["inline"]:
+                continue
+            known = self.naming.labels.get(member, {})
+            other = {own: self.names[x] for own, x in known.items() if own != self.names[x]}
+            if other and member in self.placed["fuse_at"]:
+                if loops is None:
+                    loops = self.writer.algorithm.loops(self.members, self.decisions)
+                # Loops around the place are the other function's.
+                kept = {own for own in other if (member, known[own]) in loops}
+                while more := {own for own in other if own in {other[x] for x in kept}} - kept:
+                    kept |= more
+                other = {own: name for own, name in other.items() if own in kept}
+            if other:
+                arguments = tuple(Argument(own, name) for own, name in other.items())
+                yield Decision(member, "rename", arguments, REASON)
+
+    def written(self, item: Decision) -> Decision:
+        """Returns a directive with the names of labels."""
+        copied = self.copies.get(item.function, {})
+        arguments: list[Argument] = []
+        for number, (key, value, factor) in enumerate(item.arguments):
+            if key is not None and item.name in KEYED:
+                key = copied.get(key) or self.of(key)
+            is_place = item.name == "fuse_at" and number == 1
+            if isinstance(value, str) and (is_place or item.name in LISTED):
+                value = copied.get(value) or self.of(value)
+            arguments.append(Argument(key, value, factor))
+        return replace(item, arguments=tuple(arguments))
