@@ -31,8 +31,8 @@ KEPT = ("precision", "math", "deterministic")
 NOMINAL = 4096
 """The size of a label that nothing says one of."""
 TRIALS = 6
-"""The number of tilings that are tried until one can be lowered, and of kernels until theirs can.
-"""
+"""The number of tilings that are tried until one can be lowered, and of times that kernels are
+found where none can."""
 
 
 def open_labels(module: ModuleOp, given: Mapping[str, int]) -> list[str]:
@@ -88,56 +88,60 @@ def auto_schedule(
         CompileError: where the program itself cannot be compiled.
     """
     evaluator = evaluator_of(module, sizes, device, assumes=True)
-    algorithm = evaluator.algorithm
-    clusters = _fastest(evaluator)
-    if len(clusters) == 1 and algorithm.is_whole(clusters[0].members):
-        whole = _lowered(evaluator, clusters[0])
-        if whole is not None:
-            (found,) = evaluator.written([(clusters[0].members, whole)])
-            if not _renames(found) or evaluator.is_legal(found):
+    for trial in range(TRIALS):
+        clusters = aligned(evaluator, all_finished(evaluator, Clusters(evaluator).run()))
+        while evaluator.refutes(clusters):
+            clusters = aligned(evaluator, all_finished(evaluator, Clusters(evaluator).run()))
+        wrong = [c for c in clusters if c.decisions and _lowered(evaluator, c) is None]
+        if not wrong or trial == TRIALS - 1:
+            found = _written(evaluator, clusters)
+            if found is not None:
                 return found
+            wrong = _gathering_others(evaluator, clusters)
+        if not wrong:
+            break
+        for cluster in wrong:
+            evaluator.refuse(cluster)
+    names = evaluator.algorithm.functions
+    return list(chain(*evaluator.written(_apart_from_each_other(evaluator, names))))
+
+
+def _written(evaluator: Evaluator, clusters: Sequence[Cluster]) -> list[Decision] | None:
+    """Returns the schedule of a program's clusters with the program's own labels; None where they
+    are not legal together."""
+    algorithm = evaluator.algorithm
     parts = [(cluster, part) for cluster in clusters for part in _schedule(evaluator, cluster)]
-    schedules = evaluator.written(part for _, part in parts)
-    # What several kernels inline is inlined once.
-    found = list(dict.fromkeys(chain(*schedules)))
-    others = _apart_from_others(algorithm, clusters)
-    for (cluster, _), said in zip(parts, schedules):
-        if _renames(said):
-            others.difference_update(cluster.members)
-    rest = [
-        item for (cluster, _), said in zip(parts, schedules) if cluster.root not in others
-        for item in said
+    for apart in (False, True):
+        schedules = evaluator.written((part for _, part in parts), apart)
+        # What several kernels inline is inlined once.
+        found = list(dict.fromkeys(chain(*schedules)))
+        if len(clusters) == 1 and algorithm.is_whole(clusters[0].members) and not _renames(found):
+            return found
+        others = _apart_from_others(algorithm, clusters)
+        for (cluster, _), said in zip(parts, schedules):
+            if _renames(said):
+                others.difference_update(cluster.members)
+        rest = dict.fromkeys(
+            item for (cluster, _), said in zip(parts, schedules) if cluster.root not in others
+            for item in said
+        )  # fmt: skip
+        if not rest or evaluator.is_legal(list(rest), others):
+            return found
+    return None
+
+
+def _gathering_others(evaluator: Evaluator, clusters: Sequence[Cluster]) -> list[Cluster]:
+    """Returns the clusters that would compute functions of others by their names."""
+    functions = {*evaluator.algorithm.functions}
+    return [
+        cluster for cluster in clusters if cluster.decisions
+        for said in [evaluator.written(_schedule(evaluator, cluster), apart=True)]
+        if not evaluator.is_legal(list(chain(*said)), functions.difference(cluster.members))
     ]  # fmt: skip
-    if not rest or evaluator.is_legal(list(dict.fromkeys(rest)), others):
-        return found
-    apart = evaluator.written(_apart_from_each_other(evaluator, algorithm.functions))
-    return list(chain(*apart))
 
 
 def _renames(schedule: Iterable[Decision]) -> bool:
     return any(item.name == "rename" for item in schedule)
-
-
-def _fastest(evaluator: Evaluator) -> list[Cluster]:
-    """Returns the clusters of a program that are predicted to be fastest, in their order.
-
-    Where it turns out that one is not as it was assumed, or that none of a few tiles of it can be
-    lowered, they are found again.
-    """
-    refused = 0
-    while True:
-        clusters = aligned(evaluator, all_finished(evaluator, Clusters(evaluator).run()))
-        if evaluator.refutes(clusters):
-            continue
-        wrong = [
-            cluster for cluster in clusters
-            if cluster.decisions and _lowered(evaluator, cluster) is None
-        ]  # fmt: skip
-        if not wrong or refused == TRIALS:
-            return clusters
-        refused += 1
-        for cluster in wrong:
-            evaluator.refuse(cluster)
 
 
 def evaluator_of(

@@ -271,15 +271,20 @@ class Evaluator:
         rounding = self.rounding(cluster.members, cluster.decisions) or []
         return [*cluster.decisions, *rounding, *tiles]
 
-    def written(self, parts: Iterable[Part]) -> list[list[Decision]]:
-        """Returns the directives of kernels of one schedule, with the program's own labels."""
+    def written(self, parts: Iterable[Part], apart: bool = False) -> list[list[Decision]]:
+        """Returns the directives of kernels of one schedule, with the program's own labels.
+
+        Args:
+            parts: the functions and directives of each kernel.
+            apart: as for `Writer`.
+        """
         if self._naming is None:
             return [[*decisions] for _, decisions in parts]
         taken = {
             op.sym_name.data for op in self._written.module.ops
             if isinstance(op, dt.FuncOp | dt.InputOp | dt.LabelOp)
         }  # fmt: skip
-        writer = Writer(self._naming, self.algorithm, taken)
+        writer = Writer(self._naming, self.algorithm, taken, apart)
         return [writer.written(part) for part in parts]
 
     def is_legal(self, schedule: Sequence[Decision], others: Collection[str] = ()) -> bool:

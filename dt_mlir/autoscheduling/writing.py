@@ -40,10 +40,15 @@ class Writer:
         naming: the program, and the labels that schedules are found with.
         algorithm: the program with these.
         taken: the names that the program has.
+        apart: whether labels of passes have names that nothing has which is read from memory, even
+            where `online` may leave it apart by itself.
     """
 
-    def __init__(self, naming: Naming, algorithm: Algorithm, taken: Collection[str]) -> None:
+    def __init__(
+        self, naming: Naming, algorithm: Algorithm, taken: Collection[str], apart: bool = False
+    ) -> None:
         self.naming, self.algorithm, self.taken = naming, algorithm, {*taken}
+        self.apart = apart
         self.counts: dict[str, Argument] = {}
         """The number of parts of each label that is split, by the label of parts."""
 
@@ -114,9 +119,11 @@ class _Names:
                 }  # fmt: skip
             if argument is not None and item.name == "online" and argument.value == label:
                 # What is inlined, or read from memory, is not computed in the pass.
-                for other in [*self.placed["inline"], *self._needed()]:
+                needed = self._needed()
+                for other in [*self.placed["inline"], *needed]:
+                    apart = self.writer.apart and other in needed
                     known = self.naming.labels[other]
-                    found |= {own for own, name in known.items() if name != label}
+                    found |= {own for own, name in known.items() if apart or name != label}
         return found
 
     def _needed(self) -> list[str]:
