@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -97,7 +97,7 @@ def auto_schedule(
             found = _written(evaluator, clusters)
             if found is not None:
                 return found
-            wrong = _gathering_others(evaluator, clusters)
+            wrong = _gathering(evaluator, clusters, {cluster.root for cluster in clusters})
         if not wrong:
             break
         for cluster in wrong:
@@ -111,7 +111,8 @@ def _written(evaluator: Evaluator, clusters: Sequence[Cluster]) -> list[Decision
     are not legal together."""
     algorithm = evaluator.algorithm
     parts = [(cluster, part) for cluster in clusters for part in _schedule(evaluator, cluster)]
-    for apart in (False, True):
+    apart = set[str]()
+    while True:
         schedules = evaluator.written((part for _, part in parts), apart)
         # What several kernels inline is inlined once.
         found = list(dict.fromkeys(chain(*schedules)))
@@ -127,15 +128,27 @@ def _written(evaluator: Evaluator, clusters: Sequence[Cluster]) -> list[Decision
         )  # fmt: skip
         if not rest or evaluator.is_legal(list(rest), others):
             return found
-    return None
+        if apart:
+            return None
+        apart = {cluster.root for cluster in _gathering(evaluator, clusters, ())}
+        if not apart:
+            return None
 
 
-def _gathering_others(evaluator: Evaluator, clusters: Sequence[Cluster]) -> list[Cluster]:
-    """Returns the clusters that would compute functions of others by their names."""
+def _gathering(
+    evaluator: Evaluator, clusters: Sequence[Cluster], apart: Collection[str]
+) -> list[Cluster]:
+    """Returns the clusters that would compute functions of others, by the names of labels.
+
+    Args:
+        evaluator: the program, and the device.
+        clusters: its clusters.
+        apart: as for `Writer`.
+    """
     functions = {*evaluator.algorithm.functions}
     return [
         cluster for cluster in clusters if cluster.decisions
-        for said in [evaluator.written(_schedule(evaluator, cluster), apart=True)]
+        for said in [evaluator.written(_schedule(evaluator, cluster), apart)]
         if not evaluator.is_legal(list(chain(*said)), functions.difference(cluster.members))
     ]  # fmt: skip
 

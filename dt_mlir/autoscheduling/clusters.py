@@ -18,7 +18,13 @@ from math import inf
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.joining import ways_within
-from dt_mlir.autoscheduling.nesting import labels_around, nests_deeply, repeated, times_computed
+from dt_mlir.autoscheduling.nesting import (
+    labels_around,
+    last_products,
+    nests_deeply,
+    repeated,
+    times_computed,
+)
 from dt_mlir.autoscheduling.places import Places
 from dt_mlir.autoscheduling.separability import has_no_law
 from dt_mlir.autoscheduling.tilings import may_specialize
@@ -485,6 +491,11 @@ class Clusters:
                     continue
                 if not has_no_law(self.algorithm, members, label):
                     yield label, members, stored
+                elif not stored:
+                    # Products of what is rounded before may have a pass without that.
+                    fewer = last_products(self.algorithm, members, label)
+                    if len(fewer) > 1:
+                        yield label, fewer, []
 
     def _upstream(self, name: str, label: str, together: bool) -> tuple[list[str], list[str]]:
         """Returns a function and those with a label that it reads through such functions, as far

@@ -271,7 +271,9 @@ class Evaluator:
         rounding = self.rounding(cluster.members, cluster.decisions) or []
         return [*cluster.decisions, *rounding, *tiles]
 
-    def written(self, parts: Iterable[Part], apart: bool = False) -> list[list[Decision]]:
+    def written(
+        self, parts: Iterable[Part], apart: Collection[str] = ()
+    ) -> list[list[Decision]]:
         """Returns the directives of kernels of one schedule, with the program's own labels.
 
         Args:

@@ -134,6 +134,32 @@ def repeated(algorithm: Algorithm, members: Sequence[str], label: str) -> set[st
     return found
 
 
+def last_products(algorithm: Algorithm, members: Sequence[str], label: str) -> list[str]:
+    """Returns the functions of a pass without those that are needed for elements of its reductions.
+
+    Args:
+        algorithm: the program.
+        members: the functions that would be computed in the pass, the root first.
+        label: the label.
+
+    Returns:
+        The functions, the root first; it alone if fewer than two sums of products over the label
+        are left.
+    """
+    inside = [
+        read.source_name for name in members for op in algorithm.reductions(name)
+        if label in op.label_names for read in operations_of(op, dt.ReadOp)
+    ]  # fmt: skip
+    for name in inside:
+        inside += [read for read in algorithm.reads.get(name, ()) if read not in inside]
+    found = [name for name in members if name == members[0] or name not in inside]
+    products = [
+        op for name in found for op in algorithm.reductions(name)
+        if label in op.label_names and op.kind.data is ReductionKind.DOT
+    ]  # fmt: skip
+    return found if len(products) > 1 else [members[0]]
+
+
 def _labels_as_read(algorithm: Algorithm, members: Sequence[str]) -> dict[str, set[str]]:
     """Returns the labels of functions by the names that the first of them has for them, as far as
     all reads agree."""

@@ -40,13 +40,14 @@ class Writer:
         naming: the program, and the labels that schedules are found with.
         algorithm: the program with these.
         taken: the names that the program has.
-        apart: whether labels of passes have names that nothing has which is read from memory, even
-            where `online` may leave it apart by itself.
+        apart: the roots of kernels whose passes have labels of names that nothing has which is
+            read from memory; `online` may leave it apart by itself.
     """
 
     def __init__(
-        self, naming: Naming, algorithm: Algorithm, taken: Collection[str], apart: bool = False
-    ) -> None:
+        self, naming: Naming, algorithm: Algorithm, taken: Collection[str],
+        apart: Collection[str] = (),
+    ) -> None:  # fmt: skip
         self.naming, self.algorithm, self.taken = naming, algorithm, {*taken}
         self.apart = apart
         self.counts: dict[str, Argument] = {}
@@ -121,7 +122,7 @@ class _Names:
                 # What is inlined, or read from memory, is not computed in the pass.
                 needed = self._needed()
                 for other in [*self.placed["inline"], *needed]:
-                    apart = self.writer.apart and other in needed
+                    apart = self.members[0] in self.writer.apart and other in needed
                     known = self.naming.labels[other]
                     found |= {own for own, name in known.items() if apart or name != label}
         return found

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -20,103 +21,151 @@ from dt_mlir.traversal import operations_of
 
 
 @dataclass
-class _Release:
-    """A stage that is released as soon as its product has ended."""
+class _Product:
+    """A product that is summed up in a loop."""
 
     wait: warp.MmaWaitOp
-    arrive: warp.MBarrierArriveOp
-    loop: scf.ForOp
     position: int
     """The place of the sum among what the loop carries."""
+    releases: list[warp.MBarrierArriveOp]
+    """The stages that are released behind it, before the next one begins."""
 
 
-def _release(wait: warp.MmaWaitOp) -> _Release | None:
-    """Returns the release behind a product that is summed up in a loop; None if it is another."""
-    loop, following = wait.parent_op(), wait.next_op
-    if wait.pending.value.data or len(wait.values) != 1 or not isinstance(loop, scf.ForOp):
+@dataclass
+class _Stage:
+    """A stage of a ring that is released."""
+
+    barriers: SSAValue
+    counter: BlockArgument
+    """The number of the trip, which the loop carries: the stage is that modulo the depth."""
+    depth: int
+
+
+def _products(loop: scf.ForOp) -> list[_Product]:
+    """Returns the products of a loop's trip; none where it computes anything else of their sums."""
+    body = list(loop.body.block.ops)
+    found: list[_Product] = []
+    for op in body:
+        if isinstance(op, warp.MmaOp):
+            product = _summed(op, loop)
+            if product is None or body.index(product.wait) < body.index(op):
+                return []
+            found.append(product)
+        elif isinstance(op, warp.MmaWaitOp) and (not found or op is not found[-1].wait):
+            return []
+        elif isinstance(op, warp.MBarrierArriveOp):
+            if not found or body.index(op) < body.index(found[-1].wait):
+                return []
+            found[-1].releases.append(op)
+        elif any(operations_of(op, warp.MmaOp, warp.MBarrierArriveOp)):
+            return []
+    return found
+
+
+def _summed(op: warp.MmaOp, loop: scf.ForOp) -> _Product | None:
+    """Returns a product whose sum is used by the product of the next trip alone; None for another.
+    """
+    uses, last = list(op.result.uses), loop.body.block.last_op
+    wait = uses[0].operation if len(uses) == 1 else None
+    if not isinstance(wait, warp.MmaWaitOp) or wait.pending.value.data or len(wait.values) != 1:
         return None
-    product, last = wait.values[0].owner, loop.body.block.last_op
-    if not isinstance(product, warp.MmaOp) or not isinstance(last, scf.YieldOp):
+    users = [use.operation for use in wait.sums[0].uses]
+    if users != [last] or wait.parent is not loop.body.block:
         return None
-    if not isinstance(following, warp.MBarrierArriveOp) or wait.sums[0] not in last.operands:
-        return None
-    stage = following.index.owner
-    # A stage is the number of the trip, which the loop carries, modulo the depth of the ring.
-    if not isinstance(stage, arith.RemSIOp) or stage.lhs not in loop.body.block.args[1:]:
-        return None
-    barriers = following.barriers.type
-    assert isinstance(barriers, warp.BarrierType)
-    if barriers.depth.data < 2:
-        # The only stage must be released in its own trip, or nothing fills it for the next one.
-        return None
+    assert isinstance(last, scf.YieldOp)
     position = list(last.operands).index(wait.sums[0])
     carried = loop.body.block.args[1 + position]
-    # The sum is used by the next product alone.
-    lone = product.acc is carried and len(list(carried.uses)) == 1
-    if not lone or len(list(wait.sums[0].uses)) != 1:
+    lone = op.acc is carried and len(list(carried.uses)) == 1
+    return _Product(wait, position, []) if lone else None
+
+
+def _stage(arrive: warp.MBarrierArriveOp, loop: scf.ForOp) -> _Stage | None:
+    """Returns the stage that is released; None if it cannot be released a trip later."""
+    stage, barriers = arrive.index.owner, arrive.barriers.type
+    assert isinstance(barriers, warp.BarrierType)
+    if not isinstance(stage, arith.RemSIOp) or stage.lhs not in loop.body.block.args[1:]:
         return None
-    return _Release(wait, following, loop, position)
+    # The only stage must be released in its own trip, or nothing fills it for the next one.
+    depth = barriers.depth.data
+    assert isinstance(stage.lhs, BlockArgument)
+    return _Stage(arrive.barriers, stage.lhs, depth) if depth > 1 else None
 
 
-def _overlap(found: _Release) -> None:
-    wait, arrive, loop = found.wait, found.arrive, found.loop
-    type = arrive.barriers.type
-    stage = arrive.index.owner
-    assert isinstance(type, warp.BarrierType)
-    assert isinstance(stage, arith.RemSIOp), "stages are numbers of trips, modulo their depth"
-    depth, last = type.depth.data, loop.body.block.last_op
-    assert isinstance(last, scf.YieldOp)
-    # In the loop: the product of the trip may be under way, and the stage before is released.
-    overlapping = warp.MmaWaitOp(list(wait.values), 1)
-    overlapping.location = wait.location
-    Rewriter.replace_op(wait, overlapping)
-    index = IndexBuilder(Builder(InsertPoint.before(arrive)))
+def _overlap(loop: scf.ForOp) -> None:
+    """Lets the products of a loop overlap, if that is possible."""
+    products = _products(loop)
+    if not products or not products[-1].releases:
+        return
+    stages = [_stage(arrive, loop) for arrive in products[-1].releases]
+    known = [stage for stage in stages if stage is not None]
+    if len(known) < len(stages):
+        return
+    # In the loop: a product may be under way until the next one is.
+    for product in products:
+        overlapping = warp.MmaWaitOp(list(product.wait.values), 1)
+        overlapping.location = product.wait.location
+        Rewriter.replace_op(product.wait, overlapping)
+        product.wait = overlapping
+    for product, following in zip(products, products[1:]):
+        place: Operation = following.wait
+        for arrive in product.releases:
+            arrive.detach()
+            Rewriter.insert_op(arrive, InsertPoint.after(place))
+            place = arrive
+    for arrive in products[-1].releases:
+        Rewriter.erase_op(arrive)
+    index = IndexBuilder(Builder(InsertPoint.after(products[0].wait)))
     later = index.builder.insert(arith.CmpiOp(loop.body.block.args[0], loop.lb, "sgt")).result
-    before = _previous(stage.lhs, depth, index)
-    _release_if(later, arrive.barriers, before, index.builder)
-    Rewriter.erase_op(arrive)
-    # Behind it: the last product ends, and its stage is released, if there was one.
+    _release(later, known, [stage.counter for stage in known], index)
+    # Behind it: the last products end, and their stages are released, if there were any.
     behind = IndexBuilder(Builder(InsertPoint.after(loop)))
-    result = loop.results[found.position]
+    for product in products:
+        _end(loop.results[product.position], product.wait, behind.builder)
+    some = behind.builder.insert(arith.CmpiOp(loop.ub, loop.lb, "sgt")).result
+    _release(some, known, [loop.results[s.counter.index - 1] for s in known], behind)
+
+
+def _end(result: SSAValue, wait: warp.MmaWaitOp, builder: Builder) -> None:
+    """Waits for the last product of a sum before that is used."""
     uses = list(result.uses)
-    ended = behind.builder.insert(warp.MmaWaitOp([result]))
+    ended = builder.insert(warp.MmaWaitOp([result]))
     ended.location = wait.location
     ended.sums[0].name_hint = result.name_hint
     for use in uses:
         use.operation.operands[use.index] = ended.sums[0]
-    counter = _counter_behind(loop, stage.lhs)
-    some = behind.builder.insert(arith.CmpiOp(loop.ub, loop.lb, "sgt")).result
-    previous = _previous(counter, depth, behind)
-    _release_if(some, arrive.barriers, previous, behind.builder)
 
 
-def _previous(counter: SSAValue, depth: int, index: IndexBuilder) -> SSAValue:
-    """The stage of the trip before."""
-    moved = index.add(counter, index.constant(depth - 1))
-    return index.rem(moved, index.constant(depth), "previous")
-
-
-def _release_if(
-    condition: SSAValue, barriers: SSAValue, stage: SSAValue, builder: Builder
+def _release(
+    condition: SSAValue, stages: Sequence[_Stage], counters: Iterable[SSAValue], index: IndexBuilder
 ) -> None:
-    arrive = warp.MBarrierArriveOp(barriers, stage)
-    branch = scf.IfOp(condition, [], Region(Block([arrive, scf.YieldOp()])))
-    builder.insert(branch)
+    """Releases the stages of the trip before, if there was one.
 
-
-def _counter_behind(loop: scf.ForOp, counter: SSAValue) -> SSAValue:
-    """The number of trips behind a loop that carries it."""
-    place = list(loop.body.block.args).index(counter)  # pyright: ignore[reportArgumentType]
-    return loop.results[place - 1]
+    Args:
+        condition: whether there was.
+        stages: the stages.
+        counters: the number of the trip, for each.
+        index: where it is done.
+    """
+    numbers: dict[tuple[SSAValue, int], SSAValue] = {}
+    arrives: list[Operation] = []
+    for stage, counter in zip(stages, counters):
+        known = counter, stage.depth
+        if known not in numbers:
+            moved = index.add(counter, index.constant(stage.depth - 1))
+            numbers[known] = index.rem(moved, index.constant(stage.depth), "previous")
+        arrives.append(warp.MBarrierArriveOp(stage.barriers, numbers[known]))
+    index.builder.insert(scf.IfOp(condition, [], Region(Block([*arrives, scf.YieldOp()]))))
 
 
 @dataclass(frozen=True)
 class WarpOverlapProductsPass(ModulePass):
     """Lets the product of a trip begin before that of the last one has ended.
 
-    The tensor cores then never wait for barriers. A stage is released one trip later, when it is
-    sure that its product has ended, and the last one behind the loop. Rings of one stage stay as
-    they are: that stage is needed in the next trip.
+    The tensor cores then never wait for barriers. A stage is released when the next product has
+    begun and it is sure that its own has ended: that of a trip's last product one trip later, and
+    the last one behind the loop. It applies to loops that do nothing with sums but to add products
+    to them, one or several in a trip. Rings of one stage stay as they are: that stage is needed in
+    the next trip.
 
     ```
     scf.for … {                                  scf.for … {
@@ -135,8 +184,6 @@ class WarpOverlapProductsPass(ModulePass):
         for kernel in op.ops:
             if not isinstance(kernel, warp.KernelOp):
                 continue
-            for wait in operations_of(kernel, warp.MmaWaitOp):
-                found = _release(wait)
-                if found is not None:
-                    _overlap(found)
+            for loop in operations_of(kernel, scf.ForOp):
+                _overlap(loop)
             raise_constants(kernel.specialize)

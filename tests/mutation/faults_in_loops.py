@@ -32,8 +32,14 @@ _PARTS = _ALL + "passes/schedule_rfactor_parts.py"
 _CHUNKS = _ALL + "passes/schedule_rfactor_chunks.py"
 _COMBINED = _ALL + "passes/schedule_rfactor_combine.py"
 _SCAN = _ALL + "passes/schedule_scan.py"
+_RENAME = _ALL + "passes/schedule_rename.py"
 
 LOOPS = [
+    Fault(
+        "label-of-another-size", _RENAME,
+        "size.get(name, name) != size.get(label, label)", "name == label",
+        "a label gets the name of one that has another size",
+    ),
     Fault(
         "chunk-counted-twice", _CHUNKS, "[add(distance, number(-step))]", "[distance]",
         "a chunk begins with the sum of those before, its own left out",

@@ -52,8 +52,13 @@ WARPS = [
     ),
     Fault(
         "stage-that-is-still-read", _OVERLAP,
-        "index.constant(depth - 1)", "index.constant(depth)",
+        "index.constant(stage.depth - 1)", "index.constant(stage.depth)",
         "the stage of the product that is under way is released",
+    ),
+    Fault(
+        "stage-that-two-products-read", _OVERLAP,
+        "for arrive in products[-1].releases:", "for arrive in products[-1].releases[:1]:",
+        "a stage is released while the second of the products that read it is under way",
     ),
     Fault(
         "weights-of-another-stage", _PIPELINE,
