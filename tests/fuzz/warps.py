@@ -261,6 +261,43 @@ def sides(draw: st.DrawFn) -> Program:
     return Program(text, {label: draw(st.integers(1, size)) for label, size in most.items()})
 
 
+@st.composite
+def several(draw: st.DrawFn) -> Program:
+    """Products that a pass computes together, some of the same factors."""
+
+    def pick(*options: object) -> object:
+        return draw(st.sampled_from(options))
+
+    count, type = draw(st.integers(2, 3)), pick("bf16", "f16", "f8e4m3")
+    turned = type != "f8e4m3"
+    lefts = {name: pick("x, k", "k, x") if turned else "x, k" for name in ("A", "C")}
+    rights = {name: pick("k, y", "y, k") if turned else "y, k" for name in ("B", "D", "E")}
+    factors = [(pick("A", "A", "C"), pick(*rights)) for _ in range(count)]
+    functions = [f"p{number}" for number in range(count)]
+    products = [
+        f"{name}[x, y] = rdot({left}[{lefts[str(left)]}], {right}[{rights[str(right)]}], k);"
+        for name, (left, right) in zip(functions, factors)
+    ]
+    values = [f"{name}[x, y]" for name in functions]
+    value = pick(" - ".join(values), " + ".join(values), f"{values[0]} * sigmoid({values[1]})")
+    consumers = draw(st.sampled_from([1, 1, 2]))
+    tiles = {
+        "x": 64 * consumers * draw(st.sampled_from([1, 1, 2])), "y": pick(16, 32, 64),
+        "k": pick(16, 32, 64),
+    }
+    used = list(dict.fromkeys(str(factor) for pair in factors for factor in pair))
+    described = pick("", "", f"f.descriptor({', '.join(used[:2])});")
+    text = (
+        f"Func {', '.join(functions)}, f : {pick('bf16', 'f16', 'f32')}; "
+        f"In {', '.join(f'{name} : {type}' for name in used)}; Var x, y; RVar k;\n"
+        + "\n".join(products) + f"\nf[x, y] = {value};\nf.online(k);\n"
+        f"f.block({_sizes(x=tiles['x'], y=tiles['y'])}); f.tensorize({_sizes(**tiles)});\n"
+        f"f.warp_specialize(consumers:{consumers}); f.num_stages({pick(1, 2, 3)});\n"
+        f"{pick('', 'f.persistent();')} {described} f.compile();\n"
+    )  # fmt: skip
+    return Program(text, {label: draw(st.integers(0, 150)) for label in "xyk"})
+
+
 def check(program: Program, number: int = 0, gpu: bool = False) -> str:
     """Compiles and runs a program; returns what came of it.
 
@@ -376,7 +413,7 @@ def run(number: int, cases: int, gpu: bool = False) -> Counter[str]:
         max_examples=cases, database=None, deadline=None, print_blob=False,
         suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink],
     )  # fmt: skip
-    @given(st.one_of(products(), windows(), attentions(), sides()), st.integers(0, 999))
+    @given(st.one_of(products(), windows(), attentions(), sides(), several()), st.integers(0, 999))
     def checked(program: Program, inputs: int) -> None:
         tally[check(program, inputs, gpu)] += 1
 

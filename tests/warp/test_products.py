@@ -39,6 +39,7 @@ BATCHED = (
     "mm.block(b:1, x:128, y:64); mm.tensorize(x:128, y:64, k:32); mm.persistent(); "
     "mm.warp_specialize(); mm.num_stages(2);"
 )
+BOTH = "mm[x, y] = p[x, y] - 2 * q[x, y];"
 FORMS = {
     "persistent": Form(
         PLAIN, "mm[x, y] = rdot(A[x, k], B[k, y], k);", PERSISTENT, lambda a: a["A"] @ a["B"],
@@ -125,6 +126,35 @@ FORMS = {
         "Func mm : bf16; In A : bf16, B : bf16, C : bf16;",
         "mm[x, y] = rdot(A[x, k], B[k, y], k) * 2 - C[x, y];", PERSISTENT,
         lambda a: 2 * (a["A"] @ a["B"]) - a["C"],
+    ),
+    "two of one factor": Form(
+        "Func p, q, mm : bf16; In A : bf16, B : bf16, C : bf16;",
+        f"p[x, y] = rdot(A[x, k], B[k, y], k); q[x, y] = rdot(A[x, k], C[k, y], k); {BOTH}",
+        f"mm.online(k); {PERSISTENT}", lambda a: a["A"] @ a["B"] - 2 * (a["A"] @ a["C"]),
+    ),
+    "two of one factor, the second": Form(
+        "Func p, q, mm : bf16; In A : bf16, B : bf16, C : bf16;",
+        f"p[x, y] = rdot(A[x, k], B[k, y], k); q[x, y] = rdot(C[x, k], B[k, y], k); {BOTH}",
+        f"mm.online(k); {BLOCK} mm.warp_specialize(); mm.num_stages(3);",
+        lambda a: a["A"] @ a["B"] - 2 * (a["C"] @ a["B"]),
+    ),
+    "two with a stage": Form(
+        "Func p, q, mm : bf16; In A : bf16, B : bf16, C : bf16;",
+        f"p[x, y] = rdot(A[x, k], B[k, y], k); q[x, y] = rdot(A[x, k], C[k, y], k); {BOTH}",
+        f"mm.online(k); {BLOCK} mm.warp_specialize(); mm.num_stages(1);",
+        lambda a: a["A"] @ a["B"] - 2 * (a["A"] @ a["C"]),
+    ),
+    "two products": Form(
+        "Func p, q, mm : bf16; In A : bf16, B : bf16, C : bf16, D : bf16;",
+        f"p[x, y] = rdot(A[x, k], B[k, y], k); q[x, y] = rdot(C[x, k], D[k, y], k); {BOTH}",
+        f"mm.online(k); {PERSISTENT}", lambda a: a["A"] @ a["B"] - 2 * (a["C"] @ a["D"]),
+    ),
+    "three of one factor": Form(
+        "Func p, q, r, mm : bf16; In A : bf16, B : bf16, C : bf16, D : bf16;",
+        "p[x, y] = rdot(A[x, k], B[k, y], k); q[x, y] = rdot(A[x, k], C[k, y], k); "
+        "r[x, y] = rdot(D[x, k], B[k, y], k); mm[x, y] = p[x, y] - 2 * q[x, y] + r[x, y];",
+        f"mm.online(k); {PERSISTENT}",
+        lambda a: a["A"] @ a["B"] - 2 * (a["A"] @ a["C"]) + a["D"] @ a["B"],
     ),
 }  # fmt: skip
 SIZES = [
