@@ -134,8 +134,13 @@ class Interface:
             raise CompileError("the size of a label divides by one that is 0") from None
 
     def completed(self, sizes: Mapping[str, int]) -> dict[str, int]:
-        """Returns sizes with those of labels of joined loops, which follow from others."""
+        """Returns sizes with those of labels that directives add: they follow from others, or are
+        those of others."""
         found = dict(sizes)
+        for group in self.groups:
+            known = next((found[label] for label in group if label in found), None)
+            if known is not None:
+                found.update((label, known) for label in group if label not in found)
         for item in self.definitions:
             if item.label not in found:
                 found[item.label] = item.value(found)

@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
     UnitAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import Rewriter
 
 from dt_mlir.analysis.nests import check_writes, locals_of
@@ -146,16 +145,15 @@ class LoopProgram:
         self.host.define(op)
         self.host.labels = name_array([*self.labels(), definition.label])
 
-    def declare_same(self, name: str, label: str, location: LocationAttr) -> None:
+    def declare_same(self, name: str, label: str) -> None:
         """Adds a label of the size of another one, behind the labels that there are."""
-        size = AffineMap(0, 1, (AffineExpr.symbol(0),))
-        self.declare(Definition(name, size, (label,), False), location)
         groups = [names(group) for group in self.host.same or ()]
         first = self.host.first_of_same().get(label, label)
         grown = [(*group, name) if group[0] == first else group for group in groups]
         if grown == groups:
             grown.append((label, name))
         self.host.same = ArrayAttr([name_array(group) for group in grown])
+        self.host.labels = name_array([*self.labels(), name])
 
     def is_laid_out(self, function: str) -> bool:
         """Returns whether the axes of a function's tensor are padded, or have another order."""
@@ -165,12 +163,15 @@ class LoopProgram:
         return padded or alloc.order is not None
 
     def rename_axes(self, function: str, renamed: Mapping[str, str]) -> None:
-        """Calls the axes of a function's tensor after other labels, of the same sizes.
+        """Calls the axes of a function's tensor after other labels, of the same sizes, if it is not
+        the caller's.
 
         Args:
             function: the root of a kernel.
             renamed: the other names of labels.
         """
+        if function in self.outputs():
+            return
         alloc = self._tensors[function].owner
         assert isinstance(alloc, host.AllocOp)
         before = names(alloc.axes)

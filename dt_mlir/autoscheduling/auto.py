@@ -31,8 +31,9 @@ KEPT = ("precision", "math", "deterministic")
 NOMINAL = 4096
 """The size of a label that nothing says one of."""
 TRIALS = 6
-"""The number of tilings that are tried until one can be lowered, and of times that kernels are
-found where none can."""
+"""The number of tilings that are tried until one can be lowered."""
+SEARCHES = 6
+"""The number of times that kernels are looked for where tiles of some cannot be lowered."""
 
 
 def open_labels(module: ModuleOp, given: Mapping[str, int]) -> list[str]:
@@ -88,12 +89,12 @@ def auto_schedule(
         CompileError: where the program itself cannot be compiled.
     """
     evaluator = evaluator_of(module, sizes, device, assumes=True)
-    for trial in range(TRIALS):
+    for search in range(SEARCHES):
         clusters = aligned(evaluator, all_finished(evaluator, Clusters(evaluator).run()))
         while evaluator.refutes(clusters):
             clusters = aligned(evaluator, all_finished(evaluator, Clusters(evaluator).run()))
         wrong = [c for c in clusters if c.decisions and _lowered(evaluator, c) is None]
-        if not wrong or trial == TRIALS - 1:
+        if not wrong or search == SEARCHES - 1:
             found = _written(evaluator, clusters)
             if found is not None:
                 return found
@@ -116,11 +117,15 @@ def _written(evaluator: Evaluator, clusters: Sequence[Cluster]) -> list[Decision
         schedules = evaluator.written((part for _, part in parts), apart)
         # What several kernels inline is inlined once.
         found = list(dict.fromkeys(chain(*schedules)))
-        if len(clusters) == 1 and algorithm.is_whole(clusters[0].members) and not _renames(found):
+        same = {
+            cluster.root for (cluster, (_, before)), said in zip(parts, schedules)
+            if said == before
+        }
+        if len(clusters) == 1 and same and algorithm.is_whole(clusters[0].members):
             return found
         others = _apart_from_others(algorithm, clusters)
-        for (cluster, _), said in zip(parts, schedules):
-            if _renames(said):
+        for cluster in clusters:
+            if cluster.root not in same:
                 others.difference_update(cluster.members)
         rest = dict.fromkeys(
             item for (cluster, _), said in zip(parts, schedules) if cluster.root not in others
@@ -151,10 +156,6 @@ def _gathering(
         for said in [evaluator.written(_schedule(evaluator, cluster), apart)]
         if not evaluator.is_legal(list(chain(*said)), functions.difference(cluster.members))
     ]  # fmt: skip
-
-
-def _renames(schedule: Iterable[Decision]) -> bool:
-    return any(item.name == "rename" for item in schedule)
 
 
 def evaluator_of(

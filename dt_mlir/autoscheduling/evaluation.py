@@ -18,9 +18,10 @@ from dt_mlir.costs.device import Device
 from dt_mlir.costs.tiling import Cost, Tiling
 from dt_mlir.costs.work import Work
 from dt_mlir.diagnostics import CompileError
-from dt_mlir.dialects import dt
+from dt_mlir.dialects import dt, tile
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.passes.convert_loop_to_tile import ConvertLoopToTilePass
+from dt_mlir.passes.tile_place_masks import check_sizes
 from dt_mlir.pipeline import ALGORITHM, STAGES, run_pipeline
 
 _Key = tuple[tuple[str, ...], tuple[Decision, ...]]
@@ -258,6 +259,9 @@ class Evaluator:
                 run_pipeline(module, REST, verify=False)
             else:
                 ConvertLoopToTilePass().apply(Context(), module)
+                for kernel in module.ops:
+                    if isinstance(kernel, tile.KernelOp):
+                        check_sizes(kernel)
         except CompileError:
             return False
         return True

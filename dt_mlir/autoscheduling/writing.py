@@ -21,8 +21,12 @@ KEYED = (
     "rfactor", "map", "reorder",
 )  # fmt: skip
 """The directives whose arguments stand behind labels."""
-LISTED = ("map", "reorder", "fuse", "online", "scan", "reorder_storage", "deterministic")
+SETTINGS = ("consumers", "registers", "rounds")
+"""The words that arguments of directives stand behind."""
+LISTED = ("map", "reorder", "fuse", "reorder_storage", "deterministic")
 """The directives whose arguments are labels, or new ones that are made of them."""
+PLACES = {"online": 0, "scan": 0, "fuse_at": 1}
+"""The place of the argument of others that is a label."""
 PART = "_part"
 """The end of the name that `rfactor` gives a label of parts."""
 
@@ -50,8 +54,10 @@ class Writer:
     ) -> None:  # fmt: skip
         self.naming, self.algorithm, self.taken = naming, algorithm, {*taken}
         self.apart = apart
-        self.counts: dict[str, Argument] = {}
+        self.counts: dict[str, object] = {}
         """The number of parts of each label that is split, by the label of parts."""
+        self.joined: dict[str, tuple[str, ...]] = {}
+        """The labels that each label joins which `fuse` has made."""
 
     def axes_of(self, tensor: str) -> dict[str, str]:
         """Returns what the program calls the axes of an input."""
@@ -61,10 +67,11 @@ class Writer:
         """Returns the directives of a kernel, those that rename its labels first."""
         members, decisions = part
         known = _Names(self, members, decisions)
-        for item in decisions:
+        said = [known.written(item) for item in decisions]
+        for item in said:
             if item.name == "rfactor":
-                self.counts[known.of(str(item.arguments[0].key)) + PART] = item.arguments[0]
-        return [*known.renames(), *(known.written(item) for item in decisions)]
+                self.counts[f"{item.arguments[0].key}{PART}"] = item.arguments[0].value
+        return [*known.renames(), *said]
 
 
 class _Names:
@@ -90,6 +97,10 @@ class _Names:
             for own, label in self.naming.labels.get(member, {}).items():
                 if label not in self.names:
                     self.names[label] = self._free(label, own, member == members[0])
+        for item in decisions:
+            if item.name == "fuse":
+                *labels, joined = (str(argument.value) for argument in item.arguments)
+                self.names[joined] = self._joined([self.name_of(label) for label in labels])
 
     def _free(self, label: str, own: str, is_root: bool) -> str:
         """Returns a name for a label: that of the root if that is possible, else that of the first
@@ -100,8 +111,17 @@ class _Names:
             if is_free and (is_root or name not in self._of_root()):
                 return name
         name = f"{label}_"
-        while name in self.writer.taken or name in unwanted:
+        others = {*self.writer.taken, *self.writer.joined, *self.names.values(), *unwanted}
+        while name in others or name + PART in others:
             name += "_"
+        return name
+
+    def _joined(self, labels: Sequence[str]) -> str:
+        """Returns a name for the label that joins others."""
+        name, joined = "_".join(labels), tuple(labels)
+        while name in self.writer.taken or self.writer.joined.get(name, joined) != joined:
+            name += "_"
+        self.writer.joined[name] = joined
         return name
 
     def _of_root(self) -> Collection[str]:
@@ -115,7 +135,7 @@ class _Names:
             if argument is not None and item.name == "rfactor" and argument.key == label:
                 found |= {
                     name for name in self.naming.same.get(label, [label])
-                    if self.writer.counts.get(name + PART, argument).value != argument.value
+                    if self.writer.counts.get(name + PART, argument.value) != argument.value
                     or name + PART in self.writer.taken
                 }  # fmt: skip
             if argument is not None and item.name == "online" and argument.value == label:
@@ -135,18 +155,30 @@ class _Names:
             found += [read for read in reads if read not in found]
         return found[len(self.members) :]
 
-    def of(self, name: str) -> str:
+    def name_of(self, label: str) -> str:
         """Returns the program's name of a label, or of one that is made of it: `k_part` of `k`."""
-        if name not in self.names:
-            stem = stem_of(name, self.names)
+        if label not in self.names:
+            stem = stem_of(label, self.names)
             if stem is None:
-                return name
-            end = name.removeprefix(stem)
+                return label
+            end = label.removeprefix(stem)
             made = self.names[stem] + end
-            while end != PART and made != name and made in self.writer.taken:
+            while end != PART and made != label and made in self.writer.taken:
                 made += "_"
-            self.names[name] = made
-        return self.names[name]
+            self.names[label] = made
+        return self.names[label]
+
+    def _axis(self, item: Decision, label: str) -> str | None:
+        """Returns the label of the place of a function that is fused, if it is an axis of a result
+        which is fused, too: that keeps its name."""
+        target = str(item.arguments[0].value)
+        if item.name != "fuse_at" or target not in self.placed["fuse_at"]:
+            return None
+        if target not in self.writer.algorithm.outputs:
+            return None
+        known = self.naming.labels[target]
+        axes = list(known)[: len(self.writer.algorithm.functions[target].label_names)]
+        return next((own for own in axes if known[own] == label), None)
 
     def renames(self) -> Iterator[Decision]:
         """Yields the directives that give labels names that functions have not for them."""
@@ -159,8 +191,15 @@ class _Names:
             if other and member in self.placed["fuse_at"]:
                 if loops is None:
                     loops = self.writer.algorithm.loops(self.members, self.decisions)
-                # Loops around the place are the other function's.
-                kept = {own for own in other if (member, known[own]) in loops}
+                # Loops around the place are the other function's, but by the names of its labels
+                # functions are fused into it.
+                places = {
+                    str(item.arguments[1].value) for item in self.decisions
+                    if item.name == "fuse_at" and item.arguments[0].value == member
+                }  # fmt: skip
+                kept = {
+                    own for own in other if (member, known[own]) in loops or known[own] in places
+                }
                 while more := {own for own in other if own in {other[x] for x in kept}} - kept:
                     kept |= more
                 other = {own: name for own, name in other.items() if own in kept}
@@ -171,12 +210,17 @@ class _Names:
     def written(self, item: Decision) -> Decision:
         """Returns a directive with the names of labels."""
         copied = self.copies.get(item.function, {})
+
+        def name_of(label: str) -> str:
+            return copied.get(label) or self.name_of(label)
+
         arguments: list[Argument] = []
         for number, (key, value, factor) in enumerate(item.arguments):
-            if key is not None and item.name in KEYED:
-                key = copied.get(key) or self.of(key)
-            is_place = item.name == "fuse_at" and number == 1
-            if isinstance(value, str) and (is_place or item.name in LISTED):
-                value = copied.get(value) or self.of(value)
+            is_new = key is None or factor is not None
+            listed = item.name in LISTED and is_new or PLACES.get(item.name) == number
+            if isinstance(value, str) and listed:
+                value = self._axis(item, value) or name_of(value)
+            if key is not None and item.name in KEYED and key not in SETTINGS:
+                key = name_of(key)
             arguments.append(Argument(key, value, factor))
         return replace(item, arguments=tuple(arguments))

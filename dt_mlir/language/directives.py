@@ -27,8 +27,9 @@ class Directives(ABC):
         tiled alike, and what is computed in one pass is found by its label: `s.rename(a:i, b:j)`
         lets the loops of `s` be tiled and gathered as those over `i` and `j` are, and
         `s.rename(k:ks)` lets those over `k` have tiles of their own where `s` is fused. Names are
-        changed at once, so that `s.rename(i:j, j:i)` exchanges two. Results are the same. Halide:
-        `rename`.
+        changed at once, so that `s.rename(i:j, j:i)` exchanges two. The axes of what the function
+        stores have the new names, too, but for results, which are the caller's. Results are the
+        same. Halide: `rename`.
 
         Args:
             renamed: the labels, with their new names.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from xdsl.builder import Builder
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import StringAttr
@@ -40,7 +42,8 @@ def inline(move: Move, stays: bool = False) -> None:
 
 def inline_read(move: Move, read: loop.ReadOp) -> None:
     """Replaces a read of a producer by a copy of its nest without its loops."""
-    binding, inside = _indices_in_bounds(read, move.producer)
+    same = move.site.program.host.first_of_same()
+    binding, inside = _indices_in_bounds(read, move.producer, same)
     last = read.prev_op
     buffer = insert(move, binding, read, False)
     (write,) = (u.operation for u in buffer.result.uses)
@@ -55,12 +58,17 @@ def inline_read(move: Move, read: loop.ReadOp) -> None:
 
 
 def _indices_in_bounds(
-    read: loop.ReadOp, producer: loop.KernelOp
+    read: loop.ReadOp, producer: loop.KernelOp, same: Mapping[str, str]
 ) -> tuple[Binding, SSAValue | None]:
     """Returns the indices at which a read needs a function, and whether they are in bounds.
 
     Under a boundary condition they are made such that they are; under `constant_exterior` another
     value stands where they were not.
+
+    Args:
+        read: the read.
+        producer: the kernel of the function.
+        same: for each label the first of those that have its size, if it is another.
     """
     axes = [read.index_at(axis) for axis in range(len(read.map.data.results))]
     if read.boundary is None:
@@ -72,10 +80,12 @@ def _indices_in_bounds(
     binding: list[Index] = []
     inside: SSAValue | None = None
     for label, axis, own in zip(labels, axes, read.index_values()):
-        if isinstance(own, SSAValue) and walked_label(own) == label:
-            # The loop's bounds are those of the axis.
-            binding.append(axis)
-            continue
+        if isinstance(own, SSAValue):
+            walked = walked_label(own)
+            if same.get(walked, walked) == same.get(label, label):
+                # The loop's bounds are those of the axis.
+                binding.append(axis)
+                continue
         value = index_value(builder, axis)
         size = builder.insert(loop.SizeOp(label)).result
         if kind == CONSTANT:

@@ -26,7 +26,8 @@ class RenamePass(Directive):
     alike, and what is computed in one pass is found by its label: `s.rename(a:i, b:j)` lets the
     loops of `s` be tiled and gathered as those over `i` and `j` are, and `s.rename(k:ks)` lets
     those over `k` have tiles of their own where `s` is fused. Names are changed at once, so that
-    `s.rename(i:j, j:i)` exchanges two. Results are the same. Halide: `rename`.
+    `s.rename(i:j, j:i)` exchanges two. The axes of what the function stores have the new names, too,
+    but for results, which are the caller's. Results are the same. Halide: `rename`.
 
     ```
     %s = loop.reduce add %a = a of f {        %s = loop.reduce add %k = k of f {
@@ -46,7 +47,7 @@ class RenamePass(Directive):
         self._check_order(site, kernel, renamed)
         for label, name in renamed.items():
             if name not in site.program.labels():
-                site.program.declare_same(name, label, site.location or kernel.location)
+                site.program.declare_same(name, label)
         for op in operations(kernel):
             label, sizes = op.properties.get("label"), op.properties.get("sizes")
             if isinstance(label, StringAttr) and label.data in renamed:
@@ -72,7 +73,8 @@ class RenamePass(Directive):
         for label, name in renamed.items():
             if label not in own:
                 raise site.error(
-                    f"'{self.function}' has no label '{label}'", did_you_mean(label, own)
+                    f"'{self.function}' has no label '{label}'",
+                    did_you_mean(label, own) or f"it has {', '.join(own)}",
                 )
             if not is_identifier(name):
                 raise site.error(f"'{name}' is not a name for a label", NAMES_HINT)

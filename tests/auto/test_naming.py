@@ -5,7 +5,7 @@ from scheduled import TWO_NORMS, algorithm, schedule, texts
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from dt_mlir.analysis.interface import Interface
-from dt_mlir.autoscheduling.auto import auto_schedule, with_schedule
+from dt_mlir.autoscheduling.auto import assumed_sizes, auto_schedule, with_schedule
 from dt_mlir.autoscheduling.decisions import Decision, plain, sized
 from dt_mlir.autoscheduling.naming import Naming, rename
 from dt_mlir.autoscheduling.proposals import Proposals
@@ -13,7 +13,8 @@ from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.writing import Writer
 from dt_mlir.costs.device import find_device
 from dt_mlir.costs.report import costs_of
-from dt_mlir.dialects import dt
+from dt_mlir.dialects import dt, host
+from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.sched import Argument
 from dt_mlir.pipeline import default_pipeline, run_pipeline
 
@@ -80,8 +81,8 @@ def test_schedules_do_not_depend_on_names_of_reductions(
 
     wanted = predicted(usual)
     assert "online" in wanted[0]
-    for names in others:
-        directives, seconds = predicted(names)
+    for other in others:
+        directives, seconds = predicted(other)
         assert directives == wanted[0]
         assert seconds == pytest.approx(wanted[1], rel=1e-9)
 
@@ -262,7 +263,7 @@ def test_names_are_made_of_names() -> None:
             "total.rfactor(v:4, parts);", "parts.block(v_part:1, x:8);",
             "parts.tensorize(x:8, v:32);", "total.unroll(v_part:4);",
         ],
-        ["top.map(t:t1/8, t1);", "top.fuse(t, u, t_y);"],
+        ["top.map(t:t1/8, t1);", "top.fuse(t, u, t_u);"],
     ]  # fmt: skip
 
 
@@ -329,3 +330,73 @@ def test_promises_are_about_the_same_label() -> None:
     """
     found = texts(schedule(text, {"i": 4096, "j": 512, "a": 4096, "b": 512}))
     assert [item for item in found if "deterministic" in item] == ["f.deterministic(i);"]
+
+
+def test_results_keep_their_axes() -> None:
+    """They are the caller's; functions are fused into those that are fused by these names."""
+    text = """
+    Func f0, f1, f2, f3, f4, f5; In A, D, W; Var n, b, k, j, m, l, i;
+    f0[b, n] = rmax(A[n, l], l);
+    f1[b, n, m] = exp(A[n, m] - f0[b, n]);
+    f2[b, l] = rsum(f1[b, l, n], n);
+    f3[b, n, i] = f1[b, n, i] / f2[b, n];
+    f4[b, m] = rmean(f3[b, m, j] ** 2, j);
+    f5[b, i, k] = f3[b, i, k] * rsqrt(f4[b, i] + 1e-5);
+    f5.compile(); f2.compile(); f0.compile(); f1.compile();
+    """
+    module = algorithm(text)
+    found = auto_schedule(module, assumed_sizes(module, {"b": 8}, 1024), H200)
+    assert "f0.fuse_at(f1, n);" in texts(found)
+    made = with_schedule(module, found)
+    run_pipeline(made, ["convert-dt-to-loop", "apply-schedule"])
+    (function,) = [op for op in made.ops if isinstance(op, host.FuncOp)]
+    axes = {op.tensor.data: names(op.axes) for op in function.allocations()}
+    assert [axes[name] for name in ("f5", "f2", "f0", "f1")] == [
+        ("b", "i", "k"), ("b", "l"), ("b", "n"), ("b", "n", "m")
+    ]  # fmt: skip
+
+
+def test_joined_labels_have_names_of_their_own() -> None:
+    """The labels of two kernels join to one that has the same name in neither."""
+    text = """
+    Func f1, f2; In X, V, W; Var b, i, j, c, e, o;
+    f1[b, i, e] = rdot(X[b, i, c], V[e, c], c);
+    f2[b, j, o] = rdot(f1[b, j, e], W[o, e], e);
+    f2.compile();
+    """
+    parts = [
+        ([name], [plain(name, "fuse", "b", "j", "b_j"), sized(name, "block", {"b_j": 64})])
+        for name in ("f1", "f2")
+    ]
+    assert written(text, *parts) == [
+        ["f1.fuse(b, i, b_i);", "f1.block(b_i:64);"], ["f2.fuse(b, j, b_j);", "f2.block(b_j:64);"]
+    ]  # fmt: skip
+
+
+def test_words_of_directives_are_no_labels() -> None:
+    text = """
+    Func top, total; In A; Var x, consumers, together;
+    top[x] = rmax(A[x, consumers], consumers);
+    total[x] = rsum(A[x, together] - top[x], together);
+    total.compile();
+    """
+    said = [
+        plain("top", "online", "together", "together"), sized("top", "tensorize", {"together": 64}),
+        sized("top", "warp_specialize", {"consumers": 1}),
+    ]  # fmt: skip
+    assert written(text, (["top"], said)) == [
+        [
+            "top.online(consumers, together);", "top.tensorize(consumers:64);",
+            "top.warp_specialize(consumers:1);",
+        ]
+    ]  # fmt: skip
+
+
+def test_tiles_that_triton_refuses_are_not_chosen() -> None:
+    text = """
+    Func c, z; In A, B; Var x, i, j;
+    c[x, i] = rsum(A[x, j] * B[x, j], j, j <= i); z[x, i] = B[x, i] + c[x, i]; z.compile();
+    """
+    module = algorithm(text)
+    found = auto_schedule(module, Interface.of(module).sizes({"x": 256, "j": 4096}), H200)
+    run_pipeline(with_schedule(module, found), default_pipeline("tile"))
