@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import cached_property
 from math import prod
 
 from dt_mlir.costs.device import Device
@@ -161,13 +162,24 @@ class Traffic:
             return 1.0
         return min(LOADS_UNROLLED, ELEMENTS_UNDER_WAY / each)
 
+    @cached_property
+    def _addressed_again(self) -> float:
+        """The bytes of tensors that an instance reads again."""
+        found: dict[str, float] = {}
+        for moved in self.instance.moved:
+            if moved.again:
+                known = found.get(moved.item.tensor, 0.0)
+                found[moved.item.tensor] = max(known, moved.addressed)
+        return sum(found.values())
+
     def _is_near(self, moved: Moved, room: float) -> bool:
         """Returns whether a multiprocessor has the elements of an access near.
 
         An instance, or one that ran there before, has loaded them.
         """
         if moved.again:
-            return moved.addressed <= room
+            # All that is read again has to be there.
+            return self._addressed_again <= room
         item = moved.item
         if item.stores:
             return False

@@ -26,8 +26,8 @@ class RenamePass(Directive):
     alike, and what is computed in one pass is found by its label: `s.rename(a:i, b:j)` lets the
     loops of `s` be tiled and gathered as those over `i` and `j` are, and `s.rename(k:ks)` lets
     those over `k` have tiles of their own where `s` is fused. Names are changed at once, so that
-    `s.rename(i:j, j:i)` exchanges two. The axes of what the function stores have the new names, too,
-    but for results, which are the caller's. Results are the same. Halide: `rename`.
+    `s.rename(i:j, j:i)` exchanges two. The axes of what the function stores have the new names,
+    too, but for results, which are the caller's. Values are the same. Halide: `rename`.
 
     ```
     %s = loop.reduce add %a = a of f {        %s = loop.reduce add %k = k of f {
