@@ -295,7 +295,7 @@ def test_parts_of_one_label_are_renamed_where_their_numbers_differ() -> None:
 
 
 def test_a_pass_has_no_name_that_gathers_more() -> None:
-    """What is inlined into a pass, or stored before, has not the label of the pass."""
+    """Functions that are inlined into a pass, or stored before, have not its label."""
     text = """
     Func g, h, f; In A, B; Var i, j, d;
     g[j, d] = exp(A[j, d]); h[i] = rsum(g[i, d] * B[d, i], d); f[i, j] = g[i, j] * h[i];
