@@ -219,7 +219,8 @@ class Evaluator:
         return refuted
 
     def refuse(self, cluster: Cluster) -> None:
-        """Takes the directives of a cluster to be illegal, as its tiles cannot be lowered.
+        """Takes the directives of a cluster to be illegal, as its tiles cannot be lowered, or as it
+        would compute what others do.
 
         Clusters are to be found again.
         """

@@ -89,7 +89,6 @@ class Naming:
             for label in self.used[name]:
                 group, axes = self.same.get(label, [label]), walked.get(label, set[_Axis]())
                 fitting = [c for c in classes if c.size == group[0] and name not in c.functions]
-
                 # The first of several that are as like it.
                 best = max(fitting, key=lambda c: _likeness(c, name, axes), default=None)
                 if best is None:

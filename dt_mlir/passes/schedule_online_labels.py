@@ -18,8 +18,8 @@ def labels_alike(site: Site, label: str) -> set[str]:
 
     How a label of reductions is called says nothing: `rmax(s[i, a], a)` reduces the axis of `s`
     that `exp(s[i, j] - …)` walks along `j`. Such a label has the size of the other, walks an axis
-    of a tensor which that walks, too, is no function's own, and no function has both. The
-    autoscheduler takes the same ones for one (`Naming`).
+    of a tensor which that walks, too, is no function's own, and no function has both. `rename`
+    makes others one.
 
     Args:
         site: the function, and the directive.
