@@ -16,6 +16,7 @@ from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, Kernel
 from dt_mlir.autoscheduling.naming import Naming
+from dt_mlir.autoscheduling.ordering import order_operands
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.storage import aligned
 from dt_mlir.autoscheduling.tilings import ranked_tilings
@@ -175,6 +176,7 @@ def evaluator_of(
         assumes: as for `Evaluator`.
     """
     bare, kept = _apart(module)
+    order_operands(bare, sizes)
     naming = Naming(bare)
     algorithm = Algorithm(naming.module, _without_rows(bare, sizes, kept))
     return Evaluator(algorithm, device, list(map(naming.said, kept)), assumes, naming)

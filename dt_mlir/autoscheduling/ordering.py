@@ -1,0 +1,298 @@
+"""Operands in an order that follows from what they compute, whichever way they are written.
+
+`a * b` and `b * a` are one product. Functions are looked at in the order in which others read them,
+so that of operands that may be swapped the same one has to come first. Expressions are told apart
+by color refinement (Weisfeiler and Leman, 1968): a tensor is known by how it is defined, and by what
+is done with it wherever it is read, and both are worked out again until they tell no more apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from graphlib import TopologicalSorter
+from hashlib import blake2b
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineDimExpr,
+    AffineExpr,
+    AffineSymExpr,
+)
+
+from dt_mlir.autoscheduling.likeness import LABELS
+from dt_mlir.dialects import dt
+from dt_mlir.dialects.elem import ReductionKind
+from dt_mlir.dialects.formats import symbol_name
+from dt_mlir.traversal import operations_of
+
+COMMUTATIVE = (
+    arith.AddfOp, arith.MulfOp, arith.AddiOp, arith.MuliOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp,
+    arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp, arith.MaxSIOp,
+    arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp,
+)  # fmt: skip
+"""The operations whose operands may be swapped."""
+_SUMS = (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
+_SAID = {*LABELS, "source", "map", "domain"}
+"""The properties that hold names, or places of names."""
+ROUNDS = 8
+"""The most times that tensors are told apart, each time by what tells apart those around them."""
+
+
+def order_operands(module: ModuleOp, sizes: Mapping[str, int]) -> None:
+    """Puts operands that may be swapped in an order that names and the program's text do not decide.
+
+    Those that take more steps to compute come first, then those with smaller indices.
+
+    Args:
+        module: a program at the `dt` level, which is changed.
+        sizes: sizes of labels, which tell apart what is written alike.
+    """
+    keys = _Keys(module, sizes)
+    for op in keys.functions.values():
+        _order(op.body.block, keys)
+
+
+class _Keys:
+    """What the operations of a program's functions compute, as texts: equal ones compute the same.
+
+    Arguments are those of `order_operands`.
+    """
+
+    def __init__(self, module: ModuleOp, sizes: Mapping[str, int]) -> None:
+        self.sizes = sizes
+        found = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
+        outputs = [symbol_name(op.function) for op in module.ops if isinstance(op, dt.OutputOp)]
+        self.functions = _sorted(found, outputs)
+        self.colors = {
+            op.sym_name.data: _of("input", _text(op.type)) if isinstance(op, dt.InputOp) else ""
+            for op in module.ops if isinstance(op, dt.InputOp | dt.FuncOp)
+        }  # fmt: skip
+        """What tells each tensor apart from others."""
+        for name in outputs:
+            self.colors[name] = "output"
+        self.depths: dict[str | Operation, int] = dict.fromkeys(self.colors, 0)
+        """The steps that it takes to compute each tensor, and each value."""
+        self._written: dict[Operation, str] = {}
+        self._labels: dict[Operation, dict[str, int]] = {}
+        for name, op in self.functions.items():
+            labels = {label: place for place, label in enumerate(op.label_names)}
+            self._look_at(op.body.block, labels)
+            self.depths[name] = self.depth(op.value)
+        self.up: dict[Operation, str] = {}
+        """What each operation computes."""
+        told = len({*self.colors.values()})
+        for _ in range(ROUNDS):
+            self._refine()
+            before, told = told, len({*self.colors.values()})
+            if told in (before, len(self.colors)):
+                break
+        self._compute()
+
+    def place(self, value: SSAValue) -> tuple[int, str, str]:
+        """Returns what says where an operand comes among those that it may be swapped with."""
+        op = _owner(value)
+        return -self.depth(value), self._written[op], self.up[op]
+
+    def depth(self, value: SSAValue) -> int:
+        """Returns the steps that it takes to compute a value."""
+        return self.depths[_owner(value)]
+
+    def _look_at(self, block: Block, labels: dict[str, int]) -> None:
+        """Finds what does not change from round to round, under numbers of labels."""
+        for op in block.ops:
+            inside = labels
+            if isinstance(op, dt.ReduceOp):
+                inside = {**labels, **{
+                    label: len(labels) + place for place, label in enumerate(op.label_names)
+                }}  # fmt: skip
+            self._labels[op] = inside
+            depth = max(map(self.depth, op.operands), default=0)
+            if isinstance(op, dt.ReadOp):
+                depth = max(depth, self.depths[op.source_name])
+            for region in op.regions:
+                self._look_at(region.block, inside)
+                depth = max(depth, self.depths[_last(region.block)])
+            self.depths[op] = depth + 1
+            self._written[op] = self._said(op)
+
+    def _said(self, op: Operation) -> str:
+        """Returns what an operation says by itself: neither of operands nor of what it reads."""
+        said = [_text(attr) for name, attr in op.properties.items() if name not in _SAID]
+        return ", ".join([op.name, *self._indices(op, ()), *said, *(_text(v.type) for v in op.results)])
+
+    def _indices(self, op: Operation, values: Sequence[str]) -> list[str]:
+        """Returns the labels of an operation, and its indices, without names.
+
+        Args:
+            op: the operation.
+            values: the values in its indices; not told apart if there are none.
+        """
+        numbers = self._labels[op]
+
+        def of(label: str) -> str:
+            return f"{numbers.get(label, '')}:{self.sizes.get(label, '')}"
+
+        def indices(exprs: Iterable[AffineExpr], labels: Iterable[str], sizes: Iterable[str]) -> list[str]:
+            dims, symbols = [*map(of, labels), *values], [*map(of, sizes)]
+            return [_index(expr, dims, symbols) for expr in exprs]
+
+        if isinstance(op, dt.ReadOp):
+            return indices(op.indices, op.used_labels, op.size_labels)
+        if isinstance(op, dt.ReduceOp):
+            domain = indices(op.constraints, op.constrained_labels, op.size_labels)
+            return [*map(of, op.label_names), *sorted(domain)]
+        if isinstance(op, dt.IndexOp | dt.SizeOp | dt.ClampOp):
+            return [*map(of, op.used_labels)]
+        return []
+
+    def _refine(self) -> None:
+        """Tells tensors apart by what is told apart of those that they are defined by, and of those
+        that they define."""
+        self._compute()
+        uses: dict[str, list[str]] = {name: [] for name in self.colors}
+        for name, op in reversed(self.functions.items()):
+            self.colors[name] = _of(self.colors[name], *sorted(uses[name]))
+            self._use(op.body.block, self.colors[name], {}, uses)
+        for name in self.colors.keys() - self.functions.keys():
+            self.colors[name] = _of(self.colors[name], *sorted(uses[name]))
+
+    def _compute(self) -> None:
+        """Finds what operations compute, from what is known of the tensors that they read."""
+        for name, op in self.functions.items():
+            self._up(op.body.block)
+            self.colors[name] = _of(self.colors[name], self.up[_last(op.body.block)])
+
+    def _up(self, block: Block) -> None:
+        for op in block.ops:
+            for region in op.regions:
+                self._up(region.block)
+            operands = [self.up[_owner(value)] for value in op.operands]
+            inside = [self.up[_last(region.block)] for region in op.regions]
+            if isinstance(op, dt.ReadOp):
+                inside.append(self.colors[op.source_name])
+            if op.operands and isinstance(op, dt.ReadOp | dt.ReduceOp):
+                operands = self._indices(op, operands)
+            elif _may_swap(op):
+                operands.sort()
+            self.up[op] = _of(self._written[op], *operands, "of", *inside)
+
+    def _use(
+        self, block: Block, result: str, down: dict[Operation, list[str]],
+        uses: dict[str, list[str]],
+    ) -> None:  # fmt: skip
+        """Finds what is done with what operations compute.
+
+        Args:
+            block: the operations.
+            result: what is done with what the last one yields.
+            down: what is done with what others compute; added to.
+            uses: what is done with elements of each tensor; added to.
+        """
+        for op in reversed(list(block.ops)):
+            own = result if op is block.last_op else _of(*sorted(down.get(op, ())))
+            for region in op.regions:
+                self._use(region.block, _of(self.up[op], own), down, uses)
+            swaps = _may_swap(op)
+            for place, value in enumerate(op.operands):
+                use = _of(self.up[op], own, "" if swaps else str(place))
+                down.setdefault(_owner(value), []).append(use)
+            if isinstance(op, dt.ReadOp):
+                uses[op.source_name].append(_of(self.up[op], own))
+
+
+def _order(block: Block, keys: _Keys) -> None:
+    """Puts operands in order, and operations in the order in which they are operands."""
+    swapped = False
+    for op in block.ops:
+        if _may_swap(op):
+            found = sorted(op.operands, key=keys.place)
+            if found != list(op.operands):
+                op.operands, swapped = found, True
+        for region in op.regions:
+            _order(region.block, keys)
+    if not swapped:
+        return
+    order: dict[Operation, None] = {}
+    pending = [_last(block)]
+    while pending:
+        op = pending[-1]
+        needed = [
+            value.owner for inner in op.walk() for value in inner.operands
+            if isinstance(value.owner, Operation) and value.owner.parent is block
+            and value.owner not in order
+        ]  # fmt: skip
+        if needed:
+            pending += reversed(needed)
+        else:
+            order[pending.pop()] = None
+    for op in order:
+        op.detach()
+    # What nothing uses stays in front.
+    block.add_ops(order)
+
+
+def _sorted(found: Mapping[str, dt.FuncOp], outputs: Iterable[str]) -> dict[str, dt.FuncOp]:
+    """Returns the functions that outputs need, each behind those that it reads."""
+    reads: dict[str, list[str]] = {}
+    pending = [*outputs]
+    while pending:
+        name = pending.pop()
+        if name not in reads:
+            every = (op.source_name for op in operations_of(found[name], dt.ReadOp))
+            reads[name] = [other for other in dict.fromkeys(every) if other in found]
+            pending += reads[name]
+    return {name: found[name] for name in TopologicalSorter(reads).static_order()}
+
+
+def _may_swap(op: Operation) -> bool:
+    """Returns whether operands of an operation may be swapped: factors of a sum of products, too."""
+    if isinstance(op, dt.YieldOp):
+        around = op.parent_op()
+        return isinstance(around, dt.ReduceOp) and around.kind.data is ReductionKind.DOT
+    return isinstance(op, COMMUTATIVE)
+
+
+def _last(block: Block) -> Operation:
+    assert block.last_op is not None
+    return block.last_op
+
+
+def _owner(value: SSAValue) -> Operation:
+    assert isinstance(value.owner, Operation)
+    return value.owner
+
+
+def _index(expr: AffineExpr, dims: Sequence[str], symbols: Sequence[str]) -> str:
+    """Returns an index as a text that is the same in whatever order its terms are written."""
+    if isinstance(expr, AffineDimExpr):
+        return f"[{dims[expr.position] if expr.position < len(dims) else ''}]"
+    if isinstance(expr, AffineSymExpr):
+        return f"len[{symbols[expr.position]}]"
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return str(expr)
+    terms = [expr.lhs, expr.rhs]
+    if expr.kind in _SUMS:
+        while any(isinstance(t, AffineBinaryOpExpr) and t.kind is expr.kind for t in terms):
+            terms = [
+                side for t in terms for side in (
+                    (t.lhs, t.rhs) if isinstance(t, AffineBinaryOpExpr) and t.kind is expr.kind
+                    else (t,)
+                )
+            ]  # fmt: skip
+    found = [_index(term, dims, symbols) for term in terms]
+    return f"({expr.kind.name}: {', '.join(sorted(found) if expr.kind in _SUMS else found)})"
+
+
+@lru_cache(maxsize=4096)
+def _text(attr: Attribute) -> str:
+    return str(attr)
+
+
+def _of(*texts: str) -> str:
+    """Returns a short text that stands for others."""
+    return blake2b("\0".join(texts).encode(), digest_size=8).hexdigest()
