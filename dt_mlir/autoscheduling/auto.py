@@ -176,9 +176,10 @@ def evaluator_of(
         assumes: as for `Evaluator`.
     """
     bare, kept = _apart(module)
+    sizes = _without_rows(bare, sizes, kept)
     order_operands(bare, sizes)
     naming = Naming(bare)
-    algorithm = Algorithm(naming.module, _without_rows(bare, sizes, kept))
+    algorithm = Algorithm(naming.module, sizes)
     return Evaluator(algorithm, device, list(map(naming.said, kept)), assumes, naming)
 
 

@@ -1,9 +1,10 @@
 """Operands in an order that follows from what they compute, whichever way they are written.
 
-`a * b` and `b * a` are one product. Functions are looked at in the order in which others read them,
-so that of operands that may be swapped the same one has to come first. Expressions are told apart
-by color refinement (Weisfeiler and Leman, 1968): a tensor is known by how it is defined, and by what
-is done with it wherever it is read, and both are worked out again until they tell no more apart.
+`a * b` and `b * a` are one product. Functions are looked at in the order in which others read
+them, so that the same one of two operands has to come first, whichever is written first.
+Expressions are told apart by color refinement (Weisfeiler and Leman, 1968): a tensor is known by
+how it is defined, and by what is done with it wherever it is read, and both are worked out again
+until no more tensors are told apart.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ COMMUTATIVE = (
 )  # fmt: skip
 """The operations whose operands may be swapped."""
 _SUMS = (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
-_SAID = {*LABELS, "source", "map", "domain"}
+_NAMED = {*LABELS, "source", "map", "domain"}
 """The properties that hold names, or places of names."""
 ROUNDS = 8
 """The most times that tensors are told apart, each time by what tells apart those around them."""
 
 
 def order_operands(module: ModuleOp, sizes: Mapping[str, int]) -> None:
-    """Puts operands that may be swapped in an order that names and the program's text do not decide.
+    """Puts operands that may be swapped in an order that neither names nor the text decide.
 
     Those that take more steps to compute come first, then those with smaller indices.
 
@@ -75,15 +76,19 @@ class _Keys:
         """What tells each tensor apart from others."""
         for name in outputs:
             self.colors[name] = "output"
-        self.depths: dict[str | Operation, int] = dict.fromkeys(self.colors, 0)
-        """The steps that it takes to compute each tensor, and each value."""
-        self._written: dict[Operation, str] = {}
+        self._steps = dict.fromkeys(self.colors, 0)
+        """The steps that it takes to compute each tensor."""
+        self._depths: dict[Operation, int] = {}
+        """The steps that it takes to compute what each operation does."""
+        self._said: dict[Operation, str] = {}
+        """What each operation says by itself: neither of operands nor of what it reads."""
         self._labels: dict[Operation, dict[str, int]] = {}
+        """The numbers of the labels that each operation may use."""
         for name, op in self.functions.items():
             labels = {label: place for place, label in enumerate(op.label_names)}
             self._look_at(op.body.block, labels)
-            self.depths[name] = self.depth(op.value)
-        self.up: dict[Operation, str] = {}
+            self._steps[name] = self._depths[_last(op.body.block)]
+        self._up: dict[Operation, str] = {}
         """What each operation computes."""
         told = len({*self.colors.values()})
         for _ in range(ROUNDS):
@@ -96,11 +101,7 @@ class _Keys:
     def place(self, value: SSAValue) -> tuple[int, str, str]:
         """Returns what says where an operand comes among those that it may be swapped with."""
         op = _owner(value)
-        return -self.depth(value), self._written[op], self.up[op]
-
-    def depth(self, value: SSAValue) -> int:
-        """Returns the steps that it takes to compute a value."""
-        return self.depths[_owner(value)]
+        return -self._depths[op], self._said[op], self._up[op]
 
     def _look_at(self, block: Block, labels: dict[str, int]) -> None:
         """Finds what does not change from round to round, under numbers of labels."""
@@ -111,19 +112,16 @@ class _Keys:
                     label: len(labels) + place for place, label in enumerate(op.label_names)
                 }}  # fmt: skip
             self._labels[op] = inside
-            depth = max(map(self.depth, op.operands), default=0)
+            before = [self._depths[_owner(value)] for value in op.operands]
             if isinstance(op, dt.ReadOp):
-                depth = max(depth, self.depths[op.source_name])
+                before.append(self._steps[op.source_name])
             for region in op.regions:
                 self._look_at(region.block, inside)
-                depth = max(depth, self.depths[_last(region.block)])
-            self.depths[op] = depth + 1
-            self._written[op] = self._said(op)
-
-    def _said(self, op: Operation) -> str:
-        """Returns what an operation says by itself: neither of operands nor of what it reads."""
-        said = [_text(attr) for name, attr in op.properties.items() if name not in _SAID]
-        return ", ".join([op.name, *self._indices(op, ()), *said, *(_text(v.type) for v in op.results)])
+                before.append(self._depths[_last(region.block)])
+            self._depths[op] = max(before, default=0) + 1
+            said = [_text(attr) for name, attr in op.properties.items() if name not in _NAMED]
+            types = [_text(value.type) for value in op.results]
+            self._said[op] = ", ".join([op.name, *self._indices(op, ()), *said, *types])
 
     def _indices(self, op: Operation, values: Sequence[str]) -> list[str]:
         """Returns the labels of an operation, and its indices, without names.
@@ -137,7 +135,9 @@ class _Keys:
         def of(label: str) -> str:
             return f"{numbers.get(label, '')}:{self.sizes.get(label, '')}"
 
-        def indices(exprs: Iterable[AffineExpr], labels: Iterable[str], sizes: Iterable[str]) -> list[str]:
+        def indices(
+            exprs: Iterable[AffineExpr], labels: Iterable[str], sizes: Iterable[str]
+        ) -> list[str]:
             dims, symbols = [*map(of, labels), *values], [*map(of, sizes)]
             return [_index(expr, dims, symbols) for expr in exprs]
 
@@ -164,22 +164,22 @@ class _Keys:
     def _compute(self) -> None:
         """Finds what operations compute, from what is known of the tensors that they read."""
         for name, op in self.functions.items():
-            self._up(op.body.block)
-            self.colors[name] = _of(self.colors[name], self.up[_last(op.body.block)])
+            self._compute_in(op.body.block)
+            self.colors[name] = _of(self.colors[name], self._up[_last(op.body.block)])
 
-    def _up(self, block: Block) -> None:
+    def _compute_in(self, block: Block) -> None:
         for op in block.ops:
             for region in op.regions:
-                self._up(region.block)
-            operands = [self.up[_owner(value)] for value in op.operands]
-            inside = [self.up[_last(region.block)] for region in op.regions]
+                self._compute_in(region.block)
+            operands = [self._up[_owner(value)] for value in op.operands]
+            inside = [self._up[_last(region.block)] for region in op.regions]
             if isinstance(op, dt.ReadOp):
                 inside.append(self.colors[op.source_name])
             if op.operands and isinstance(op, dt.ReadOp | dt.ReduceOp):
                 operands = self._indices(op, operands)
-            elif _may_swap(op):
+            elif may_swap(op):
                 operands.sort()
-            self.up[op] = _of(self._written[op], *operands, "of", *inside)
+            self._up[op] = _of(self._said[op], *operands, "of", *inside)
 
     def _use(
         self, block: Block, result: str, down: dict[Operation, list[str]],
@@ -194,29 +194,26 @@ class _Keys:
             uses: what is done with elements of each tensor; added to.
         """
         for op in reversed(list(block.ops)):
-            own = result if op is block.last_op else _of(*sorted(down.get(op, ())))
+            done = result if op is block.last_op else _of(*sorted(down.get(op, ())))
+            own = _of(self._up[op], done)
             for region in op.regions:
-                self._use(region.block, _of(self.up[op], own), down, uses)
-            swaps = _may_swap(op)
+                self._use(region.block, own, down, uses)
+            swaps = may_swap(op)
             for place, value in enumerate(op.operands):
-                use = _of(self.up[op], own, "" if swaps else str(place))
-                down.setdefault(_owner(value), []).append(use)
+                down.setdefault(_owner(value), []).append(own if swaps else _of(own, str(place)))
             if isinstance(op, dt.ReadOp):
-                uses[op.source_name].append(_of(self.up[op], own))
+                uses[op.source_name].append(own)
 
 
 def _order(block: Block, keys: _Keys) -> None:
     """Puts operands in order, and operations in the order in which they are operands."""
-    swapped = False
     for op in block.ops:
-        if _may_swap(op):
+        if may_swap(op):
             found = sorted(op.operands, key=keys.place)
             if found != list(op.operands):
-                op.operands, swapped = found, True
+                op.operands = found
         for region in op.regions:
             _order(region.block, keys)
-    if not swapped:
-        return
     order: dict[Operation, None] = {}
     pending = [_last(block)]
     while pending:
@@ -230,6 +227,8 @@ def _order(block: Block, keys: _Keys) -> None:
             pending += reversed(needed)
         else:
             order[pending.pop()] = None
+    if [op for op in block.ops if op in order] == [*order]:
+        return
     for op in order:
         op.detach()
     # What nothing uses stays in front.
@@ -249,8 +248,8 @@ def _sorted(found: Mapping[str, dt.FuncOp], outputs: Iterable[str]) -> dict[str,
     return {name: found[name] for name in TopologicalSorter(reads).static_order()}
 
 
-def _may_swap(op: Operation) -> bool:
-    """Returns whether operands of an operation may be swapped: factors of a sum of products, too."""
+def may_swap(op: Operation) -> bool:
+    """Returns whether operands of an operation may be swapped, as factors of `rdot` may."""
     if isinstance(op, dt.YieldOp):
         around = op.parent_op()
         return isinstance(around, dt.ReduceOp) and around.kind.data is ReductionKind.DOT

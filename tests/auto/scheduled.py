@@ -1,21 +1,26 @@
 """Programs that tests schedule."""
 
 from collections.abc import Mapping
+from random import Random
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.auto import auto_schedule
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.evaluation import Evaluator
+from dt_mlir.autoscheduling.ordering import may_swap
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.variants import all_finished
 from dt_mlir.costs.device import find_device
 from dt_mlir.costs.report import costs_of
 from dt_mlir.costs.tiling import Cost
+from dt_mlir.dialects import dt
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.pipeline import default_pipeline, run_pipeline
+from dt_mlir.traversal import operations_of
 
 TWO_NORMS = """
 Func ms, n, y, mu, va, z, g, h, f; In X, W, U, G; Var i, c, e;
@@ -92,3 +97,30 @@ o[h, i, d] = rdot(p[h, i, j], V[h, j, d], j) / total[h, i];
 o.precision(narrow);
 o.compile();
 """
+
+
+def with_swapped_operands(module: ModuleOp, seed: int) -> ModuleOp:
+    """Returns a program whose operands are swapped at random wherever that changes nothing, and
+    whose operations come in the order in which they are operands."""
+    made, random = module.clone(), Random(seed)
+    for op in operations_of(made, Operation):
+        if may_swap(op) and random.random() < 0.5:
+            op.operands = [*reversed(op.operands)]
+    for op in operations_of(made, dt.FuncOp, dt.ReduceOp):
+        block = op.body.block
+        assert block.last_op is not None
+        order: dict[Operation, None] = {}
+        _visit(block.last_op, order)
+        for found in order:
+            found.detach()
+        block.add_ops(order)
+    made.verify()
+    return made
+
+
+def _visit(op: Operation, order: dict[Operation, None]) -> None:
+    """Adds the operations of a block that one of them needs, and the one behind them."""
+    for value in (value for inner in op.walk() for value in inner.operands):
+        if isinstance(value.owner, Operation) and value.owner.parent is op.parent:
+            _visit(value.owner, order)
+    order.setdefault(op)
