@@ -179,7 +179,7 @@ def evaluator_of(
     sizes = _without_rows(bare, sizes, kept)
     order_operands(bare, sizes)
     naming = Naming(bare)
-    algorithm = Algorithm(naming.module, sizes)
+    algorithm = Algorithm(naming.module, naming.sizes(sizes))
     return Evaluator(algorithm, device, list(map(naming.said, kept)), assumes, naming)
 
 

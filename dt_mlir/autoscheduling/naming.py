@@ -8,7 +8,7 @@ found by labels, so that a schedule is found for the program with as few of them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -20,6 +20,9 @@ from dt_mlir.autoscheduling.likeness import LABELS
 from dt_mlir.dialects import dt
 from dt_mlir.dialects.formats import is_name_array, name_array, names, symbol_name
 from dt_mlir.traversal import operations_of
+
+PART = "_part"
+"""The end of the name that `rfactor` gives a label of parts."""
 
 _Axis = tuple[str, int]
 """An axis of a tensor or of a function."""
@@ -62,6 +65,12 @@ class Naming:
         """The names of the axes of inputs."""
         self.same = {label: group for group in groups for label in group}
         """The labels that have the size of a label, for each."""
+        self._declared = {
+            op.sym_name.data for op in module.ops
+            if isinstance(op, dt.FuncOp | dt.InputOp | dt.LabelOp)
+        }  # fmt: skip
+        self.added: dict[str, str] = {}
+        """Labels that the program does not declare, each with one of its size."""
         self.labels = self._classes([functions[name] for name in needed])
         """The names that each function's labels have here."""
         self.written_module = self.module = module
@@ -69,6 +78,12 @@ class Naming:
         if any(label != name for known in self.labels.values() for label, name in known.items()):
             self.module = module.clone()
             self._rename()
+
+    def sizes(self, given: Mapping[str, int]) -> dict[str, int]:
+        """Returns sizes of the program's labels, with those of labels that it does not declare."""
+        return {**given, **{
+            name: given[label] for name, label in self.added.items() if label in given
+        }}  # fmt: skip
 
     def said(self, item: Decision) -> Decision:
         """Returns a directive of the program with the labels that are used."""
@@ -93,17 +108,37 @@ class Naming:
                 best = max(fitting, key=lambda c: _likeness(c, name, axes), default=None)
                 if best is None:
                     taken = {c.name for c in classes}
-                    free = [other for other in (label, *group) if other not in taken]
-                    best = _Class(free[0], group[0])
+                    best = _Class(self._free((label, *group), taken), group[0])
                     classes.append(best)
                 best.functions.add(name)
                 best.axes |= axes
                 known[label] = best.name
         return found
 
+    def _free(self, labels: Sequence[str], taken: Collection[str]) -> str:
+        """Returns a name for labels of one size, of which that of their parts may be made.
+
+        Args:
+            labels: the labels of their size, the one that is wanted first.
+            taken: the names of other labels.
+        """
+        for label in labels:
+            if label not in taken and label + PART not in self._declared:
+                return label
+        name = f"{labels[0]}_"
+        while {name, name + PART} & {*self._declared, *taken}:
+            name += "_"
+        self.added[name] = labels[0]
+        self.same[name] = [*dict.fromkeys((*labels, name))]
+        return name
+
     def _rename(self) -> None:
         """Gives the labels of functions other names."""
         declared = {op.sym_name.data: op for op in self.module.ops if isinstance(op, dt.LabelOp)}
+        for name, label in self.added.items():
+            op = declared[name] = declared[label].clone()
+            op.sym_name, op.axis = StringAttr(name), None
+            self.module.body.block.insert_op_before(op, declared[label])
         for name in {name for known in self.labels.values() for name in known.values()}:
             # One that says a size says it for all that have it.
             sized = (declared[other] for other in self.same.get(name, [name]))

@@ -7,6 +7,7 @@ from math import inf, prod
 
 from dt_mlir.autoscheduling.decisions import Decision, copies, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
+from dt_mlir.autoscheduling.naming import PART
 from dt_mlir.autoscheduling.storage import ALIGNED, aligned
 from dt_mlir.costs.bounds import least_of_any
 from dt_mlir.costs.work import Work
@@ -261,7 +262,7 @@ def _split(evaluator: Evaluator, cluster: Cluster) -> Iterator[list[Decision]]:
     for label in dict.fromkeys(scanned or gathered or reduced):
         if not scanned and _needs_fused(evaluator, cluster, str(label)):
             continue
-        if f"{label}_part" in evaluator.taken:
+        if f"{label}{PART}" in evaluator.taken:
             # The label of the parts would get a name that the program has.
             continue
         size = algorithm.sizes.get(str(label), 1)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.likeness import stem_of
-from dt_mlir.autoscheduling.naming import Naming
+from dt_mlir.autoscheduling.naming import PART, Naming
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.sched import Argument
@@ -27,8 +27,6 @@ LISTED = ("map", "reorder", "fuse", "reorder_storage", "deterministic")
 """The directives whose arguments are labels, or new ones that are made of them."""
 PLACES = {"online": 0, "scan": 0, "fuse_at": 1}
 """The place of the argument of others that is a label."""
-PART = "_part"
-"""The end of the name that `rfactor` gives a label of parts."""
 
 REASON = "loops that are tiled alike have one label"
 """The reason for which labels are renamed."""

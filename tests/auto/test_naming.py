@@ -1,5 +1,7 @@
 """Labels that are one while a schedule is looked for, whatever functions call them."""
 
+import re
+
 import pytest
 from scheduled import TWO_NORMS, algorithm, schedule, texts
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -166,6 +168,44 @@ def test_functions_may_have_labels_of_their_own(text: str, sizes: dict[str, int]
     found, others = scheduled(own, renamed)
     assert [item.name for item in found] == [item.name for item in wanted]
     assert others == pytest.approx(seconds, rel=1e-9)
+
+
+SPLIT = """
+Func mm, f; In A : bf16, B : bf16; Var x, y, u;
+mm[x, y] = rdot(A[x, u], B[u, y], u);
+f[x, y] = mm[x, y] * sigmoid(mm[x, y]);
+f.compile();
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes", "own"),
+    [
+        (LOSS.format("u", "u"), {"x": 4, "u": 2**18}, ("x", "loss", "A")),
+        (SPLIT, {"x": 16, "y": 64, "u": 16384}, ("x", "y", "mm", "A")),
+    ],
+    ids=["passes", "products"],
+)
+def test_names_that_parts_would_get(
+    text: str, sizes: dict[str, int], own: tuple[str, ...]
+) -> None:
+    """A reduction over `u` is split whatever is called `u_part`."""
+    wanted, seconds = scheduled(algorithm(text), sizes)
+    assert any(item.name == "rfactor" for item in wanted)
+    for name in own:
+        module = algorithm(re.sub(rf"\b{name}\b", "u_part", text))
+        found, others = scheduled(
+            module, {"u_part" if label == name else label: n for label, n in sizes.items()}
+        )
+        assert [item.name for item in found] == [item.name for item in wanted]
+        assert others == pytest.approx(seconds, rel=1e-9)
+
+
+def test_nothing_is_renamed_for_parts_that_there_are_not() -> None:
+    text = re.sub(r"\bx\b", "u_part", SPLIT)
+    module = algorithm(text)
+    sizes = {"u_part": 4096, "y": 4096, "u": 4096}
+    assert not [item for item in auto_schedule(module, sizes, H200) if item.name == "rename"]
 
 
 def test_searches_say_the_names_of_the_program() -> None:
