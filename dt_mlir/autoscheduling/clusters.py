@@ -534,7 +534,7 @@ class Clusters:
             readers = set(self.algorithm.readers[other])
             if other in self.home or other in left or members.isdisjoint(readers):
                 continue
-            if not self.algorithm.needs(other, label):
+            if not self.algorithm.follows(other, label):
                 continue
             if other in self.stored or not members.issuperset(readers):
                 # What has the label is not there when the pass begins.

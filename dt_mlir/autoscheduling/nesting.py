@@ -30,7 +30,7 @@ def nests_deeply(algorithm: Algorithm, members: Sequence[str], label: str) -> bo
     again = dict.fromkeys(members, 1)
     for reader in (root, *order):
         inside = again[reader]
-        if any(label in op.label_names and moving[reader].intersection(_depends_on(op))
+        if any(label in op.label_names and moving[reader].intersection(depends_on(op))
                for op in algorithm.reductions(reader)):
             inside *= algorithm.sizes.get(label, 1)
         if inside > FEW:
@@ -187,7 +187,7 @@ def labels_around(read: dt.ReadOp) -> Iterator[tuple[str, ...]]:
         op = op.parent_op()
 
 
-def _depends_on(op: dt.ReduceOp) -> set[str]:
+def depends_on(op: dt.ReduceOp) -> set[str]:
     """Returns the labels that a reduction depends on, but for those of reductions."""
     found = {*op.constrained_labels}.difference(op.label_names)
     for read in operations_of(op, dt.ReadOp):

@@ -83,6 +83,8 @@ class Algorithm:
     """The reads of each function by what they read."""
     _needing: dict[str, set[str]] = field(init=False, default_factory=dict[str, set[str]])
     """The functions that need each label."""
+    _following: dict[str, set[str]] = field(init=False, default_factory=dict[str, set[str]])
+    """The functions for which there are reductions over each label."""
     _kernel_only: bool = field(init=False)
     """True if the program has no wrapper."""
     _dynamic: bool = field(init=False)
@@ -174,6 +176,17 @@ class Algorithm:
                 if label in labels or not found.isdisjoint(self.reads[other]):
                     found.add(other)
         return name in self._needing[label]
+
+    def follows(self, name: str, label: str) -> bool:
+        """Returns whether a function has a label, reduces over it, or reads one that reduces over
+        it, directly or through others."""
+        if label not in self._following:
+            reducing = self._following[label] = set[str]()
+            for other in self.functions:
+                labels = {name for item in self.reductions(other) for name in item.label_names}
+                if label in labels or not reducing.isdisjoint(self.reads[other]):
+                    reducing.add(other)
+        return name in self._following[label] or label in self.functions[name].label_names
 
     def is_whole(self, functions: Collection[str]) -> bool:
         """Returns whether some functions are all that the program defines."""

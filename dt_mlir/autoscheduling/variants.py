@@ -8,8 +8,10 @@ from math import inf, prod
 from dt_mlir.autoscheduling.decisions import Decision, copies, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.naming import PART
+from dt_mlir.autoscheduling.nesting import depends_on
 from dt_mlir.autoscheduling.storage import ALIGNED, aligned
-from dt_mlir.costs.bounds import least_of_any
+from dt_mlir.costs.bounds import least_of_any, least_of_products
+from dt_mlir.costs.execution import NORM
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects import dt
 from dt_mlir.dialects.formats import symbol_name
@@ -24,6 +26,8 @@ SURE_OF_CHAINS = 0.8
 chosen: attention of few rows takes up to 1.8 times what is predicted in parts, and 1.3 without."""
 PARTS = (4, 8, 16, 32, 64, 128, 256)
 """The numbers of parts into which a reduction may be split."""
+BYTES_OF_PART = 4
+"""The bytes of an element of a part of a sum, at least."""
 LEAST = 32
 """The least points of a part."""
 HOPELESS = 3.0
@@ -163,6 +167,13 @@ def with_parts(
     # What is as short as the launches of its parts is not split.
     splits = _split(evaluator, cluster) if pays(more, cluster.seconds) else ()
     for ways in filter(None, splits):
+        first, last = ways[0].arguments[0], ways[-1].arguments[0]
+        if cluster.seconds > HOPELESS * limit * int(str(last.value)):
+            whole = False
+            continue
+        least = _least_in_parts(evaluator, cluster, str(first.key), int(str(first.value)))
+        if not pays(least, cluster.seconds):
+            continue
         trial, found = _fastest(evaluator, cluster, ways, limit, thorough)
         whole = whole and found
         if trial is not None and pays(trial.seconds, best.seconds):
@@ -170,6 +181,28 @@ def with_parts(
     if whole:
         evaluator.in_parts[key] = best
     return best
+
+
+def _least_in_parts(evaluator: Evaluator, cluster: Cluster, label: str, count: int) -> float:
+    """Returns the seconds that two kernels take at least of which one stores parts of a reduction,
+    and the other one combines them.
+
+    Args:
+        evaluator: the program, and the device.
+        cluster: the kernel without parts.
+        label: the label that is reduced over.
+        count: the number of parts.
+    """
+    algorithm, device = evaluator.algorithm, evaluator.device
+    own = algorithm.functions[cluster.root].label_names
+    elements = sum(
+        prod(float(algorithm.sizes.get(other, 1)) for other in own if other in depends_on(op))
+        for op in algorithm.reductions(cluster.root) if label in op.label_names
+    )  # fmt: skip
+    moved = count * BYTES_OF_PART * elements / device.memory_rate
+    products = least_of_products(cluster.kernels[0].work, device)
+    storing = (moved**NORM + products**NORM) ** (1 / NORM)
+    return 2 * (device.launch - device.overlap) + storing + moved
 
 
 def _fastest(
