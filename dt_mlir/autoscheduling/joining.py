@@ -12,7 +12,7 @@ from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
 from dt_mlir.autoscheduling.places import Places
 from dt_mlir.autoscheduling.tilings import has_rows_and_columns, least_blocks, most_held
-from dt_mlir.costs.bounds import least_of_products
+from dt_mlir.costs.bounds import least_memory, least_of_products
 
 
 def ways_within(
@@ -28,6 +28,8 @@ def ways_within(
         stores: whether the kernel has to store the function.
         limit: the time in seconds, for all that the kernel computes then.
     """
+    if stores and _least_stored(evaluator, name) > limit:
+        return []
     multiplies = evaluator.multiplies(name)
     most = most_held(evaluator.device, multiplies)
     found = [
@@ -37,6 +39,16 @@ def ways_within(
     if not multiplies or limit == inf:
         return found
     return [d for d in found if _least(evaluator, places, cluster, d) <= limit]
+
+
+def _least_stored(evaluator: Evaluator, name: str) -> float:
+    """Returns the seconds that a kernel takes at least that stores a function: it moves that, and
+    what the function is computed of."""
+    device, single = evaluator.device, evaluator.single(name)
+    if single is None or len(single.kernels) > 1:
+        return 0.0
+    launch = device.launch - device.overlap
+    return least_memory(single.kernels[0].work, device) + launch
 
 
 def _least(evaluator: Evaluator, places: Places, cluster: Cluster, decision: Decision) -> float:

@@ -81,8 +81,6 @@ class Algorithm:
         init=False, default_factory=dict[str, dict[str, list[dt.ReadOp]]]
     )
     """The reads of each function by what they read."""
-    _needing: dict[str, set[str]] = field(init=False, default_factory=dict[str, set[str]])
-    """The functions that need each label."""
     _following: dict[str, set[str]] = field(init=False, default_factory=dict[str, set[str]])
     """The functions for which there are reductions over each label."""
     _kernel_only: bool = field(init=False)
@@ -165,17 +163,6 @@ class Algorithm:
             for op in operations_of(self.functions[reader], dt.ReadOp):
                 known.setdefault(symbol_name(op.source), []).append(op)
         return self._reads[reader]
-
-    def needs(self, name: str, label: str) -> bool:
-        """Returns whether a function has a label, reduces over it, or reads one that does."""
-        if label not in self._needing:
-            found = self._needing[label] = set()
-            for other, op in self.functions.items():
-                labels = {*op.label_names}
-                labels.update(*(item.label_names for item in self.reductions(other)))
-                if label in labels or not found.isdisjoint(self.reads[other]):
-                    found.add(other)
-        return name in self._needing[label]
 
     def follows(self, name: str, label: str) -> bool:
         """Returns whether a function has a label, reduces over it, or reads one that reduces over
@@ -476,17 +463,29 @@ class Algorithm:
         them; None if there is none to which the others mean nothing.
 
         That is where they read nothing of it, and neither have the labels of the passes, nor reduce
-        over them, nor read what does.
+        over them, nor read what does in the part.
         """
         functions, stored, said = key
         labels = {item.label for item in directives if isinstance(item, OnlinePass)}
         if not all(isinstance(item, OnlinePass) for item in directives):
             return None
+        meant = self._with_any_of(labels, functions)
         count = len(functions)
-        while count and not any(self.needs(functions[count - 1], label) for label in labels):
+        while count and functions[count - 1] not in meant:
             count -= 1
             fewer = functions[:count]
             before = self._parts.get((fewer, stored, said))
             if before is not None and not self._read_any_of(fewer, functions):
                 return self._widened(before, fewer, functions, stored)
         return None
+
+    def _with_any_of(self, labels: Collection[str], functions: Collection[str]) -> set[str]:
+        """Returns those of some functions that have one of some labels, reduce over one, or read
+        others of them that do."""
+        found = set[str]()
+        for name, op in self.functions.items():
+            if name in functions:
+                own = {*op.label_names}.union(*(r.label_names for r in self.reductions(name)))
+                if not (own.isdisjoint(labels) and found.isdisjoint(self.reads[name])):
+                    found.add(name)
+        return found

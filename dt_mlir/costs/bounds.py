@@ -36,6 +36,25 @@ def least_of_products(work: Work, device: Device, rounded: bool = False) -> floa
     return found
 
 
+def least_memory(work: Work, device: Device) -> float:
+    """Returns the seconds for which memory moves at least what a kernel addresses.
+
+    Args:
+        work: what the kernel does.
+        device: the device.
+    """
+    moved: dict[tuple[str, bool], float] = {}
+    for item in work.accesses:
+        if item.windows or max((*item.repeats, *item.further_repeats), default=1) > 1:
+            # Several points address one element.
+            continue
+        points = prod(work.loops[place].extent * work.loops[place].share for place in item.depends)
+        asked = min(points * item.bits / 8, work.tensors[item.tensor].bytes)
+        key = item.tensor, item.stores
+        moved[key] = max(moved.get(key, 0.0), asked)
+    return sum(moved.values()) / device.memory_rate
+
+
 def least_with_products(model: Model, tiling: Tiling, stages: int) -> float:
     """Returns a bound of the times with some tiles, whatever the other decisions of a tiling are.
 
