@@ -136,7 +136,8 @@ def _written(evaluator: Evaluator, clusters: Sequence[Cluster]) -> list[Decision
             return found
         if apart:
             return None
-        apart = {cluster.root for cluster in _gathering(evaluator, clusters, ())}
+        together = [cluster for cluster in clusters if cluster.root not in others]
+        apart = {cluster.root for cluster in _gathering(evaluator, together, ())}
         if not apart:
             return None
 
