@@ -106,7 +106,9 @@ class Moving:
         Args:
             steps: its steps of each loop.
         """
-        key = tuple([steps[p] for p in self._places]), tuple([steps[p].outer for p in self._outer])
+        # Equal steps are one object: `Outline.steps`.
+        outer = tuple([steps[p].outer for p in self._outer])
+        key = tuple([id(steps[p]) for p in self._places]), outer
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._moved(steps)
