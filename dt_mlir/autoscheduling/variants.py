@@ -171,7 +171,7 @@ def with_parts(
         if cluster.seconds > HOPELESS * limit * int(str(last.value)):
             whole = False
             continue
-        least = _least_in_parts(evaluator, cluster, str(first.key), int(str(first.value)))
+        least = least_in_parts(evaluator, cluster, str(first.key), int(str(first.value)))
         if not pays(least, cluster.seconds):
             continue
         trial, found = _fastest(evaluator, cluster, ways, limit, thorough)
@@ -183,7 +183,7 @@ def with_parts(
     return best
 
 
-def _least_in_parts(evaluator: Evaluator, cluster: Cluster, label: str, count: int) -> float:
+def least_in_parts(evaluator: Evaluator, cluster: Cluster, label: str, count: int) -> float:
     """Returns the seconds that two kernels take at least of which one stores parts of a reduction,
     and the other one combines them.
 

@@ -48,6 +48,8 @@ def least_memory(work: Work, device: Device) -> float:
         if item.windows or max((*item.repeats, *item.further_repeats), default=1) > 1:
             # Several points address one element.
             continue
+        if not all(work.loops[place].extent for place in item.around):
+            continue
         points = prod(work.loops[place].extent * work.loops[place].share for place in item.depends)
         asked = min(points * item.bits / 8, work.tensors[item.tensor].bytes)
         key = item.tensor, item.stores

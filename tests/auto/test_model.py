@@ -10,7 +10,7 @@ from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import Choices, best_tiling, ranked_tilings
-from dt_mlir.costs.bounds import least_waits, least_with_products
+from dt_mlir.costs.bounds import least_memory, least_waits, least_with_products
 from dt_mlir.costs.combining import SHUFFLE
 from dt_mlir.costs.device import devices, find_device
 from dt_mlir.costs.execution import ACCESS
@@ -441,6 +441,8 @@ def test_the_last_lanes_of_a_tile_may_have_no_elements() -> None:
         ("Func f; In A; Var x, y; RVar k; f[x, y] = rsum(A[x, k], k, k <= y); f.compile();",
          {"x": 64, "y": 128}),
         (WINDOW, {"y": 100, "A_1": 3000}),
+        ("Func f; In A; Var y = 300; RVar k = 99; f[y] = rsum(A[y // 2 + k], k); f.compile();", {}),
+        ("Func f; In A; Var y = 300; f[y] = A[y // 4] + A[y % 7]; f.compile();", {"A_0": 4000}),
         (CHAINED, {"y": 33, "k": 20000}),
         (CHAINED, {"y": 100, "k": 4096}),
     ],
@@ -455,7 +457,9 @@ def test_bounds_are_no_longer_than_times(text: str, sizes: dict[str, int], devic
             tilings = list(Choices(kernel, target, coarse).tilings())
             model = Model(kernel, target)
             for tiling in tilings:
-                assert model.least(tiling) <= model.cost(tiling).seconds * (1 + 1e-12)
+                cost = model.cost(tiling)
+                assert model.least(tiling) <= cost.seconds * (1 + 1e-12)
+                assert least_memory(kernel, target) <= cost.bounds["memory"] * (1 + 1e-12)
             every = ranked_tilings(kernel, target, max(len(tilings), 2), coarse)
             assert best_tiling(kernel, target, coarse) == every[0]
             assert ranked_tilings(kernel, target, 5, coarse) == every[:5]
@@ -497,6 +501,7 @@ def test_bounds_of_products(text: str, sizes: dict[str, int], device: str) -> No
                 for stages in (2, 3, 4, 6):
                     cost = model.cost(tiling._replace(stages=stages))
                     assert least <= cost.seconds * (1 + 1e-12)
+                    assert least_memory(kernel, target) <= cost.bounds["memory"] * (1 + 1e-12)
                     for consumers in (0, 2) if target.specializes else (0,):
                         waits = traffic.waits(consumers, stages, False, inf, 128)
                         assert least_waits(instance, target, 6) <= waits

@@ -2,6 +2,7 @@
 
 from scheduled import TWO_NORMS, algorithm
 
+from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.nesting import times_computed
 from dt_mlir.autoscheduling.slices import Algorithm
 
@@ -27,3 +28,29 @@ f.compile();
 """
     program = Algorithm(algorithm(text), dict.fromkeys("ice", 64))
     assert times_computed(program, ["f", "m", "y"], "e") == {}
+
+
+def test_functions_of_a_pass_have_to_do_with_its_label() -> None:
+    """The queries read rows that are called as those of keys, and reduce over nothing of them."""
+    text = """
+    Func ms, n, q, k, s, top, p, o; In X, Q, K, V; Var i, j, c, d, e;
+    ms[j] = rsum(X[j, c] ** 2, c);
+    n[j, c] = X[j, c] * rsqrt(ms[j]);
+    q[i, d] = rdot(n[i, c], Q[c, d], c);
+    k[j, d] = rdot(n[j, c], K[c, d], c);
+    s[i, j] = rdot(q[i, d], k[j, d], d);
+    top[i] = rmax(s[i, j], j);
+    p[i, j] = exp(s[i, j] - top[i]);
+    o[i, e] = rdot(p[i, j], V[j, e], j);
+    o.compile();
+    """
+    module = algorithm(text)
+    found = Algorithm(module, Interface.of(module).sizes({}))
+
+    def following(label: str) -> list[str]:
+        return [name for name in found.functions if found.follows(name, label)]
+
+    assert [name for name in found.functions if name not in following("j")] == ["q"]
+    assert following("i") == ["q", "s", "top", "p", "o"]
+    # What reads a sum over a label needs all of it.
+    assert following("c") == [*found.functions]

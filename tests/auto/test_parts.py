@@ -9,6 +9,7 @@ import pytest
 from scheduled import ATTENTION, MATMUL, SOFTMAX, algorithm, schedule, texts
 
 from dt_mlir.analysis.interface import Interface
+from dt_mlir.autoscheduling import variants
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Evaluator
@@ -106,6 +107,71 @@ def test_what_is_as_short_as_its_launches_is_not_split() -> None:
     assert short.seconds < 2 * least_of_any(H200)
     assert with_parts(evaluator, short) is short
     assert evaluator.known("f", []) == [short]
+
+
+NORMED = """
+Func ms, f; In A : bf16, B : bf16; Var x, y; RVar k;
+ms[x] = rmean(A[x, k] ** 2, k);
+f[x, y] = rdot(A[x, k], B[k, y], k) * rsqrt(ms[x]);
+f.compile();
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes", "before", "label"),
+    [
+        (SUMS, {"x": 64, "k": 2**18}, [], "k"),
+        (SUMS, {"x": 2**16, "k": 2**10}, [], "k"),
+        (MATMUL, {"x": 2048, "y": 2048, "k": 2048}, [], "k"),
+        (MATMUL, {"x": 64, "y": 64, "k": 2**16}, [], "k"),
+        (MATMUL.replace("f16", "f32"), {"x": 512, "y": 512, "k": 4096}, [], "k"),
+        # What is reduced does not depend on all labels.
+        (SUMS.replace("f[x] =", "f[x, z] = B[z, x] *").replace("A; Var x", "A, B; Var x, z"),
+         {"x": 64, "z": 64, "k": 2**14}, [], "k"),
+        (NORMED, {"x": 256, "y": 4096, "k": 4096}, [plain("f", "online", "k")], "k"),
+        (SOFTMAX, {"x": 64, "y": 2**16}, [plain("f", "online", "y")], "y"),
+        (ATTENTION, {"h": 8, "i": 64, "j": 8192, "c": 64, "d": 64},
+         [plain("o", "online", "j")], "j"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("device", ["h200", "a100"])
+def test_bounds_of_parts(
+    text: str, sizes: dict[str, int], before: list[Decision], label: str, device: str
+) -> None:
+    """No number of parts takes less than the bound of the least number of them."""
+    evaluator = Evaluator(program(text, **sizes), find_device(device))
+    root, *others = reversed(evaluator.algorithm.functions)
+    whole = evaluator.evaluated(root, others if before else (), before)
+    assert whole is not None
+    for count in (4, 8, 32):
+        ways = [*before, split(root, label, count)]
+        found = evaluator.evaluated(root, others if before else (), ways)
+        assert found is not None
+        least = variants.least_in_parts(evaluator, whole, label, count)
+        assert 0 < least <= found.seconds
+
+
+def test_parts_that_take_longer_to_move_are_not_tried() -> None:
+    """256 tiles keep a device busy, and each part of the result is 64 MB."""
+    evaluator = Evaluator(program(MATMUL, x=4096, y=4096, k=512), H200)
+    whole = evaluator.single("mm")
+    assert whole is not None
+    assert with_parts(evaluator, whole) is whole
+    assert evaluator.known("mm", []) == [whole]
+    # It is the bound that says so.
+    trial = evaluator.evaluated("mm", (), [split("mm", "k", 4)])
+    assert trial is not None
+    assert trial.seconds > whole.seconds
+
+
+def test_what_takes_far_too_long_is_not_tried_in_parts() -> None:
+    evaluator = Evaluator(program(SUMS, x=8, k=2**24), H200)
+    whole = evaluator.single("f")
+    assert whole is not None
+    assert with_parts(evaluator, whole, limit=whole.seconds / 10**4) is whole
+    assert evaluator.known("f", []) == [whole]
+    # Parts are looked for where more time is left.
+    assert with_parts(evaluator, whole).seconds < whole.seconds / 4
 
 
 def test_a_kernel_that_pays_in_some_parts_is_not_tried_in_others() -> None:
