@@ -45,7 +45,7 @@ def _least_stored(evaluator: Evaluator, name: str) -> float:
     """Returns the seconds that a kernel takes at least that stores a function: it moves that, and
     what the function is computed of."""
     device, single = evaluator.device, evaluator.single(name)
-    if single is None or len(single.kernels) > 1:
+    if single is None or len(single.kernels) != 1:
         return 0.0
     launch = device.launch - device.overlap
     return least_memory(single.kernels[0].work, device) + launch

@@ -1,15 +1,18 @@
 """The places in kernels where functions may be computed."""
 
+import time
 from math import inf
 from typing import Any
 
 import pytest
-from scheduled import algorithm, as_written, schedule, texts
+from long_programs import less_sums, less_their_sums, softmax_of_softmax
+from scheduled import TWO_NORMS, algorithm, as_written, schedule, texts
 
 from dt_mlir.autoscheduling import clusters
 from dt_mlir.autoscheduling.decisions import plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
 from dt_mlir.autoscheduling.joining import ways_within
+from dt_mlir.autoscheduling.nests import Nests
 from dt_mlir.autoscheduling.places import Places
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import least_blocks
@@ -265,3 +268,66 @@ def test_diamonds_of_other_names_take_no_longer() -> None:
             schedule(diamonds(count), sizes)
         tried.append(len(calls))
     assert tried[1] < 4 * tried[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        (less_sums(8), {"x": 4096, "y": 1024}),
+        (less_their_sums(14, 5), {"x": 1024, "y": 1024}),
+        (softmax_of_softmax(3), {"x": 128, "y": 256}),
+        (TWO_NORMS, dict.fromkeys("ice", 1024)),
+        (ATTENTION, SIZES),
+    ],
+    ids=["sums", "crossing", "softmax", "norms", "attention"],
+)
+def test_loops_are_known_while_functions_join(
+    text: str, sizes: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grown: list[bool] = []
+    becomes = Nests.becomes
+
+    def watched(self: Nests, cluster: Any) -> bool:
+        grown.append(becomes(self, cluster) and self._cluster is cluster)
+        return grown[-1]
+
+    monkeypatch.setattr(Nests, "becomes", watched)
+    found = texts(schedule(text, sizes))
+    assert sum(grown) > len(grown) / 2
+    monkeypatch.setattr(Nests, "becomes", lambda *args: False)
+    assert texts(schedule(text, sizes)) == found
+
+
+def test_kernels_whose_functions_read_others_of_them_are_looked_at_anew() -> None:
+    """What is known of how a function is read holds only where no other function reads it."""
+    text = """
+    Func g, h, f; In A; Var x, y;
+    g[x] = rsum(A[x, y], y); h[x] = rmax(A[x, y] * g[x], y); f[x, y] = A[x, y] * h[x] + g[x];
+    f.compile();
+    """
+    program = Algorithm(algorithm(text), {"x": 64, "y": 64})
+    ways = {name: plain(name, "fuse_at", "f", "x") for name in "gh"}
+    single = Cluster("f", ("f",), ())
+    first, second = (Cluster("f", ("f", name), (ways[name],)) for name in "gh")
+    both = [
+        Cluster("f", ("f", *order), tuple(ways[name] for name in order)) for order in ("gh", "hg")
+    ]
+    for before, after, grows in [
+        (single, first, True), (single, single, True), (second, both[1], True),
+        # `h` reads what is there.
+        (first, both[0], False),
+        # Another kernel, and one with fewer functions.
+        (first, second, False), (both[1], second, False),
+        (single, Cluster("f", ("f",), (plain("f", "online", "y"),)), False),
+    ]:  # fmt: skip
+        nests = Nests(program, program.readers, before)
+        assert nests.becomes(after) is grows
+        assert nests.members == {*(after if grows else before).members}
+
+
+def test_eighty_functions_of_one_kernel_take_seconds() -> None:
+    started = time.thread_time()
+    found = texts(schedule(less_sums(40), {"x": 4096, "y": 1024}))
+    assert sum(".inline(" in item or ".fuse_at(" in item for item in found) == 80
+    # About 2 on an idle machine; 10 where loops were looked for anew at each place.
+    assert time.thread_time() - started < 7
