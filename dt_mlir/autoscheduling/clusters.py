@@ -351,10 +351,9 @@ class Clusters:
         if len(homes) > 1:
             everywhere = self._inlined(name, homes)
             if everywhere:
-                seconds = sum(map(self._time, everywhere))
+                # What takes longer than this is not wanted.
+                before = min(before, seconds := sum(map(self._time, everywhere)))
                 yield seconds, everywhere
-                # What takes longer is not wanted.
-                before = min(before, seconds)
         # What is stored is there when the first kernel has run.
         first, others = homes[0], homes[1:]
         stores = bool(others) or name in self.stored
