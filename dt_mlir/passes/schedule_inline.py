@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dt_mlir.analysis.bounds import check_written_once, infer_bounds
-from dt_mlir.analysis.nests import argument_named, reads_of
+from dt_mlir.analysis.bounds import check_written_once, infer_bounds_of
+from dt_mlir.analysis.nests import argument_named, locals_of, reads_of
 from dt_mlir.passes.schedule_fuse_at_copies import Move
 from dt_mlir.passes.schedule_fuse_at_nests import check_movable
 from dt_mlir.passes.schedule_inline_reads import inline
@@ -46,8 +46,10 @@ class InlinePass(Directive):
                 f"nothing reads '{self.function}'", "only a function that another reads is inlined"
             )
         for kernel in users:
+            before = {*locals_of(kernel)}
             inline(Move(site, producer, kernel))
+            # What is read as before is walked as before.
+            infer_bounds_of(buffer for buffer in locals_of(kernel) if buffer not in before)
         site.program.inlined(self.function, users[0])
         for kernel in users:
-            infer_bounds(kernel)
             check_written_once(kernel)
