@@ -23,6 +23,7 @@ from dt_mlir.autoscheduling.tilings import ranked_tilings
 from dt_mlir.autoscheduling.variants import all_finished
 from dt_mlir.autoscheduling.writing import Part
 from dt_mlir.compiling import compiling
+from dt_mlir.copying import copy_of
 from dt_mlir.costs.device import Device
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects import sched
@@ -189,6 +190,8 @@ def _without_rows(
 ) -> Mapping[str, int]:
     """Returns sizes in which the number of rows that results must not depend on is a fixed one."""
     rows = {str(item.arguments[0].value) for item in kept if item.name == "deterministic"}
+    if not rows:
+        return sizes
     same = [group for group in Interface.of(module).groups if rows & set(group)]
     return {**sizes, **{label: NOMINAL for group in same for label in group}}
 
@@ -216,7 +219,7 @@ def _apart_from_others(algorithm: Algorithm, clusters: Sequence[Cluster]) -> set
 
 def _apart(module: ModuleOp) -> tuple[ModuleOp, list[Decision]]:
     """Returns a program without its schedule, and what stays of that."""
-    bare = module.clone()
+    bare = copy_of(module)
     found: list[sched.DirectiveOp] = []
     for schedule in list(bare.ops):
         if isinstance(schedule, sched.ScheduleOp):

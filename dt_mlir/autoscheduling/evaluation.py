@@ -297,6 +297,8 @@ class Evaluator:
     def is_legal(self, schedule: Sequence[Decision], others: Collection[str] = ()) -> bool:
         """Returns whether a schedule is legal in the program, with its own labels; arguments as for
         `Algorithm.is_legal`."""
+        if self._naming is not None and self._written is not self.algorithm:
+            self._written.share_kernels(self.algorithm, self._naming.unchanged())
         return self._written.is_legal(schedule, others)
 
     def known(self, root: str, members: Iterable[str]) -> list[Cluster]:

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Operation
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.likeness import LABELS
+from dt_mlir.copying import copy_of
 from dt_mlir.dialects import dt
 from dt_mlir.dialects.formats import is_name_array, name_array, names, symbol_name
 from dt_mlir.traversal import operations_of
@@ -76,7 +77,7 @@ class Naming:
         self.written_module = self.module = module
         """The program with its own labels, and with these."""
         if any(label != name for known in self.labels.values() for label, name in known.items()):
-            self.module = module.clone()
+            self.module = copy_of(module)
             self._rename()
 
     def sizes(self, given: Mapping[str, int]) -> dict[str, int]:
@@ -84,6 +85,13 @@ class Naming:
         return {**given, **{
             name: given[label] for name, label in self.added.items() if label in given
         }}  # fmt: skip
+
+    def unchanged(self) -> list[str]:
+        """Returns the functions whose labels keep their names."""
+        return [
+            name for name, known in self.labels.items()
+            if all(label == other for label, other in known.items())
+        ]
 
     def said(self, item: Decision) -> Decision:
         """Returns a directive of the program with the labels that are used."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp, StringAttr, TensorType
@@ -287,6 +287,16 @@ class Algorithm:
         for _, directive in sorted(rest, key=lambda item: item[0]):
             directive.run(program, None)
         return program.module
+
+    def share_kernels(self, other: Algorithm, functions: Iterable[str]) -> None:
+        """Takes the kernels of functions by themselves from another program, as far as it has them.
+
+        Args:
+            other: the program.
+            functions: functions that are the same in both, labels included.
+        """
+        known = ((name, other._kernels.get(name)) for name in functions)
+        self._kernels.update((name, kernel) for name, kernel in known if kernel is not None)
 
     def is_legal(self, decisions: Sequence[Decision], others: Collection[str] = ()) -> bool:
         """Returns whether a schedule is legal whose kernels are, each by itself.

@@ -90,6 +90,8 @@ class Choices:
             held += [{*item.depends} for item in work.accesses]
         # What is reduced is there at each index, whether or not it depends on it.
         held += [{*item.depends, item.over} for item in work.reductions]
+        self._wholes = [(walk.label, padded(max(walk.extent, 1))) for walk in work.loops]
+        """The label of each loop, and the elements of a tile of its whole extent."""
         self._held = {tuple(sorted(places)) for places in held}
         """The loops of each tile that is held."""
 
@@ -276,8 +278,7 @@ class Choices:
 
     def lanes(self, tiles: Mapping[str, int]) -> int:
         """Returns the elements of the largest tile that is held."""
-        walks = self.work.loops
-        sizes = [padded(max(tiles[walk.label] or walk.extent, 1)) for walk in walks]
+        sizes = [padded(tile) if (tile := tiles[x]) else whole for x, whole in self._wholes]
         return max((prod([sizes[p] for p in places]) for places in self._held), default=1)
 
     def _specialized_orders(self, order: Order, tiles: Mapping[str, int]) -> Iterator[Order]:
