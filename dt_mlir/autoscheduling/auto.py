@@ -80,7 +80,8 @@ def auto_schedule(
     """Returns a schedule that is predicted to be fast.
 
     The program's own schedule is left aside, but for what it says about rounding. The same program
-    with other names or another order of its definitions gets the same schedule.
+    with other names, or another order of its definitions or of operands that may be swapped, gets
+    the same schedule.
 
     Args:
         module: a program at the `dt` level; it is not changed.
