@@ -167,10 +167,7 @@ def with_parts(
     # What is as short as the launches of its parts is not split.
     splits = _split(evaluator, cluster) if pays(more, cluster.seconds) else ()
     for ways in filter(None, splits):
-        first, last = ways[0].arguments[0], ways[-1].arguments[0]
-        if cluster.seconds > HOPELESS * limit * int(str(last.value)):
-            whole = False
-            continue
+        first = ways[0].arguments[0]
         least = least_in_parts(evaluator, cluster, str(first.key), int(str(first.value)))
         if not pays(least, cluster.seconds):
             continue

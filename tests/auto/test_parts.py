@@ -164,16 +164,6 @@ def test_parts_that_take_longer_to_move_are_not_tried() -> None:
     assert trial.seconds > whole.seconds
 
 
-def test_what_takes_far_too_long_is_not_tried_in_parts() -> None:
-    evaluator = Evaluator(program(SUMS, x=8, k=2**24), H200)
-    whole = evaluator.single("f")
-    assert whole is not None
-    assert with_parts(evaluator, whole, limit=whole.seconds / 10**4) is whole
-    assert evaluator.known("f", []) == [whole]
-    # Parts are looked for where more time is left.
-    assert with_parts(evaluator, whole).seconds < whole.seconds / 4
-
-
 def test_a_kernel_that_pays_in_some_parts_is_not_tried_in_others() -> None:
     evaluator = Evaluator(program(SUMS, x=64, k=2**18), H200)
     alone = evaluator.single("f")
