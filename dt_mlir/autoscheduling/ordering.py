@@ -14,7 +14,7 @@ from functools import lru_cache
 from graphlib import TopologicalSorter
 from hashlib import blake2b
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import (
@@ -34,20 +34,20 @@ from dt_mlir.traversal import operations_of
 COMMUTATIVE = (
     arith.AddfOp, arith.MulfOp, arith.AddiOp, arith.MuliOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp,
     arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp, arith.MaxSIOp,
-    arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp,
+    arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp, math.FmaOp,
 )  # fmt: skip
-"""The operations whose operands may be swapped."""
+"""The operations whose first two operands may be swapped."""
+SYMMETRIC = {"eq", "ne", "oeq", "one", "ord", "ueq", "une", "uno"}
+"""The comparisons of which this is true, too."""
 _SUMS = (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
 _NAMED = {*LABELS, "source", "map", "domain"}
 """The properties that hold names, or places of names."""
-ROUNDS = 8
-"""The most times that tensors are told apart, each time by what tells apart those around them."""
-
 
 def order_operands(module: ModuleOp, sizes: Mapping[str, int]) -> None:
     """Puts operands that may be swapped in an order that neither names nor the text decide.
 
-    Those that take more steps to compute come first, then those with smaller indices.
+    Those that take more steps to compute come first. Among others the texts of their operations
+    decide, without names, and where these are equal what the operations are computed of.
 
     Args:
         module: a program at the `dt` level, which is changed.
@@ -69,13 +69,10 @@ class _Keys:
         found = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.FuncOp)}
         outputs = [symbol_name(op.function) for op in module.ops if isinstance(op, dt.OutputOp)]
         self.functions = _sorted(found, outputs)
-        self.colors = {
-            op.sym_name.data: _of("input", _text(op.type)) if isinstance(op, dt.InputOp) else ""
-            for op in module.ops if isinstance(op, dt.InputOp | dt.FuncOp)
-        }  # fmt: skip
+        inputs = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.InputOp)}
+        self.colors = {name: f"input {_text(op.type)}" for name, op in inputs.items()}
         """What tells each tensor apart from others."""
-        for name in outputs:
-            self.colors[name] = "output"
+        self.colors |= {name: "output" if name in outputs else "" for name in found}
         self._steps = dict.fromkeys(self.colors, 0)
         """The steps that it takes to compute each tensor."""
         self._depths: dict[Operation, int] = {}
@@ -91,11 +88,10 @@ class _Keys:
         self._up: dict[Operation, str] = {}
         """What each operation computes."""
         told = len({*self.colors.values()})
-        for _ in range(ROUNDS):
+        before = 0
+        while before < told < len(self.colors):
             self._refine()
             before, told = told, len({*self.colors.values()})
-            if told in (before, len(self.colors)):
-                break
         self._compute()
 
     def place(self, value: SSAValue) -> tuple[int, str, str]:
@@ -177,8 +173,9 @@ class _Keys:
                 inside.append(self.colors[op.source_name])
             if op.operands and isinstance(op, dt.ReadOp | dt.ReduceOp):
                 operands = self._indices(op, operands)
-            elif may_swap(op):
-                operands.sort()
+            else:
+                count = swappable(op)
+                operands[:count] = sorted(operands[:count])
             self._up[op] = _of(self._said[op], *operands, "of", *inside)
 
     def _use(
@@ -198,9 +195,10 @@ class _Keys:
             own = _of(self._up[op], done)
             for region in op.regions:
                 self._use(region.block, own, down, uses)
-            swaps = may_swap(op)
+            count = swappable(op)
             for place, value in enumerate(op.operands):
-                down.setdefault(_owner(value), []).append(own if swaps else _of(own, str(place)))
+                use = own if place < count else _of(own, str(place))
+                down.setdefault(_owner(value), []).append(use)
             if isinstance(op, dt.ReadOp):
                 uses[op.source_name].append(own)
 
@@ -208,31 +206,33 @@ class _Keys:
 def _order(block: Block, keys: _Keys) -> None:
     """Puts operands in order, and operations in the order in which they are operands."""
     for op in block.ops:
-        if may_swap(op):
-            found = sorted(op.operands, key=keys.place)
-            if found != list(op.operands):
-                op.operands = found
+        count = swappable(op)
+        found = [*sorted(op.operands[:count], key=keys.place), *op.operands[count:]]
+        if found != [*op.operands]:
+            op.operands = found
         for region in op.regions:
             _order(region.block, keys)
     order: dict[Operation, None] = {}
-    pending = [_last(block)]
-    while pending:
-        op = pending[-1]
-        needed = [
-            value.owner for inner in op.walk() for value in inner.operands
-            if isinstance(value.owner, Operation) and value.owner.parent is block
-            and value.owner not in order
-        ]  # fmt: skip
-        if needed:
-            pending += reversed(needed)
-        else:
-            order[pending.pop()] = None
-    if [op for op in block.ops if op in order] == [*order]:
+    # What nothing uses comes behind what is yielded.
+    for root in (*_needed(_last(block)), *block.ops):
+        pending = [root]
+        while pending:
+            needed = [op for op in _needed(pending[-1]) if op not in order]
+            if needed:
+                pending += reversed(needed)
+            else:
+                order.setdefault(pending.pop())
+    if [*block.ops] == [*order]:
         return
     for op in order:
         op.detach()
-    # What nothing uses stays in front.
     block.add_ops(order)
+
+
+def _needed(op: Operation) -> list[Operation]:
+    """Returns the operations of a block that one of them needs, in the order in which it does."""
+    values = (value for inner in op.walk() for value in inner.operands)
+    return [_owner(value) for value in values if _owner(value).parent is op.parent]
 
 
 def _sorted(found: Mapping[str, dt.FuncOp], outputs: Iterable[str]) -> dict[str, dt.FuncOp]:
@@ -248,12 +248,18 @@ def _sorted(found: Mapping[str, dt.FuncOp], outputs: Iterable[str]) -> dict[str,
     return {name: found[name] for name in TopologicalSorter(reads).static_order()}
 
 
-def may_swap(op: Operation) -> bool:
-    """Returns whether operands of an operation may be swapped, as factors of `rdot` may."""
+def swappable(op: Operation) -> int:
+    """Returns how many of an operation's operands, the first ones, may change places: 0 or 2."""
     if isinstance(op, dt.YieldOp):
         around = op.parent_op()
-        return isinstance(around, dt.ReduceOp) and around.kind.data is ReductionKind.DOT
-    return isinstance(op, COMMUTATIVE)
+        swaps = isinstance(around, dt.ReduceOp) and around.kind.data is ReductionKind.DOT
+    elif isinstance(op, arith.CmpfOp):
+        swaps = arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data] in SYMMETRIC
+    elif isinstance(op, arith.CmpiOp):
+        swaps = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data] in SYMMETRIC
+    else:
+        swaps = isinstance(op, COMMUTATIVE)
+    return 2 if swaps else 0
 
 
 def _last(block: Block) -> Operation:

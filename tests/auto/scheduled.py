@@ -11,7 +11,7 @@ from dt_mlir.autoscheduling.auto import auto_schedule
 from dt_mlir.autoscheduling.clusters import Clusters
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.evaluation import Evaluator
-from dt_mlir.autoscheduling.ordering import may_swap
+from dt_mlir.autoscheduling.ordering import swappable
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.variants import all_finished
 from dt_mlir.costs.device import find_device
@@ -104,8 +104,9 @@ def with_swapped_operands(module: ModuleOp, seed: int) -> ModuleOp:
     whose operations come in the order in which they are operands."""
     made, random = module.clone(), Random(seed)
     for op in operations_of(made, Operation):
-        if may_swap(op) and random.random() < 0.5:
-            op.operands = [*reversed(op.operands)]
+        count = swappable(op)
+        if count and random.random() < 0.5:
+            op.operands = [*reversed(op.operands[:count]), *op.operands[count:]]
     for op in operations_of(made, dt.FuncOp, dt.ReduceOp):
         block = op.body.block
         assert block.last_op is not None

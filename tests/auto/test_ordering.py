@@ -1,7 +1,10 @@
 """Operands whose order says nothing, and the schedules that are found in whatever order."""
 
+import re
+
 import pytest
 from scheduled import TWO_NORMS, algorithm, texts, with_swapped_operands
+from xdsl.dialects import arith
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.auto import auto_schedule
@@ -42,6 +45,9 @@ def ordered(lines: str, sizes: dict[str, int] | None = None, seed: int | None = 
         ("f[x, y] = A[x, y] > 0 and u[x] > 0;", "f[x, y] = u[x] > 0 and A[x, y] > 0;"),
         ("f[x, y] = rdot(A[x, k], B[k, y], k);", "f[x, y] = rdot(B[k, y], A[x, k], k);"),
         ("f[x] = rsum(u[k] * A[x, k], k);", "f[x] = rsum(A[x, k] * u[k], k);"),
+        ("f[x, y] = where(u[x] == A[x, y], 1, 0);", "f[x, y] = where(A[x, y] == u[x], 1, 0);"),
+        ("f[x, y] = where(T[x] != T[y], 1, 0);", "f[x, y] = where(T[y] != T[x], 1, 0);"),
+        ("f[x, y] = fma(A[x, y], u[x], 2);", "f[x, y] = fma(u[x], A[x, y], 2);"),
         # Inside of each other.
         (
             "f[x] = u[x] * (2 * u[x] + rsum(A[x, k] * 2, k));",
@@ -76,6 +82,48 @@ def test_the_order_follows_from_what_operands_are(lines: str, others: str) -> No
 )  # fmt: skip
 def test_tensors_are_told_apart_by_what_is_done_with_them(lines: str) -> None:
     assert {ordered(lines, seed=seed) for seed in range(8)} == {ordered(lines)}
+
+
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        ("A[x, y] - u[x]", "u[x] - A[x, y]"),
+        ("where(A[x, y] > u[x], 1, 0)", "where(u[x] > A[x, y], 1, 0)"),
+        ("fma(A[x, y], u[x], u[y])", "fma(A[x, y], u[y], u[x])"),
+    ],
+)
+def test_other_operands_have_their_places(line: str, other: str) -> None:
+    assert ordered(f"f[x, y] = {line};") != ordered(f"f[x, y] = {other};")
+
+
+def test_tensors_far_from_what_tells_them_apart() -> None:
+    """Each product is known by how far it is from the one that is marked."""
+    inputs = [f"A{i}" for i in range(31)]
+    names = [f"f{i}" for i in range(30)]
+    lines = [f"{names[i]}[x] = {inputs[i]}[x] * {inputs[i + 1]}[x];" for i in range(1, 30)]
+    lines += ["f0[x] = A0[x] * A1[x] * exp(A0[x]);", *(f"{name}.compile();" for name in names)]
+    text = f"Func {', '.join(names)}; In {', '.join(inputs)}; Var x;\n" + "\n".join(lines)
+    found = set[str]()
+    for seed in range(4):
+        module = with_swapped_operands(algorithm(text), seed)
+        order_operands(module, Interface.of(module).sizes({}))
+        found.add(re.sub("%A[0-9]+", "%", str(module)))
+    assert len(found) == 1
+
+
+def test_operations_that_nothing_uses() -> None:
+    """They stay behind what they need."""
+    module = algorithm("Func f; In A, u; Var x, y; f[x, y] = u[x] * A[x, y]; f.compile();")
+    (function,) = (op for op in module.ops if isinstance(op, dt.FuncOp))
+    block = function.body.block
+    product = next(op for op in block.ops if isinstance(op, arith.MulfOp))
+    unused = arith.AddfOp(product.result, product.operands[0])
+    block.insert_op_after(unused, product)
+    order_operands(module, {"x": 8, "y": 8})
+    order = [*block.ops]
+    assert [read.source_name for read in order[:2] if isinstance(read, dt.ReadOp)] == ["A", "u"]
+    assert order[2:4] == [product, unused]
+    assert order[4] is block.last_op
 
 
 def test_sizes_tell_apart() -> None:
