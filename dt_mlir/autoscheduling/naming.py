@@ -24,6 +24,9 @@ from dt_mlir.traversal import operations_of
 
 PART = "_part"
 """The end of the name that `rfactor` gives a label of parts."""
+MADE = (PART, "_in")
+"""The ends of the names that directives give labels where a reduction over one is in parts: that of
+the parts, and that of the indices in one, which a tile takes whole."""
 
 _Axis = tuple[str, int]
 """An axis of a tensor or of a function."""
@@ -131,10 +134,10 @@ class Naming:
             taken: the names of other labels.
         """
         for label in labels:
-            if label not in taken and label + PART not in self._declared:
+            if label not in taken and not is_of_parts(label, self._declared):
                 return label
         name = f"{labels[0]}_"
-        while {name, name + PART} & {*self._declared, *taken}:
+        while name in taken or name in self._declared or is_of_parts(name, self._declared):
             name += "_"
         self.added[name] = labels[0]
         self.same[name] = [*dict.fromkeys((*labels, name))]
@@ -157,6 +160,11 @@ class Naming:
         for op in self.module.ops:
             if isinstance(op, dt.FuncOp) and op.sym_name.data in self.labels:
                 rename(op, self.labels[op.sym_name.data])
+
+
+def is_of_parts(label: str, names: Collection[str]) -> bool:
+    """Returns whether names are those of labels that directives make of a label in parts."""
+    return any(label + end in names for end in MADE)
 
 
 def _likeness(known: _Class, function: str, axes: set[_Axis]) -> tuple[int, int]:

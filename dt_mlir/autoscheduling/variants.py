@@ -7,7 +7,7 @@ from math import inf, prod
 
 from dt_mlir.autoscheduling.decisions import Decision, copies, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
-from dt_mlir.autoscheduling.naming import PART
+from dt_mlir.autoscheduling.naming import is_of_parts
 from dt_mlir.autoscheduling.nesting import depends_on
 from dt_mlir.autoscheduling.storage import ALIGNED, aligned
 from dt_mlir.costs.bounds import least_of_any, least_of_products
@@ -292,8 +292,8 @@ def _split(evaluator: Evaluator, cluster: Cluster) -> Iterator[list[Decision]]:
     for label in dict.fromkeys(scanned or gathered or reduced):
         if not scanned and _needs_fused(evaluator, cluster, str(label)):
             continue
-        if f"{label}{PART}" in evaluator.taken:
-            # The label of the parts would get a name that the program has.
+        if is_of_parts(str(label), evaluator.taken):
+            # A label of the parts would get a name that the program has.
             continue
         size = algorithm.sizes.get(str(label), 1)
         # A sum over several labels is split along one of them.

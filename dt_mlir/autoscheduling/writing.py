@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.likeness import stem_of
-from dt_mlir.autoscheduling.naming import PART, Naming
+from dt_mlir.autoscheduling.naming import PART, Naming, is_of_parts
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.sched import Argument
@@ -110,7 +110,7 @@ class _Names:
                 return name
         name = f"{label}_"
         others = {*self.writer.taken, *self.writer.joined, *self.names.values(), *unwanted}
-        while name in others or name + PART in others:
+        while name in others or is_of_parts(name, others):
             name += "_"
         return name
 
@@ -134,7 +134,7 @@ class _Names:
                 found |= {
                     name for name in self.naming.same.get(label, [label])
                     if self.writer.counts.get(name + PART, argument.value) != argument.value
-                    or name + PART in self.writer.taken
+                    or is_of_parts(name, self.writer.taken)
                 }  # fmt: skip
             if argument is not None and item.name == "online" and argument.value == label:
                 # What is inlined, or read from memory, is not computed in the pass.

@@ -1,6 +1,7 @@
 """Labels that are one while a schedule is looked for, whatever functions call them."""
 
 import re
+from itertools import product
 
 import pytest
 from scheduled import TWO_NORMS, algorithm, schedule, texts
@@ -189,13 +190,13 @@ f.compile();
 def test_names_that_parts_would_get(
     text: str, sizes: dict[str, int], own: tuple[str, ...]
 ) -> None:
-    """A reduction over `u` is split whatever is called `u_part`."""
+    """A reduction over `u` is split whatever is called `u_part`, or `u_in`."""
     wanted, seconds = scheduled(algorithm(text), sizes)
     assert any(item.name == "rfactor" for item in wanted)
-    for name in own:
-        module = algorithm(re.sub(rf"\b{name}\b", "u_part", text))
+    for name, other in product(own, ("u_part", "u_in")):
+        module = algorithm(re.sub(rf"\b{name}\b", other, text))
         found, others = scheduled(
-            module, {"u_part" if label == name else label: n for label, n in sizes.items()}
+            module, {other if label == name else label: n for label, n in sizes.items()}
         )
         assert [item.name for item in found] == [item.name for item in wanted]
         assert others == pytest.approx(seconds, rel=1e-9)
