@@ -10,7 +10,7 @@ from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.naming import is_of_parts
 from dt_mlir.autoscheduling.nesting import depends_on
 from dt_mlir.autoscheduling.storage import ALIGNED, aligned
-from dt_mlir.costs.bounds import least_of_any, least_of_products
+from dt_mlir.costs.bounds import least_of_any, least_of_units
 from dt_mlir.costs.execution import NORM
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects import dt
@@ -192,12 +192,17 @@ def least_in_parts(evaluator: Evaluator, cluster: Cluster, label: str, count: in
     """
     algorithm, device = evaluator.algorithm, evaluator.device
     own = algorithm.functions[cluster.root].label_names
+    # A sum of what is the same at all indices may be taken out of the parts.
+    split = [
+        op for op in algorithm.reductions(cluster.root) if label in op.label_names
+        and any(label in read.used_labels for read in operations_of(op, dt.ReadOp))
+    ]  # fmt: skip
     elements = sum(
         prod(float(algorithm.sizes.get(other, 1)) for other in own if other in depends_on(op))
-        for op in algorithm.reductions(cluster.root) if label in op.label_names
-    )  # fmt: skip
+        for op in split
+    )
     moved = count * BYTES_OF_PART * elements / device.memory_rate
-    products = least_of_products(cluster.kernels[0].work, device)
+    products = least_of_units(cluster.kernels[0].work, device)
     storing = (moved**NORM + products**NORM) ** (1 / NORM)
     return 2 * (device.launch - device.overlap) + storing + moved
 

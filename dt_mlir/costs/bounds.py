@@ -36,6 +36,24 @@ def least_of_products(work: Work, device: Device, rounded: bool = False) -> floa
     return found
 
 
+def least_of_units(work: Work, device: Device) -> float:
+    """Returns the seconds for which units are busy at least with the products of a kernel, with
+    tiles of which tensor cores multiply them or not.
+
+    Args:
+        work: what the kernel does.
+        device: the device.
+    """
+    found = 0.0
+    for item in work.products:
+        walks = [work.loops[place] for place in {*item.left, *item.right, *item.depth}]
+        points = prod(float(walk.extent) * walk.share for walk in walks)
+        single = points / device.arithmetic_rate
+        has_sides = {*item.left} - {*item.right} and {*item.right} - {*item.left} and item.depth
+        found += min(2 * points / device.product_rates[item.kind], single) if has_sides else single
+    return found
+
+
 def least_memory(work: Work, device: Device) -> float:
     """Returns the seconds for which memory moves at least what a kernel addresses.
 

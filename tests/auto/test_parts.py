@@ -125,6 +125,15 @@ f.compile();
         (MATMUL, {"x": 2048, "y": 2048, "k": 2048}, [], "k"),
         (MATMUL, {"x": 64, "y": 64, "k": 2**16}, [], "k"),
         (MATMUL.replace("f16", "f32"), {"x": 512, "y": 512, "k": 4096}, [], "k"),
+        # Products that no tensor core carries out.
+        ("Func f; In A, B; Var x, y, k; f[x, y] = rdot(A[x, k], B[y], k); f.compile();",
+         dict.fromkeys("xyk", 1024), [], "k"),
+        ("Func f; In A : f16, B : f16; Var x, y, k; f[x, y] = rdot(A[x, k], B[k], k) * A[x, y];"
+         "f.compile();", dict.fromkeys("xyk", 1024), [], "k"),
+        # What is reduced is the same at all indices of another sum, which is split.
+        ("Func g, f; In A; Var x, y, k; g[x, y] = rsum(A[x, k], k);"
+         "f[x, y] = rdot(g[x, y], g[x, y], k); f.compile();", dict.fromkeys("xyk", 1024),
+         [plain("f", "online", "k")], "k"),
         # What is reduced does not depend on all labels.
         (SUMS.replace("f[x] =", "f[x, z] = B[z, x] *").replace("A; Var x", "A, B; Var x, z"),
          {"x": 64, "z": 64, "k": 2**14}, [], "k"),
