@@ -102,6 +102,7 @@ def auto_schedule(
             if found is not None:
                 return found
             wrong = _gathering(evaluator, clusters, {cluster.root for cluster in clusters})
+            evaluator.by_names = True
         if not wrong:
             break
         for cluster in wrong:

@@ -532,11 +532,12 @@ class Clusters:
         """Returns the functions of `_upstream` but for some that are left apart, and those of them
         that are stored."""
         members, stored = {name}, set[str]()
+        needs = self.algorithm.needs if self.evaluator.by_names else self.algorithm.is_along
         for other in reversed(self.order):
             readers = set(self.algorithm.readers[other])
             if other in self.home or other in left or members.isdisjoint(readers):
                 continue
-            if not self.algorithm.follows(other, label):
+            if not needs(other, label):
                 continue
             if other in self.stored or not members.issuperset(readers):
                 # What has the label is not there when the pass begins.
@@ -575,8 +576,7 @@ class Clusters:
             return []
         decision = plain(name, "inline", reason="it is elementwise, for several kernels")
         trials: list[Cluster] = []
-        for root in homes:
-            cluster = self.found[root]
+        for root, cluster in ((root, self.found[root]) for root in homes):
             if self.places.is_gathered(name, cluster):
                 return []
             trial = self.evaluator.evaluated(

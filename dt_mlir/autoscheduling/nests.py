@@ -55,8 +55,8 @@ class Nests:
                 target, last = (str(argument.value) for argument in item.arguments)
                 self._fused.setdefault(item.function, (target, self.outside(target, last)))
 
-    def becomes(self, cluster: Cluster) -> bool:
-        """Returns whether a kernel is this one, or this one with more functions, which are added.
+    def grow(self, cluster: Cluster) -> bool:
+        """Adds the functions that a kernel has beside those of this one; False if it is another.
 
         They read nothing of it: how it reads what it has is known already.
         """

@@ -29,7 +29,7 @@ class Places:
 
     def nests(self, cluster: Cluster) -> Nests:
         """Returns the loops of a kernel."""
-        if self._last is None or not self._last.becomes(cluster):
+        if self._last is None or not self._last.grow(cluster):
             self._last = Nests(self.algorithm, self.readers, cluster)
         return self._last
 

@@ -81,8 +81,10 @@ class Algorithm:
         init=False, default_factory=dict[str, dict[str, list[dt.ReadOp]]]
     )
     """The reads of each function by what they read."""
-    _following: dict[str, set[str]] = field(init=False, default_factory=dict[str, set[str]])
-    """The functions for which there are reductions over each label."""
+    _needing: dict[str, set[str]] = field(init=False, default_factory=dict[str, set[str]])
+    """The functions that need each label."""
+    _reducing: dict[str, set[str]] = field(init=False, default_factory=dict[str, set[str]])
+    """The functions that reduce over each label, or read others that do."""
     _kernel_only: bool = field(init=False)
     """True if the program has no wrapper."""
     _dynamic: bool = field(init=False)
@@ -164,16 +166,37 @@ class Algorithm:
                 known.setdefault(symbol_name(op.source), []).append(op)
         return self._reads[reader]
 
-    def follows(self, name: str, label: str) -> bool:
-        """Returns whether a function has a label, reduces over it, or reads one that reduces over
-        it, directly or through others."""
-        if label not in self._following:
-            reducing = self._following[label] = set[str]()
+    def needs(self, name: str, label: str) -> bool:
+        """Returns whether a function has a label, reduces over it, or reads one that does, by the
+        names of labels."""
+        if label not in self._needing:
+            self._needing[label] = self.with_any_of([label], self.functions)
+        return name in self._needing[label]
+
+    def is_along(self, name: str, label: str) -> bool:
+        """Returns whether a function has a label, or surely takes reductions over it."""
+        if label not in self._reducing:
+            found = self._reducing[label] = set[str]()
             for other in self.functions:
-                labels = {name for item in self.reductions(other) for name in item.label_names}
-                if label in labels or not reducing.isdisjoint(self.reads[other]):
-                    reducing.add(other)
-        return name in self._following[label] or label in self.functions[name].label_names
+                reduced = {each for op in self.reductions(other) for each in op.label_names}
+                if label in reduced or not found.isdisjoint(self.reads[other]):
+                    found.add(other)
+        return name in self._reducing[label] or label in self.functions[name].label_names
+
+    def with_any_of(self, labels: Collection[str], functions: Collection[str]) -> set[str]:
+        """Returns those of some functions that have one of some labels, reduce over one, or read
+        others of them that do, as `online` looks for what it computes: by names.
+
+        A function that reads rows which are called `j` at another label is one of them, and not
+        `is_along` it.
+        """
+        found = set[str]()
+        for name, op in self.functions.items():
+            if name in functions:
+                own = {*op.label_names}.union(*(r.label_names for r in self.reductions(name)))
+                if not (own.isdisjoint(labels) and found.isdisjoint(self.reads[name])):
+                    found.add(name)
+        return found
 
     def is_whole(self, functions: Collection[str]) -> bool:
         """Returns whether some functions are all that the program defines."""
@@ -479,7 +502,7 @@ class Algorithm:
         labels = {item.label for item in directives if isinstance(item, OnlinePass)}
         if not all(isinstance(item, OnlinePass) for item in directives):
             return None
-        meant = self._with_any_of(labels, functions)
+        meant = self.with_any_of(labels, functions)
         count = len(functions)
         while count and functions[count - 1] not in meant:
             count -= 1
@@ -488,14 +511,3 @@ class Algorithm:
             if before is not None and not self._read_any_of(fewer, functions):
                 return self._widened(before, fewer, functions, stored)
         return None
-
-    def _with_any_of(self, labels: Collection[str], functions: Collection[str]) -> set[str]:
-        """Returns those of some functions that have one of some labels, reduce over one, or read
-        others of them that do."""
-        found = set[str]()
-        for name, op in self.functions.items():
-            if name in functions:
-                own = {*op.label_names}.union(*(r.label_names for r in self.reductions(name)))
-                if not (own.isdisjoint(labels) and found.isdisjoint(self.reads[name])):
-                    found.add(name)
-        return found

@@ -54,6 +54,7 @@ class Model:
         # A device that does not specialize runs Triton's kernel of the same tiles.
         consumers = tiling.consumers if self.device.specializes else 0
         warps = GROUP * consumers or tiling.warps
+        # Instances keep their tiles, so that none other has the same identity.
         tiles = id(tiling.tiles), tiling.blocked
         key = tiles, warps, consumers
         found = self._executions.get(key)

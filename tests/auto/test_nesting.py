@@ -1,6 +1,6 @@
 """Reductions that a pass over a label would compute again."""
 
-from scheduled import TWO_NORMS, algorithm
+from scheduled import TWO_NORMS, algorithm, schedule, texts
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.nesting import times_computed
@@ -48,9 +48,31 @@ def test_functions_of_a_pass_have_to_do_with_its_label() -> None:
     found = Algorithm(module, Interface.of(module).sizes({}))
 
     def following(label: str) -> list[str]:
-        return [name for name in found.functions if found.follows(name, label)]
+        return [name for name in found.functions if found.is_along(name, label)]
 
     assert [name for name in found.functions if name not in following("j")] == ["q"]
     assert following("i") == ["q", "s", "top", "p", "o"]
     # What reads a sum over a label needs all of it.
     assert following("c") == [*found.functions]
+    # By names, the queries are among them.
+    assert all(found.needs(name, "j") for name in found.functions)
+
+
+def test_passes_may_gather_by_names() -> None:
+    """The queries are elementwise, so that the pass of the whole program computes them."""
+    text = """
+    Func ms, n, q, k, v, s, top, p, o; In X, Q, K, V;
+    Var i, j, c, d, e;
+    ms[j] = rsum(X[j, c] ** 2, c);
+    n[j, c] = X[j, c] * rsqrt(ms[j] + 1);
+    q[i, d] = n[i, d] * Q[i, d];
+    k[j, d] = rdot(X[j, c], K[c, d], c);
+    v[j, e] = n[j, e] * V[j, e];
+    s[i, j] = rdot(q[i, d], k[j, d], d);
+    top[i] = rmax(s[i, j], j);
+    p[i, j] = exp(s[i, j] - top[i]);
+    o[i, e] = rdot(p[i, j], v[j, e], j);
+    o.compile();
+    """
+    found = texts(schedule(text, {"i": 4096, "j": 4096, "c": 64, "d": 64, "e": 64}))
+    assert sum(".online(" in item for item in found) == 1

@@ -285,16 +285,16 @@ def test_loops_are_known_while_functions_join(
     text: str, sizes: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     grown: list[bool] = []
-    becomes = Nests.becomes
+    grow = Nests.grow
 
     def watched(self: Nests, cluster: Any) -> bool:
-        grown.append(becomes(self, cluster) and self._cluster is cluster)
+        grown.append(grow(self, cluster) and self._cluster is cluster)
         return grown[-1]
 
-    monkeypatch.setattr(Nests, "becomes", watched)
+    monkeypatch.setattr(Nests, "grow", watched)
     found = texts(schedule(text, sizes))
     assert sum(grown) > len(grown) / 2
-    monkeypatch.setattr(Nests, "becomes", lambda *args: False)
+    monkeypatch.setattr(Nests, "grow", lambda *args: False)
     assert texts(schedule(text, sizes)) == found
 
 
@@ -321,7 +321,7 @@ def test_kernels_whose_functions_read_others_of_them_are_looked_at_anew() -> Non
         (single, Cluster("f", ("f",), (plain("f", "online", "y"),)), False),
     ]:  # fmt: skip
         nests = Nests(program, program.readers, before)
-        assert nests.becomes(after) is grows
+        assert nests.grow(after) is grows
         assert nests.members == {*(after if grows else before).members}
 
 
