@@ -113,8 +113,8 @@ class Evaluator:
         self.parts_of_roots: dict[tuple[str, str], int] = {}
         """The number that kernels were fastest with, by their roots and the label."""
         self.by_names = False
-        """Whether passes are taken to gather all that `online` may by names: where it took more
-        than was wanted."""
+        """True if passes are taken to gather all that `online` may by names, as it took more than
+        was wanted."""
         self._decide_anew()
         self._works: dict[_Key, list[Work] | None] = {}
         self._likeness = Likeness(algorithm)
