@@ -59,7 +59,7 @@ def order_operands(module: ModuleOp, sizes: Mapping[str, int]) -> None:
 
 
 class _Keys:
-    """What the operations of a program's functions compute, as texts: equal ones compute the same.
+    """Texts of what operations of a program compute, which are equal where that is the same.
 
     Arguments are those of `order_operands`.
     """
@@ -71,14 +71,14 @@ class _Keys:
         self.functions = _sorted(found, outputs)
         inputs = {op.sym_name.data: op for op in module.ops if isinstance(op, dt.InputOp)}
         self.colors = {name: f"input {_text(op.type)}" for name, op in inputs.items()}
-        """What tells each tensor apart from others."""
+        """A text for each tensor, by which it is told apart from others."""
         self.colors |= {name: "output" if name in outputs else "" for name in found}
         self._steps = dict.fromkeys(self.colors, 0)
         """The steps that it takes to compute each tensor."""
         self._depths: dict[Operation, int] = {}
         """The steps that it takes to compute what each operation does."""
         self._said: dict[Operation, str] = {}
-        """What each operation says by itself: neither of operands nor of what it reads."""
+        """The text of each operation by itself: neither of operands nor of what it reads."""
         self._labels: dict[Operation, dict[str, int]] = {}
         """The numbers of the labels that each operation may use."""
         for name, op in self.functions.items():
@@ -86,7 +86,7 @@ class _Keys:
             self._look_at(op.body.block, labels)
             self._steps[name] = self._depths[_last(op.body.block)]
         self._up: dict[Operation, str] = {}
-        """What each operation computes."""
+        """The text of all that each operation computes."""
         told = len({*self.colors.values()})
         before = 0
         while before < told < len(self.colors):
