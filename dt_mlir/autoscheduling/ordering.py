@@ -43,6 +43,7 @@ _SUMS = (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
 _NAMED = {*LABELS, "source", "map", "domain"}
 """The properties that hold names, or places of names."""
 
+
 def order_operands(module: ModuleOp, sizes: Mapping[str, int]) -> None:
     """Puts operands that may be swapped in an order that neither names nor the text decide.
 
