@@ -299,7 +299,7 @@ def test_loops_are_known_while_functions_join(
 
 
 def test_kernels_whose_functions_read_others_of_them_are_looked_at_anew() -> None:
-    """What is known of how a function is read holds only where no other function reads it."""
+    """The loops that are known of a kernel may be others where a function reads one of them."""
     text = """
     Func g, h, f; In A; Var x, y;
     g[x] = rsum(A[x, y], y); h[x] = rmax(A[x, y] * g[x], y); f[x, y] = A[x, y] * h[x] + g[x];
