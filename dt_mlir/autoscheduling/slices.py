@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.analysis.loop_program import LoopProgram
-from dt_mlir.analysis.nests import loops_in
+from dt_mlir.analysis.nests import argument_named, loops_in, reads_of
 from dt_mlir.autoscheduling.decisions import Decision, copies
 from dt_mlir.copying import copy_of
 from dt_mlir.costs.reading import work_of
@@ -29,6 +29,10 @@ from dt_mlir.traversal import operations_of
 KEPT = 24
 """The most parts with fused functions that are remembered: a function nearly always joins one that
 was made a few steps before."""
+
+MOST_READS = 32
+"""The most reads of a function that joins a kernel. Each may need a copy of it, and of the function
+that it reads as many as it has reads itself."""
 
 _Key = tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]
 
@@ -403,6 +407,8 @@ class Algorithm:
         else:
             program = self._widened(self._known[before], before.functions, functions, stored)
         for item in moves[done:]:
+            if _reads_of(program, item.function) > MOST_READS:
+                raise CompileError(f"'{item.function}' is read in more than {MOST_READS} places")
             item.directive.run(program, None)
         self._keep(key, program)
         return program
@@ -511,3 +517,9 @@ class Algorithm:
             if before is not None and not self._read_any_of(fewer, functions):
                 return self._widened(before, fewer, functions, stored)
         return None
+
+
+def _reads_of(program: LoopProgram, function: str) -> int:
+    """Returns how many operations read a function in the kernels that it does not define."""
+    arguments = [argument_named(kernel, function) for kernel in program.users_of(function)]
+    return sum(len(reads_of(found)) for found in arguments if found is not None)

@@ -241,12 +241,11 @@ class _Reader:
             if axis not in self.sizes or points < self.sizes[axis]:
                 break
             further.update((p, n) for p, n in outer.items() if p not in fastest)
-        labels = tuple(tuple(sorted(self.work.loops[p].label for p in found)) for found in each)
         feeds = False
         if isinstance(op, loop.ReadOp):
             users = [use.operation for use in op.results[0].uses]
             feeds = any(_is_product(user) for user in users)
-        key = self._key_of_elements(name, op.map, labels, axes)
+        key = self._key_of_elements(op, name, axes)
         self.work.accesses.append(Access(
             name, bits_of(op.base.type.element_type), isinstance(op, loop.WriteOp), around, depends,
             tuple(fastest), key, axes, feeds, tuple(fastest.values()),
@@ -285,23 +284,37 @@ class _Reader:
         return Reach(self.places[loop_of(index)], distance)
 
     def _key_of_elements(
-        self, tensor: str, map: AffineMapAttr, labels: tuple[tuple[str, ...], ...],
-        axes: tuple[str, ...],
-    ) -> tuple[object, ...]:  # fmt: skip
+        self, op: loop.AccessOp, tensor: str, axes: tuple[str, ...]
+    ) -> tuple[object, ...]:
         """Returns a key of the elements that an access addresses.
 
         It is that of an earlier one which differs in the label that walks the last axis alone.
         """
+        values = tuple(map(self._key_of_index, op.indices))
         last = axes[-1] if axes else ""
         for item in self.work.accesses if last else ():
             known = item.axes[-1] if item.axes else ""
-            if item.tensor != tensor or not known or item.key[0] != map or last == known:
+            if item.tensor != tensor or not known or item.key[0] != op.map or last == known:
                 continue
-            if item.axes[:-1] == axes[:-1] and self._size(known) == self._size(last):
+            pairs = zip(item.key[1:], values)
+            alike = all(own == other or (own, other) == ((known,), (last,)) for own, other in pairs)
+            if not alike or item.axes[:-1] != axes[:-1]:
+                continue
+            if self._size(known) == self._size(last):
                 self.work.twins.setdefault(known, set()).add(last)
                 self.work.twins.setdefault(last, set()).add(known)
                 return item.key
-        return map, labels
+        return op.map, *values
+
+    def _key_of_index(self, value: SSAValue) -> Hashable:
+        """Returns what is equal for indices that take about the same values.
+
+        What is computed of loops' indices alone does where the loops have the same labels, as
+        neighbours are at hand; what is read from memory does where it is computed alike.
+        """
+        if _is_read(value):
+            return self._key(value)
+        return tuple(sorted(self.work.loops[p].label for p in self._depends(value)))
 
     def _axes(self, op: loop.AccessOp) -> tuple[str, ...]:
         found = op.index_values()
@@ -417,6 +430,14 @@ def _scattered(
 def _is_loaded(value: SSAValue) -> bool:
     op = value.owner
     return isinstance(op, loop.ReadOp) and isinstance(op.base, BlockArgument)
+
+
+def _is_read(value: SSAValue) -> bool:
+    """Returns whether a value depends on elements of tensors."""
+    op = value.owner
+    if isinstance(op, Block):
+        return False
+    return isinstance(op, loop.ReadOp) or bool(op.regions) or any(map(_is_read, op.operands))
 
 
 def _is_product(op: Operation) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from dt_mlir.analysis.equal_operations import operation_key
 from dt_mlir.analysis.nests import function_labels, reads_of, walked_label, writes_of
 from dt_mlir.boundary_conditions import CONSTANT
 from dt_mlir.builders.indices import index_in_bounds, is_in_bounds
@@ -35,9 +36,42 @@ def inline(move: Move, stays: bool = False) -> None:
         move: the producer's move.
         stays: whether the kernel writes the producer's tensor.
     """
-    for read in reads_of(take_arguments(move)):
+    for read in _merged(reads_of(take_arguments(move))):
         inline_read(move, read)
     settle_arguments(move, stays)
+
+
+def _merged(reads: Iterable[loop.ReadOp]) -> list[loop.ReadOp]:
+    """Merges reads of one element in one block; returns those that remain.
+
+    Functions that read the one before them twice would have as many copies of the first as there
+    are paths to it otherwise.
+
+    Args:
+        reads: the reads, in program order.
+    """
+    numbers: dict[SSAValue, int] = {}
+    values: dict[Hashable, int] = {}
+
+    def number_of(value: SSAValue) -> int:
+        """Returns a number that is equal for values which are computed alike in one block."""
+        if value not in numbers:
+            op = value.owner
+            known = isinstance(op, Operation) and not op.regions and len(op.results) == 1
+            key = value_key(op) if known else value
+            numbers[value] = values.setdefault(key, len(values))
+        return numbers[value]
+
+    def value_key(op: Operation) -> Hashable:
+        return op.parent, operation_key(op, tuple(map(number_of, op.operands)))
+
+    first: dict[int, loop.ReadOp] = {}
+    for read in reads:
+        known = first.setdefault(number_of(read.result), read)
+        if known is not read:
+            read.result.replace_all_uses_with(known.result)
+            Rewriter.erase_op(read)
+    return [*first.values()]
 
 
 def inline_read(move: Move, read: loop.ReadOp) -> None:

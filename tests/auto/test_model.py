@@ -323,6 +323,25 @@ def test_a_matrix_and_its_transpose_are_both_read() -> None:
     assert cost_of(found, tiles, H200).memory > 2.9 * 32768**2 * 4
 
 
+@pytest.mark.parametrize(
+    ("rows", "reads"),
+    [
+        (("P[x]", "Q[x]"), 2), (("P[x]", "P[x]"), 1), (("P[x]", "P[P[x]]"), 2),
+        # What is computed of `x` alone is taken for neighbours.
+        (("x * x % 64", "x * x // 8"), 1), (("P[x]", "x"), 2),
+    ],
+)  # fmt: skip
+def test_rows_whose_numbers_are_read_are_others(rows: tuple[str, str], reads: int) -> None:
+    """Rows whose numbers are read alike are the same."""
+    elements = " + ".join(f"A[{row}, y]" for row in rows)
+    text = f"Func f; In A, P : i32, Q : i32; Var x, y; f[x, y] = {elements}; f.compile();"
+    sizes = Interface.of(algorithm(text)).sizes({"x": 32768, "y": 32768})
+    found = work(text, **dict.fromkeys(sizes, 32768))
+    tiles = Tiling({"x": 1, "y": 1024}, frozenset("xy"), 4, 3)
+    moved = cost_of(found, tiles, H200).memory / (32768**2 * 4)
+    assert moved == pytest.approx(reads + 1, rel=0.03)
+
+
 def test_a_part_of_a_row_is_no_run_of_neighbours() -> None:
     """Of 8 neighbours each instance reads one, behind which those of others follow."""
     text = "Func f; In A; Var g; RVar i = 8; f[g] = rsum(A[g * 8 + i], i); f.compile();"

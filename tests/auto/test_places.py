@@ -66,6 +66,24 @@ def test_functions_that_read_the_two_before_are_placed_in_time() -> None:
     assert sum(".fuse_at(" in line for line in found) == count - 1
 
 
+@pytest.mark.parametrize(
+    ("element", "inlined"),
+    [
+        ("{0}[i, j] * sigmoid({0}[i, j])", 12), ("{0}[i, j] * sigmoid({0}[j, i])", 0),
+        ("{0}[P[i], j] * {0}[Q[i], j]", 0), ("{0}[P[i], j] * {0}[i, j]", 0),
+    ],
+)  # fmt: skip
+def test_functions_that_read_one_twice_are_placed_in_time(element: str, inlined: int) -> None:
+    """There are as many paths to the first one as a power of two says."""
+    count = 30
+    lines = [f"f{k}[i, j] = {element.format(f'f{k - 1}')};" for k in range(1, count)]
+    names = ", ".join(f"f{k}" for k in range(count))
+    lines = ["f0[i, j] = A[i, j] * 2;", *lines, f"f{count - 1}.compile();"]
+    text = "\n".join([f"Func {names}; In A, P : i32, Q : i32; Var i, j;", *lines])
+    found = texts(schedule(text, {"i": 4096, "j": 4096}))
+    assert sum(".inline(" in line for line in found) >= inlined
+
+
 ATTENTION = """
 Func q, k, v, s, top, p, total, o; In X, Q, K, V; Var h, i, j, d, e, c;
 q[h, i, d] = rdot(X[i, c], Q[h, c, d], c);
