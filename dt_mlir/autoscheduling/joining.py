@@ -1,17 +1,22 @@
 """The ways in which a function may join a kernel that are worth lowering.
 
-Bounds tell of others before: what a kernel would hold of the function, and how often it would
-compute the function's products again.
+Bounds tell of others before: what a kernel would hold of the function, the shared memory that the
+factors of its products take then, and how often it would compute them again.
 """
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, prod
 
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
 from dt_mlir.autoscheduling.places import Places
-from dt_mlir.autoscheduling.tilings import has_rows_and_columns, least_blocks, most_held
+from dt_mlir.autoscheduling.tilings import (
+    has_rows_and_columns,
+    least_blocks,
+    least_of_factors,
+    most_held,
+)
 from dt_mlir.costs.bounds import least_memory, least_of_products
 
 
@@ -32,13 +37,28 @@ def ways_within(
         return []
     multiplies = evaluator.multiplies(name)
     most = most_held(evaluator.device, multiplies)
+    sizes = evaluator.algorithm.sizes
     found = [
         decision for decision in places.ways(name, cluster, stores)
-        if places.held(decision, cluster) <= most
+        if prod(sizes.get(label, 1) for label in places.held(decision, cluster)) <= most
     ]  # fmt: skip
     if not multiplies or limit == inf:
         return found
-    return [d for d in found if _least(evaluator, places, cluster, d) <= limit]
+    return [
+        decision for decision in found
+        if _fits(evaluator, places, cluster, decision)
+        and _least(evaluator, places, cluster, decision) <= limit
+    ]
+
+
+def _fits(evaluator: Evaluator, places: Places, cluster: Cluster, decision: Decision) -> bool:
+    """Returns whether the factors of a function's products perhaps fit into shared memory in a
+    kernel that the function joins; arguments as for `ways_within`."""
+    single, held = evaluator.single(decision.function), places.held(decision, cluster)
+    if single is None or len(cluster.kernels) != 1 or len(single.kernels) != 1:
+        return True
+    own, other = single.kernels[0].work, cluster.kernels[0].work
+    return least_of_factors(own, other, held, evaluator.device) <= evaluator.device.shared_memory
 
 
 def _least_stored(evaluator: Evaluator, name: str) -> float:

@@ -75,23 +75,24 @@ class Places:
             for read in self.algorithm.accesses(reader, name) for axis, label in enumerate(labels)
         )
 
-    def held(self, decision: Decision, cluster: Cluster) -> int:
-        """Returns how many elements of a function a kernel holds at least that computes it so.
+    def held(self, decision: Decision, cluster: Cluster) -> set[str]:
+        """Returns the labels of a function along which a kernel surely holds all of its elements
+        that computes it so.
 
         Args:
             decision: one of the ways in which a function may join a kernel.
             cluster: the kernel.
         """
         if decision.name != "fuse_at":
-            return 1
+            return set()
         name, nests = decision.function, self.nests(cluster)
         around = nests.loops_at(*_place(decision))
-        held = 1
+        held = set[str]()
         for axis, own in enumerate(self.algorithm.functions[name].label_names):
             for reader in filter(nests.members.__contains__, self.readers[name]):
                 labels = {r.label_alone(axis) for r in self.algorithm.accesses(reader, name)}
                 if any(self._goes_on(reader, label, around, nests) for label in labels if label):
-                    held *= self.algorithm.sizes.get(own, 1)
+                    held.add(own)
                     break
         return held
 

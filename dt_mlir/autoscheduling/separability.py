@@ -3,6 +3,8 @@
 A pass computes a sum of elements that depend on another reduction over its label by a law that
 separates the elements from what is reduced (`dt_mlir.laws.terms`). Where an element surely goes
 through an operation that none separates, as an activation of a normalized row, `online` is refused.
+Other reductions of elements that depend on another one are computed only where the elements depend
+on an extreme by comparison alone (`dt_mlir.laws.dominance`), and so on no sum.
 """
 
 from __future__ import annotations
@@ -31,12 +33,14 @@ _OTHERS = (math_ops.ExpOp, math_ops.Exp2Op, math_ops.PowFOp)
 class _Value(NamedTuple):
     """A value in a pass."""
 
-    depends: bool = False
-    """True if it depends on what the pass reduces over its label."""
     varies: bool = False
     """True if it differs between the elements along the label."""
     refused: bool = False
-    """True if no law separates it as an element of a sum."""
+    """True if no law separates it as an element of a sum, unless it depends on an extreme."""
+    sums: bool = False
+    """True if it depends on a sum of the pass over its label."""
+    extremes: bool = False
+    """True if it depends on another reduction of the pass over its label."""
 
 
 class _Unknown(Exception):
@@ -51,13 +55,6 @@ def has_no_law(algorithm: Algorithm, members: Sequence[str], label: str) -> bool
         members: the functions that are computed in the pass, which leaves none of them apart.
         label: the label.
     """
-    kinds = {
-        op.kind.data for name in members for op in algorithm.reductions(name)
-        if label in op.label_names
-    }  # fmt: skip
-    if not kinds.issubset(_SUMS):
-        # Elements may depend on an extreme by comparison alone.
-        return False
     found = _Pass(algorithm, label)
     try:
         for name in algorithm.functions:
@@ -65,7 +62,7 @@ def has_no_law(algorithm: Algorithm, members: Sequence[str], label: str) -> bool
                 found.add(name)
     except _Unknown:
         return False
-    return any(value.refused for value in found.elements)
+    return found.is_refused
 
 
 class _Pass:
@@ -78,8 +75,8 @@ class _Pass:
 
     def __init__(self, algorithm: Algorithm, label: str) -> None:
         self.algorithm, self.label = algorithm, label
-        self.elements: list[_Value] = []
-        """The elements of sums over the label."""
+        self.is_refused = False
+        """True if there is surely no law for a reduction over the label."""
         self._results: dict[str, _Value] = {}
         self._values: dict[SSAValue, _Value] = {}
 
@@ -117,21 +114,27 @@ class _Pass:
                 along = op.label.data == self.label
             case _:
                 along = False
-        depends = any(value.depends for value in operands)
+        sums = any(value.sums for value in operands)
+        extremes = any(value.extremes for value in operands)
         varies = along or any(value.varies for value in operands)
         # A value that is the same for all elements may go through any operation.
-        mixed = depends and varies
+        refused = (sums or extremes) and varies
         if isinstance(op, _LINEAR):
-            return _Value(depends, varies, mixed and any(value.refused for value in operands))
-        return _Value(depends, varies, mixed and not isinstance(op, _OTHERS))
+            refused = refused and any(value.refused for value in operands)
+        return _Value(varies, refused and not isinstance(op, _OTHERS), sums, extremes)
 
     def _reduced(self, op: dt.ReduceOp, elements: Sequence[_Value]) -> _Value:
         if self.label not in op.label_names:
-            if any(value.depends for value in elements):
+            if any(value.sums or value.extremes for value in elements):
                 # What is reduced there may not be a reduction of the pass.
                 raise _Unknown
-            return _Value(varies=any(value.varies for value in elements))
+            return _Value(any(value.varies for value in elements))
         if len(op.label_names) > 1 or op.constraints:
             raise _Unknown
-        self.elements += elements
-        return _Value(depends=True)
+        if op.kind.data in _SUMS:
+            refused = any(value.refused and not value.extremes for value in elements)
+            self.is_refused = self.is_refused or refused
+            return _Value(sums=True)
+        refused = any(value.sums and value.varies for value in elements)
+        self.is_refused = self.is_refused or refused
+        return _Value(extremes=True)

@@ -8,7 +8,7 @@ taken whole; others take single elements or a few.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from itertools import product as combinations
 from math import inf, log2, prod
@@ -45,6 +45,8 @@ WHOLE_DEPTH = 256
 """The largest extent that a product beside others takes whole."""
 COARSE_SIDES = (16, 64, 128)
 """The tiles of rows and columns of products where few are enough."""
+COARSE_DEPTH = 64
+"""The tile of their depths."""
 STAGES = 3
 """The stages of a pipeline with which tiles are compared."""
 OTHER_STAGES = (2, 4, 6)
@@ -202,7 +204,8 @@ class Choices:
             room = padded(prod(self.extents[other] for other in self.boxes.side([label])))
         top = max(room, least)
         if depth:
-            sizes = (64,) if self.coarse else (32, 64, 128) if side else (16, 32, 64, 128)
+            sizes = (32, 64, 128) if side else (16, 32, 64, 128)
+            sizes = (COARSE_DEPTH,) if self.coarse else sizes
         else:
             sizes = COARSE_SIDES if self.coarse else (16, 32, 64, 128, 256)
         whole = [0] if label in self.shallow and not side else []
@@ -370,6 +373,40 @@ def least_blocks(extent: int) -> int:
         extent: the extent of the label.
     """
     return 1 if extent <= WHOLE_DEPTH else -(-extent // COARSE_SIDES[-1])
+
+
+def least_of_factors(own: Work, other: Work, held: Collection[str], device: Device) -> float:
+    """Returns the bytes of shared memory that a factor of a function's products takes at least in a
+    kernel that holds the function, whose tiles are chosen coarsely.
+
+    Args:
+        own: what the function does by itself.
+        other: what the kernel does before the function joins it.
+        held: the labels of the function along which the kernel holds all of its elements.
+        device: the device.
+    """
+    choices, beside = (Choices(work, device, coarse=True) for work in (own, other))
+    if not choices.in_product or own.single or other.single:
+        return 0.0
+    sides = {*choices.rows, *choices.columns, *beside.rows, *beside.columns}
+    labels = {other.loops[place].label for place in other.whole}.difference(other.grid)
+    held = labels.union(held)
+    found = 0.0
+    for item in own.accesses:
+        if item.stores or not item.feeds_product:
+            continue
+        size, copies = item.bits / 8, 1
+        for label in {own.loops[place].label for place in item.depends}:
+            extent = choices.extents[label]
+            is_whole = label not in sides and other.products and extent <= WHOLE_DEPTH
+            if label in held or label in choices.depths and is_whole:
+                size *= padded(extent)
+            elif label in choices.depths:
+                size *= min(padded(extent), COARSE_DEPTH)
+                # A loop copies the next one while threads wait for a product.
+                copies = STAGES - 1 if extent > COARSE_DEPTH else 1
+        found = max(found, size * copies)
+    return found
 
 
 def has_rows_and_columns(work: Work, device: Device) -> bool:

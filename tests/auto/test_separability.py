@@ -25,8 +25,27 @@ def whole(text: str) -> Algorithm:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("mixed", ["X[i, c] * rsqrt(m[i])", "(X[i, c] - m[i])"])
-def test_what_no_law_separates_is_seen(element: str, mixed: str) -> None:
-    found = whole(f"n[i, c] = {element.format(mixed)}; f[i, j] = rdot(n[i, c], W[c, j], c);")
+@pytest.mark.parametrize(
+    "sums", ["rdot(n[i, c], W[c, j], c)", "rdot(n[i, c], W[c, j], c) + rmax(X[i, c], c)"]
+)
+def test_what_no_law_separates_is_seen(element: str, mixed: str, sums: str) -> None:
+    found = whole(f"n[i, c] = {element.format(mixed)}; f[i, j] = {sums};")
+    members = ("f", "m", "n")
+    assert has_no_law(found, members, "c")
+    with pytest.raises(CompileError, match="cannot be repaired"):
+        found.works(members, [plain("f", "online", "c")])
+
+
+@pytest.mark.parametrize(
+    "reduction",
+    [
+        "rmax({0}, c)", "rmin(abs({0}), c)", "rmax(X[i, c] - {0}, c)",
+        "rmax(where({0} > rmax(X[i, c], c), {0}, 0), c)",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("element", ["X[i, c] * rsqrt(m[i])", "(X[i, c] - m[i])"])
+def test_extremes_of_what_depends_on_sums_have_no_law(reduction: str, element: str) -> None:
+    found = whole(f"n[i, c] = {element}; f[i] = {reduction.format('n[i, c]')} + rsum(X[i, c], c);")
     members = ("f", "m", "n")
     assert has_no_law(found, members, "c")
     with pytest.raises(CompileError, match="cannot be repaired"):
@@ -41,6 +60,9 @@ def test_what_no_law_separates_is_seen(element: str, mixed: str) -> None:
         # The activation is the same for all elements, or follows from no reduction.
         "n[i, c] = X[i, c] * sigmoid(m[i]); f[i, j] = rdot(n[i, c], W[c, j], c);",
         "n[i, c] = sigmoid(X[i, c]) * m[i]; f[i, j] = rdot(n[i, c], W[c, j], c);",
+        # Elements depend on an extreme, by comparison or otherwise.
+        "n[i, c] = X[i, c] - rmax(X[i, c], c); f[i] = rsum(exp(n[i, c]), c) + m[i];",
+        "n[i, c] = where(X[i, c] == rmax(X[i, c], c), m[c], 0); f[i] = rsum(n[i, c], c) + m[i];",
         # It is behind the sums.
         "n[i, c] = X[i, c]; f[i, j] = sigmoid(rdot(n[i, c], W[c, j], c) - m[i]);",
     ],
@@ -55,7 +77,7 @@ def test_what_a_law_separates_is_left_to_the_pass(text: str) -> None:
     "text",
     [
         # An extreme may be repaired otherwise, and a sum at other indices is not in the pass.
-        "n[i, c] = tanh(X[i, c] - m[i]); f[i, j] = rdot(n[i, c], W[c, j], c) + rmax(X[i, c], c);",
+        "n[i, c] = tanh(X[i, c] - rmax(X[i, c], c)); f[i] = rsum(n[i, c], c) + m[i];",
         "n[i, c] = tanh(X[i, c] - m[c]); f[i, j] = rdot(n[i, c], W[c, j], c);",
         "n[i, j] = tanh(X[i, j] - m[i]); f[i, c] = rsum(rsum(n[i, j], j) * X[i, c], c);",
     ],
