@@ -17,7 +17,7 @@ from math import inf
 
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
-from dt_mlir.autoscheduling.joining import ways_within
+from dt_mlir.autoscheduling.joining import least_for_elements, ways_within
 from dt_mlir.autoscheduling.nesting import (
     labels_around,
     last_products,
@@ -452,10 +452,10 @@ class Clusters:
         return least
 
     def _least_again(self, members: Sequence[str], label: str) -> float:
-        """Returns a time that a pass over a label takes at least which computes functions several
-        times."""
+        """Returns a time that a pass takes at least, as it computes functions several times."""
         times = times_computed(self.algorithm, members, label)
-        return max((count * self._stored(name) for name, count in times.items()), default=0.0)
+        again = (count * self._stored(name) for name, count in times.items())
+        return max(least_for_elements(self.evaluator, members, label), *again, 0.0)
 
     def _gathered(self, name: str, members: Sequence[str], decision: Decision) -> Cluster | None:
         """Returns the functions that are computed in one pass; None if the pass is not legal."""

@@ -6,10 +6,12 @@ factors of its products take then, and how often it would compute them again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, prod
 
 from dt_mlir.autoscheduling.decisions import Decision
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator
+from dt_mlir.autoscheduling.nesting import computed_for_elements
 from dt_mlir.autoscheduling.places import Places
 from dt_mlir.autoscheduling.tilings import (
     has_rows_and_columns,
@@ -59,6 +61,27 @@ def _fits(evaluator: Evaluator, places: Places, cluster: Cluster, decision: Deci
         return True
     own, other = single.kernels[0].work, cluster.kernels[0].work
     return least_of_factors(own, other, held, evaluator.device) <= evaluator.device.shared_memory
+
+
+def least_for_elements(evaluator: Evaluator, members: Sequence[str], label: str) -> float:
+    """Returns the seconds that products take at least in a pass that computes them for each tile of
+    its root along its label.
+
+    Args:
+        evaluator: the program, and the device.
+        members: the functions that are computed in the pass, the root first.
+        label: the label.
+    """
+    algorithm, device = evaluator.algorithm, evaluator.device
+    rounding = evaluator.rounding(tuple(members), ()) or ()
+    rounded = any(item.name == "precision" for item in rounding)
+    found = 0.0
+    for name in computed_for_elements(algorithm, members, label):
+        single = evaluator.single(name)
+        works = [] if single is None else [kernel.work for kernel in single.kernels]
+        if all(has_rows_and_columns(work, device) for work in works):
+            found += sum(least_of_products(work, device, rounded) for work in works)
+    return found * least_blocks(algorithm.sizes.get(label, 1))
 
 
 def _least_stored(evaluator: Evaluator, name: str) -> float:

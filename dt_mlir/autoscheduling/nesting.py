@@ -65,22 +65,6 @@ def times_computed(algorithm: Algorithm, members: Sequence[str], label: str) -> 
         label: the label.
     """
     found: dict[str, int] = {}
-
-    def inside(reads: Iterable[dt.ReadOp], moving: set[str], known: set[str]) -> None:
-        """Adds the functions that are computed at each index of some labels."""
-        for read in reads:
-            name = read.source_name
-            if name not in members or name in known:
-                continue
-            own = algorithm.functions[name]
-            along = {
-                axis for axis, used in zip(own.label_names, read.labels_by_axis())
-                if not moving.isdisjoint(used)
-            }  # fmt: skip
-            if along:
-                known.add(name)
-                inside(operations_of(own, dt.ReadOp), along, known)
-
     in_pass, behind = set[str](), set[str]()
     root = algorithm.functions[members[0]]
     if label in root.label_names:
@@ -88,20 +72,80 @@ def times_computed(algorithm: Algorithm, members: Sequence[str], label: str) -> 
             read for read in operations_of(root, dt.ReadOp)
             if not any(label in around for around in labels_around(read))
         ]  # fmt: skip
-        inside(reads, {label}, behind)
+        behind = _along(algorithm, members, reads, {label})
     for op in (op for member in members for op in algorithm.reductions(member)):
+        reads = operations_of(op, dt.ReadOp)
         if label in op.label_names:
-            inside(operations_of(op, dt.ReadOp), {label}, in_pass)
+            in_pass |= _along(algorithm, members, reads, {label})
         else:
-            known = set[str]()
-            inside(operations_of(op, dt.ReadOp), {*op.label_names}, known)
-            for name in known:
+            for name in _along(algorithm, members, reads, {*op.label_names}):
                 if any(label in other.label_names for other in algorithm.reductions(name)):
                     found[name] = found.get(name, 0) + 1
     for name in in_pass & behind:
         # What else is read again is near, as a row that is normalized is.
         if any(op.kind.data is ReductionKind.DOT for op in algorithm.reductions(name)):
             found[name] = max(found.get(name, 0), 2)
+    return found
+
+
+def computed_for_elements(
+    algorithm: Algorithm, members: Sequence[str], label: str
+) -> set[str]:
+    """Returns functions that a pass over a label reduces over it for each tile of its root along
+    the label: those that sums of the root over other labels are made of.
+
+    There are none where the pass perhaps holds what it computes along the label.
+
+    Args:
+        algorithm: the program.
+        members: the functions that are computed in the pass, the root first.
+        label: the label.
+    """
+    root, *others = (algorithm.functions[name] for name in members)
+    held = any(label in op.label_names and operations_of(op, dt.ReduceOp) for op in others)
+    gathers = any(read.values for op in (root, *others) for read in operations_of(op, dt.ReadOp))
+    if label not in root.label_names or held or gathers:
+        return set()
+    found = set[str]()
+    for op in algorithm.reductions(members[0]):
+        if label not in op.label_names:
+            reads = operations_of(op, dt.ReadOp)
+            inside = _along(algorithm, members, reads, {*op.label_names})
+            found |= inside - _along(algorithm, members, reads, {label})
+    return {
+        name for name in found
+        if any(label in op.label_names for op in algorithm.reductions(name))
+    }  # fmt: skip
+
+
+def _along(
+    algorithm: Algorithm, members: Sequence[str], reads: Iterable[dt.ReadOp], moving: set[str]
+) -> set[str]:
+    """Returns the functions of a pass that are computed at each index of some labels.
+
+    Args:
+        algorithm: the program.
+        members: the functions that are computed in the pass.
+        reads: what is read at the indices.
+        moving: the labels.
+    """
+    found = set[str]()
+
+    def add(reads: Iterable[dt.ReadOp], moving: set[str]) -> None:
+        for read in reads:
+            name = read.source_name
+            if name not in members or name in found:
+                continue
+            own = algorithm.functions[name]
+            along = {
+                axis for axis, used in zip(own.label_names, read.labels_by_axis())
+                if not moving.isdisjoint(used)
+            }  # fmt: skip
+            if along:
+                found.add(name)
+                add(operations_of(own, dt.ReadOp), along)
+
+    add(reads, moving)
     return found
 
 

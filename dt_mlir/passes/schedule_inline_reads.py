@@ -55,15 +55,18 @@ def _merged(reads: Iterable[loop.ReadOp]) -> list[loop.ReadOp]:
 
     def number_of(value: SSAValue) -> int:
         """Returns a number that is equal for values which are computed alike in one block."""
-        if value not in numbers:
-            op = value.owner
-            known = isinstance(op, Operation) and not op.regions and len(op.results) == 1
-            key = value_key(op) if known else value
-            numbers[value] = values.setdefault(key, len(values))
+        pending = [value]
+        while pending:
+            op, key = pending[-1].owner, pending[-1]
+            if isinstance(op, Operation) and not op.regions and len(op.results) == 1:
+                before = [operand for operand in op.operands if operand not in numbers]
+                if before:
+                    pending += before
+                    continue
+                operands = tuple(numbers[operand] for operand in op.operands)
+                key = op.parent, operation_key(op, operands)
+            numbers[pending.pop()] = values.setdefault(key, len(values))
         return numbers[value]
-
-    def value_key(op: Operation) -> Hashable:
-        return op.parent, operation_key(op, tuple(map(number_of, op.operands)))
 
     first: dict[int, loop.ReadOp] = {}
     for read in reads:

@@ -129,9 +129,9 @@ def test_a_kernel_holds_what_functions_of_its_pass_walk() -> None:
     ways = {d.text: d for name in "qkv" for d in places.ways(name, cluster, False)}
     held = {text: places.held(decision, cluster) for text, decision in ways.items()}
     assert held == {
-        "q.fuse_at(o, i);": 64, "q.fuse_at(o, h);": 64 * 4096,
-        "k.fuse_at(o, j);": 64, "k.fuse_at(o, h);": 64 * 4096,
-        "v.fuse_at(o, j);": 1, "v.fuse_at(o, d);": 4096, "v.fuse_at(o, h);": 64 * 4096,
+        "q.fuse_at(o, i);": {"d"}, "q.fuse_at(o, h);": {"i", "d"},
+        "k.fuse_at(o, j);": {"d"}, "k.fuse_at(o, h);": {"j", "d"},
+        "v.fuse_at(o, j);": set(), "v.fuse_at(o, d);": {"j"}, "v.fuse_at(o, h);": {"j", "d"},
     }  # fmt: skip
 
 
