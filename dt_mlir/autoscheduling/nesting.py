@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from math import prod
+
+from xdsl.ir import Operation, SSAValue
 
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.dialects import dt
@@ -72,13 +75,13 @@ def times_computed(algorithm: Algorithm, members: Sequence[str], label: str) -> 
             read for read in operations_of(root, dt.ReadOp)
             if not any(label in around for around in labels_around(read))
         ]  # fmt: skip
-        behind = _along(algorithm, members, reads, {label})
+        behind = computed_along(algorithm, members, reads, {label})
     for op in (op for member in members for op in algorithm.reductions(member)):
         reads = operations_of(op, dt.ReadOp)
         if label in op.label_names:
-            in_pass |= _along(algorithm, members, reads, {label})
+            in_pass |= computed_along(algorithm, members, reads, {label})
         else:
-            for name in _along(algorithm, members, reads, {*op.label_names}):
+            for name in computed_along(algorithm, members, reads, {*op.label_names}):
                 if any(label in other.label_names for other in algorithm.reductions(name)):
                     found[name] = found.get(name, 0) + 1
     for name in in_pass & behind:
@@ -110,22 +113,22 @@ def computed_for_elements(
     for op in algorithm.reductions(members[0]):
         if label not in op.label_names:
             reads = operations_of(op, dt.ReadOp)
-            inside = _along(algorithm, members, reads, {*op.label_names})
-            found |= inside - _along(algorithm, members, reads, {label})
+            inside = computed_along(algorithm, members, reads, {*op.label_names})
+            found |= inside - computed_along(algorithm, members, reads, {label})
     return {
         name for name in found
         if any(label in op.label_names for op in algorithm.reductions(name))
     }  # fmt: skip
 
 
-def _along(
+def computed_along(
     algorithm: Algorithm, members: Sequence[str], reads: Iterable[dt.ReadOp], moving: set[str]
 ) -> set[str]:
-    """Returns the functions of a pass that are computed at each index of some labels.
+    """Returns the functions of a kernel that are computed at each index of some labels.
 
     Args:
         algorithm: the program.
-        members: the functions that are computed in the pass.
+        members: the functions that are computed in the kernel.
         reads: what is read at the indices.
         moving: the labels.
     """
@@ -149,6 +152,62 @@ def _along(
     return found
 
 
+def varies_with(
+    algorithm: Algorithm, members: Collection[str], op: dt.ReduceOp, label: str
+) -> set[str]:
+    """Returns labels on which what a pass sums surely depends, whatever a law takes out of the sum.
+
+    A law takes out factors that are the same at all indices of the label, and sums terms apart.
+
+    Args:
+        algorithm: the program.
+        members: the functions that are computed in the pass.
+        op: a reduction of one of them over the label.
+        label: the label.
+    """
+
+    def most(found: Iterable[set[str]]) -> set[str]:
+        sizes = algorithm.sizes
+        return max(found, key=lambda each: prod(sizes.get(x, 1) for x in each), default=set[str]())
+
+    def along(reads: Iterable[dt.ReadOp], label: str) -> set[str]:
+        """Returns the labels that one of some reads has beside a label."""
+        return most(beside(read, label) for read in reads if label in read.used_labels)
+
+    def beside(read: dt.ReadOp, label: str) -> set[str]:
+        name = read.source_name
+        if name not in members:
+            return {*read.used_labels} - {label}
+        own, walked = algorithm.functions[name], dict[str, str]()
+        for axis, each in enumerate(own.label_names):
+            outside = read.label_alone(axis)
+            if outside is not None:
+                walked[each] = outside
+        if algorithm.reductions(name):
+            return set()
+        inside = operations_of(own, dt.ReadOp)
+        found = (along(inside, each) for each, outside in walked.items() if outside == label)
+        return most({walked[each] for each in labels if each in walked} for labels in found)
+
+    # Both factors of a product are in each of its terms.
+    last = op.body.block.last_op
+    assert last is not None
+    factors = (along(_reads_behind(value), label) for value in last.operands)
+    return set[str]().union(*factors)
+
+
+def _reads_behind(value: SSAValue) -> Iterator[dt.ReadOp]:
+    """Yields the reads that a value is computed of."""
+    pending, known = [value], {value}
+    while pending:
+        op = pending.pop().owner
+        if isinstance(op, dt.ReadOp):
+            yield op
+        elif isinstance(op, Operation):
+            pending += [each for each in op.operands if each not in known]
+            known.update(op.operands)
+
+
 def repeated(algorithm: Algorithm, members: Sequence[str], label: str) -> set[str]:
     """Returns the functions that a pass over a label leaves apart, as it would compute their
     reductions again at each index of another label.
@@ -161,7 +220,9 @@ def repeated(algorithm: Algorithm, members: Sequence[str], label: str) -> set[st
         members: the functions that would be computed in the pass, the root first.
         label: the label.
     """
-    labels = _labels_as_read(algorithm, members)
+    labels = {
+        name: {*walked.values()} for name, walked in labels_as_read(algorithm, members).items()
+    }  # fmt: skip
     reduced = {
         name: {other for op in algorithm.reductions(name) for other in op.label_names}
         for name in members
@@ -204,9 +265,14 @@ def last_products(algorithm: Algorithm, members: Sequence[str], label: str) -> l
     return found if len(products) > 1 else [members[0]]
 
 
-def _labels_as_read(algorithm: Algorithm, members: Sequence[str]) -> dict[str, set[str]]:
-    """Returns the labels of functions by the names that the first of them has for them, as far as
-    all reads agree."""
+def labels_as_read(algorithm: Algorithm, members: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Returns the names that the first of some functions has for the labels of each, as far as all
+    reads agree.
+
+    Args:
+        algorithm: the program.
+        members: the functions of a kernel, the root first.
+    """
     root, *others = members
     names = {root: {label: label for label in algorithm.functions[root].label_names}}
     for name in (name for name in reversed(list(algorithm.functions)) if name in others):
@@ -220,7 +286,7 @@ def _labels_as_read(algorithm: Algorithm, members: Sequence[str]) -> dict[str, s
         names[name] = {
             label: next(iter(walked)) for label, walked in zip(own, found) if len(walked) == 1
         }  # fmt: skip
-    return {name: {*found.values()} for name, found in names.items()}
+    return names
 
 
 def labels_around(read: dt.ReadOp) -> Iterator[tuple[str, ...]]:

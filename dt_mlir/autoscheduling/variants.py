@@ -8,9 +8,14 @@ from math import inf, prod
 from dt_mlir.autoscheduling.decisions import Decision, copies, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.naming import is_of_parts
-from dt_mlir.autoscheduling.nesting import depends_on
+from dt_mlir.autoscheduling.nesting import (
+    computed_along,
+    depends_on,
+    labels_as_read,
+    varies_with,
+)
 from dt_mlir.autoscheduling.storage import ALIGNED, aligned
-from dt_mlir.costs.bounds import least_of_any, least_of_units
+from dt_mlir.costs.bounds import least_of_any, least_of_units, least_stored
 from dt_mlir.costs.execution import NORM
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects import dt
@@ -191,20 +196,54 @@ def least_in_parts(evaluator: Evaluator, cluster: Cluster, label: str, count: in
         count: the number of parts.
     """
     algorithm, device = evaluator.algorithm, evaluator.device
-    own = algorithm.functions[cluster.root].label_names
-    # A sum of what is the same at all indices may be taken out of the parts.
-    split = [
-        op for op in algorithm.reductions(cluster.root) if label in op.label_names
-        and any(label in read.used_labels for read in operations_of(op, dt.ReadOp))
-    ]  # fmt: skip
-    elements = sum(
-        prod(float(algorithm.sizes.get(other, 1)) for other in own if other in depends_on(op))
-        for op in split
-    )
+    work = cluster.kernels[0].work
+    elements = 0.0
+    gathers = _gathers(cluster, label)
+    for name, labels in _in_one_loop(evaluator, cluster, label).items():
+        for op in algorithm.reductions(name):
+            # A sum of what is the same at all indices may be taken out of the parts.
+            reads = operations_of(op, dt.ReadOp)
+            if label not in op.label_names or not any(label in r.used_labels for r in reads):
+                continue
+            depends = depends_on(op)
+            if gathers:
+                depends &= varies_with(algorithm, cluster.members, op, label)
+            sizes = (algorithm.sizes.get(labels[own], 1) for own in labels.keys() & depends)
+            elements += prod(map(float, sizes))
     moved = count * BYTES_OF_PART * elements / device.memory_rate
-    products = least_of_units(cluster.kernels[0].work, device)
-    storing = (moved**NORM + products**NORM) ** (1 / NORM)
-    return 2 * (device.launch - device.overlap) + storing + moved
+    stored = least_stored(work) / device.memory_rate
+    storing = (moved**NORM + least_of_units(work, device) ** NORM) ** (1 / NORM)
+    return 2 * (device.launch - device.overlap) + storing + moved + stored
+
+
+def _gathers(cluster: Cluster, label: str) -> bool:
+    """Returns whether a kernel computes reductions over a label in one pass."""
+    decisions = cluster.decisions
+    return any(d.name == "online" and d.arguments[0].value == label for d in decisions)
+
+
+def _in_one_loop(
+    evaluator: Evaluator, cluster: Cluster, label: str
+) -> dict[str, dict[str, str]]:
+    """Returns the functions whose reductions over a label a kernel surely computes in one loop, the
+    root first, with the root's names for their labels."""
+    algorithm, members = evaluator.algorithm, cluster.members
+    own = algorithm.functions[cluster.root].label_names
+    found = {cluster.root: dict(zip(own, own))}
+    if not _gathers(cluster, label):
+        return found
+    apart = {d.function for d in cluster.decisions if d.name in ("fuse_at", "inline")}
+    # What is read at each index of another reduction has loops of its own.
+    for op in (op for name in members for op in algorithm.reductions(name)):
+        if label not in op.label_names:
+            reads = operations_of(op, dt.ReadOp)
+            apart |= computed_along(algorithm, members, reads, {*op.label_names})
+    for name, labels in labels_as_read(algorithm, members).items():
+        # Of what is read on its diagonal, or at a number, a part is computed.
+        walked = {*labels.values()}.intersection(own)
+        if name not in apart and len(walked) == len(algorithm.functions[name].label_names):
+            found[name] = labels
+    return found
 
 
 def _fastest(
@@ -261,8 +300,14 @@ def _fastest(
     if likely in counts and pays(seconds(start), limit) and limit < inf:
         # It is wanted, in whatever number of parts.
         return tried(start), False
-    best = start
-    while best + 1 < len(ways) and seconds(best + 1) <= seconds(best):
+    best, wanted = start, min(limit, cluster.seconds)
+    while best + 1 < len(ways):
+        if least_in_parts(evaluator, cluster, label, counts[best + 1]) > wanted:
+            if seconds(best) > wanted:
+                return tried(best), limit >= cluster.seconds
+            break
+        if seconds(best + 1) > seconds(best):
+            break
         best += 1
     if best == start:
         while best > 0 and seconds(best - 1) < seconds(best):

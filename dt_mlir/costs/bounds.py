@@ -5,13 +5,16 @@ from __future__ import annotations
 from math import prod
 
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.execution import CACHED, NORM
+from dt_mlir.costs.execution import CACHED, NORM, OF_THREADS
 from dt_mlir.costs.instance import Instance
 from dt_mlir.costs.model import Model
 from dt_mlir.costs.moving import Moved
 from dt_mlir.costs.tiling import Tiling
 from dt_mlir.costs.traffic import BOXES, NARROW, NEAR, RUNS_AHEAD
 from dt_mlir.costs.work import Work
+
+LEAST_SIDE = 16
+"""The extent from which on a label is surely a side of tiles that tensor cores multiply."""
 
 
 def least_of_any(device: Device) -> float:
@@ -46,12 +49,30 @@ def least_of_units(work: Work, device: Device) -> float:
     """
     found = 0.0
     for item in work.products:
-        walks = [work.loops[place] for place in {*item.left, *item.right, *item.depth}]
+        left, right, depth = {*item.left}, {*item.right}, {*item.depth}
+        walks = [work.loops[place] for place in left | right | depth]
         points = prod(float(walk.extent) * walk.share for walk in walks)
         single = points / device.arithmetic_rate
-        has_sides = {*item.left} - {*item.right} and {*item.right} - {*item.left} and item.depth
-        found += min(2 * points / device.product_rates[item.kind], single) if has_sides else single
+        sides = left - right, right - left, depth
+        rate = device.product_rates[item.kind]
+        if item.kind == "f32":
+            rate *= OF_THREADS
+        if not work.single and all(_is_taken_in_tiles(work, side) for side in sides):
+            found += 2 * points / rate
+        else:
+            found += min(2 * points / rate, single) if all(sides) else single
     return found
+
+
+def _is_taken_in_tiles(work: Work, side: set[int]) -> bool:
+    """Returns whether all tiles that are tried have several rows, columns or summands of a
+    product.
+
+    Args:
+        work: what the kernel does.
+        side: the loops of its rows, of its columns, or of what it sums.
+    """
+    return len(side) == 1 and all(work.loops[place].extent >= LEAST_SIDE for place in side)
 
 
 def least_memory(work: Work, device: Device) -> float:
@@ -73,6 +94,19 @@ def least_memory(work: Work, device: Device) -> float:
         key = item.tensor, item.stores
         moved[key] = max(moved.get(key, 0.0), asked)
     return sum(moved.values()) / device.memory_rate
+
+
+def least_stored(work: Work) -> float:
+    """Returns the bytes of the result of a kernel's root, which it stores at least.
+
+    Args:
+        work: what the kernel does.
+    """
+    return sum(
+        item.bits / 8 * prod(work.loops[place].extent for place in item.depends)
+        for item in work.accesses if item.stores and item.tensor == work.root
+        and all(work.loops[place].share == 1 for place in item.around)
+    )  # fmt: skip
 
 
 def least_with_products(model: Model, tiling: Tiling, stages: int) -> float:

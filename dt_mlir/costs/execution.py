@@ -60,6 +60,8 @@ WIDE = 128
 OF_NARROW = 0.95
 """The part of the rate of those of fewer columns, which read shared memory more often: two products
 of 2048 rows take 1.02 to 1.06 times as long in tiles of 64 columns of each as of 128."""
+OF_THREADS = 0.6
+"""The part of the rate of products of 32 bits that threads reach which read shared memory."""
 BETWEEN = 0.5
 """The part of the shorter one of a product of a chain and of what is computed between products that
 hides behind nothing, for each instance of a multiprocessor."""
@@ -405,7 +407,7 @@ class Execution:
                 # Threads multiply elements of shared memory, each of which they use as often as
                 # their part of the tile is wide.
                 wide = (rows * columns / self.threads) ** 0.5
-                rate *= 0.6 * min(wide / 8, 1.0)
+                rate *= OF_THREADS * min(wide / 8, 1.0)
             elif self.device.asynchronous and (max(rows, columns) < 64 or self.warps < 4):
                 # Products of few rows take the instruction that reads registers.
                 rate *= 0.6

@@ -115,6 +115,15 @@ ms[x] = rmean(A[x, k] ** 2, k);
 f[x, y] = rdot(A[x, k], B[k, y], k) * rsqrt(ms[x]);
 f.compile();
 """
+GATED = """
+Func ms, n, g, u, a; In X, G, U; Var i, e; RVar c;
+ms[i] = rmean(X[i, c] ** 2, c);
+n[i, c] = X[i, c] * rsqrt(ms[i] + 1e-5);
+g[i, e] = rdot(n[i, c], G[c, e], c);
+u[i, e] = rdot(n[i, c], U[c, e], c);
+a[i, e] = g[i, e] * sigmoid(g[i, e]) * u[i, e];
+a.compile();
+"""
 
 
 @pytest.mark.parametrize(
@@ -141,6 +150,11 @@ f.compile();
         (SOFTMAX, {"x": 64, "y": 2**16}, [plain("f", "online", "y")], "y"),
         (ATTENTION, {"h": 8, "i": 64, "j": 8192, "c": 64, "d": 64},
          [plain("o", "online", "j")], "j"),
+        (GATED, {"i": 256, "e": 1024, "c": 4096}, [plain("a", "online", "c")], "c"),
+        # All but a row of `B` is taken out of the sum.
+        ("Func m, p, f; In A, B; Var x, y; RVar k; m[x] = rsum(A[x, k] * A[x, k], k);"
+         "p[x, k] = exp(m[x]); f[x, y] = rsum(p[x, k] * B[k, y], k); f.compile();",
+         {"x": 1024, "y": 1024, "k": 1024}, [plain("f", "online", "k")], "k"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("device", ["h200", "a100"])
@@ -171,6 +185,23 @@ def test_parts_that_take_longer_to_move_are_not_tried() -> None:
     trial = evaluator.evaluated("mm", (), [split("mm", "k", 4)])
     assert trial is not None
     assert trial.seconds > whole.seconds
+
+
+def test_more_parts_are_not_tried_once_a_bound_is_passed() -> None:
+    """Two products of single precision keep a device busy, and each part of them is 8 MB."""
+    evaluator = Evaluator(program(GATED, i=1024, e=1024, c=1024), H200)
+    online = plain("a", "online", "c")
+    whole = evaluator.evaluated("a", ["u", "g", "n", "ms"], [online])
+    assert whole is not None
+    wanted = 0.95 * whole.seconds
+    assert with_parts(evaluator, whole, limit=wanted).seconds >= whole.seconds
+    tried = [item.decisions[-1].text for item in evaluator.known("a", whole.members)]
+    assert tried == ["a.online(c);", "a.rfactor(c:4, a_parts);"]
+    # No number of parts takes so little.
+    for count in (8, 16, 32):
+        trial = evaluator.evaluated("a", whole.members, [online, split("a", "c", count)])
+        assert trial is not None
+        assert trial.seconds > wanted
 
 
 def test_a_kernel_that_pays_in_some_parts_is_not_tried_in_others() -> None:
