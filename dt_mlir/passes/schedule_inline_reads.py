@@ -29,16 +29,21 @@ from dt_mlir.passes.schedule_fuse_at_copies import (
 from dt_mlir.traversal import operations_of
 
 
-def inline(move: Move, stays: bool = False) -> None:
+def inline(move: Move, stays: bool = False) -> int:
     """Replaces the reads of a producer in a kernel by copies of its nest without its loops.
 
     Args:
         move: the producer's move.
         stays: whether the kernel writes the producer's tensor.
+
+    Returns:
+        The number of copies.
     """
-    for read in _merged(reads_of(take_arguments(move))):
+    reads = _merged(reads_of(take_arguments(move)))
+    for read in reads:
         inline_read(move, read)
     settle_arguments(move, stays)
+    return len(reads)
 
 
 def _merged(reads: Iterable[loop.ReadOp]) -> list[loop.ReadOp]:

@@ -239,15 +239,13 @@ def gather(site: Site, functions: Sequence[str]) -> tuple[list[loop.ForOp], list
         producer = program.kernel_of(name)
         assert producer is not None
         move = Move(Site(program, name, site.location, site.directive), producer, home)
-        argument = argument_named(home, name)
-        assert argument is not None
-        several = name in stored or len(reads_of(argument)) > 1
         if name in stored:
             add_store(site, move)
             inline(move, stays=True)
             program.fused(name, home)
+            several = True
         else:
-            inline(move)
+            several = inline(move) > 1
             program.inlined(name, home)
         program.gathered[name] = site.function
         if several:
