@@ -21,7 +21,8 @@ class Reuse:
     """
 
     def __init__(self, kernel: tile.KernelOp) -> None:
-        self._keys: dict[SSAValue, Hashable] = {}
+        self._keys: dict[SSAValue, int] = {}
+        self._numbers: dict[Hashable, int] = {}
         self._sources: dict[SSAValue, frozenset[Operation]] = {}
         self.loads = operations_of(kernel, tile.LoadOp)
         """The loads of the kernel in program order."""
@@ -76,10 +77,12 @@ class Reuse:
             if not own or len(found) > 1 or not own <= {*next(iter(found))}
         }  # fmt: skip
 
-    def _key(self, index: SSAValue) -> Hashable:
-        """Returns a key that is equal for indices that take the same values."""
+    def _key(self, index: SSAValue) -> int:
+        """Returns a number that is equal for indices that take the same values."""
         if index not in self._keys:
-            self._keys[index] = self._made_key(index)
+            # A number, as a key that held those of operands would be as large as their tree.
+            made = self._made_key(index)
+            self._keys[index] = self._numbers.setdefault(made, len(self._numbers))
         return self._keys[index]
 
     def _made_key(self, index: SSAValue) -> Hashable:

@@ -19,9 +19,9 @@ from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.evaluation import Cluster, Evaluator, pays
 from dt_mlir.autoscheduling.joining import least_for_elements, ways_within
 from dt_mlir.autoscheduling.nesting import (
+    is_made_too_often,
     labels_around,
     last_products,
-    nests_deeply,
     repeated,
     times_computed,
 )
@@ -498,7 +498,7 @@ class Clusters:
                 ]  # fmt: skip
                 if not 1 < len(reductions) <= MOST_REDUCTIONS or bool(stored) is not together:
                     continue
-                if nests_deeply(self.algorithm, members, label):
+                if is_made_too_often(self.algorithm, members, label):
                     continue
                 if not has_no_law(self.algorithm, members, label):
                     yield label, members, stored

@@ -2,18 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
-from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.autoscheduling.slices import MOST_READS, Algorithm
 from dt_mlir.dialects import dt
 from dt_mlir.dialects.elem import ReductionKind
 from dt_mlir.traversal import operations_of
 
 FEW = 2**18
 """The times that a reduction is computed again for which that may take less than to store it."""
+
+
+def is_made_too_often(algorithm: Algorithm, members: Sequence[str], label: str) -> bool:
+    """Returns whether a pass over a label nests deeply, or has too many copies of a function.
+
+    Args:
+        algorithm: the program.
+        members: the functions that are computed in the pass, the root first.
+        label: the label.
+    """
+    return most_copies(algorithm, members) > MOST_READS or nests_deeply(algorithm, members, label)
+
+
+def most_copies(algorithm: Algorithm, members: Sequence[str]) -> int:
+    """Returns the number of indices at which a kernel computes a function at least, of whichever
+    that is most.
+
+    Of all readers the one that needs most counts, and of its reads those at computed indices.
+
+    Args:
+        algorithm: the program.
+        members: the functions of the kernel, the root first.
+    """
+    root, *others = members
+    found = {root: 1}
+    for name in (name for name in reversed(list(algorithm.functions)) if name in others):
+        found[name] = 1
+        for reader in (reader for reader in algorithm.readers[name] if reader in found):
+            computed = {
+                _computed_like(read) for read in algorithm.accesses(reader, name)
+                if read.values or read.is_guarded
+            }  # fmt: skip
+            found[name] = max(found[name], found[reader] * max(len(computed), 1))
+    return max(found.values())
+
+
+def _computed_like(op: Operation) -> Hashable:
+    """Returns what is equal for operations of a function that compute the same."""
+    operands = (value.owner for value in op.operands)
+    return op.name, frozenset(op.properties.items()), tuple(
+        _computed_like(each) if isinstance(each, Operation) else each for each in operands
+    )  # fmt: skip
 
 
 def nests_deeply(algorithm: Algorithm, members: Sequence[str], label: str) -> bool:

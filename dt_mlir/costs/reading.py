@@ -434,10 +434,16 @@ def _is_loaded(value: SSAValue) -> bool:
 
 def _is_read(value: SSAValue) -> bool:
     """Returns whether a value depends on elements of tensors."""
-    op = value.owner
-    if isinstance(op, Block):
-        return False
-    return isinstance(op, loop.ReadOp) or bool(op.regions) or any(map(_is_read, op.operands))
+    pending, known = [value], {value}
+    while pending:
+        op = pending.pop().owner
+        if isinstance(op, Block):
+            continue
+        if isinstance(op, loop.ReadOp) or op.regions:
+            return True
+        pending += [operand for operand in op.operands if operand not in known]
+        known.update(op.operands)
+    return False
 
 
 def _is_product(op: Operation) -> bool:

@@ -9,6 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
 
 from dt_mlir.analysis.interface import Interface
+from dt_mlir.compiling import compiling
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.model import cost_of
 from dt_mlir.costs.quantities import shown_bytes, shown_time
@@ -20,6 +21,7 @@ from dt_mlir.passes.convert_dt_to_loop import ConvertDtToLoopPass
 from dt_mlir.scheduling.directive import Directive, apply_directives
 
 
+@compiling()
 def costs_of(
     module: ModuleOp, sizes: Mapping[str, int], device: Device
 ) -> dict[str, Cost]:
