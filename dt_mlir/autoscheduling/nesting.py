@@ -43,19 +43,19 @@ def most_copies(algorithm: Algorithm, members: Sequence[str]) -> int:
         found[name] = 1
         for reader in (reader for reader in algorithm.readers[name] if reader in found):
             computed = {
-                _computed_like(read) for read in algorithm.accesses(reader, name)
-                if read.values or read.is_guarded
+                (tuple(map(_computed_like, read.values)), read.is_guarded and read.map)
+                for read in algorithm.accesses(reader, name) if read.values or read.is_guarded
             }  # fmt: skip
             found[name] = max(found[name], found[reader] * max(len(computed), 1))
     return max(found.values())
 
 
-def _computed_like(op: Operation) -> Hashable:
-    """Returns what is equal for operations of a function that compute the same."""
-    operands = (value.owner for value in op.operands)
-    return op.name, frozenset(op.properties.items()), tuple(
-        _computed_like(each) if isinstance(each, Operation) else each for each in operands
-    )  # fmt: skip
+def _computed_like(value: SSAValue) -> Hashable:
+    """Returns what is equal for values of a function that are computed alike."""
+    op = value.owner
+    if not isinstance(op, Operation):
+        return value
+    return op.name, frozenset(op.properties.items()), *map(_computed_like, op.operands)
 
 
 def nests_deeply(algorithm: Algorithm, members: Sequence[str], label: str) -> bool:

@@ -8,7 +8,7 @@ taken whole; others take single elements or a few.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
 from itertools import product as combinations
 from math import inf, log2, prod
@@ -23,7 +23,7 @@ from dt_mlir.costs.execution import GROUP
 from dt_mlir.costs.model import Model
 from dt_mlir.costs.moving import UNROLLED
 from dt_mlir.costs.tiling import Cost, Tiling, streams
-from dt_mlir.costs.work import Order, Work
+from dt_mlir.costs.work import Access, Order, Work
 
 MOST_LANES = 2**16
 """The most elements of a tile."""
@@ -86,7 +86,12 @@ class Choices:
         self.boxes = Boxes(work, self.extents, self.rows[:1], self.columns[:1])
         self.shallow = self._shallow()
         self.specializes = not coarse and self.in_product and self._may_specialize()
-        self.fastest = self._fastest()
+        self.fastest = self._fastest(lambda item: self.work.tensors[item.tensor].bytes)
+        loaded = self._fastest(
+            lambda item: item.bits * prod(work.loops[place].extent for place in item.around)
+        )
+        self.leading = {*self.fastest[:1], *loaded[:1]}
+        """The labels along which most neighbours in memory lie, and along which most are loaded."""
         held = [({*i.left} | {*i.right}) - {*i.depth} for i in work.products]
         if not self.in_product:
             held += [{*item.depends} for item in work.accesses]
@@ -140,20 +145,19 @@ class Choices:
         order = sorted(depth, key=lambda p: (p in near, self.work.loops[p].extent, p))
         return self.work.loops[order[-1]].label if order else None
 
-    def _fastest(self) -> list[str]:
-        """Returns the labels whose elements are neighbours in memory, by the bytes they address."""
+    def _fastest(self, weight: Callable[[Access], float]) -> list[str]:
+        """Returns the labels whose elements are neighbours in memory, by the weights of accesses.
+        """
         weights: dict[str, float] = {}
         for item in self.work.accesses:
             for place in item.fastest[:1]:
-                walk = self.work.loops[place]
-                size = float(self.work.tensors[item.tensor].bytes)
-                weights[walk.label] = weights.get(walk.label, 0.0) + size
+                label = self.work.loops[place].label
+                weights[label] = weights.get(label, 0.0) + weight(item)
         return sorted(weights, key=lambda label: (-weights[label], -self.extents[label]))
 
     def options(self, label: str) -> list[int]:
         """Returns the tiles of a label among which the model decides; 0 is its whole extent."""
         extent = self.extents[label]
-        room = padded(max(extent, 1))
         places = self.work.labels()[label]
         in_grid = label in self.work.grid
         if any(p in self.work.single for p in places):
@@ -163,24 +167,41 @@ class Choices:
             return [0]
         if self.in_product:
             return self._of_product(label, extent, in_grid)
-        if label in self.fastest[:1] or self._is_twin(label):
-            least = min(32, room)
-            most = min(4096 if in_grid else 32768, room)
-            sizes = [s for s in _powers(least, most) if s >= most or s >= 128 or in_grid]
-            chunks = any(self.work.loops[p].in_chunks for p in places)
-            if (not in_grid or self._is_twin(label)) and extent <= 2**16 and not chunks:
-                sizes = [s for s in sizes if s < extent] + [0]
-            return sizes[-4:] if self.coarse else sizes
-        if label in self.fastest and len(self.fastest) > 1 and in_grid:
-            return [s for s in (1, 8, 32, 64) if s <= room]
+        if label not in self.leading and not self._is_twin(label):
+            return self._short(label, extent, in_grid)
+        long = self._long(label, extent, in_grid)
+        if len(self.leading) == 1 or label not in self.fastest:
+            return long
+        # Along which of two labels tiles should be long, only their times tell.
+        both = {*long, *self._short(label, extent, in_grid)}
+        return sorted(both, key=lambda size: size or inf)
+
+    def _long(self, label: str, extent: int, in_grid: bool) -> list[int]:
+        """Returns the tiles of a label whose elements are neighbours in memory."""
+        room = padded(max(extent, 1))
+        least, most = min(32, room), min(4096 if in_grid else 32768, room)
+        sizes = [s for s in _powers(least, most) if s >= most or s >= 128 or in_grid]
+        chunks = any(self.work.loops[p].in_chunks for p in self.work.labels()[label])
+        if (not in_grid or self._is_twin(label)) and extent <= 2**16 and not chunks:
+            sizes = [s for s in sizes if s < extent] + [0]
+        return sizes[-4:] if self.coarse else sizes
+
+    def _short(self, label: str, extent: int, in_grid: bool) -> list[int]:
+        """Returns the tiles of a label beside another one whose elements are neighbours."""
+        room = padded(max(extent, 1))
         if in_grid:
+            if label in self.fastest and len(self.fastest) > 1:
+                return [s for s in (1, 8, 32, 64) if s <= room]
             return [s for s in ((1, 4) if self.coarse else (1, 2, 4, 8, 16)) if s <= room]
         if extent <= UNROLLED:
             # Its loop is unrolled instead: a tile would hold elements that there are not.
             return [1]
+        few = (1, 8) if self.coarse else (1, 4, 16)
+        if label in self.fastest:
+            few += (64,) if self.coarse else (64, 256)
         # A reduction over a label that is not the fastest one takes a few rows at once, or all.
         whole = [0] if 1 < extent <= FEW else []
-        return [s for s in ((1, 8) if self.coarse else (1, 4, 16)) if s < extent or s == 1] + whole
+        return [s for s in few if s < extent or s == 1] + whole
 
     def _is_twin(self, label: str) -> bool:
         """Returns whether another label walks the same neighbours in memory.

@@ -10,7 +10,7 @@ from scheduled import ATTENTION, SOFTMAX, algorithm, schedule
 from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling import slices
 from dt_mlir.autoscheduling.decisions import Decision, plain
-from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.autoscheduling.slices import MOST_READS, Algorithm
 from dt_mlir.diagnostics import CompileError
 
 TWO_OUTPUTS = """
@@ -92,3 +92,24 @@ def test_few_parts_are_remembered() -> None:
     for count in range(1, 40):
         found.works(names[: count + 1], moves[:count])
     assert len(found._known) == slices.KEPT
+
+
+@pytest.mark.parametrize("way", ["inline", "fuse_at"])
+@pytest.mark.parametrize("count", [MOST_READS, MOST_READS + 1])
+def test_what_is_read_at_too_many_places_stays_apart(way: str, count: int) -> None:
+    """Each place may need a copy of a function, and of what it reads one for each of its reads."""
+    reads = " + ".join(f"g[x + {k}]" for k in range(count))
+    text = (
+        f"Func g, f; In A; Var y, x = size(A, 0) - {count - 1};"
+        f"g[y] = exp(A[y]); f[x] = {reads}; f.compile();"
+    )
+    module = algorithm(text)
+    program = Algorithm(module, Interface.of(module).sizes({"y": 4096}))
+    said = plain("g", "inline") if way == "inline" else plain("g", "fuse_at", "f", "x")
+    if count <= MOST_READS:
+        assert program.works(["f", "g"], [said])
+    else:
+        with pytest.raises(CompileError, match="more than 32 places"):
+            program.works(["f", "g"], [said])
+    found = schedule(text, {"y": 2**20})
+    assert any(item.name in ("inline", "fuse_at") for item in found) == (count <= MOST_READS)

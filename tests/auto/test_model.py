@@ -342,6 +342,23 @@ def test_rows_whose_numbers_are_read_are_others(rows: tuple[str, str], reads: in
     assert moved == pytest.approx(reads + 1, rel=0.03)
 
 
+def test_indices_that_use_others_twice_are_read_in_time() -> None:
+    """There are as many paths through the index as a power of two says."""
+    count = 60
+    lines = [f"g{k}[x] = g{k - 1}[x] ^ (g{k - 1}[x] >> 1);" for k in range(1, count)]
+    names = ", ".join(f"g{k} : i32" for k in range(count))
+    text = "\n".join([
+        f"Func f, {names}; In A; Var x, y;", "g0[x] = x ^ 5;", *lines,
+        f"f[x, y] = A[g{count - 1}[x] % len(x), y] + A[x, y];", "f.compile();",
+    ])  # fmt: skip
+    found = Algorithm(algorithm(text), {"x": 4096, "y": 4096, "A_0": 4096})
+    inner = [f"g{k}" for k in reversed(range(count))]
+    (kernel,) = found.works(["f", *inner], [plain(name, "inline") for name in inner])
+    reads = [item for item in kernel.accesses if item.tensor == "A"]
+    # Rows whose numbers follow from `x` alone are taken for neighbours.
+    assert len({item.key for item in reads}) == 1
+
+
 def test_a_part_of_a_row_is_no_run_of_neighbours() -> None:
     """Of 8 neighbours each instance reads one, behind which those of others follow."""
     text = "Func f; In A; Var g; RVar i = 8; f[g] = rsum(A[g * 8 + i], i); f.compile();"

@@ -1,10 +1,11 @@
 """Reductions that a pass over a label would compute again."""
 
+import pytest
 from scheduled import TWO_NORMS, algorithm, schedule, texts
 
 from dt_mlir.analysis.interface import Interface
-from dt_mlir.autoscheduling.nesting import times_computed
-from dt_mlir.autoscheduling.slices import Algorithm
+from dt_mlir.autoscheduling.nesting import is_made_too_often, most_copies, times_computed
+from dt_mlir.autoscheduling.slices import MOST_READS, Algorithm
 
 
 def test_products_of_a_pass_are_computed_for_each_reduction_of_them() -> None:
@@ -76,3 +77,30 @@ def test_passes_may_gather_by_names() -> None:
     """
     found = texts(schedule(text, {"i": 4096, "j": 4096, "c": 64, "d": 64, "e": 64}))
     assert sum(".online(" in item for item in found) == 1
+
+
+def chain(element: str, count: int) -> Algorithm:
+    lines = [f"f{k}[i, j] = {element.format(f'f{k - 1}')};" for k in range(1, count)]
+    names = ", ".join(f"f{k}" for k in range(count))
+    text = f"Func {names}; In A, P : i32, Q : i32; Var i, j; RVar k; f0[i, j] = A[i, j] * 2;"
+    module = algorithm("\n".join([text, *lines, f"f{count - 1}.compile();"]))
+    return Algorithm(module, dict.fromkeys(Interface.of(module).labels, 64))
+
+
+@pytest.mark.parametrize(
+    ("element", "copies"),
+    [
+        # Other rows at each step, or the same ones.
+        ("{0}[P[i], j] - rsum({0}[Q[i], k], k)", 2), ("{0}[P[i], j] - rsum({0}[P[i], k], k)", 1),
+        ("{0}[P[i], j] * sigmoid({0}[P[i], j])", 1), ("{0}[i, j] - rsum({0}[i, k], k)", 1),
+        ("repeat_edge({0}[i - 1, j]) + repeat_edge({0}[i + 1, j])", 2),
+        ("{0}[P[i], j] + {0}[i, j]", 1),
+    ],
+)  # fmt: skip
+def test_copies_of_a_function_in_a_pass(element: str, copies: int) -> None:
+    for count in (4, 8):
+        found = chain(element, count)
+        members = [*reversed(found.functions)]
+        assert most_copies(found, members) == copies ** (count - 1)
+        often = copies ** (count - 1) > MOST_READS
+        assert is_made_too_often(found, members, "k") == often
