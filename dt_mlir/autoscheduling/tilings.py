@@ -60,6 +60,9 @@ WARPS_OF_PRODUCTS = (4, WARPS)
 """The numbers of warps that products are tried with."""
 CONSUMERS = 2
 """The groups of warps that multiply in a specialized kernel."""
+FAR_MORE = 2.0
+"""The factor by which more is loaded along a label than along another one for tiles to be long
+along either."""
 TOGETHER = 8
 """The blocks along a label that are walked as a group."""
 ROWS_OF_CONSUMER = 64
@@ -86,12 +89,18 @@ class Choices:
         self.boxes = Boxes(work, self.extents, self.rows[:1], self.columns[:1])
         self.shallow = self._shallow()
         self.specializes = not coarse and self.in_product and self._may_specialize()
-        self.fastest = self._fastest(lambda item: self.work.tensors[item.tensor].bytes)
-        loaded = self._fastest(
+        sizes = self._weights(lambda item: self.work.tensors[item.tensor].bytes)
+        self.fastest = sorted(sizes, key=lambda label: (-sizes[label], -self.extents[label]))
+        """The labels whose elements are neighbours in memory, by the sizes of tensors."""
+        loaded = self._weights(
             lambda item: item.bits * prod(work.loops[place].extent for place in item.around)
         )
-        self.leading = {*self.fastest[:1], *loaded[:1]}
-        """The labels along which most neighbours in memory lie, and along which most are loaded."""
+        most = max(self.fastest, key=lambda label: loaded[label], default="")
+        self.leading = {*self.fastest[:1]}
+        """The labels along which tiles may be long: the first, and one along which far more is
+        loaded."""
+        if self.fastest and loaded[most] > FAR_MORE * loaded[self.fastest[0]]:
+            self.leading.add(most)
         held = [({*i.left} | {*i.right}) - {*i.depth} for i in work.products]
         if not self.in_product:
             held += [{*item.depends} for item in work.accesses]
@@ -145,15 +154,15 @@ class Choices:
         order = sorted(depth, key=lambda p: (p in near, self.work.loops[p].extent, p))
         return self.work.loops[order[-1]].label if order else None
 
-    def _fastest(self, weight: Callable[[Access], float]) -> list[str]:
-        """Returns the labels whose elements are neighbours in memory, by the weights of accesses.
+    def _weights(self, weight: Callable[[Access], float]) -> dict[str, float]:
+        """Returns the labels whose elements are neighbours in memory, with the weights of accesses.
         """
-        weights: dict[str, float] = {}
+        found: dict[str, float] = {}
         for item in self.work.accesses:
             for place in item.fastest[:1]:
                 label = self.work.loops[place].label
-                weights[label] = weights.get(label, 0.0) + weight(item)
-        return sorted(weights, key=lambda label: (-weights[label], -self.extents[label]))
+                found[label] = found.get(label, 0.0) + weight(item)
+        return found
 
     def options(self, label: str) -> list[int]:
         """Returns the tiles of a label among which the model decides; 0 is its whole extent."""
@@ -197,8 +206,6 @@ class Choices:
             # Its loop is unrolled instead: a tile would hold elements that there are not.
             return [1]
         few = (1, 8) if self.coarse else (1, 4, 16)
-        if label in self.fastest:
-            few += (64,) if self.coarse else (64, 256)
         # A reduction over a label that is not the fastest one takes a few rows at once, or all.
         whole = [0] if 1 < extent <= FEW else []
         return [s for s in few if s < extent or s == 1] + whole
