@@ -148,9 +148,10 @@ class Directives(ABC):
     def inline(self, /) -> Self:
         """Computes a function wherever it is read, in place of each read.
 
-        Nothing of it is stored, and what is read at several places is computed for each of them.
-        What the function reads is then read by its readers, and is fused into their loops. If the
-        function is an output, its own kernel remains. Halide, TVM: `compute_inline`.
+        Nothing of it is stored. Reads of one element in one loop share a value, and all others
+        compute one each. What the function reads is then read by its readers, and is fused into
+        their loops. If the function is an output, its own kernel remains. Halide, TVM:
+        `compute_inline`.
         """
         return self.direct("inline")
 
