@@ -47,7 +47,7 @@ f.compile();
 def test_factors_that_do_not_fit_are_seen(
     text: str, size: int, seen: int, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is left out takes longer than the kernels apart, if it has tiles at all."""
+    """Ways that are left out take longer than the kernels apart, if they have tiles at all."""
     found: set[str] = set()
     fits = joining._fits  # pyright: ignore[reportPrivateUsage]
 

@@ -80,7 +80,9 @@ def test_functions_that_read_one_twice_are_placed_in_time(element: str, inlined:
     names = ", ".join(f"f{k}" for k in range(count))
     lines = ["f0[i, j] = A[i, j] * 2;", *lines, f"f{count - 1}.compile();"]
     text = "\n".join([f"Func {names}; In A, P : i32, Q : i32; Var i, j;", *lines])
+    started = time.thread_time()
     found = texts(schedule(text, {"i": 4096, "j": 4096}))
+    assert time.thread_time() - started < 8
     assert sum(".inline(" in line for line in found) >= inlined
 
 
