@@ -7,6 +7,7 @@ from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
+from dt_mlir.analysis.equal_operations import operation_key
 from dt_mlir.autoscheduling.slices import MOST_READS, Algorithm
 from dt_mlir.dialects import dt
 from dt_mlir.dialects.elem import ReductionKind
@@ -55,7 +56,7 @@ def _computed_like(value: SSAValue) -> Hashable:
     op = value.owner
     if not isinstance(op, Operation):
         return value
-    return op.name, frozenset(op.properties.items()), *map(_computed_like, op.operands)
+    return operation_key(op, tuple(map(_computed_like, op.operands)))
 
 
 def nests_deeply(algorithm: Algorithm, members: Sequence[str], label: str) -> bool:

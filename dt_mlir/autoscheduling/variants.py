@@ -15,7 +15,7 @@ from dt_mlir.autoscheduling.nesting import (
     varies_with,
 )
 from dt_mlir.autoscheduling.storage import ALIGNED, aligned
-from dt_mlir.costs.bounds import least_of_any, least_of_units, least_stored
+from dt_mlir.costs.bounds import bytes_of_result, least_of_any, least_of_units
 from dt_mlir.costs.execution import NORM
 from dt_mlir.costs.work import Work
 from dt_mlir.dialects import dt
@@ -211,7 +211,7 @@ def least_in_parts(evaluator: Evaluator, cluster: Cluster, label: str, count: in
             sizes = (algorithm.sizes.get(labels[own], 1) for own in labels.keys() & depends)
             elements += prod(map(float, sizes))
     moved = count * BYTES_OF_PART * elements / device.memory_rate
-    stored = least_stored(work) / device.memory_rate
+    stored = bytes_of_result(work) / device.memory_rate
     storing = (moved**NORM + least_of_units(work, device) ** NORM) ** (1 / NORM)
     return 2 * (device.launch - device.overlap) + storing + moved + stored
 

@@ -96,7 +96,7 @@ def least_memory(work: Work, device: Device) -> float:
     return sum(moved.values()) / device.memory_rate
 
 
-def least_stored(work: Work) -> float:
+def bytes_of_result(work: Work) -> float:
     """Returns the bytes of the result of a kernel's root, which it stores at least.
 
     Args:
