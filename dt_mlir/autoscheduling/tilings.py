@@ -17,9 +17,9 @@ from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.tile_sizes import padded
 from dt_mlir.autoscheduling.boxes import Boxes
 from dt_mlir.costs.balance import rise
-from dt_mlir.costs.bounds import least_with_products
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.execution import GROUP
+from dt_mlir.costs.least_times import LeastTimes
 from dt_mlir.costs.model import Model
 from dt_mlir.costs.moving import UNROLLED
 from dt_mlir.costs.tiling import Cost, Tiling, streams
@@ -476,15 +476,17 @@ def _costs(
         tilings = [Tiling(dict.fromkeys(work.labels(), 1), frozenset(work.grid), 1, 1)]
     model = Model(work, choices.device)
 
-    def least_of(tiling: Tiling) -> float:
-        if choices.in_product:
-            return least_with_products(model, tiling, OTHER_STAGES[-1])
-        return model.least(tiling)
-
+    # One of several products leaves less shared memory to stages.
+    single = len(work.products) == 1
+    others = [n for n in OTHER_STAGES if single or n < 6]
+    others = others if choices.in_product and not choices.coarse else []
+    bound = LeastTimes(
+        model.outline, choices.device, max([STAGES, *others]), choices.specializes
+    )
     # Tilings of the same tiles follow each other, and differ in their warps, fewer first.
     same = [list(group) for _, group in groupby(tilings, lambda tiling: id(tiling.tiles))]
     bounds = {
-        id(group[0].tiles): 0.0 if count == inf else least_of(min(group, key=lambda t: t.warps))
+        id(group[0].tiles): 0.0 if count == inf else bound.of(min(group, key=lambda t: t.warps))
         for group in same
     }
     fastest: list[float] = []
@@ -499,9 +501,7 @@ def _costs(
         item for group in same if id(group[0].tiles) in known
         for item in zip(group, known[id(group[0].tiles)])
     ]  # fmt: skip
-    if choices.in_product and not choices.coarse:
-        single = len(work.products) == 1
-        counts = [n for n in OTHER_STAGES if single or n < 6]
+    if others:
         promising = PROMISING * min(fastest, default=inf)
         for tiling, cost in tuple(found):
             # What needs more shared memory than there is may fit with fewer stages.
@@ -510,10 +510,10 @@ def _costs(
                 continue
             if len(fastest) >= count and bounds[id(tiling.tiles)] > ALIKE * fastest[-1]:
                 continue
-            stages = [n for n in counts if fits or n < tiling.stages]
-            others = [tiling._replace(stages=n) for n in stages]
-            costs = [model.cost(other) for other in others]
-            found += zip(others, costs)
+            stages = [n for n in others if fits or n < tiling.stages]
+            staged = [tiling._replace(stages=n) for n in stages]
+            costs = [model.cost(item) for item in staged]
+            found += zip(staged, costs)
             fastest = _least([*fastest, *(cost.seconds for cost in costs)], count)
     return sorted(found, key=lambda item: (item[1].seconds, item[0].stages))
 

@@ -5,12 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from dt_mlir.costs.device import Device
-from dt_mlir.costs.execution import CACHED, NORM, OF_THREADS
-from dt_mlir.costs.instance import Instance
-from dt_mlir.costs.model import Model
-from dt_mlir.costs.moving import Moved
-from dt_mlir.costs.tiling import Tiling
-from dt_mlir.costs.traffic import BOXES, NARROW, NEAR, RUNS_AHEAD
+from dt_mlir.costs.dots import OF_THREADS
 from dt_mlir.costs.work import Work
 
 LEAST_SIDE = 16
@@ -107,68 +102,3 @@ def bytes_of_result(work: Work) -> float:
         for item in work.accesses if item.stores and item.tensor == work.root
         and all(work.loops[place].share == 1 for place in item.around)
     )  # fmt: skip
-
-
-def least_with_products(model: Model, tiling: Tiling, stages: int) -> float:
-    """Returns a bound of the times with some tiles, whatever the other decisions of a tiling are.
-
-    Args:
-        model: the costs of the kernel.
-        tiling: the tiling of these tiles that has fewest warps, a group of them or more.
-        stages: the most stages of a pipeline.
-    """
-    device, execution = model.device, model.execution(tiling)
-    instance = execution.instance
-    launch = device.launch - device.overlap
-    if not instance.programs:
-        return launch
-    each = device.multiprocessors
-    busiest = -(-instance.programs // each)
-    memory = _memory(model, instance) / device.memory_rate
-    loads = sum(_loaded(moved) for moved in instance.moved)
-    # More warps repeat products, and have fewer elements of each, but for the least ones.
-    products, elements = execution.products()
-    elements += instance.operations.arithmetic
-    waiting = device.start + CACHED * least_waits(instance, device, stages) * device.latency
-    local = max(
-        busiest * each * loads / device.cache_rate, busiest * each * products,
-        busiest * each * elements / device.arithmetic_rate, waiting,
-    )  # fmt: skip
-    return (memory**NORM + local**NORM) ** (1 / NORM) + launch
-
-
-def _memory(model: Model, instance: Instance) -> float:
-    """Returns the bytes that memory moves at least: what is addressed, once."""
-    found = 0.0
-    for moved in instance.moved:
-        if not moved.again:
-            whole = float(model.work.tensors[moved.item.tensor].bytes)
-            asked = moved.addressed * instance.programs
-            found += (min(asked, whole) if whole or not moved.item.stores else asked) * moved.wasted
-    return found
-
-
-def _loaded(moved: Moved) -> float:
-    """Returns the bytes that an access moves from the cache at least: as boxes where it feeds a
-    product, as if all of them were near elsewhere."""
-    if not moved.item.feeds_product:
-        return moved.bytes * NEAR
-    narrow = (16 / moved.width) ** NARROW * (moved.left * (1 - NEAR) + NEAR)
-    return moved.bytes * narrow * min(BOXES / moved.wasted, 1.0)
-
-
-def least_waits(instance: Instance, device: Device, stages: int) -> float:
-    """Returns how many loads an instance waits for one after the other at least.
-
-    Args:
-        instance: the instance.
-        device: the device.
-        stages: the most stages of a pipeline.
-    """
-    ahead = (stages - 1.0) * (RUNS_AHEAD if device.specializes else 1.0)
-    found = 0.0
-    for moved in instance.moved:
-        if not moved.item.stores and not moved.again:
-            further = max(moved.times - 1.0, 0.0)
-            found = max(found, 1.0 + further / (ahead if moved.item.feeds_product else 1.0))
-    return found

@@ -55,13 +55,6 @@ SPECIALIZED_AGAIN = 1.4e-6
 """The seconds that each further one on a multiprocessor takes, which copies nothing ahead."""
 HELD_AGAIN = 0.5
 """The part of it that is left where instances walk blocks, of which one factor is held."""
-WIDE = 128
-"""The columns of products of groups of warps from which on they reach the device's rate."""
-OF_NARROW = 0.95
-"""The part of the rate of those of fewer columns, which read shared memory more often: two products
-of 2048 rows take 1.02 to 1.06 times as long in tiles of 64 columns of each as of 128."""
-OF_THREADS = 0.6
-"""The part of the rate of products of 32 bits that threads reach which read shared memory."""
 BETWEEN = 0.5
 """The part of the shorter one of a product of a chain and of what is computed between products that
 hides behind nothing, for each instance of a multiprocessor."""
@@ -199,29 +192,6 @@ class Execution:
             seconds + launch, bounds, self.programs, resident, taken.registers, shared, memory,
             taken.spilled > 0,
         )
-
-    def least(self, tiling: Tiling) -> float:
-        """Returns a bound of the time with these warps or more, as `Model.least`."""
-        device, work, busiest = self.device, self.instance.operations, self.busiest
-        # An instance that is alone on a multiprocessor finds most of what it has loaded.
-        at_once = min(self.programs, device.multiprocessors)
-        memory = self.traffic.memory(tiling.order, at_once) / device.memory_rate
-        most = min(device.programs, device.threads // device.warp)
-        waves = -(-self.programs // (device.multiprocessors * max(most, 1)))
-        room = FOUND * room_of(device) if self.instance.reads_again else 0.0
-        threads = MOST_WARPS * device.warp
-        waits = self.traffic.waits(0, tiling.stages, self._is_asynchronous, room, threads)
-        waiting = waves * (device.start + CACHED * waits * device.latency)
-        loads = self.traffic.loads(0, room)
-        moving = busiest * loads * device.multiprocessors / device.cache_rate
-        arithmetic = (work.arithmetic + ACCESS * work.copies) / device.arithmetic_rate
-        units = device.multiprocessors * max(arithmetic, work.special / device.special_rate)
-        local = [moving, busiest * units, max(waiting, busiest * INSTANCE)]
-        most = min(most, device.threads // self.threads)
-        together = max(most if self.chained else min(most, busiest), 1)
-        busy = max(local) + (sum(local) - max(local)) / together
-        launch = device.launch - (device.overlap if tiling.dependent else 0.0)
-        return (memory**NORM + busy**NORM) ** (1 / NORM) + launch
 
     @cached_property
     def _taken(self) -> _Taken:
@@ -393,32 +363,15 @@ class Execution:
             among: loops of which one at least is a product's; none for all products.
         """
         seconds = elements = 0.0
-        for item, sides in zip(self.work.products, self.instance.dots):
+        for item, dot in zip(self.work.products, self.instance.dots):
             if among and {*item.left, *item.right, *item.around}.isdisjoint(among):
                 continue
             count = self.instance.count[item.around]
-            if sides is None:
+            if dot is None:
                 shared = {*item.left, *item.right}
                 elements += count * max(self.instance.tile[tuple(shared)], self.threads)
                 continue
-            rows, columns, depth, batch = sides
-            rate = self.device.product_rates[item.kind]
-            if item.kind == "f32":
-                # Threads multiply elements of shared memory, each of which they use as often as
-                # their part of the tile is wide.
-                wide = (rows * columns / self.threads) ** 0.5
-                rate *= OF_THREADS * min(wide / 8, 1.0)
-            elif self.device.asynchronous and (max(rows, columns) < 64 or self.warps < 4):
-                # Products of few rows take the instruction that reads registers.
-                rate *= 0.6
-            elif self.consumers and columns < WIDE:
-                rate *= OF_NARROW
-            # Warps beyond the least products of a tile repeat those of others.
-            again = max(self.warps / (max(rows, 16) / 16 * max(columns, 8) / 8), 1.0)
-            work = again * 2.0 * batch * max(rows, 16) * max(columns, 8) * max(depth, 16)
-            if self.device.asynchronous and max(rows, columns) >= 64 and rows < 64:
-                work *= 64 / max(rows, 16) if rows < columns else 1.0
-            seconds += count * work / rate
+            seconds += count * dot.seconds(item.kind, self.device, self.warps, self.consumers)
         return seconds, elements
 
     def _registers(self, combined: Combined, threads: Threads) -> tuple[float, float]:

@@ -7,45 +7,15 @@ so that they are taken once for all tilings of the same tiles.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
-from dt_mlir.analysis.dot_plans import least_depth
 from dt_mlir.analysis.shared_memory import PART, PARTS
-from dt_mlir.costs.moving import Moved, Moving, is_masked, under_way
+from dt_mlir.costs.dots import Sides
+from dt_mlir.costs.moving import Moved, Moving, is_masked, under_way, unrolled
 from dt_mlir.costs.steps import Steps
-from dt_mlir.costs.work import Access, Loops, Product, Work
-
-
-@dataclass(frozen=True)
-class Sides:
-    """The loops of a product, by what they are of a dot."""
-
-    rows: tuple[int, ...]
-    columns: tuple[int, ...]
-    batch: tuple[int, ...]
-    depth: tuple[int, ...]
-    joins_rows: bool
-    """True if several tiled loops may be the rows of one dot."""
-    joins_columns: bool
-
-    @staticmethod
-    def of(work: Work, item: Product) -> Sides:
-        """Returns the sides of a product of a kernel."""
-        left, right, depth = {*item.left}, {*item.right}, {*item.depth}
-        return Sides(
-            tuple(left - right), tuple(right - left), tuple((left & right) - depth), tuple(depth),
-            _joins(work, left - right), _joins(work, right - left),
-        )  # fmt: skip
-
-
-def _joins(work: Work, places: set[int]) -> bool:
-    """Returns whether tiled loops are the rows of one dot: those of a grid, with no buffer."""
-    sides = [{*side} for item in work.products for side in (item.left, item.right)]
-    whole = all(places <= side or not places & side for side in sides)
-    return whole and not work.buffers and places <= {*work.grid.values()}
+from dt_mlir.costs.work import Access, Loops, Work
 
 
 class Table(dict[Loops, float]):
@@ -165,9 +135,8 @@ class Instance:
         """The number of times that an instance carries an item out."""
         self.tile = Table(lanes)
         """The number of elements of an item."""
-        self._tiles = tiles
-        self.dots = [self._dot(item, of) for item, of in zip(work.products, outline.sides)]
-        """The rows, columns, depth and batch of each product that is a dot; None of others."""
+        self.dots = [sides.dot(work, found, tiles) for sides in outline.sides]
+        """The dot of each product; None of one that is none."""
         self.makes_dots = any(self.dots)
         self.moved: list[Moved] = [
             moving.of(found) for moving in outline.moving
@@ -176,29 +145,6 @@ class Instance:
         """The data of each access that addresses other elements than those before it."""
         self.reads_again = outline.reads_again and any(moved.again for moved in self.moved)
         """True if an access addresses the same elements as another one, in other loops."""
-
-    def _dot(self, item: Product, sides: Sides) -> tuple[int, int, int, int] | None:
-        """Returns the rows, columns, depth and batch of a dot; None if a product is not one."""
-        lanes = self.lanes
-        rows = [lanes[p] for p in sides.rows if lanes[p] > 1]
-        columns = [lanes[p] for p in sides.columns if lanes[p] > 1]
-        batch = [lanes[p] for p in sides.batch if lanes[p] > 1]
-        deep = prod(lanes[p] for p in sides.depth)
-        if sum(lanes[p] > 1 for p in sides.depth) > 1 and any(map(self._is_unknown, sides.depth)):
-            return None
-        if (
-            not rows or len(rows) > 1 and not sides.joins_rows
-            or not columns or len(columns) > 1 and not sides.joins_columns
-            or len(batch) > 1 or deep < least_depth(item.bits)
-        ):
-            return None
-        return prod(rows), prod(columns), deep, prod(batch)
-
-    def _is_unknown(self, place: int) -> bool:
-        """Returns whether a loop is over a part that tiles take whole: no axis joins it with
-        others."""
-        walk = self.work.loops[place]
-        return walk.in_part and not self._tiles.get(walk.label, 1)
 
     @cached_property
     def scalars(self) -> list[tuple[float, float, float]]:
@@ -423,7 +369,7 @@ class Instance:
                 # itself has an address.
                 each = 1.0 if narrow and not item.feeds_product else item.bits / 32
                 each += item.feeds_product
-                each *= under_way(work, item.around, self._steps)
+                each *= under_way(work, unrolled(work, item.around), self._steps)
                 of_rows = reduced.isdisjoint(item.depends)
                 found = Loaded(self.tile[item.depends], each, of_rows)
                 loaded[number] = max(loaded.get(number, found), found, key=Loaded.together)

@@ -37,10 +37,6 @@ class Model:
         """Predicts what the kernel costs with some tiles."""
         return self.execution(tiling).cost(tiling)
 
-    def least(self, tiling: Tiling) -> float:
-        """Returns a bound of the times of a kernel without dots, with these warps or more."""
-        return self.execution(tiling).least(tiling)
-
     def _traffic_of(self, tiling: Tiling, key: Hashable) -> Traffic:
         """Returns the traffic of an instance with some tiles, of which there is a key."""
         found = self._traffic.get(key)

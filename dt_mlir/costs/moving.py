@@ -83,8 +83,20 @@ class Moving:
             *item.depends, *item.fastest, *item.further, *windows,
         )))  # fmt: skip
         """The loops whose steps matter."""
+        self.loops = tuple(dict.fromkeys((*self._places, *item.around)))
+        """All loops whose steps matter, or trips."""
         self._outer = tuple(p for p in item.around if p not in self._places)
         """Those around it of which only trips matter."""
+        grid = {*work.grid.values()}
+        self._inner = tuple(p for p in item.depends if p not in grid)
+        """The loops that the grid does not partition, of those that it depends on."""
+        self._next = {
+            p for p in (*item.fastest, *item.further) if p not in grid and not item.stores
+        }
+        """The loops that may go on at the next byte in memory."""
+        self._unrolled = unrolled(work, item.around)
+        self._width = work.tensors[item.tensor].width
+        self._size = item.bits / 8
         self._known: dict[Hashable, Moved] = {}
 
     def is_loaded(self, steps: Sequence[Steps], blocks: Mapping[str, int]) -> bool:
@@ -115,7 +127,7 @@ class Moving:
         return found
 
     def _moved(self, steps: Sequence[Steps]) -> Moved:
-        item, work = self.item, self.work
+        item = self.item
         count, elements, lanes = 1.0, 1.0, 1
         for p in item.around:
             count *= steps[p].trips
@@ -124,14 +136,18 @@ class Moving:
             lanes *= steps[p].lanes
         run, next = self._run(steps)
         wasted = _wasted(item, run)
-        addressed = elements * item.bits / 8 * count
+        addressed = elements * self._size * count
+        left = 1.0
+        if next in self._next:
+            # Where the next trip of a loop goes on at the next byte, it reads the rest of a sector.
+            left = max(min(run / SECTOR, 1.0), 1 / max(steps[next].trips, 1.0))
         return Moved(
             item, count, addressed * wasted if item.fastest or elements != 1 else addressed,
-            wasted, work.tensors[item.tensor].width, self._anew(steps),
-            self._left(steps, run, next), tuple(p for p in item.around if steps[p].trips > 1),
-            under_way(work, item.around, steps), self.again, addressed,
-            self._lines(steps, elements) * count, lanes,
-            is_masked(work, item.depends, steps),
+            wasted, self._width, self._anew(steps) if item.windows else 1.0, left,
+            tuple([p for p in item.around if steps[p].trips > 1]),
+            under_way(self.work, self._unrolled, steps), self.again, addressed,
+            self._lines(steps, elements) * count if item.scattered else 0.0, lanes,
+            any(steps[p].points < steps[p].lanes for p in self._inner),
         )  # fmt: skip
 
     def _lines(self, steps: Sequence[Steps], elements: float) -> float:
@@ -141,7 +157,7 @@ class Moving:
         of `x // 2`, the first ones (Triton 3.6): each of them addresses a line of its own.
         """
         item = self.item
-        if item.stores or not item.scattered:
+        if item.stores:
             return 0.0
         rows = prod(steps[p].lanes for p in item.depends if p != item.fastest[0])
         return min(rows * item.scattered, WARP) * elements / WARP
@@ -159,20 +175,6 @@ class Moving:
             part *= min(reached / max(prod(values), 1.0), 1.0)
         return part
 
-    def _left(self, steps: Sequence[Steps], bytes: float, next: int | None) -> float:
-        """Returns the part of its sectors that the access does not find where it left them.
-
-        Where the next trip of a loop goes on at the next byte, it reads the rest of a sector.
-
-        Args:
-            steps: an instance's steps of each loop.
-            bytes: those that lie one behind the other.
-            next: the loop that goes on there, if there is one.
-        """
-        if next is None or next in self.work.grid.values() or self.item.stores:
-            return 1.0
-        return max(min(bytes / SECTOR, 1.0), 1 / max(steps[next].trips, 1.0))
-
     def _run(self, steps: Sequence[Steps]) -> tuple[float, int | None]:
         """Returns the bytes that lie one behind the other, and the loop that goes on there."""
         item = self.item
@@ -185,7 +187,15 @@ class Moving:
                 next = place
                 break
         # A tensor without elements has no runs.
-        return max(run * item.bits / 8, 1.0), next
+        return max(run * self._size, 1.0), next
+
+
+def unrolled(work: Work, around: Loops) -> Loops:
+    """Returns which of some loops are unrolled where they step by single points."""
+    return tuple(
+        p for p in around
+        if 1 < work.loops[p].extent <= UNROLLED and p not in work.grid.values()
+    )  # fmt: skip
 
 
 def under_way(work: Work, around: Loops, steps: Sequence[Steps]) -> float:
@@ -195,17 +205,12 @@ def under_way(work: Work, around: Loops, steps: Sequence[Steps]) -> float:
 
     Args:
         work: what the kernel does.
-        around: the loops.
+        around: those of the loops that may be `unrolled`.
         steps: an instance's steps of each loop.
     """
     if work.products:
         return 0.5
-    inner = (
-        steps[p].trips for p in around
-        if steps[p].lanes == 1 and 1 < work.loops[p].extent <= UNROLLED
-        and p not in work.grid.values()
-    )  # fmt: skip
-    return max(UNDER_WAY * prod(inner), 0.5)
+    return max(UNDER_WAY * prod([steps[p].trips for p in around if steps[p].lanes == 1]), 0.5)
 
 
 def is_masked(work: Work, places: Collection[int], steps: Sequence[Steps]) -> bool:

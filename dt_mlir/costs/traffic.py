@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Mapping
 from functools import cached_property
 from math import prod
 
@@ -218,32 +218,63 @@ class Traffic:
             return min(asked, whole) if whole else asked
         if asked <= whole or whole <= room:
             return min(asked, whole)
-        # Instances that run at once share what they read; the next ones read it again.
-        together = self._together(order)
-        share = distinct = 1.0
-        for label, blocks in self.blocks.items():
-            if any(loops[place].label == label for place in item.depends):
-                share *= together[label] / blocks
-                distinct *= together[label]
-        if distinct * moved.addressed <= NEXT_SHARE * room:
-            # What the instances read that run at once is there for those that follow.
-            return whole
-        running = prod(together.values())
-        return min(max(whole, whole * share * self.programs / max(running, 1)), asked)
+        together = self._spread.get(order)
+        if together is None:
+            found = spread(order, self.blocks, self.programs, self.device)
+            together = self._spread[order] = found
+        labels = {loops[place].label for place in item.depends}
+        again = read_again(whole, moved.addressed, labels, self.blocks, together, room)
+        return min(again, asked)
 
-    def _together(self, order: Order) -> dict[str, float]:
-        """Returns over how many blocks of each label the instances spread that run at once."""
-        found = self._spread.get(order)
-        if found is not None:
-            return found
-        left = float(min(self.programs, 2 * self.device.multiprocessors))
-        found = self._spread[order] = dict.fromkeys(self.blocks, 1.0)
-        walk = order or tuple((label, "whole", 0) for label in reversed(found))
-        for label, part, factor in reversed(walk):
-            if label not in found:
-                continue
-            most = factor if part == "inner" else -(-self.blocks[label] // found[label])
-            taken = max(min(float(most), left), 1.0)
-            found[label] *= taken
-            left = max(left / taken, 1.0)
-        return found
+
+def spread(
+    order: Order, blocks: Mapping[str, int], programs: int, device: Device
+) -> dict[str, float]:
+    """Returns over how many blocks of each label the instances spread that run at once.
+
+    Args:
+        order: the walk over the grid.
+        blocks: the number of blocks along each label of the grid.
+        programs: the number of instances.
+        device: the device.
+    """
+    left = float(min(programs, 2 * device.multiprocessors))
+    found = dict.fromkeys(blocks, 1.0)
+    walk = order or tuple((label, "whole", 0) for label in reversed(found))
+    for label, part, factor in reversed(walk):
+        if label not in found:
+            continue
+        most = factor if part == "inner" else -(-blocks[label] // found[label])
+        taken = max(min(float(most), left), 1.0)
+        found[label] *= taken
+        left = max(left / taken, 1.0)
+    return found
+
+
+def read_again(
+    whole: float, addressed: float, labels: Collection[str], blocks: Mapping[str, int],
+    together: Mapping[str, float], room: float,
+) -> float:
+    """Returns the bytes that memory moves for an access of all instances to a tensor that the
+    shared cache does not hold.
+
+    Instances that run at once share what they read; the next ones read it again.
+
+    Args:
+        whole: the bytes of the tensor.
+        addressed: the bytes that an instance addresses.
+        labels: the labels that the access depends on.
+        blocks: the number of blocks along each label of the grid.
+        together: the blocks of each over which the instances spread that run at once.
+        room: the bytes that the shared cache holds.
+    """
+    share = distinct = 1.0
+    for label, count in blocks.items():
+        if label in labels:
+            share *= together[label] / count
+            distinct *= together[label]
+    if distinct * addressed <= NEXT_SHARE * room:
+        # What the instances read that run at once is there for those that follow.
+        return whole
+    running = prod(together.values())
+    return max(whole, whole * share * prod(blocks.values()) / max(running, 1))
