@@ -62,15 +62,6 @@ class Held(NamedTuple):
     """The most that one operation computes, or that one buffer holds in units of 32 bits."""
 
 
-class Operations(NamedTuple):
-    """The operations of an instance for its elements."""
-
-    arithmetic: float
-    special: float
-    copies: float
-    """The loads and stores, but those of factors."""
-
-
 class Outline:
     """The figures that the instances of a kernel have in common, whatever their tiles are.
 
@@ -327,18 +318,6 @@ class Instance:
             (moved.times, moved.pieces, moved.item.feeds_product) for moved in self.moved
             if not moved.item.feeds_product or moved.width < 4
         ]  # fmt: skip
-
-    @cached_property
-    def operations(self) -> Operations:
-        """The operations of all elements, however many threads share them."""
-        arithmetic = special = copies = 0.0
-        for elements, arithmetic_each, special_each in self.scalars:
-            arithmetic += elements * arithmetic_each
-            special += elements * special_each
-        for moved in self.moved:
-            if not moved.item.feeds_product:
-                copies += moved.times * moved.pieces
-        return Operations(arithmetic, special, copies)
 
     @cached_property
     def storing(self) -> frozenset[int]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from dt_mlir.costs.device import Device
 from dt_mlir.costs.dots import Sides
 from dt_mlir.costs.execution import ACCESS, CACHED, INSTANCE, MOST_WARPS, NORM, STEP
-from dt_mlir.costs.instance import Outline
+from dt_mlir.costs.instance import Outline, Table
 from dt_mlir.costs.moving import Moved, Moving
 from dt_mlir.costs.steps import Steps
 from dt_mlir.costs.tiling import Tiling
@@ -38,7 +38,7 @@ from dt_mlir.costs.traffic import (
     room_of,
     spread,
 )
-from dt_mlir.costs.work import Loops, Reduction, Scalars
+from dt_mlir.costs.work import Loops
 
 _Key = Callable[[Sequence[int]], Hashable]
 
@@ -80,10 +80,11 @@ class _Grid:
     def __init__(self, outline: Outline, blocked: frozenset[str]) -> None:
         work = outline.work
         places = {work.grid[label] for label in blocked if label in work.grid}
-        self.loops = [
-            (place, walk.label, place in places) for place, walk in enumerate(work.loops)
+        self.loops: list[tuple[int, str, bool, dict[int, Steps]]] = [
+            (place, walk.label, place in places, {}) for place, walk in enumerate(work.loops)
         ]
-        """The place and the label of each loop, and whether the grid partitions it."""
+        """The place and the label of each loop, whether the grid partitions it, and its steps with
+        each tile."""
         self.blocks = [
             (place, walk.label) for place, walk in enumerate(work.loops)
             if walk.block or place in places
@@ -129,14 +130,11 @@ class LeastTimes:
         ]
         self._multiplied: dict[Hashable, tuple[float, float, float, bool]] = {}
         """The figures of products, as `_product` returns them."""
-        elements = _all(
-            loops for item in (*work.scalars, *work.reductions)
-            for loops in (item.around, item.depends)
-        )
-        again = _all(item.again for item in work.scalars)
-        self._computed = _key_of(_all((elements, again)))
-        self._counted: dict[Hashable, tuple[float, float]] = {}
-        """The operations for elements, as `_operations` returns them."""
+        self._operations = [
+            *((i.around, i.depends, i.again, i.arithmetic, i.special) for i in work.scalars),
+            *((i.around, i.depends, (), 1.0, 0.0) for i in work.reductions),
+        ]
+        """The loops of operations for elements, as in `Scalars`, and how many there are."""
 
     def of(self, tiling: Tiling) -> float:
         """Returns a bound of the times with the tiles of a tiling, and its warps or more."""
@@ -146,8 +144,9 @@ class LeastTimes:
             grid = self._grids[tiling.blocked] = _Grid(outline, tiling.blocked)
         tiles = tiling.tiles
         steps = [
-            outline.steps(place, tiles.get(label, 1), in_grid)
-            for place, label, in_grid in grid.loops
+            known.get(size := tiles.get(label, 1))
+            or known.setdefault(size, outline.steps(place, size, in_grid))
+            for place, label, in_grid, known in grid.loops
         ]
         # Equal steps of a loop are one object.
         numbers = [*map(id, steps)]
@@ -161,13 +160,15 @@ class LeastTimes:
         if not programs:
             return launch
         threads = tiling.warps * device.warp
+        count, tile = Table([s.trips for s in steps]), Table([s.lanes for s in steps])
         products = multiplied = trips = 0.0
         makes_dots = False
         for place, (sides, key_of) in enumerate(self._products):
             key = place, key_of(numbers), threads, tiling.consumers
             of_product = self._multiplied.get(key)
             if of_product is None:
-                of_product = self._multiplied[key] = self._product(sides, steps, tiling)
+                of_product = self._product(sides, steps, count, tile, tiling)
+                self._multiplied[key] = of_product
             products += of_product[0]
             multiplied += of_product[1]
             trips = max(trips, of_product[2])
@@ -199,8 +200,12 @@ class LeastTimes:
             copies += times * max(pieces, threads)
             if waited > waits.get(around, 0.0):
                 waits[around] = waited
-        arithmetic, special = self._operations(steps, numbers, threads)
-        arithmetic += ACCESS * copies + multiplied
+        arithmetic, special = ACCESS * copies + multiplied, 0.0
+        for around, depends, again, arithmetic_each, special_each in self._operations:
+            if not again or any(steps[p].trips > 1 for p in again):
+                elements = count[around] * max(tile[depends], threads)
+                arithmetic += elements * arithmetic_each
+                special += elements * special_each
         each = device.multiprocessors
         busiest = -(-programs // each)
         most = max(min(device.programs, device.threads // threads), 1)
@@ -232,68 +237,39 @@ class LeastTimes:
             is_common: whether all instances address the same elements.
             ahead: the copies of factors of products that are under way at once.
         """
-        item, tensor = moved.item, self.work.tensors[moved.item.tensor]
+        (
+            item, times, bytes, wasted, width, anew, left, around, under_way, _, addressed, lines,
+            elements, masked,
+        ) = moved  # fmt: skip
+        tensor = self.work.tensors[item.tensor]
         most = float(tensor.bytes) if tensor.bytes or not item.stores else inf
-        pieces, times = (0.0, 0.0) if item.feeds_product else (moved.pieces, moved.times)
+        further = max(times - 1.0, 0.0)
         if item.feeds_product:
-            part = (16 / moved.width) ** NARROW * (moved.left * (1 - NEAR) + NEAR)
+            left = left * (1 - NEAR) + NEAR
+            part = (16 / width) ** NARROW * left
             if self.specializes:
                 # What the copy engine moves are boxes.
-                part *= min(BOXES / moved.wasted, 1.0)
-        else:
-            near = not item.stores and (
-                tensor.bytes <= WHOLE * self._room
-                or is_common and moved.addressed <= self._room / 2
-            )
-            part = (0.0 if near else moved.anew) * (1 - NEAR) + NEAR
-        loads = max(moved.bytes * part, moved.lines * LINE)
+                part *= min(BOXES / wasted, 1.0)
+            waits = 1.0 + further / (ahead if width >= 4 else 0.5 / left)
+            return _Asked(addressed, most, wasted, bytes * part, 0.0, 0.0, waits, around)
+        near = not item.stores and (
+            tensor.bytes <= WHOLE * self._room or is_common and addressed <= self._room / 2
+        )
+        loads = max(bytes * (NEAR if near else anew * (1 - NEAR) + NEAR), lines * LINE)
         waits = 0.0
         if not item.stores:
-            waits = 1.0 + max(moved.times - 1.0, 0.0) / self._at_once(moved, ahead)
-        return _Asked(
-            moved.addressed, most, moved.wasted, loads, pieces, times, waits, moved.around
-        )
-
-    def _at_once(self, moved: Moved, ahead: float) -> float:
-        """Returns how many loads of an access are under way at once, at most; arguments as
-        for `_asked`."""
-        if moved.item.feeds_product:
-            return ahead if moved.width >= 4 else 0.5 / (moved.left * (1 - NEAR) + NEAR)
-        if self.work.products or not self._storing.isdisjoint(moved.around):
-            return max(moved.under_way, 1.0)
-        each = max(moved.elements / (MOST_WARPS * self.device.warp), 1.0)
-        if moved.times <= SHORT:
-            unrolled = min(LOADS_UNROLLED_WHOLE, ELEMENTS_UNDER_WAY_WHOLE / each)
-        else:
-            unrolled = 1.0 if moved.masked else min(LOADS_UNROLLED, ELEMENTS_UNDER_WAY / each)
-        return max(moved.under_way, unrolled, 1.0)
-
-    def _operations(
-        self, steps: Sequence[Steps], numbers: Sequence[int], threads: int
-    ) -> tuple[float, float]:
-        """Returns the arithmetic and the special operations of an instance for its elements.
-
-        Args:
-            steps: its steps of each loop.
-            numbers: a number for each of them, which equal ones have in common.
-            threads: those that carry them out at least.
-        """
-        key = self._computed(numbers), threads
-        found = self._counted.get(key)
-        if found is None:
-            arithmetic = special = 0.0
-            for item in self.work.scalars:
-                if not item.again or any(steps[p].trips > 1 for p in item.again):
-                    lanes = _lanes(item, steps, threads)
-                    arithmetic += lanes * item.arithmetic
-                    special += lanes * item.special
-            for item in self.work.reductions:
-                arithmetic += _lanes(item, steps, threads)
-            found = self._counted[key] = arithmetic, special
-        return found
+            if not (self.work.products or around and not self._storing.isdisjoint(around)):
+                each = max(elements / (MOST_WARPS * self.device.warp), 1.0)
+                if times <= SHORT:
+                    unrolled = min(LOADS_UNROLLED_WHOLE, ELEMENTS_UNDER_WAY_WHOLE / each)
+                else:
+                    unrolled = 1.0 if masked else min(LOADS_UNROLLED, ELEMENTS_UNDER_WAY / each)
+                under_way = max(under_way, unrolled)
+            waits = 1.0 + further / max(under_way, 1.0)
+        return _Asked(addressed, most, wasted, loads, moved.pieces, times, waits, around)
 
     def _product(
-        self, sides: Sides, steps: Sequence[Steps], tiling: Tiling
+        self, sides: Sides, steps: Sequence[Steps], count: Table, tile: Table, tiling: Tiling
     ) -> tuple[float, float, float, bool]:
         """Returns the seconds of a product and the multiplications that are done one by one, as
         `Execution.products`, the trips of the loop that it is in, and whether it is a dot.
@@ -301,23 +277,18 @@ class LeastTimes:
         Args:
             sides: the product.
             steps: an instance's steps of each loop.
+            count: their trips.
+            tile: their elements.
             tiling: the tiling.
         """
         device, item = self.device, sides.item
-        count = prod(steps[p].trips for p in item.around)
+        times = count[item.around]
         dot = sides.dot(self.work, steps, tiling.tiles)
         if dot is None:
-            lanes = prod(steps[p].lanes for p in {*item.left, *item.right})
-            return 0.0, count * max(lanes, tiling.warps * device.warp), 0.0, False
+            lanes = tile[tuple({*item.left, *item.right})]
+            return 0.0, times * max(lanes, tiling.warps * device.warp), 0.0, False
         each = dot.seconds(item.kind, device, tiling.warps, tiling.consumers)
-        return count * each, 0.0, count, True
-
-
-def _lanes(item: Scalars | Reduction, steps: Sequence[Steps], threads: int) -> float:
-    """Returns the elements on which an instance carries an operation out; arguments as for
-    `LeastTimes`."""
-    elements = prod(steps[p].lanes for p in item.depends)
-    return prod(steps[p].trips for p in item.around) * max(elements, threads)
+        return times * each, 0.0, times, True
 
 
 def _all(groups: Iterable[Loops]) -> Loops:

@@ -1,7 +1,6 @@
 """The model of costs against figures that are worked out by hand."""
 
 from dataclasses import replace
-from math import inf
 
 import pytest
 from scheduled import ATTENTION, MATMUL, SOFTMAX, algorithm
@@ -10,14 +9,15 @@ from dt_mlir.analysis.interface import Interface
 from dt_mlir.autoscheduling.decisions import Decision, plain
 from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.tilings import Choices, best_tiling, ranked_tilings
-from dt_mlir.costs.bounds import least_memory, least_waits, least_with_products
+from dt_mlir.costs.bounds import least_memory
 from dt_mlir.costs.combining import SHUFFLE
 from dt_mlir.costs.device import devices, find_device
 from dt_mlir.costs.execution import ACCESS
 from dt_mlir.costs.instance import Instance, Outline
+from dt_mlir.costs.least_times import LeastTimes
 from dt_mlir.costs.model import Model, cost_of
 from dt_mlir.costs.tiling import Tiling
-from dt_mlir.costs.traffic import LOADS_UNROLLED, LOADS_UNROLLED_WHOLE, NEAR, Traffic
+from dt_mlir.costs.traffic import LOADS_UNROLLED, LOADS_UNROLLED_WHOLE, NEAR
 from dt_mlir.costs.work import Work
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.dialects.sched import Argument
@@ -490,11 +490,13 @@ def test_bounds_are_no_longer_than_times(text: str, sizes: dict[str, int], devic
     target = find_device(device)
     for kernel in found.works(list(found.functions)[::-1], []):
         for coarse in (False, True):
-            tilings = list(Choices(kernel, target, coarse).tilings())
+            choices = Choices(kernel, target, coarse)
+            tilings = list(choices.tilings())
             model = Model(kernel, target)
+            bound = LeastTimes(model.outline, target, 3, choices.specializes)
             for tiling in tilings:
                 cost = model.cost(tiling)
-                assert model.least(tiling) <= cost.seconds * (1 + 1e-12)
+                assert bound.of(tiling) <= cost.seconds * (1 + 1e-12)
                 assert least_memory(kernel, target) <= cost.bounds["memory"] * (1 + 1e-12)
             every = ranked_tilings(kernel, target, max(len(tilings), 2), coarse)
             assert best_tiling(kernel, target, coarse) == every[0]
@@ -529,18 +531,14 @@ def test_bounds_of_products(text: str, sizes: dict[str, int], device: str) -> No
             if not choices.in_product:
                 continue
             tilings = list(choices.tilings())
+            bound = LeastTimes(model.outline, target, 6, choices.specializes)
             for tiling in tilings:
                 same = [other for other in tilings if other.tiles is tiling.tiles]
-                least = least_with_products(model, min(same, key=lambda t: t.warps), 6)
-                instance = model.execution(tiling).instance
-                traffic = Traffic(kernel, target, instance)
+                least = bound.of(min(same, key=lambda t: t.warps))
                 for stages in (2, 3, 4, 6):
                     cost = model.cost(tiling._replace(stages=stages))
                     assert least <= cost.seconds * (1 + 1e-12)
                     assert least_memory(kernel, target) <= cost.bounds["memory"] * (1 + 1e-12)
-                    for consumers in (0, 2) if target.specializes else (0,):
-                        waits = traffic.waits(consumers, stages, False, inf, 128)
-                        assert least_waits(instance, target, 6) <= waits
             every = ranked_tilings(kernel, target, 10**6, coarse)
             assert best_tiling(kernel, target, coarse) == every[0]
             assert ranked_tilings(kernel, target, 4, coarse) == every[:4]
