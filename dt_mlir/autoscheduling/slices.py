@@ -22,6 +22,7 @@ from dt_mlir.passes.convert_dt_to_loop import kernel_of, module_of
 from dt_mlir.passes.convert_dt_to_loop_program import AlgorithmProgram
 from dt_mlir.passes.schedule_fuse_at_copies import set_arguments
 from dt_mlir.passes.schedule_online import OnlinePass
+from dt_mlir.passes.schedule_rfactor import RfactorPass
 from dt_mlir.passes.schedule_rfactor_parts import set_count
 from dt_mlir.scheduling.directive import Directive, Phase
 from dt_mlir.traversal import operations_of
@@ -363,17 +364,27 @@ class Algorithm:
         said = [item.directive for item in decisions]
         directives = sorted(said, key=lambda item: item.phase_among(said))
         moves = [i for i, d in zip(decisions, said) if d.phase_among(said) is Phase.FUSION]
-        if moves and directives[0].phase_among(said) is Phase.FUSION:
-            program, done = self._fused(tuple(functions), tuple(moves), stored), len(moves)
+        before = [item for item in directives if item.phase_among(said) < Phase.FUSION]
+        if moves and (not before or self._may_follow(before, moves)):
+            program = self._fused(tuple(functions), tuple(moves), stored)
+            rest = [item for item in directives if item.phase_among(said) is not Phase.FUSION]
         else:
             together = [item for item in directives if item.phase is Phase.ALGEBRA]
-            program, done = self._gathered(tuple(functions), stored, together), len(together)
-        rest = directives[done:]
+            program = self._gathered(tuple(functions), stored, together)
+            rest = directives[len(together) :]
         if rest or own:
             program = program.copy()
         for directive in rest:
             directive.run(program, None)
         return program
+
+    def _may_follow(self, directives: Iterable[Directive], moves: Iterable[Decision]) -> bool:
+        """Returns whether directives do the same behind those that fuse functions: the parts of a
+        reduction read what is computed for an element of theirs as the whole of it does."""
+        elementwise = all(
+            item.name == "inline" and not self.reductions(item.function) for item in moves
+        )
+        return elementwise and all(isinstance(item, RfactorPass) for item in directives)
 
     def _fused(
         self, functions: tuple[str, ...], moves: tuple[Decision, ...], stored: frozenset[str]
