@@ -112,10 +112,11 @@ class _Masks:
         builder = Builder(InsertPoint.after(op))
         index = IndexBuilder(builder)
         divisor: int | None = None
-        if isinstance(extent, int) and _within(walked, padded(extent)):
+        pads = isinstance(extent, int) and padded(extent) > extent
+        if isinstance(extent, int) and not pads and _within(walked, extent):
             return None
         span = extent * walked.stride if isinstance(extent, int) else None
-        if isinstance(extent, int) and padded(extent) > extent:
+        if pads:
             # The elements that pad the tile belong to the next one.
             assert span is not None
             end = index.add(walked.origin, index.constant(span))

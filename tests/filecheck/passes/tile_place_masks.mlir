@@ -63,6 +63,22 @@ tile.kernel @anywhere(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}, %f
   %c = tile.load %A[%z]
   tile.store %c, %f[%z]
 }
+// The elements that pad a tile are the next one's though they exist: the tile has a mask.
+// CHECK-LABEL: tile.kernel @padded
+tile.kernel @padded(%A: memref<?xf32> {host.name = "A", host.axes = ["y"]}, %f: memref<?xf32> {host.name = "f", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "y"], root = "f"} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  // CHECK: %[[Y:.*]] = tile.range y: 4 from
+  // CHECK: %[[END:y_end]] = arith.constant 3
+  // CHECK-NEXT: %[[M:.*]] = tile.mask %[[Y]] below %[[END]]
+  %y = tile.range y: 3 from %c0 to %c16
+  // CHECK: %[[A:.*]] = tile.load %{{.*}}[%[[Y]]] masked [%[[M]]] pad 0.0
+  %a = tile.load %A[%y]
+  // CHECK-NEXT: tile.map arith.select %[[M]], %[[A]], 0.0
+  // CHECK-NEXT: tile.reduce add
+  %s = tile.reduce add %a along y
+  tile.store %s, %f[%c0]
+}
 // Each side of a box is padded, and ends, by itself.
 // CHECK-LABEL: tile.kernel @joined
 tile.kernel @joined(%A: memref<?x?xf32> {host.name = "A", host.axes = ["r", "k"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x", "y", "r", "k"], root = "f"} {
