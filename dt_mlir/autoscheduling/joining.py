@@ -15,6 +15,7 @@ from dt_mlir.autoscheduling.nesting import computed_for_elements
 from dt_mlir.autoscheduling.places import Places
 from dt_mlir.autoscheduling.tilings import (
     has_rows_and_columns,
+    holds_few,
     least_blocks,
     least_of_factors,
     most_held,
@@ -44,6 +45,8 @@ def ways_within(
         decision for decision in places.ways(name, cluster, stores)
         if prod(sizes.get(label, 1) for label in places.held(decision, cluster)) <= most
     ]  # fmt: skip
+    if limit < inf:
+        found = [item for item in found if _holds_few(evaluator, places, cluster, item)]
     if not multiplies or limit == inf:
         return found
     return [
@@ -51,6 +54,18 @@ def ways_within(
         if _fits(evaluator, places, cluster, decision)
         and _least(evaluator, places, cluster, decision) <= limit
     ]
+
+
+def _holds_few(
+    evaluator: Evaluator, places: Places, cluster: Cluster, decision: Decision
+) -> bool:
+    """Returns whether a kernel perhaps holds what a function reduces that joins it, for all
+    elements that it holds of the function; arguments as for `ways_within`."""
+    single, held = evaluator.single(decision.function), places.held(decision, cluster)
+    if not held or single is None or len(cluster.kernels) != 1 or len(single.kernels) != 1:
+        return True
+    own, other = single.kernels[0].work, cluster.kernels[0].work
+    return holds_few(own, other, held, evaluator.device)
 
 
 def _fits(evaluator: Evaluator, places: Places, cluster: Cluster, decision: Decision) -> bool:

@@ -437,6 +437,38 @@ def least_of_factors(own: Work, other: Work, held: Collection[str], device: Devi
     return found
 
 
+def holds_few(own: Work, other: Work, held: Collection[str], device: Device) -> bool:
+    """Returns whether a kernel that a function joins perhaps has tiles that hold what the function
+    reduces, chosen coarsely.
+
+    Args:
+        own: what the function does by itself.
+        other: what the kernel does before the function joins it.
+        held: the labels of the function along which the kernel holds all of its elements.
+        device: the device.
+    """
+    choices, alone = (Choices(work, device, coarse=True) for work in (other, own))
+    if not choices.in_product and (alone.in_product or alone.leading != choices.leading):
+        return True
+    most = most_held(device, choices.in_product)
+    for item in own.reductions:
+        label = own.loops[item.over].label
+        if choices.in_product:
+            taken = label in choices.depths and label not in {*choices.rows, *choices.columns}
+        else:
+            taken = choices.leading == {label} and label not in other.grid
+        if not taken:
+            continue
+        room = padded(max(choices.extents.get(label, 1), 1))
+        size = min(each or room for each in choices.options(label))
+        for place in {*item.depends} - {item.over}:
+            walk = own.loops[place]
+            size *= padded(max(walk.extent, 1)) if walk.label in held else 1
+        if size > most:
+            return False
+    return True
+
+
 def has_rows_and_columns(work: Work, device: Device) -> bool:
     """Returns whether tiles of a kernel are chosen by the rows and columns of its products."""
     return Choices(work, device, coarse=True).in_product

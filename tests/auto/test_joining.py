@@ -71,6 +71,32 @@ def test_factors_that_do_not_fit_are_seen(
     assert schedule(text, dict.fromkeys(labels, size), device) == everything
 
 
+@pytest.mark.parametrize("device", ["h200", "a100", "mi300x"])
+def test_what_no_tile_holds_is_seen(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ways that are left out have no tiles: a sum for each row of a head is held for all rows."""
+    found: set[str] = set()
+    holds_few = joining._holds_few  # pyright: ignore[reportPrivateUsage]
+
+    def watched(
+        evaluator: Evaluator, places: Places, cluster: Cluster, decision: Decision
+    ) -> bool:
+        if not holds_few(evaluator, places, cluster, decision):
+            found.add(decision.text)
+            members = (*cluster.members, decision.function)
+            trial = evaluator.evaluated(cluster.root, members, [*cluster.decisions, decision])
+            single = evaluator.single(decision.function)
+            assert single is not None
+            assert trial is None or trial.seconds > 100 * (cluster.seconds + single.seconds)
+        return True
+
+    monkeypatch.setattr(joining, "_holds_few", watched)
+    sizes = {"h": 16, "i": 2048, "j": 2048, "c": 64, "d": 64}
+    everything = schedule(ATTENTION, sizes, device)
+    assert "total.fuse_at(o, h);" in found and len(found) >= 2
+    monkeypatch.undo()
+    assert schedule(ATTENTION, sizes, device) == everything
+
+
 def program(text: str, size: int) -> Algorithm:
     module = algorithm(text)
     return Algorithm(module, dict.fromkeys(Interface.of(module).labels, size))
