@@ -311,7 +311,8 @@ def _powf(e: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
             e.compare(x, e.constant(-pymath.inf), "eq"), e.constant(pymath.inf), x))
     zero, one = e.constant(0), e.constant(1)
     magnitude = e.call(math.AbsFOp, x)
-    value = _power_of_magnitude(e, magnitude, y)
+    # All powers of 1 are 1, the infinite ones too.
+    value = e.select(e.compare(magnitude, one, "eq"), one, _power_of_magnitude(e, magnitude, y))
     whole = e.compare(e.call(math.FloorOp, y), y, "eq")
     half = e.mul(y, e.constant(0.5))
     odd = e.call(arith.AndIOp, whole, e.compare(e.call(math.FloorOp, half), half, "ne"))
@@ -320,11 +321,11 @@ def _powf(e: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
     negative = e.select(whole, signed, e.constant(pymath.nan))
     finite = e.compare(magnitude, e.constant(pymath.inf), "ne")
     negative = e.select(finite, negative, signed)
-    result = e.select(e.compare(x, zero, "lt"), negative, value)
-    trivial = e.call(
-        arith.OrIOp, e.compare(y, zero, "eq"), e.compare(x, one, "eq")
-    )
-    return e.select(trivial, one, result)
+    # The sign of a zero is that of its reciprocal.
+    below = e.compare(e.div(one, x), zero, "lt")
+    zeros = e.select(e.call(arith.AndIOp, odd, below), signed, value)
+    result = e.select(e.compare(x, zero, "lt"), negative, zeros)
+    return e.select(e.compare(y, zero, "eq"), one, result)
 
 
 def _power_of_magnitude(e: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:

@@ -74,6 +74,19 @@ def test_elementwise(expression: str, schedule: str) -> None:
     assert same(got, ELEMENTWISE[expression](a, b).to(got.dtype))
 
 
+@pytest.mark.parametrize("math", ["", "f.math(accurate); ", "f.math(fast); "])
+@pytest.mark.parametrize("element", [torch.float32, torch.float64])
+def test_powers(element: torch.dtype, math: str) -> None:
+    """Signs of zeros count, and 1 and -1 have infinite powers."""
+    values = torch.cat([VALUES, torch.tensor([-2.5, 3.0, -3.0, 0.5, -0.5, 1e-30])]).to(element)
+    a, b = torch.cartesian_prod(values, values).T.contiguous()
+    kind = "f64" if element == torch.float64 else "f32"
+    text = f"Func f; In A : {kind}, B : {kind}; Var x; f[x] = A[x] ** B[x]; {math}f.compile();"
+    got, want = run(text, a, b).cpu(), (a.double() ** b.double()).to(element)
+    assert torch.allclose(got, want, rtol=1e-5, equal_nan=True)
+    assert torch.equal(got.signbit() & ~got.isnan(), want.signbit() & ~want.isnan())
+
+
 @pytest.mark.parametrize("schedule", list(SCHEDULES))
 @pytest.mark.parametrize("expression", list(REDUCTIONS))
 def test_reductions(expression: str, schedule: str) -> None:

@@ -41,3 +41,14 @@
 // CHECK-NEXT: arith.minimumf
 // CHECK-NOT: math.erf
 %6 = math.erf %x : f32
+// Of a power that is no constant: the powers of 1 are 1, and the sign of a zero is its reciprocal's.
+// CHECK-NOT: math.powf
+// CHECK: %[[ABS:.*]] = math.absf %[[V:.*]] : f32
+// CHECK-NEXT: %[[UNIT:.*]] = arith.cmpf oeq, %[[ABS]], %[[ONE:.*]] : f32
+// CHECK: math.exp2
+// CHECK-NEXT: arith.select %[[UNIT]], %[[ONE]], %{{.*}} : f32
+// CHECK: %[[INVERSE:.*]] = arith.divf %[[ONE]], %[[V]] : f32
+// CHECK-NEXT: arith.cmpf olt, %[[INVERSE]], %{{.*}} : f32
+%v = elem.apply "relu"(%2) : (f32) -> f32
+%u = elem.apply "relu"(%m) : (f32) -> f32
+%7 = math.powf %v, %u : f32
