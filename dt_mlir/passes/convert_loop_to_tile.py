@@ -504,19 +504,17 @@ class _Converter:
         """Inserts the value written to a local buffer, its axes renamed to those of the reader."""
         value = self.written[op.base]
         write = write_to(op.base)
+        own = axes_of(value.type)
         renaming = {
-            self.axes.loops[ours].name: self.axes.loops[theirs]
+            self.axes.loops[ours].name: theirs
             for ours, theirs in self.axes.renaming(write, op)
-            if ours in self.axes.loops
+            # A tile lacks the axes of loops on which its elements do not depend.
+            if ours in self.axes.loops and self.axes.loops[ours] in own
         }
-        axes = [renaming.get(axis.name, axis) for axis in axes_of(value.type)]
-        if axes == list(axes_of(value.type)):
+        axes = [self.axes.loops[renaming[x.name]] if x.name in renaming else x for x in own]
+        if axes == list(own):
             return value
-        ranges = [
-            self.env[theirs.iv]
-            for ours, theirs in self.axes.renaming(write, op)
-            if ours in self.axes.loops
-        ]
+        ranges = [self.env[theirs.iv] for theirs in renaming.values()]
         renamed = scope.builder.insert(tile.RenameOp(value, ranges, axes)).result
         renamed.name_hint = value.name_hint
         return scope.values.transpose(renamed, [a for a in self.order if a in axes])

@@ -460,9 +460,11 @@ class RenameOp(IRDLOperation):
         after = [axis.extent for axis in axes_of(self.result.type)]
         if before != after or element_of(self.value.type) != element_of(self.result.type):
             raise VerifyException("renaming axes keeps the elements and the extents")
-        known = {*axes_of(self.value.type), *(a for r in self.ranges for a in axes_of(r.type))}
-        if not set(axes_of(self.result.type)) <= known:
+        ranges = {axis for value in self.ranges for axis in axes_of(value.type)}
+        if not set(axes_of(self.result.type)) <= {*axes_of(self.value.type), *ranges}:
             raise VerifyException("renaming needs the range of each new axis")
+        if not ranges <= set(axes_of(self.result.type)):
+            raise VerifyException("renaming takes the ranges of axes of its result alone")
 
 
 def _parse_along(parser: Parser, count: int) -> tuple[ReductionKind, list[SSAValue], str]:

@@ -752,6 +752,17 @@ tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attribute
 tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
   %p = tile.program_id
   %x = tile.range x: 8 from %p
+  %y = tile.range y: 8 from %p
+  %z = tile.range z: 8 from %p
+  %c = arith.constant 0.0 : f32
+  %v = tile.fill %c : !tile.of<x: 8, f32>
+  %w = tile.rename %v to [%y, %z] : !tile.of<y: 8, f32>
+  // expected-error@above {{'tile.rename' is malformed: renaming takes the ranges of axes of its result alone}}
+}
+// -----
+tile.kernel @k(%A: memref<?xf32> {host.name = "A", host.axes = ["x"]}) attributes {grid_blocks = [], grid_labels = [], labels = ["x"], root = "f"} {
+  %p = tile.program_id
+  %x = tile.range x: 8 from %p
   %y = tile.range y: 4 from %p
   %c = arith.constant 0.0 : f32
   %v = tile.fill %c : !tile.of<x: 8, f32>
