@@ -12,7 +12,7 @@ from dt_mlir.autoscheduling.auto import rounding_of
 from dt_mlir.diagnostics import CompileError
 from dt_mlir.frontend.emit import compile_text
 from dt_mlir.tuning.database import Database, Record, Setting
-from dt_mlir.tuning.task import LARGE, Candidate, Task
+from dt_mlir.tuning.task import LARGE, Candidate, SearchedProgram
 
 
 def recorded_best(
@@ -32,19 +32,14 @@ def recorded_best(
     Raises:
         CompileError: if there is no record, or what is given does not choose one.
     """
-    interface = Interface.of(module)
-    derived = interface.derived()
-    sizes = _equal(module, given)
-    if derived:
-        # Sizes of 1 need not go together with those that follow from them.
-        sizes = {x: size for x, size in interface.sizes(given).items() if x not in derived}
-    task = Task(module, sizes if derived else {**dict.fromkeys(interface.labels, 1), **sizes})
+    Interface.of(module).sizes(given)
+    program = SearchedProgram(module)
     if not path.is_file():
         raise CompileError(f"there is no database {path}", None, "search with dt-tune first")
     with Database(path) as database:
         settings = [
             s
-            for s in database.settings(task.algorithm)
+            for s in database.settings(program.algorithm)
             if all(s.sizes.get(label) == size for label, size in given.items())
             and (device is None or device.lower() in s.device.lower())
             # What is fast with padded results need not be with others.
@@ -55,7 +50,7 @@ def recorded_best(
         for setting in settings:
             key = setting.device, str(dict(setting.sizes))
             if key not in found:
-                best = _first_of_space(task, database.ranked(setting))
+                best = _first_of_space(program, database.ranked(setting))
                 if best is not None:
                     found[key] = best, setting
     if not found:
@@ -74,10 +69,10 @@ def recorded_best(
     return next(iter(found.values()))
 
 
-def _first_of_space(task: Task, records: list[Record]) -> Candidate | None:
+def _first_of_space(program: SearchedProgram, records: list[Record]) -> Candidate | None:
     """The first record whose schedule the space has."""
-    if len(task.space) == 1:
-        rounding = rounding_of(task.module)
+    if len(program.space) == 1:
+        rounding = rounding_of(program.module)
         for record in records:
             module, _ = compile_text(record.program, "-")
             if rounding_of(module) == rounding:
@@ -86,33 +81,14 @@ def _first_of_space(task: Task, records: list[Record]) -> Candidate | None:
     everything: dict[str, Candidate] | None = None
     for record in records:
         try:
-            candidate = task.candidate(record.point)
+            candidate = program.candidate(record.point)
         except CompileError:
             candidate = None
         if candidate is not None and candidate.text == record.program:
             return candidate
         # It was found in another space, whose points have other names.
-        if everything is None and len(task.space) <= LARGE:
-            everything = {candidate.text: candidate for candidate in task.candidates()}
+        if everything is None and len(program.space) <= LARGE:
+            everything = {candidate.text: candidate for candidate in program.candidates()}
         if everything is not None and record.program in everything:
             return everything[record.program]
     return None
-
-
-def _equal(module: ModuleOp, given: Mapping[str, int]) -> dict[str, int]:
-    """Sizes that agree where labels have one size."""
-    interface = Interface.of(module)
-    interface.sizes(given)
-    least = {
-        label: max([1, *(interface.least.get(other, 1) for other in group)])
-        for group in interface.groups
-        for label in group
-    }
-    chosen = {
-        label: given[other]
-        for group in interface.groups
-        for other in group
-        if other in given
-        for label in group
-    }
-    return {**least, **chosen}

@@ -44,32 +44,16 @@ class Candidate:
     """The prediction about it, where there is one."""
 
 
-class Task:
-    """A program whose schedule is searched.
+class SearchedProgram:
+    """A program whose schedule is searched, at any sizes.
 
     Args:
         module: the program at the `dt` level, its space beside it.
-        given: sizes of labels.
-
-    Raises:
-        CompileError: if a label that the program needs has no size.
     """
 
-    def __init__(self, module: ModuleOp, given: Mapping[str, int]) -> None:
+    def __init__(self, module: ModuleOp) -> None:
         self.module = module
         self.space = Space(module)
-        interface = Interface.of(module)
-        self.sizes = interface.sizes(given)
-        known = {*given, *interface.derived()}
-        for group in interface.groups:
-            if interface.used & set(group) and not known & set(group):
-                raise CompileError(
-                    f"there is no size of '{group[0]}'", None, f"give it, as in {group[0]}=4096"
-                )
-        self.sizes = {
-            label: self.sizes[label] for label in interface.labels if label in self.sizes
-        }
-        interface.check_sizes(self.sizes)
         bare = module.clone()
         for op in list(bare.ops):
             if isinstance(op, ScheduleOp):
@@ -94,6 +78,33 @@ class Task:
             candidate = self.candidate(point)
             found.setdefault(candidate.text, candidate)
         return list(found.values())
+
+
+class Task(SearchedProgram):
+    """A program whose schedule is searched at some sizes.
+
+    Args:
+        module: the program at the `dt` level, its space beside it.
+        given: sizes of labels.
+
+    Raises:
+        CompileError: if a label that the program needs has no size.
+    """
+
+    def __init__(self, module: ModuleOp, given: Mapping[str, int]) -> None:
+        super().__init__(module)
+        interface = Interface.of(module)
+        self.sizes = interface.sizes(given)
+        known = {*given, *interface.derived()}
+        for group in interface.groups:
+            if interface.used & set(group) and not known & set(group):
+                raise CompileError(
+                    f"there is no size of '{group[0]}'", None, f"give it, as in {group[0]}=4096"
+                )
+        self.sizes = {
+            label: self.sizes[label] for label in interface.labels if label in self.sizes
+        }
+        interface.check_sizes(self.sizes)
 
 
 def canonical(module: ModuleOp) -> str:

@@ -352,6 +352,21 @@ def test_a_record_counts_in_every_space_that_has_the_schedule(tmp_path: Path) ->
         assert database.load(setting, "events")[texts[0]].times == [10.0]
 
 
+def test_a_record_is_found_where_equal_sizes_do_not_go_together(tmp_path: Path) -> None:
+    text = "Func f; In A, B; Var x; f[x] = A[x + 1] * B[x]; f.block(x:{8, 16}); f.compile();"
+    module, _ = compile_text(text, "-")
+    found = Task(module, {"x": 20, "A_0": 21})
+    setting = Setting(found.algorithm, found.sizes, "gpu", "1")
+    first = found.candidates()[0].text
+    with Database(tmp_path / "db") as database:
+        database.save(setting, Record(first, "ok"))
+        database.add_time(setting, first, "events", 1.0)
+    for given in ({}, {"x": 20}, {"A_0": 21}):
+        assert recorded_best(module, tmp_path / "db", given, None)[0].text == first
+    with pytest.raises(CompileError, match="has been measured"):
+        recorded_best(module, tmp_path / "db", {"x": 21}, None)
+
+
 @pytest.mark.parametrize(
     ("definition", "sampled"),
     [
