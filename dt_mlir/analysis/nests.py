@@ -181,7 +181,19 @@ def function_labels(kernel: loop.KernelOp, write: loop.WriteOp) -> tuple[str, ..
         assert isinstance(base.op, loop.LocalOp)
         return base.op.label_names
     assert isinstance(base, BlockArgument)
-    return kernel.axes_of(base)
+    return tuple(
+        loop_of(index).label_name if isinstance(index, SSAValue) and _is_renamed(kernel, index)
+        else label for label, index in zip(kernel.axes_of(base), write.index_values())
+    )  # fmt: skip
+
+
+def _is_renamed(kernel: loop.KernelOp, index: SSAValue) -> bool:
+    """Returns whether a result has an axis for a loop of its own, by whose label it is known.
+
+    The axes of results keep the names that the caller knows where labels are renamed.
+    """
+    op = loop_of(index)
+    return index is op.iv and op.function_name == kernel.root.data
 
 
 def own_loops(kernel: loop.KernelOp, write: loop.WriteOp) -> dict[str, loop.LoopLike]:

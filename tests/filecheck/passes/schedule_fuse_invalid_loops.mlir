@@ -1,5 +1,5 @@
 // RUN: dt-opt %s -p 'schedule-fuse{function=f labels="x","y","xy"}' --verify-diagnostics
-// A loop that writes along another label's axis.
+// A function along whose axes loops of its reader go, both over one label.
 host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y"]}) -> memref<?x?xf32> attributes {labels = ["x", "y"]} {
   %x = host.size x
   %y = host.size y
@@ -11,8 +11,8 @@ host.func @f(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y"]}) -> m
 // expected-error@below {{f.fuse: its loops over x, x are not over different labels}}
 loop.kernel @f_kernel(%A: memref<?x?xf32> {host.name = "A", host.axes = ["x", "y"]}, %f: memref<?x?xf32> {host.name = "f", host.axes = ["x", "y"]}) attributes {labels = ["x", "y"], root = "f"} {
   loop.grid () {
-    loop.for %x = x of f {
-      loop.for %y = x of f {
+    loop.for %x = x of g {
+      loop.for %y = x of g {
         %0 = loop.read %A[%x, %y]
         loop.write %0, %f[%x, %y]
       }
