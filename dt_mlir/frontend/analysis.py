@@ -9,9 +9,9 @@ from dt_mlir.dialects.indices import MOST_INDEX
 from dt_mlir.dialects.sched import KnobReference
 from dt_mlir.element_types import ELEMENT_TYPES
 from dt_mlir.frontend.indices import Axis, NotPositiveError
-from dt_mlir.frontend.own_labels import separate_labels
+from dt_mlir.frontend.own_labels import halo_of, separate_labels
 from dt_mlir.frontend.sizes import infer_sizes
-from dt_mlir.frontend.symbols import CONSTANTS, REDUCTIONS, Symbols, split_reduction
+from dt_mlir.frontend.symbols import CONSTANTS, REDUCTIONS, Symbols, free_labels, split_reduction
 from dt_mlir.frontend.syntax import (
     Call,
     Declaration,
@@ -72,6 +72,7 @@ class _Checker:
         self._directives()
         self._sizes()
         separate_labels(self.symbols)
+        self._functions_of_directives()
         infer_sizes(self.symbols)
         return self.symbols
 
@@ -508,10 +509,10 @@ class _Checker:
             declared = self.symbols.declarations.get(item.function)
             if declared is None and item.function in named and item.name not in OUTPUT_DIRECTIVES:
                 continue
+            if declared is None and self._is_halo(item.function):
+                continue
             if declared is None or declared.kind != "Func":
-                functions = list(self.symbols.definitions)
-                hint = did_you_mean(item.function, functions)
-                raise self.error(f"'{item.function}' is not a function", item.at, hint)
+                raise self._no_function(item)
             if item.name in OUTPUT_DIRECTIVES:
                 self._output(item)
         self.symbols.schedule += [
@@ -530,6 +531,23 @@ class _Checker:
                 self.symbols.warnings.append(
                     Note(f"function '{name}' is never used", self.symbols.location(definition.at))
                 )
+
+    def _functions_of_directives(self) -> None:
+        """Refuses directives about the halo of an output that has none."""
+        for item in self.program.all_directives():
+            name = item.function
+            if self._is_halo(name) and name not in self.symbols.definitions:
+                raise self._no_function(item)
+
+    def _is_halo(self, function: str) -> bool:
+        """Returns whether a function is perhaps an output with its halo."""
+        outputs = (x for x in self.program.all_directives() if x.name in OUTPUT_DIRECTIVES)
+        return function.rstrip("_") in {halo_of(item.function) for item in outputs}
+
+    def _no_function(self, item: DirectiveCall) -> CompileError:
+        """Returns what is wrong with a directive about no function."""
+        hint = did_you_mean(item.function, list(self.symbols.definitions))
+        return self.error(f"'{item.function}' is not a function", item.at, hint)
 
     def _output(self, item: DirectiveCall) -> None:
         for argument in item.arguments:
@@ -559,31 +577,3 @@ def analyse(program: SyntaxTree) -> Symbols:
         CompileError: at the first mistake.
     """
     return _Checker(program).check()
-
-
-def free_labels(expr: Expr, symbols: Symbols) -> set[str]:
-    """The labels that a value depends on."""
-    match expr:
-        case Number():
-            return set()
-        case Name(name):
-            return {name} if symbols.is_label(name) else set()
-        case Read(_, indices):
-            return {label for index in indices for label in free_labels(index, symbols)}
-        case Prefix(_, operand):
-            return free_labels(operand, symbols)
-        case Infix(_, left, right):
-            return free_labels(left, symbols) | free_labels(right, symbols)
-        case Call("len" | "size"):
-            return set()
-        case Call("cast", arguments):
-            return free_labels(arguments[0], symbols)
-        case Call("reshape", arguments):
-            return free_labels(arguments[0], symbols)
-        case Call(name, arguments):
-            if name not in REDUCTIONS:
-                return {label for a in arguments for label in free_labels(a, symbols)}
-            values, labels, conditions = split_reduction(expr)
-            parts = (*values, *conditions)
-            found = {label for a in parts for label in free_labels(a, symbols)}
-            return found - {label.name for label in labels}

@@ -28,6 +28,11 @@ from dt_mlir.frontend.syntax import (
 )
 
 
+def halo_of(output: str) -> str:
+    """Returns the name of the function that computes an output with its halo, if that is free."""
+    return f"{output}_halo"
+
+
 def separate_labels(symbols: Symbols) -> None:
     """Renames the labels of functions that others read in a window, where they share the label.
 
@@ -102,7 +107,7 @@ def _with_halo(symbols: Symbols, output: Definition) -> Definition:
     Returns:
         The definition under the other name.
     """
-    name = _fresh(f"{output.name}_halo", symbols)
+    name = _fresh(halo_of(output.name), symbols)
     declared = symbols.declarations[output.name]
     symbols.declarations[name] = replace(declared, name=name)
     whole = replace(output, name=name)
@@ -125,6 +130,9 @@ def _with_halo(symbols: Symbols, output: Definition) -> Definition:
     symbols.order.insert(symbols.order.index(output.name), name)
     symbols.ranks[name] = len(output.labels)
 
+    if name in _named_by_directives(symbols):
+        # What the schedule says of the output is meant of the copy.
+        return whole
     joined = _joined_labels(symbols, output)
 
     def copied(item: DirectiveCall) -> DirectiveCall | None:
@@ -160,6 +168,15 @@ def _with_halo(symbols: Symbols, output: Definition) -> Definition:
         for item in symbols.program.alternatives
     ]
     return whole
+
+
+def _named_by_directives(symbols: Symbols) -> set[str]:
+    """Returns the functions that directives are about, or name."""
+    branches = (b for item in symbols.program.alternatives for b in item.branches)
+    return {
+        str(name) for item in itertools.chain(symbols.schedule, *branches)
+        for name in (item.function, *(a.value for a in item.arguments))
+    }  # fmt: skip
 
 
 def _joined_labels(symbols: Symbols, output: Definition) -> dict[str, str]:

@@ -23,6 +23,7 @@ from dt_mlir.frontend.syntax import (
     Name,
     Number,
     Position,
+    Prefix,
     Read,
     SyntaxTree,
     parts_of,
@@ -261,3 +262,31 @@ def _conjuncts(condition: Expr) -> Iterator[Expr]:
         yield from _conjuncts(condition.right)
     else:
         yield condition
+
+
+def free_labels(expr: Expr, symbols: Symbols) -> set[str]:
+    """The labels that a value depends on."""
+    match expr:
+        case Number():
+            return set()
+        case Name(name):
+            return {name} if symbols.is_label(name) else set()
+        case Read(_, indices):
+            return {label for index in indices for label in free_labels(index, symbols)}
+        case Prefix(_, operand):
+            return free_labels(operand, symbols)
+        case Infix(_, left, right):
+            return free_labels(left, symbols) | free_labels(right, symbols)
+        case Call("len" | "size"):
+            return set()
+        case Call("cast", arguments):
+            return free_labels(arguments[0], symbols)
+        case Call("reshape", arguments):
+            return free_labels(arguments[0], symbols)
+        case Call(name, arguments):
+            if name not in REDUCTIONS:
+                return {label for a in arguments for label in free_labels(a, symbols)}
+            values, labels, conditions = split_reduction(expr)
+            parts = (*values, *conditions)
+            found = {label for a in parts for label in free_labels(a, symbols)}
+            return found - {label.name for label in labels}

@@ -16,7 +16,7 @@ from dt_mlir.autoscheduling.slices import Algorithm
 from dt_mlir.autoscheduling.writing import Writer
 from dt_mlir.costs.device import find_device
 from dt_mlir.costs.report import costs_of
-from dt_mlir.dialects import dt, host
+from dt_mlir.dialects import dt, host, loop
 from dt_mlir.dialects.formats import names
 from dt_mlir.dialects.sched import Argument
 from dt_mlir.pipeline import default_pipeline, run_pipeline
@@ -441,3 +441,27 @@ def test_tiles_that_triton_refuses_are_not_chosen() -> None:
     module = algorithm(text)
     found = auto_schedule(module, Interface.of(module).sizes({"x": 256, "j": 4096}), H200)
     run_pipeline(with_schedule(module, found), default_pipeline("tile"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("Func f, g; In A, B; Var x; f[x] = A[x]; g[x] = f[x + 1] * B[x];", {"x": 64}),
+        ("Func f, g; In A, B; Var x, y; RVar k; f[x, y] = rdot(A[x, k], B[k, y], k); "
+         "g[x, y] = f[x, y] + f[x + 1, y] + f[x + 2, y + 1];", {"x": 512, "y": 512, "k": 512}),
+    ],
+)  # fmt: skip
+def test_schedules_of_outputs_with_a_halo_are_read_again(text: str, sizes: dict[str, int]) -> None:
+    """What is written for a program holds for its text."""
+    ends = " f.compile(); g.compile();"
+    module = algorithm(text + ends)
+    found = auto_schedule(module, Interface.of(module).sizes(sizes), H200)
+    assert any("halo" in item.text for item in found)
+    again = algorithm(text + " " + " ".join(texts(found)) + ends)
+    whole = with_schedule(module, found)
+    for each in (again, whole):
+        run_pipeline(each, ["convert-dt-to-loop", "apply-schedule"])
+    kernels = [
+        [str(op) for op in each.ops if isinstance(op, loop.KernelOp)] for each in (again, whole)
+    ]
+    assert kernels[0] == kernels[1]
